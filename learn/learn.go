@@ -1,0 +1,169 @@
+// Package learn is the contract between learners, models and everybody else.
+//
+// A Learner makes a Model from a Task: a table, the column to predict, and
+// what an expert says. A Model predicts. What else a model can do it says by
+// implementing further small interfaces, which callers find by assertion, as
+// with io: Updater, Ruler, Explainer, Merger, Forgetter, Drawer.
+//
+// A Model is immutable and safe for concurrent use. Updating goes through a
+// private state: Begin, Add rows, Freeze into a new model. Readers of the old
+// one never see half an update.
+//
+// Everything random comes from the task's seed: the same task gives the same
+// model, bit for bit, on any number of cores. A learner never prints, never
+// reads a file, never looks at the clock. Its context may cancel it and hears
+// its progress.
+//
+// Learners register themselves (Register); importing
+// github.com/accrete-ml/accrete/learn/all brings in every one of them.
+package learn
+
+import (
+	"context"
+
+	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Task is what a learner learns from.
+type Task struct {
+	Table  *table.Table // never changed, and not kept by reference
+	Target int          // the column to predict; NoTarget for a density
+	Source Source       // who brought the rows
+	Seed   uint64
+}
+
+// NoTarget is the target of a model of the joint density of all columns.
+const NoTarget = -1
+
+// Source names where rows came from. Models that can forget keep what they
+// learnt apart by ID.
+type Source struct {
+	ID   string // unique within a model; "" is an anonymous source like any other
+	Name string // what people call it: a path or a data set's name
+}
+
+// Learner makes models. A learner is a struct whose exported fields are its
+// parameters, zero values being the defaults (see Set).
+type Learner interface {
+	// Learn returns the model of the task's rows. Rows whose target is
+	// missing carry no class: supervised learners leave them out. It
+	// returns an error, never a half-learnt model, if the context ends or
+	// the task cannot be learnt: no rows with a target, a target of the
+	// wrong kind.
+	Learn(ctx context.Context, task Task) (Model, error)
+}
+
+// Model is what was learnt.
+type Model interface {
+	// Learner is the name under which the model's learner is registered.
+	Learner() string
+	// Schema is the attributes that the model knows, the target included.
+	// Tables given to the model's methods have these columns, in this
+	// order (table.Conform); nominal cells may also be table.Unseen.
+	Schema() *table.Schema
+	// Target is the index of the predicted attribute, or NoTarget.
+	Target() int
+	// Predict fills out, which has room for the table's rows (see
+	// NewPredictions). The target's cells are not looked at. It allocates
+	// nothing per row and uses all cores for large tables.
+	Predict(ctx context.Context, t *table.Table, out *Predictions) error
+	// Size counts what the model is made of.
+	Size() Size
+	// Parts returns the model's saved form (see Part).
+	Parts() ([]Part, error)
+}
+
+// Size counts what a model is made of. Zero means none.
+type Size struct {
+	Rows  float64 // weight of the rows learnt from
+	Rules int     // rules, where the model can be read as rules
+	Units int     // hidden units, Gaussians, perceptrons or decision nodes
+}
+
+// Updater is a model that can learn more rows. What the result is worth
+// compared with learning everything at once is the learner's Contract.
+type Updater interface {
+	Model
+	// Begin returns a private copy to add rows of one source to.
+	Begin(source Source) (Update, error)
+}
+
+// Update is a model in the making. It is not safe for concurrent use.
+type Update interface {
+	// Add learns the table's rows. The table's schema has the model's
+	// columns, whose dictionaries begin with the model's values; new
+	// values and classes follow them.
+	Add(ctx context.Context, t *table.Table) error
+	// Freeze returns the model of all rows so far. Add may go on after it.
+	Freeze(ctx context.Context) (Model, error)
+}
+
+// Ruler is a model that can be read as rules.
+type Ruler interface {
+	Model
+	// Rules returns a base that predicts as the model does, to 1e-12,
+	// within the limits that the base itself states (Notes, CompleteOnly).
+	Rules() (*rule.Base, error)
+}
+
+// Explainer is a model that can say why it answers as it does.
+type Explainer interface {
+	Model
+	// Explain explains the prediction for one row of the table.
+	Explain(t *table.Table, row int) (*Explanation, error)
+}
+
+// Explanation is the evidence for and against an answer. For a nominal
+// target, Prior[c] plus the weights of the evidence for class c minus
+// Normaliser is the log posterior of c, to 1e-12, if Additive. For a numeric
+// target Prior has one element, Class is 0 throughout, and the sum is the
+// predicted number.
+type Explanation struct {
+	Prior      []float64
+	Evidence   []Evidence
+	Missing    []MissingCell
+	Normaliser float64
+	Additive   bool
+}
+
+// Evidence is one reason, with its weight for (positive) or against
+// (negative) a class.
+type Evidence struct {
+	ID     string // the rule's id where the reason is a rule, else ""
+	Text   string // in the rule language: outlook = sunny
+	Class  int
+	Weight float64
+}
+
+// MissingCell is a cell that is not known, and how far knowing it could move
+// the probability of the predicted class (or the predicted number) at most.
+type MissingCell struct {
+	Column    string
+	CouldMove float64
+}
+
+// Merger is a model that can be joined with one learnt apart by the same
+// learner with the same settings and target.
+type Merger interface {
+	Model
+	// Merge returns the model of both models' rows.
+	Merge(ctx context.Context, other Model) (Model, error)
+}
+
+// Forgetter is a model from which a source can be taken back out.
+type Forgetter interface {
+	Model
+	// Sources lists the sources in the order in which they came.
+	Sources() []Source
+	// Forget returns the model of the other sources' rows. Values and
+	// classes that only the forgotten sources brought leave the schema.
+	Forget(ctx context.Context, ids ...string) (Model, error)
+}
+
+// Drawer is a model that can be drawn.
+type Drawer interface {
+	Model
+	Graph() (*draw.Graph, error)
+}

@@ -1,0 +1,78 @@
+package learn
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fxamacker/cbor/v2"
+)
+
+// Part is a piece of a model's saved form. A model is saved as a list of
+// parts so that versions of it can share what did not change: what came from
+// one source is a part of its own, which later versions repeat to the byte.
+//
+// A Derived part can be computed again from the others. It is there to make
+// loading fast, and a store may drop it from old versions: decoders must do
+// without.
+type Part struct {
+	Name    string
+	Derived bool
+	Data    []byte
+}
+
+// encoding is deterministic, so that equal parts have equal hashes.
+var encoding, _ = cbor.CoreDetEncOptions().EncMode()
+
+// decoding refuses what no encoder here writes, and allows large models.
+var decoding, _ = cbor.DecOptions{
+	DupMapKey:        cbor.DupMapKeyEnforcedAPF,
+	IndefLength:      cbor.IndefLengthForbidden,
+	MaxArrayElements: 1 << 30,
+	MaxMapPairs:      1 << 20,
+}.DecMode()
+
+// Marshal encodes a value for a part: CBOR, deterministic.
+func Marshal(v any) ([]byte, error) { return encoding.Marshal(v) }
+
+// Unmarshal decodes what Marshal wrote.
+func Unmarshal(data []byte, v any) error { return decoding.Unmarshal(data, v) }
+
+// ErrDamaged is wrapped by errors that say that a saved model cannot be read.
+var ErrDamaged = errors.New("damaged model")
+
+// envelope is a whole model in one piece.
+type envelope struct {
+	Learner string `cbor:"learner"`
+	Parts   []Part `cbor:"parts"`
+}
+
+// Encode returns a model in one piece, for models that are parts of others.
+func Encode(m Model) ([]byte, error) {
+	parts, err := m.Parts()
+	if err != nil {
+		return nil, err
+	}
+	return Marshal(envelope{m.Learner(), parts})
+}
+
+// Decode reads what Encode wrote. The model's learner must be registered.
+func Decode(data []byte) (Model, error) {
+	var e envelope
+	if err := Unmarshal(data, &e); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrDamaged, err)
+	}
+	return DecodeParts(e.Learner, e.Parts)
+}
+
+// DecodeParts makes a model of its learner's name and its saved parts.
+func DecodeParts(learner string, parts []Part) (Model, error) {
+	info, err := Lookup(learner)
+	if err != nil {
+		return nil, err
+	}
+	m, err := info.Decode(parts)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrDamaged, err)
+	}
+	return m, nil
+}

@@ -1,0 +1,102 @@
+package learn
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/accrete-ml/accrete/internal/spell"
+)
+
+// Info is what the registry knows of a learner.
+type Info struct {
+	Name    string // as in --learner
+	Summary string // one line: what it is
+	Source  string // author, year, where
+	Takes   Takes
+	Can     Can
+	// Contract is what an updated model is worth compared with one learnt
+	// from all rows at once.
+	Contract Contract
+	// Keeps says what a model keeps of the rows it learnt from.
+	Keeps string
+	// New returns a learner with default parameters.
+	New func() Learner
+	// Decode makes a model of its saved parts. It checks what it reads:
+	// any bytes give a sound model or an error.
+	Decode func(parts []Part) (Model, error)
+}
+
+// Takes says what a learner can learn from.
+type Takes struct {
+	Nominal, Numeric, Missing    bool // columns and cells
+	Classes, Regression, Density bool // targets
+}
+
+// Can says what a learner's models can do besides predicting.
+type Can struct {
+	Update, Rules, Explain, Merge, Forget, Draw bool
+}
+
+// Contract is the promise that an update makes.
+type Contract uint8
+
+// The contracts.
+const (
+	None    Contract = iota // no promise, or no updates at all
+	Bounded                 // close to learning everything at once; the learner says how close
+	Exact                   // equal to learning everything at once
+)
+
+// String returns "none", "bounded" or "exact".
+func (c Contract) String() string { return [...]string{"none", "bounded", "exact"}[c] }
+
+var registry struct {
+	sync.RWMutex
+	infos []Info // sorted by name
+}
+
+// Register makes a learner known under its name. It is called from the init
+// functions of learners and panics if the name is taken.
+func Register(info Info) {
+	registry.Lock()
+	defer registry.Unlock()
+	i, taken := slices.BinarySearchFunc(registry.infos, info.Name, byName)
+	if taken {
+		panic("learn: two learners are named " + info.Name)
+	}
+	registry.infos = slices.Insert(registry.infos, i, info)
+}
+
+func byName(info Info, name string) int {
+	switch {
+	case info.Name < name:
+		return -1
+	case info.Name > name:
+		return 1
+	}
+	return 0
+}
+
+// Lookup returns the learner with this name, or an error that suggests the
+// nearest one.
+func Lookup(name string) (Info, error) {
+	registry.RLock()
+	defer registry.RUnlock()
+	i, found := slices.BinarySearchFunc(registry.infos, name, byName)
+	if !found {
+		known := make([]string, len(registry.infos))
+		for i, info := range registry.infos {
+			known[i] = info.Name
+		}
+		return Info{}, fmt.Errorf("unknown learner %q%s", name, spell.Hint(name, known))
+	}
+	return registry.infos[i], nil
+}
+
+// All returns every registered learner, sorted by name.
+func All() []Info {
+	registry.RLock()
+	defer registry.RUnlock()
+	return slices.Clone(registry.infos)
+}

@@ -1,0 +1,99 @@
+package learn
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/spell"
+)
+
+// Option describes a parameter of a learner: a struct field that carries the
+// tags set (its key), default (what its zero value means), doc, and, for a
+// choice, oneof (the words it takes, separated by |).
+type Option struct {
+	Key, Default, Doc string
+	Choices           []string
+}
+
+// Options returns the parameters of a learner, in the order of its fields.
+func Options(l Learner) []Option {
+	var options []Option
+	for _, f := range parameters(l) {
+		o := Option{Key: f.Tag.Get("set"), Default: f.Tag.Get("default"), Doc: f.Tag.Get("doc")}
+		if words := f.Tag.Get("oneof"); words != "" {
+			o.Choices = strings.Split(words, "|")
+		}
+		options = append(options, o)
+	}
+	return options
+}
+
+func parameters(l Learner) []reflect.StructField {
+	t := reflect.TypeOf(l).Elem()
+	var fields []reflect.StructField
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Tag.Get("set") != "" {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// Set gives a learner's parameter a value, as --set key=value does. The
+// learner is a pointer to a struct whose parameters are fields of type
+// string, bool, int or float64, or pointers to these where zero is a value of
+// its own and nil the default, with the tags that Option describes.
+func Set(l Learner, key, value string) (err error) {
+	fields := parameters(l)
+	i := slices.IndexFunc(fields, func(f reflect.StructField) bool { return f.Tag.Get("set") == key })
+	if i < 0 {
+		known := make([]string, len(fields))
+		for i, f := range fields {
+			known[i] = f.Tag.Get("set")
+		}
+		return fmt.Errorf("unknown setting %q%s", key, spell.Hint(key, known))
+	}
+	f := fields[i]
+	v := reflect.ValueOf(l).Elem().FieldByIndex(f.Index)
+	if v.Kind() == reflect.Pointer {
+		field := v
+		v = reflect.New(f.Type.Elem()).Elem()
+		defer func() {
+			if err == nil {
+				field.Set(v.Addr())
+			}
+		}()
+	}
+	switch v.Kind() {
+	case reflect.String:
+		if words := f.Tag.Get("oneof"); words != "" && !slices.Contains(strings.Split(words, "|"), value) {
+			return fmt.Errorf("setting %s=%s: expected one of %s", key, value, strings.ReplaceAll(words, "|", ", "))
+		}
+		v.SetString(value)
+	case reflect.Bool:
+		b, err := strconv.ParseBool(value)
+		if err != nil {
+			return fmt.Errorf("setting %s=%s: expected true or false", key, value)
+		}
+		v.SetBool(b)
+	case reflect.Int:
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return fmt.Errorf("setting %s=%s: expected a whole number", key, value)
+		}
+		v.SetInt(int64(n))
+	case reflect.Float64:
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			return fmt.Errorf("setting %s=%s: expected a number", key, value)
+		}
+		v.SetFloat(x)
+	default:
+		return fmt.Errorf("setting %s: its type %v cannot be set", key, f.Type)
+	}
+	return nil
+}

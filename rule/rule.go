@@ -1,0 +1,140 @@
+// Package rule holds knowledge as rules: one text form that people read and
+// write, and that programs parse, print, match, compare and predict with.
+//
+// A Base is a list of statements under one reading. Ordered: the first rule
+// that matches answers (decision trees, rule lists). Weighed: every rule that
+// matches adds its weight to the prior of its class (rule networks, naive
+// Bayes). Mixture: each WHEN unit expects values of the columns, and units
+// share the answer by how well they explain the row (Gaussian rules).
+//
+// What is printed parses back to the same base, and a printed base predicts
+// as the model that it came from.
+package rule
+
+// Kind is how the rules of a base are read together.
+type Kind uint8
+
+// The readings of a base. Unstated is a file without a RULES header, such as
+// an expert's rules.
+const (
+	Unstated Kind = iota
+	Ordered
+	Weighed
+	Mixture
+)
+
+// Base is a rule base: IF rules with an optional ELSE, or WHEN units.
+type Base struct {
+	Kind  Kind
+	Rules []Rule
+	Else  *Rule  // If is empty; nil when the base has none
+	Units []Unit // Mixture
+	// Notes are printed as comments under the header. They say where the
+	// base holds, as in "summary: agrees with the model on 97.1 % of rows",
+	// and are not parsed back.
+	Notes []string
+	// CompleteOnly means that the base speaks as its model does only for
+	// rows whose tested cells are all known and seen. It is not printed
+	// except through Notes.
+	CompleteOnly bool
+}
+
+// Rule is "IF tests THEN conclusion". No tests means ALWAYS.
+type Rule struct {
+	If       []Test
+	Then     Conclusion
+	With     *float64 // probability of the conclusion; nil when not stated
+	Worth    *float64 // cases an expert's rule is worth; nil when not stated
+	Evidence Evidence
+}
+
+// Conclusion is a class (Value), a distribution over classes (Classes), or a
+// number with its deviation (Mean, Deviation, with Numeric set).
+type Conclusion struct {
+	Column    string
+	Value     string
+	Classes   []Share // a distribution, when one probability does not say it all
+	Numeric   bool
+	Mean      float64
+	Deviation float64
+}
+
+// Share is a nominal value with its probability.
+type Share struct {
+	Value string
+	P     float64
+}
+
+// Evidence is what the data says of a rule. Nil means not stated.
+type Evidence struct {
+	Covered *float64 // weight of the rows that satisfy the IF part
+	Correct *float64 // weight of those that satisfy the THEN part too
+	Bits    *float64 // information in bits (J-measure)
+	Weight  *float64 // weight in a weighed base, natural log
+}
+
+// Op is the relation that a test asks for.
+type Op uint8
+
+// The relations of tests.
+const (
+	Eq      Op = iota // Column = Value
+	Ne                // Column != Value
+	Lt                // Column < Number
+	Le                // Column <= Number
+	Gt                // Column > Number
+	Ge                // Column >= Number
+	Between           // Low < Column <= High (LowClosed: <=; HighOpen: <)
+	In                // Column IN {Values}
+	NotIn             // Column NOT IN {Values}
+	IsMissing
+	IsKnown
+	HalfSpace // sum of Terms > Number (Below: <= Number)
+	AtLeast   // at least Count of the tests in Of
+)
+
+// Test is one condition on a row. Which fields it uses depends on Op. Values
+// are kept as text; on a numeric column they are numbers, on a nominal column
+// names, so that 1 and "1" are one value there.
+type Test struct {
+	Op        Op
+	Column    string
+	Value     string   // Eq, Ne
+	Values    []string // In, NotIn
+	Number    float64  // Lt, Le, Gt, Ge, HalfSpace
+	Low, High float64  // Between
+	LowClosed bool     // Between: Low <= Column instead of Low < Column
+	HighOpen  bool     // Between: Column < High instead of Column <= High
+	Terms     []Term   // HalfSpace
+	Below     bool     // HalfSpace: <= Number instead of > Number
+	Count     int      // AtLeast
+	Of        []Test   // AtLeast
+}
+
+// Term is one summand of a half-space test.
+type Term struct {
+	Factor float64
+	Column string
+}
+
+// Unit is "WHEN name (prior) EXPECT …": one component of a mixture.
+type Unit struct {
+	Name   string
+	Prior  float64
+	Worth  *float64
+	Expect []Expectation
+}
+
+// Expectation is what a unit expects of one column: a normal density (Mean
+// and Deviation, in deviations from the column's mean where MeanSD or
+// DeviationSD is set), the column's overall distribution (Normal), or a
+// distribution over its values (Shares).
+type Expectation struct {
+	Column      string
+	Mean        float64
+	MeanSD      bool
+	Deviation   float64
+	DeviationSD bool
+	Normal      bool
+	Shares      []Share
+}

@@ -32,6 +32,11 @@ type Task struct {
 	Target int          // the column to predict; NoTarget for a density
 	Source Source       // who brought the rows
 	Seed   uint64
+	// Rules are what an expert says, and Expert is who; nil is nothing.
+	// A learner whose Info does not say that it takes rules leaves them
+	// alone: callers ask Info.CheckRules first.
+	Rules  *rule.Base
+	Expert Source
 }
 
 // NoTarget is the target of a model of the joint density of all columns.
@@ -166,4 +171,13 @@ type Forgetter interface {
 type Drawer interface {
 	Model
 	Graph() (*draw.Graph, error)
+}
+
+// Density is a model of the joint density of all columns.
+type Density interface {
+	Model
+	// LogDensity fills out, a number a row, with the natural log of the
+	// model's density at the table's rows. Missing cells are integrated
+	// out.
+	LogDensity(ctx context.Context, t *table.Table, out []float64) error
 }

@@ -57,3 +57,23 @@ func Split(ctx context.Context, rows int, work func(lo, hi int)) error {
 	group.Wait()
 	return ctx.Err()
 }
+
+// each calls work for 0 ≤ i < n on all cores, for items that are worth a
+// goroutine each.
+func each(ctx context.Context, n int, work func(i int)) error {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1) - 1)
+				if i >= n {
+					return
+				}
+				work(i)
+			}
+		})
+	}
+	group.Wait()
+	return ctx.Err()
+}

@@ -3,9 +3,11 @@ package learn
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/rule"
 )
 
 // Info is what the registry knows of a learner.
@@ -31,11 +33,26 @@ type Info struct {
 type Takes struct {
 	Nominal, Numeric, Missing    bool // columns and cells
 	Classes, Regression, Density bool // targets
+	Rules                        bool // an expert's rules (Task.Rules), in the learning itself
 }
 
 // Can says what a learner's models can do besides predicting.
 type Can struct {
 	Update, Rules, Explain, Merge, Forget, Draw bool
+}
+
+// CheckRules returns an error if a task's rules would be passed over.
+func (i Info) CheckRules(rules *rule.Base) error {
+	if rules == nil || i.Takes.Rules {
+		return nil
+	}
+	var others []string
+	for _, info := range All() {
+		if info.Takes.Rules {
+			others = append(others, info.Name)
+		}
+	}
+	return fmt.Errorf("%s does not learn from rules; learners that do: %s", i.Name, strings.Join(others, ", "))
 }
 
 // Contract is the promise that an update makes.

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -96,4 +97,19 @@ func Set(l Learner, key, value string) (err error) {
 		return fmt.Errorf("setting %s: its type %v cannot be set", key, f.Type)
 	}
 	return nil
+}
+
+// New returns the registered learner of this name with the given settings.
+func New(name string, settings map[string]string) (Learner, error) {
+	info, err := Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	l := info.New()
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		if err := Set(l, key, settings[key]); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return l, nil
 }

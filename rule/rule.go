@@ -9,6 +9,32 @@
 //
 // What is printed parses back to the same base, and a printed base predicts
 // as the model that it came from.
+//
+// The language, in short, with # before comments:
+//
+//	file  = {stmt}
+//	stmt  = "RULES" ("ordered"|"weighed"|"mixture")
+//	      | "IF" tests "THEN" concl ["WITH" num] ["WORTH" num] [evid]
+//	      | "ELSE" concl ["WITH" num] [evid]
+//	      | "WHEN" name "(" num ")" ["WORTH" num] "EXPECT" exp {"AND" exp}
+//	tests = "ALWAYS" | test {"AND" test}
+//	test  = name ("="|"!="|"<"|"<="|">"|">=") val
+//	      | num ("<"|"<=") name ("<"|"<=") num
+//	      | name ["NOT"] "IN" "{" val {"," val} "}"
+//	      | name "IS" ("MISSING"|"KNOWN")
+//	      | num "*" name {("+"|"-") num "*" name} (">"|"<=") num
+//	      | "AT LEAST" int "OF" "{" test {"," test} "}"
+//	concl = name "=" val | name "=" dist | name "~" num "±" num
+//	exp   = name "~" num ["sd"] "±" num ["sd"] | name "NORMAL" | name "=" dist
+//	dist  = "{" val num {"," val num} "}"
+//	evid  = "[" key num {"," key num} "]"
+//
+// RULES stands first and ELSE after the last IF. Bare names are letters,
+// digits and _ - . with at least one letter or digit, and no keyword; others
+// stand in double quotes with JSON's escapes, and so do, when printed, names
+// of columns that look like numbers. An ISO date is read as the number of
+// days since 1970-01-01, which is how tables keep dates. The probabilities of
+// a distribution sum to one, as far as rounding to two decimals allows.
 package rule
 
 // Kind is how the rules of a base are read together.

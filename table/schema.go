@@ -36,14 +36,48 @@ func (a *Attribute) Code(value string) int32 {
 }
 
 // Format writes a number of this attribute as files have it: the shortest
-// text that reads back to the same number, an ISO date for a date, "" for a
-// missing cell.
+// decimal text that reads back to the same number, an ISO date for a date
+// (with the time of day if there is one), "" for a missing cell.
 func (a *Attribute) Format(x float64) string {
-	if IsMissing(x) {
+	switch {
+	case IsMissing(x):
 		return ""
+	case a.Date && firstDay <= x && x < lastDay:
+		return dateText(x)
 	}
-	if a.Date && x == math.Trunc(x) && math.Abs(x) < 1e6 {
-		return time.Unix(int64(x)*86400, 0).UTC().Format(time.DateOnly)
+	return numberText(x)
+}
+
+// numberText writes numbers of ordinary size without an exponent.
+func numberText(x float64) string {
+	if size := math.Abs(x); size < 1e21 && (size >= 1e-6 || size == 0) {
+		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// The days that ISO dates with four digits for the year can write.
+const (
+	firstDay = -719528 // 0000-01-01
+	lastDay  = 2932897 // 10000-01-01
+)
+
+// dateText writes days since 1970, to the nanosecond at most.
+func dateText(x float64) string {
+	day := math.Floor(x)
+	if x == day {
+		return time.Unix(int64(day)*86400, 0).UTC().Format(time.DateOnly)
+	}
+	nanos := int64(math.Round((x - day) * 86400e9))
+	for _, unit := range []int64{1e9, 1e6, 1e3, 1} {
+		// A float64 of days is good to a microsecond or so: the text with
+		// the fewest digits is the one that was probably meant.
+		rounded := (nanos + unit/2) / unit * unit
+		at := time.Unix(int64(day)*86400, rounded).UTC()
+		text := at.Format("2006-01-02T15:04:05.999999999")
+		if back, ok := parseDate([]byte(text)); ok && back == x || unit == 1 {
+			return text
+		}
+	}
+	return numberText(x)
 }

@@ -10,9 +10,13 @@ import (
 // Nearest returns the known name closest to the given one, if any is close
 // enough to be a likely slip: at most a third of its letters differ.
 func Nearest(name string, known []string) (string, bool) {
-	best, least := "", len([]rune(name))/3+1
+	best, least := "", (len([]rune(name))+2)/3
 	for _, k := range known {
-		if d := Distance(strings.ToLower(name), strings.ToLower(k)); d < least || d == least && best == "" {
+		d := Distance(strings.ToLower(name), strings.ToLower(k))
+		if d >= len([]rune(name)) && d > 0 {
+			continue // nothing of the name is left
+		}
+		if d < least || d == least && best == "" {
 			best, least = k, d
 		}
 	}

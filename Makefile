@@ -1,0 +1,37 @@
+# make test        everything, a few minutes on two cores
+# make test-long   full seeds, 200 kills, minutes of fuzzing
+# make accrete     one static binary
+
+GO ?= go
+STATICCHECK = $(GO) tool -modfile=tools.mod staticcheck
+# Packages whose code runs on several cores or is used from several goroutines.
+CONCURRENT = ./table ./learn/... ./evaluate ./store ./bayes ./tree ./prior
+
+.PHONY: test test-long check race bench cover accrete
+
+accrete:
+	CGO_ENABLED=0 $(GO) build -trimpath -o accrete ./cmd/accrete
+
+test: check
+	$(GO) test ./...
+	$(MAKE) race
+	scripts/fuzz 3s
+
+test-long: check
+	ACCRETE_LONG=1 $(GO) test -timeout 60m ./...
+	ACCRETE_LONG=1 $(MAKE) race
+	scripts/fuzz 2m
+
+check:
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these files"; exit 1; }
+	$(GO) vet ./...
+	$(STATICCHECK) ./...
+
+race:
+	scripts/race $(CONCURRENT)
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+cover:
+	$(GO) test -cover ./table ./encode ./rule ./learn/... ./evaluate ./store

@@ -1,0 +1,159 @@
+// Package bayes is the naive Bayes classifier: it takes the columns of a row
+// as independent once the class is known, so that
+//
+//	P(class | row) ∝ P(class) · Π P(cell | class)
+//
+// and everything to be learnt is one small table a column. Nominal cells are
+// estimated by m-estimates, (n_c + m·p)/(n + m) with p uniform over the
+// column's values (Cestnik 1990; Mitchell 1997, section 6.9); numeric cells by
+// a normal density for each class, whose variance is an m-estimate too, with
+// the variance of the whole column for p. Cells that are missing, hold a value
+// that was never seen, or are infinite say nothing and are left out of the
+// product.
+//
+// A model is the sum of its sources. What each source brought is kept as a
+// block of sufficient statistics in the source's own schema: weights of rows
+// by class and value, and the moments of numbers by class. Learning more is
+// adding to a block, merging is putting blocks side by side, forgetting is
+// dropping one, and each equals learning from the rows themselves: nothing is
+// ever subtracted.
+//
+// With m = 0 an estimate can be zero. It then counts as e^-1000: a class that
+// one cell rules out gets probability 0 exactly, and if the cells rule out
+// every class, those ruled out by the fewest cells share the answer by the
+// rest of the evidence.
+//
+// Learning costs one pass over the cells, predicting one table look-up or one
+// square for each cell and class. Memory is one number for each class and
+// value, three for each class and numeric column, in each source.
+package bayes
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/moment"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Name is what the learner is registered as.
+const Name = "bayes"
+
+func init() {
+	learn.Register(learn.Info{
+		Name:     Name,
+		Summary:  "naive Bayes: columns independent given the class, normal densities for numbers",
+		Source:   "Mitchell 1997, section 6.9; m-estimates: Cestnik 1990",
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true},
+		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true},
+		Contract: learn.Exact,
+		Keeps:    "statistics per source: weights by class and value, moments of numbers by class",
+		New:      func() learn.Learner { return &Learner{} },
+		Decode:   decode,
+	})
+}
+
+// Learner makes naive Bayes models. Its zero value is ready to use.
+type Learner struct {
+	// M is the number of rows that the estimate of a column without regard
+	// to the class counts as: uniform over its values, or of its overall
+	// variance. Nil is DefaultM, zero takes what was observed.
+	M *float64 `set:"m" default:"1" doc:"rows that the estimate of a column regardless of class is worth in each class (m-estimate)"`
+	// PriorM is the same for the classes. Zero takes their frequencies.
+	PriorM float64 `set:"prior-m" default:"0" doc:"rows that the uniform estimate P(class) = 1/k is worth"`
+}
+
+var _ learn.Learner = (*Learner)(nil)
+
+// DefaultM is what m is unless it is set. Mean accuracy and log loss over 23
+// public sets of 57 to 8,124 rows, ten folds each: m = 0 79.4 % and 1.56,
+// m = 0.1 79.9 % and 0.95, m = 0.5 79.8 % and 0.92, m = 1 79.7 % and 0.92,
+// m = 5 78.7 % and 0.97. Anything between is as good; one row is easily said.
+const DefaultM = 1
+
+// settings are a learner's parameters with the defaults filled in.
+type settings struct {
+	M, PriorM float64
+}
+
+func (l *Learner) settings() (settings, error) {
+	s := settings{M: DefaultM, PriorM: l.PriorM}
+	if l.M != nil {
+		s.M = *l.M
+	}
+	return s, s.check()
+}
+
+func (s settings) check() error {
+	if !(s.M >= 0 && s.M <= moment.MaxWeight) {
+		return fmt.Errorf("setting m=%v: expected a number from 0 to %g", s.M, float64(moment.MaxWeight))
+	}
+	if !(s.PriorM >= 0 && s.PriorM <= moment.MaxWeight) {
+		return fmt.Errorf("setting prior-m=%v: expected a number from 0 to %g", s.PriorM, float64(moment.MaxWeight))
+	}
+	return nil
+}
+
+// Learn returns the model of the task's rows.
+func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	s, err := l.settings()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkTarget(task); err != nil {
+		return nil, err
+	}
+	if err := learn.Distinct(task.Table.Schema); err != nil {
+		return nil, err
+	}
+	b := newBlock(task.Source, learn.CopySchema(task.Table.Schema), task.Target)
+	if err := b.learn(ctx, task.Table); err != nil {
+		return nil, err
+	}
+	if sum(b.classes) == 0 {
+		return nil, fmt.Errorf("no row has a class: column %q is missing, or the weight 0, in all %d rows", task.Table.Schema.Attributes[task.Target].Name, task.Table.Rows())
+	}
+	return newModel(s, []*block{b})
+}
+
+// checkTarget refuses tasks without a nominal target, and says who takes them.
+func checkTarget(task learn.Task) error {
+	attributes := task.Table.Schema.Attributes
+	switch {
+	case task.Target == learn.NoTarget:
+		return fmt.Errorf("bayes predicts a class and needs a target column%s", others(func(t learn.Takes) bool { return t.Density }))
+	case task.Target < 0 || task.Target >= len(attributes):
+		return fmt.Errorf("target column %d is not one of the table's %d columns", task.Target+1, len(attributes))
+	case attributes[task.Target].Kind != table.Nominal:
+		return fmt.Errorf("bayes predicts classes, but target %q is numeric; read it as nominal%s", attributes[task.Target].Name, others(func(t learn.Takes) bool { return t.Regression }))
+	}
+	return nil
+}
+
+// others names the learners that take what bayes does not.
+func others(take func(learn.Takes) bool) string {
+	var names []string
+	for _, info := range learn.All() {
+		if take(info.Takes) {
+			names = append(names, info.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", or use a learner that takes it: " + strings.Join(names, ", ")
+}
+
+func sum(xs []float64) float64 {
+	total := 0.0
+	for _, x := range xs {
+		total += x
+	}
+	return total
+}
+
+// log of a ratio whose parts may be too far apart to divide.
+func logRatio(a, b float64) float64 { return math.Log(a) - math.Log(b) }

@@ -1,0 +1,97 @@
+package bayes
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// mixed returns a table of 10 numeric and 10 nominal columns and a class of
+// two values that all of them know something of.
+func mixed(rows int) *table.Table {
+	random := rand.New(rand.NewPCG(1, 2))
+	schema := &table.Schema{}
+	columns := make([]table.Column, 21)
+	class := make([]int32, rows)
+	for i := range class {
+		class[i] = random.Int32N(2)
+	}
+	for j := range 20 {
+		a := table.Attribute{Name: fmt.Sprintf("c%d", j), Kind: table.Numeric}
+		if j < 10 {
+			columns[j].Floats = make([]float64, rows)
+			for i := range columns[j].Floats {
+				columns[j].Floats[i] = random.NormFloat64() + 0.2*float64(class[i])
+			}
+		} else {
+			a.Kind = table.Nominal
+			for v := range j - 7 {
+				a.Values = append(a.Values, fmt.Sprintf("v%d", v))
+			}
+			columns[j].Codes = make([]int32, rows)
+			for i := range columns[j].Codes {
+				columns[j].Codes[i] = min(random.Int32N(int32(len(a.Values)))+class[i]*random.Int32N(2), int32(len(a.Values)-1))
+			}
+		}
+		schema.Attributes = append(schema.Attributes, a)
+	}
+	schema.Attributes = append(schema.Attributes, table.Attribute{Name: "class", Values: []string{"no", "yes"}})
+	columns[20].Codes = class
+	t, err := table.New(schema, columns, nil)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func BenchmarkLearn1M(b *testing.B) {
+	t := mixed(1_000_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		fit(b, t, 1)
+	}
+}
+
+func BenchmarkPredict1M(b *testing.B) {
+	t := mixed(1_000_000)
+	m := fit(b, t, 1)
+	out := learn.NewPredictions(m, t.Rows())
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := m.Predict(context.Background(), t, out); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPredictRow(b *testing.B) {
+	t := mixed(1000)
+	m := fit(b, t, 1)
+	row := t.Slice(0, 1)
+	out := learn.NewPredictions(m, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := m.Predict(context.Background(), row, out); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkAddRow(b *testing.B) {
+	t := mixed(1000)
+	u, err := fit(b, t, 1).Begin(learn.Source{ID: "b"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	row := t.Slice(0, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := u.Add(context.Background(), row); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,324 @@
+package bayes
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"github.com/accrete-ml/accrete/internal/moment"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// block is the sufficient statistics of one source, in its own schema.
+type block struct {
+	source  learn.Source
+	schema  *table.Schema
+	target  int
+	classes []float64 // weight of the rows of each class
+	columns []column  // one for each attribute; the target's is empty
+}
+
+// column is what a block knows of one attribute.
+type column struct {
+	counts  []float64       // nominal: weight of value v in class c at v·classes + c
+	level   moment.Level    // numeric: the unit of the moments
+	moments []moment.Moment // numeric: of each class
+}
+
+// newBlock returns the block of no rows.
+func newBlock(source learn.Source, schema *table.Schema, target int) *block {
+	classes := len(schema.Attributes[target].Values)
+	b := &block{source: source, schema: schema, target: target, classes: make([]float64, classes), columns: make([]column, len(schema.Attributes))}
+	for j := range schema.Attributes {
+		switch a := &schema.Attributes[j]; {
+		case j == target:
+		case a.Kind == table.Nominal:
+			b.columns[j].counts = make([]float64, len(a.Values)*classes)
+		default:
+			b.columns[j].level = moment.Tiny
+			b.columns[j].moments = make([]moment.Moment, classes)
+		}
+	}
+	return b
+}
+
+// promote moves a numeric column's moments to the level that x needs.
+func (c *column) promote(x float64) {
+	to := moment.LevelOf(x)
+	for i := range c.moments {
+		c.moments[i] = c.moments[i].Move(c.level, to)
+	}
+	c.level = to
+}
+
+// addRow takes in one row of a table in the block's schema.
+func (b *block) addRow(t *table.Table, row int) {
+	class, w := t.Columns[b.target].Codes[row], t.Weight(row)
+	if class < 0 || w == 0 {
+		return
+	}
+	b.classes[class] += w
+	for j := range b.columns {
+		c := &b.columns[j]
+		switch {
+		case c.counts != nil:
+			if code := t.Columns[j].Codes[row]; code >= 0 {
+				c.counts[int(code)*len(b.classes)+int(class)] += w
+			}
+		case c.moments != nil:
+			x := t.Columns[j].Floats[row]
+			if x-x != 0 { // missing or infinite
+				continue
+			}
+			if math.Abs(x) >= c.level.Limit() {
+				c.promote(x)
+			}
+			c.moments[class].Add(x*c.level.Scale(), w)
+		}
+	}
+}
+
+// checkWeights refuses tables whose rows weigh more than moments can hold.
+func (b *block) checkWeights(t *table.Table) error {
+	total := sum(b.classes) + float64(t.Rows())
+	if t.Weights != nil {
+		total = sum(b.classes) + sum(t.Weights)
+	}
+	if !(total <= moment.MaxWeight) {
+		return fmt.Errorf("the weights of the rows add up to %g; scale them to a sum below %g", total, float64(moment.MaxWeight))
+	}
+	return nil
+}
+
+// learn takes in the rows of a table whose dictionaries are the block's. On
+// an error the block is of no use.
+func (b *block) learn(ctx context.Context, t *table.Table) error {
+	if err := b.checkWeights(t); err != nil {
+		return err
+	}
+	rows := groupByClass(t, b.target, len(b.classes))
+	for _, run := range rows.runs {
+		if t.Weights == nil {
+			b.classes[run.class] += float64(run.end - run.start)
+			continue
+		}
+		for _, r := range rows.order[run.start:run.end] {
+			b.classes[run.class] += t.Weights[r]
+		}
+	}
+
+	var mutex sync.Mutex
+	next, done := 0, 0
+	work := func() {
+		for {
+			mutex.Lock()
+			j := next
+			next++
+			mutex.Unlock()
+			if j >= len(b.columns) {
+				return
+			}
+			b.columns[j].learn(ctx, &t.Columns[j], t.Weights, rows, len(b.classes))
+			if ctx.Err() != nil {
+				return
+			}
+			mutex.Lock()
+			done++
+			learn.Report(ctx, float64(done)/float64(len(b.columns)))
+			mutex.Unlock()
+		}
+	}
+	// Each column is summed by one goroutine in the order of its rows, so
+	// that the sums do not depend on the number of cores.
+	workers := min(runtime.GOMAXPROCS(0), len(b.columns))
+	if len(rows.order) < chunk {
+		workers = 1
+	}
+	if workers == 1 {
+		work()
+		return ctx.Err()
+	}
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(work)
+	}
+	group.Wait()
+	return ctx.Err()
+}
+
+// chunk is the number of rows that are grouped by class at a time: few enough
+// for a column's cells of them to stay in the cache.
+const chunk = 4096
+
+// classRuns are the rows that count, chunk by chunk, each grouped by class.
+type classRuns struct {
+	order []int32 // row numbers
+	runs  []run   // consecutive ranges of order
+}
+
+type run struct {
+	class      int32
+	start, end int
+}
+
+// groupByClass sorts the rows of each chunk by class and leaves out those
+// that have none, or no weight.
+func groupByClass(t *table.Table, target, classes int) classRuns {
+	codes := t.Columns[target].Codes
+	g := classRuns{order: make([]int32, 0, len(codes))}
+	at := make([]int, classes)
+	for lo := 0; lo < len(codes); lo += chunk {
+		hi := min(lo+chunk, len(codes))
+		clear(at)
+		for r := lo; r < hi; r++ {
+			if c := codes[r]; c >= 0 && (t.Weights == nil || t.Weights[r] > 0) {
+				at[c]++
+			}
+		}
+		end := len(g.order)
+		for c, n := range at {
+			at[c] = end
+			if n > 0 {
+				g.runs = append(g.runs, run{class: int32(c), start: end, end: end + n})
+				end += n
+			}
+		}
+		g.order = g.order[:end]
+		for r := lo; r < hi; r++ {
+			if c := codes[r]; c >= 0 && (t.Weights == nil || t.Weights[r] > 0) {
+				g.order[at[c]] = int32(r)
+				at[c]++
+			}
+		}
+	}
+	return g
+}
+
+// learn takes in the cells of one column.
+func (c *column) learn(ctx context.Context, cells *table.Column, weights []float64, rows classRuns, classes int) {
+	for i, run := range rows.runs {
+		if i%16 == 0 && ctx.Err() != nil {
+			return
+		}
+		order := rows.order[run.start:run.end]
+		switch {
+		case c.counts != nil:
+			c.count(cells.Codes, weights, order, int(run.class), classes)
+		case c.moments != nil:
+			m := &c.moments[run.class]
+			*m = moment.Join(*m, c.sample(cells.Floats, weights, order))
+		}
+	}
+}
+
+// count adds the nominal cells of rows of one class.
+func (c *column) count(codes []int32, weights []float64, order []int32, class, classes int) {
+	if weights == nil {
+		for _, r := range order {
+			if code := codes[r]; code >= 0 {
+				c.counts[int(code)*classes+class]++
+			}
+		}
+		return
+	}
+	for _, r := range order {
+		if code := codes[r]; code >= 0 {
+			c.counts[int(code)*classes+class] += weights[r]
+		}
+	}
+}
+
+// sample returns the moments of the numeric cells of some rows, in the
+// column's level, which it raises if a cell needs it. Sums are of differences
+// from the first number: those of equal numbers are exactly 0, and as the
+// difference of the first from the mean is at most the root of n deviations,
+// no more than log10(n) digits of M2 are lost.
+func (c *column) sample(floats, weights []float64, order []int32) moment.Moment {
+	limit, scale := c.level.Limit(), c.level.Scale()
+	var n, s1, s2, first float64
+	for _, r := range order {
+		x := floats[r]
+		if !(math.Abs(x) < limit) {
+			if x-x != 0 { // missing or infinite
+				continue
+			}
+			c.promote(x)
+			return c.sample(floats, weights, order)
+		}
+		x *= scale
+		if n == 0 {
+			first = x
+		}
+		d := x - first
+		if weights == nil {
+			n++
+			s1 += d
+			s2 += d * d
+		} else {
+			w := weights[r]
+			n += w
+			s1 += w * d
+			s2 += w * d * d
+		}
+	}
+	if n == 0 {
+		return moment.Moment{}
+	}
+	return moment.Moment{N: n, Mean: first + s1/n, M2: max(0, s2-s1*(s1/n))}
+}
+
+// absorb adds the statistics of another block. Columns, values and classes
+// are matched by name; what b's schema does not have is left out.
+func (b *block) absorb(o *block) {
+	classOf := learn.Recoding(&o.schema.Attributes[o.target], &b.schema.Attributes[b.target])
+	for c, w := range o.classes {
+		if to := classOf[c]; to >= 0 {
+			b.classes[to] += w
+		}
+	}
+	for j := range o.columns {
+		from := &o.columns[j]
+		k := columnNamed(b.schema, o.schema.Attributes[j].Name, j)
+		if k < 0 || j == o.target {
+			continue
+		}
+		to := &b.columns[k]
+		if from.moments != nil {
+			if from.level > to.level {
+				for c := range to.moments {
+					to.moments[c] = to.moments[c].Move(to.level, from.level)
+				}
+				to.level = from.level
+			}
+			for c, m := range from.moments {
+				if at := classOf[c]; at >= 0 {
+					to.moments[at] = moment.Join(to.moments[at], m.Move(from.level, to.level))
+				}
+			}
+			continue
+		}
+		valueOf := learn.Recoding(&o.schema.Attributes[j], &b.schema.Attributes[k])
+		for v, at := range valueOf {
+			if at < 0 {
+				continue
+			}
+			row := to.counts[int(at)*len(b.classes):]
+			for c, w := range from.counts[v*len(o.classes) : (v+1)*len(o.classes)] {
+				if class := classOf[c]; class >= 0 {
+					row[class] += w
+				}
+			}
+		}
+	}
+}
+
+// columnNamed returns the index of a column by name, trying a guess first.
+func columnNamed(s *table.Schema, name string, guess int) int {
+	if guess < len(s.Attributes) && s.Attributes[guess].Name == name {
+		return guess
+	}
+	return s.Index(name)
+}

@@ -1,0 +1,349 @@
+package bayes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/moment"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Model is a naive Bayes classifier.
+type Model struct {
+	settings settings
+	blocks   []*block // in the order in which the sources came
+	total    *block   // their sum, in the union of their schemas
+
+	logPrior []float64 // of each class; -Inf for a class without rows
+	columns  []estimate
+}
+
+var (
+	_ learn.Updater   = (*Model)(nil)
+	_ learn.Ruler     = (*Model)(nil)
+	_ learn.Explainer = (*Model)(nil)
+	_ learn.Merger    = (*Model)(nil)
+	_ learn.Forgetter = (*Model)(nil)
+	_ learn.Drawer    = (*Model)(nil)
+)
+
+// estimate is P(cell | class) of one column, ready to be looked up. The
+// target's is empty, and so is that of a numeric column that never varies.
+type estimate struct {
+	// weights of evidence, ln P(v|c)/P(v), of value v and class c at
+	// (v+2)·classes + c: the first two rows, all 0, are those of
+	// table.Unseen and table.Missing.
+	weights  []float64
+	marginal []float64 // ln P(v)
+
+	normals   []normal // of each class
+	scale     float64  // of cells, into the unit of the normals
+	low, high float64  // cells beyond are taken for these, or squares could overflow
+}
+
+// normal is a normal density, ln = peak − ½((x − mean)·precision)².
+type normal struct {
+	mean, precision, peak float64
+	deviation             float64
+}
+
+const (
+	// zero is the logarithm of an estimate that is 0: its exponential is 0,
+	// but sums of it can still be compared.
+	zero = -1000
+	// leastVariance bounds the variance of a class from below, relative to
+	// that of the column: a class of equal numbers is not infinitely sure.
+	leastVariance = 1e-9
+	// farthest is the number of deviations from which cells lie equally far.
+	farthest = 1e140
+)
+
+// newModel adds up the blocks and estimates from the sum. The blocks are
+// added in the order of their identifiers, so that the sum does not depend on
+// the order in which the sources came.
+func newModel(s settings, blocks []*block) (*Model, error) {
+	schemas := make([]*table.Schema, len(blocks))
+	for i, b := range blocks {
+		schemas[i] = b.schema
+	}
+	union, err := learn.Union(schemas...)
+	if err != nil {
+		return nil, err
+	}
+	target := union.Index(blocks[0].schema.Attributes[blocks[0].target].Name)
+	m := &Model{settings: s, blocks: blocks, total: newBlock(learn.Source{}, union, target)}
+	for _, b := range slices.SortedFunc(slices.Values(blocks), func(a, b *block) int { return cmp.Compare(a.source.ID, b.source.ID) }) {
+		m.total.absorb(b)
+	}
+	if rows := sum(m.total.classes); !(rows > 0) {
+		return nil, fmt.Errorf("no row with a class is left to learn from")
+	} else if rows > moment.MaxWeight {
+		return nil, fmt.Errorf("the weights of the rows add up to %g; scale them to a sum below %g", rows, float64(moment.MaxWeight))
+	}
+	m.estimate()
+	return m, nil
+}
+
+// estimate fills in the probabilities.
+func (m *Model) estimate() {
+	rows, k := sum(m.total.classes), float64(len(m.total.classes))
+	m.logPrior = make([]float64, len(m.total.classes))
+	for c, n := range m.total.classes {
+		m.logPrior[c] = logRatio(n+m.settings.PriorM/k, rows+m.settings.PriorM)
+	}
+	m.columns = make([]estimate, len(m.total.columns))
+	for j := range m.total.columns {
+		switch c := &m.total.columns[j]; {
+		case c.counts != nil:
+			m.columns[j] = m.estimateNominal(c.counts)
+		case c.moments != nil:
+			m.columns[j] = m.estimateNumeric(c)
+		}
+	}
+}
+
+// estimateNominal turns counts into m-estimates. A class of which no cell of
+// the column is known gets the uniform estimate.
+func (m *Model) estimateNominal(counts []float64) estimate {
+	classes := len(m.logPrior)
+	values := len(counts) / classes
+	e := estimate{weights: make([]float64, (values+2)*classes), marginal: make([]float64, values)}
+	known := make([]float64, classes) // weight of the known cells of each class
+	for i, n := range counts {
+		known[i%classes] += n
+	}
+	p := 1 / float64(values)
+	for v := range values {
+		logs := e.weights[(v+2)*classes:][:classes]
+		for c := range logs {
+			n := counts[v*classes+c]
+			switch {
+			case known[c] == 0:
+				logs[c] = math.Log(p)
+			case n == 0 && m.settings.M == 0:
+				logs[c] = zero
+			default:
+				logs[c] = logRatio(n+m.settings.M*p, known[c]+m.settings.M)
+			}
+		}
+		e.marginal[v] = mixture(m.logPrior, logs)
+		for c := range logs {
+			logs[c] -= e.marginal[v]
+		}
+	}
+	return e
+}
+
+// mixture returns ln Σ P(c)·P(cell|c) from the logarithms.
+func mixture(logPrior, logs []float64) float64 {
+	most := math.Inf(-1)
+	for c, l := range logs {
+		most = max(most, logPrior[c]+l)
+	}
+	total := 0.0
+	for c, l := range logs {
+		total += math.Exp(logPrior[c] + l - most)
+	}
+	return most + math.Log(total)
+}
+
+// estimateNumeric turns moments into normal densities. The variance is an
+// m-estimate too: m rows' worth of the variance of the whole column go into
+// that of each class. A class of which no cell of the column is known gets
+// the density of the whole column.
+func (m *Model) estimateNumeric(c *column) estimate {
+	var all moment.Moment
+	for _, of := range c.moments {
+		all = moment.Join(all, of)
+	}
+	variance := all.Variance()
+	if variance == 0 {
+		return estimate{}
+	}
+	deviation := math.Sqrt(variance)
+	e := estimate{
+		normals: make([]normal, len(c.moments)),
+		scale:   c.level.Scale(),
+		low:     all.Mean - farthest*deviation,
+		high:    all.Mean + farthest*deviation,
+	}
+	for i, of := range c.moments {
+		if of.N == 0 {
+			of = all
+		}
+		d := math.Sqrt(max((of.M2+m.settings.M*variance)/(of.N+m.settings.M), leastVariance*variance))
+		e.normals[i] = normal{
+			mean:      of.Mean,
+			deviation: d,
+			precision: 1 / d,
+			peak:      -math.Log(d) - 0.5*math.Log(2*math.Pi),
+		}
+	}
+	return e
+}
+
+// Learner returns "bayes".
+func (m *Model) Learner() string { return Name }
+
+// Schema returns the attributes that the model knows.
+func (m *Model) Schema() *table.Schema { return m.total.schema }
+
+// Target returns the index of the class.
+func (m *Model) Target() int { return m.total.target }
+
+// class returns the attribute to predict.
+func (m *Model) class() *table.Attribute { return &m.total.schema.Attributes[m.total.target] }
+
+// active reports whether a class can be predicted at all.
+func (m *Model) active(class int) bool { return !math.IsInf(m.logPrior[class], -1) }
+
+// Predict fills in the class probabilities of the table's rows.
+func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
+	if err := learn.Fits(m.total.schema, t); err != nil {
+		return err
+	}
+	if len(out.P) < t.Rows()*len(m.logPrior) {
+		return fmt.Errorf("room for %d probabilities, expected %d rows of %d", len(out.P), t.Rows(), len(m.logPrior))
+	}
+	if t.Rows() <= stripe {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		m.predict(t, out.P, 0, t.Rows())
+		return nil
+	}
+	return learn.Split(ctx, t.Rows(), func(lo, hi int) { m.predict(t, out.P, lo, hi) })
+}
+
+// stripe is the number of rows that are predicted at a time: their
+// probabilities stay in the nearest cache while the columns pass by.
+const stripe = 256
+
+// predict adds up the logarithms in the caller's room, column by column, and
+// turns them into probabilities at the end.
+func (m *Model) predict(t *table.Table, p []float64, lo, hi int) {
+	classes := len(m.logPrior)
+	for ; lo < hi; lo += stripe {
+		end := min(lo+stripe, hi)
+		logs := p[lo*classes : end*classes]
+		for at := 0; at < len(logs); at += classes {
+			copy(logs[at:at+classes], m.logPrior)
+		}
+		for j := range m.columns {
+			switch e := &m.columns[j]; {
+			case e.weights != nil:
+				e.addNominal(logs, t.Columns[j].Codes[lo:end], classes)
+			case e.normals != nil:
+				e.addNumeric(logs, t.Columns[j].Floats[lo:end])
+			}
+		}
+		for at := 0; at < len(logs); at += classes {
+			normalise(logs[at : at+classes])
+		}
+	}
+}
+
+// addNominal adds the weights of nominal cells to the logarithms of rows.
+func (e *estimate) addNominal(logs []float64, codes []int32, classes int) {
+	if classes == 2 {
+		for i, code := range codes {
+			w := e.weights[2*(int(code)+2):][:2]
+			l := logs[2*i:][:2]
+			l[0] += w[0]
+			l[1] += w[1]
+		}
+		return
+	}
+	for i, code := range codes {
+		w := e.weights[(int(code)+2)*classes:][:classes]
+		l := logs[i*classes:][:len(w)]
+		for c := range w {
+			l[c] += w[c]
+		}
+	}
+}
+
+// addNumeric adds the log densities of numeric cells.
+func (e *estimate) addNumeric(logs []float64, cells []float64) {
+	normals := e.normals
+	for i, x := range cells {
+		if x-x != 0 { // missing or infinite
+			continue
+		}
+		x = e.unit(x)
+		l := logs[i*len(normals):][:len(normals)]
+		for c := range normals {
+			l[c] += normals[c].log(x)
+		}
+	}
+}
+
+// unit returns a finite cell in the unit of the normals.
+func (e *estimate) unit(x float64) float64 {
+	x *= e.scale
+	if x < e.low {
+		return e.low
+	}
+	if x > e.high {
+		return e.high
+	}
+	return x
+}
+
+// log returns the logarithm of the density.
+func (n *normal) log(x float64) float64 {
+	z := (x - n.mean) * n.precision
+	return n.peak - float64(0.5*z*z)
+}
+
+// normalise turns logarithms of anything proportional into probabilities.
+// What they added up to is total·e^most.
+func normalise(logs []float64) (most, total float64) {
+	most = math.Inf(-1)
+	for _, l := range logs {
+		if l > most {
+			most = l
+		}
+	}
+	for c, l := range logs {
+		e := 1.0
+		if l != most {
+			e = math.Exp(l - most)
+		}
+		logs[c] = e
+		total += e
+	}
+	for c := range logs {
+		logs[c] /= total
+	}
+	return most, total
+}
+
+// Size counts the rows, the rules, and a unit for each class with a normal.
+func (m *Model) Size() learn.Size {
+	size := learn.Size{Rows: sum(m.total.classes)}
+	classes := 0
+	for c := range m.logPrior {
+		if m.active(c) {
+			classes++
+		}
+	}
+	if m.numeric() {
+		size.Rules, size.Units = classes, classes
+		return size
+	}
+	size.Rules = classes
+	for j := range m.columns {
+		size.Rules += len(m.columns[j].marginal) * classes
+	}
+	return size
+}
+
+// numeric reports whether the model has numeric columns.
+func (m *Model) numeric() bool {
+	return slices.ContainsFunc(m.total.columns, func(c column) bool { return c.moments != nil })
+}

@@ -1,0 +1,172 @@
+package bayes
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Rules returns the model as rules. If all columns are nominal, each value
+// is a rule for or against each class, weighed by ln P(value|class)/P(value)
+// and sorted by the information it carries (J-measure, Smyth & Goodman 1991).
+// If some are numeric, each class is a unit that expects its means and shares.
+func (m *Model) Rules() (*rule.Base, error) {
+	if m.numeric() {
+		return m.mixture(), nil
+	}
+	return m.weighed(), nil
+}
+
+// weighed returns a rule for each class, and for each value and class.
+func (m *Model) weighed() *rule.Base {
+	base := &rule.Base{Kind: rule.Weighed}
+	rows := sum(m.total.classes)
+	for c, weight := range m.logPrior {
+		if !m.active(c) {
+			continue // a class without a prior has the probability 0
+		}
+		base.Rules = append(base.Rules, rule.Rule{
+			Then:     m.conclude(c),
+			With:     pointer(math.Exp(weight)),
+			Evidence: rule.Evidence{Covered: pointer(rows), Correct: pointer(m.total.classes[c]), Weight: pointer(weight)},
+		})
+	}
+	classes := len(m.logPrior)
+	var rules []rule.Rule
+	for j := range m.columns {
+		e := &m.columns[j]
+		for v := range e.marginal {
+			counts := m.total.columns[j].counts[v*classes:][:classes]
+			for c, weight := range e.value(v, classes) {
+				if !m.active(c) {
+					continue
+				}
+				prior := math.Exp(m.logPrior[c])
+				p := min(1, math.Exp(m.logPrior[c]+weight))
+				rules = append(rules, rule.Rule{
+					If:   []rule.Test{m.valueTest(j, m.total.schema.Attributes[j].Values[v])},
+					Then: m.conclude(c),
+					With: pointer(p),
+					Evidence: rule.Evidence{
+						Covered: pointer(sum(counts)),
+						Correct: pointer(counts[c]),
+						Bits:    pointer(jMeasure(math.Exp(e.marginal[v]), p, prior)),
+						Weight:  pointer(weight),
+					},
+				})
+			}
+		}
+	}
+	slices.SortStableFunc(rules, func(a, b rule.Rule) int { return -cmp.Compare(*a.Evidence.Bits, *b.Evidence.Bits) })
+	base.Rules = append(base.Rules, rules...)
+	return base
+}
+
+// jMeasure returns the information in bits that a condition of probability y
+// gives about a class whose probability it moves from prior to p.
+func jMeasure(y, p, prior float64) float64 {
+	part := func(p, prior float64) float64 {
+		if p <= 0 || prior <= 0 {
+			return 0
+		}
+		return p * math.Log2(p/prior)
+	}
+	return y * max(0, part(p, prior)+part(1-p, 1-prior))
+}
+
+func (m *Model) conclude(class int) rule.Conclusion {
+	return rule.Conclusion{Column: m.class().Name, Value: m.class().Values[class]}
+}
+
+func (m *Model) valueTest(j int, value string) rule.Test {
+	return rule.Test{Op: rule.Eq, Column: m.total.schema.Attributes[j].Name, Value: value}
+}
+
+// ruleID returns the identifier of the rule that a nominal cell fires for a
+// class, "" if the model's rules are units.
+func (m *Model) ruleID(j int, value string, class int) string {
+	if m.numeric() {
+		return ""
+	}
+	r := rule.Rule{If: []rule.Test{m.valueTest(j, value)}, Then: m.conclude(class)}
+	return r.ID()
+}
+
+// mixture returns a unit for each class.
+func (m *Model) mixture() *rule.Base {
+	base := &rule.Base{Kind: rule.Mixture}
+	if m.settings.M == 0 {
+		base.Notes = []string{"m = 0: where these rules find every class impossible, the model names the least impossible one"}
+	}
+	for c, prior := range m.logPrior {
+		if !m.active(c) {
+			continue
+		}
+		name := m.class().Values[c]
+		unit := rule.Unit{Name: name, Prior: math.Exp(prior)}
+		unit.Expect = append(unit.Expect, rule.Expectation{Column: m.class().Name, Shares: []rule.Share{{Value: name, P: 1}}})
+		for j := range m.columns {
+			e, expect := &m.columns[j], rule.Expectation{Column: m.total.schema.Attributes[j].Name}
+			switch {
+			case len(e.marginal) > 0:
+				for v, value := range m.total.schema.Attributes[j].Values {
+					p := math.Exp(e.value(v, len(m.logPrior))[c] + e.marginal[v])
+					expect.Shares = append(expect.Shares, rule.Share{Value: value, P: p})
+				}
+			case e.normals != nil:
+				n := &e.normals[c]
+				expect.Mean = n.mean / e.scale
+				expect.Deviation = max(n.deviation/e.scale, math.SmallestNonzeroFloat64)
+			default:
+				continue
+			}
+			unit.Expect = append(unit.Expect, expect)
+		}
+		base.Units = append(base.Units, unit)
+	}
+	return base
+}
+
+func pointer(x float64) *float64 { return &x }
+
+// Graph returns the network that the model is: the class, and an arrow to
+// each column. The arrow of a nominal column is as wide as the information
+// that the column shares with the class.
+func (m *Model) Graph() (*draw.Graph, error) {
+	class := m.class().Name
+	g := &draw.Graph{Title: "naive Bayes", Nodes: []draw.Node{{ID: class, Lines: []string{class}}}}
+	for j := range m.columns {
+		if j == m.total.target {
+			continue
+		}
+		a := &m.total.schema.Attributes[j]
+		edge := draw.Edge{From: class, To: a.Name}
+		lines := []string{a.Name}
+		if a.Kind == table.Nominal {
+			edge.Weight = m.mutualInformation(j)
+			lines = append(lines, fmt.Sprintf("%.3f bits", edge.Weight))
+		}
+		g.Nodes = append(g.Nodes, draw.Node{ID: a.Name, Lines: lines, Layer: 1})
+		g.Edges = append(g.Edges, edge)
+	}
+	return g, nil
+}
+
+// mutualInformation returns what a nominal column tells of the class, in bits.
+func (m *Model) mutualInformation(j int) float64 {
+	e := &m.columns[j]
+	bits := 0.0
+	for v, marginal := range e.marginal {
+		for c, weight := range e.value(v, len(m.logPrior)) {
+			if m.active(c) {
+				bits += math.Exp(m.logPrior[c]+weight+marginal) * weight / math.Ln2
+			}
+		}
+	}
+	return max(0, bits)
+}

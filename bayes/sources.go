@@ -1,0 +1,138 @@
+package bayes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Sources lists the sources in the order in which they came.
+func (m *Model) Sources() []learn.Source {
+	sources := make([]learn.Source, len(m.blocks))
+	for i, b := range m.blocks {
+		sources[i] = b.source
+	}
+	return sources
+}
+
+// Merge returns the model of both models' rows. A source that both learnt
+// counts as often as they learnt it.
+func (m *Model) Merge(ctx context.Context, other learn.Model) (learn.Model, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	o, ok := other.(*Model)
+	if !ok {
+		return nil, fmt.Errorf("a bayes model cannot be merged with a model of learner %s", other.Learner())
+	}
+	if m.settings != o.settings {
+		return nil, fmt.Errorf("models learnt with different settings cannot be merged: m=%v prior-m=%v and m=%v prior-m=%v", m.settings.M, m.settings.PriorM, o.settings.M, o.settings.PriorM)
+	}
+	if m.class().Name != o.class().Name {
+		return nil, fmt.Errorf("models of different targets cannot be merged: %q and %q", m.class().Name, o.class().Name)
+	}
+	blocks := slices.Clone(m.blocks)
+	for _, b := range o.blocks {
+		i := slices.IndexFunc(blocks, func(a *block) bool { return a.source.ID == b.source.ID })
+		if i < 0 {
+			blocks = append(blocks, b)
+			continue
+		}
+		joined, err := join(blocks[i], b)
+		if err != nil {
+			return nil, err
+		}
+		blocks[i] = joined
+	}
+	return newModel(m.settings, blocks)
+}
+
+// join returns the block of the rows of two.
+func join(a, b *block) (*block, error) {
+	schema, err := learn.Union(a.schema, b.schema)
+	if err != nil {
+		return nil, err
+	}
+	both := newBlock(a.source, schema, schema.Index(a.schema.Attributes[a.target].Name))
+	both.absorb(a)
+	both.absorb(b)
+	return both, nil
+}
+
+// Forget returns the model of the other sources' rows.
+func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	blocks, err := learn.Without(m.blocks, func(b *block) learn.Source { return b.source }, ids...)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(blocks, func(b *block) bool { return sum(b.classes) > 0 }) {
+		return nil, fmt.Errorf("without %s no rows are left; delete the model instead", strings.Join(ids, ", "))
+	}
+	return newModel(m.settings, blocks)
+}
+
+// saved is the settings part.
+type saved struct {
+	Format int     `cbor:"format"`
+	M      float64 `cbor:"m"`
+	PriorM float64 `cbor:"prior_m"`
+}
+
+// savedBlock is the part of one source. Numbers stand as in block; moments as
+// three numbers a class.
+type savedBlock struct {
+	ID      string        `cbor:"id"`
+	Name    string        `cbor:"name"`
+	Target  int           `cbor:"target"`
+	Classes []float64     `cbor:"classes"`
+	Columns []savedColumn `cbor:"columns"`
+}
+
+type savedColumn struct {
+	Name    string    `cbor:"name"`
+	Numeric bool      `cbor:"numeric,omitempty"`
+	Date    bool      `cbor:"date,omitempty"`
+	Values  []string  `cbor:"values,omitempty"`
+	Counts  []float64 `cbor:"counts,omitempty"`
+	Level   int8      `cbor:"level,omitempty"`
+	Moments []float64 `cbor:"moments,omitempty"`
+}
+
+const (
+	format       = 1
+	settingsPart = "settings"
+	sourcePart   = "source/"
+)
+
+// Parts returns the settings and a part for each source.
+func (m *Model) Parts() ([]learn.Part, error) {
+	data, err := learn.Marshal(saved{Format: format, M: m.settings.M, PriorM: m.settings.PriorM})
+	if err != nil {
+		return nil, err
+	}
+	parts := []learn.Part{{Name: settingsPart, Data: data}}
+	for _, b := range m.blocks {
+		s := savedBlock{ID: b.source.ID, Name: b.source.Name, Target: b.target, Classes: b.classes, Columns: make([]savedColumn, len(b.columns))}
+		for j, c := range b.columns {
+			a := &b.schema.Attributes[j]
+			to := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Values: a.Values, Counts: c.counts, Level: int8(c.level)}
+			for _, m := range c.moments {
+				to.Moments = append(to.Moments, m.N, m.Mean, m.M2)
+			}
+			s.Columns[j] = to
+		}
+		data, err := learn.Marshal(s)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, learn.Part{Name: sourcePart + b.source.ID, Data: data})
+	}
+	return parts, nil
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) deleteCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "delete MODEL[@N]",
+		Short:             "Delete a model, or one version of it",
+		Example:           "  accrete delete votes@1\n  accrete delete votes",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeModels,
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := a.openStore()
+			if err != nil {
+				return err
+			}
+			if err := s.Delete(c.Context(), args[0]); err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(struct {
+					Deleted string `json:"deleted"`
+				}{args[0]})
+			}
+			fmt.Fprintf(a.out, "%s is deleted\n", args[0])
+			return nil
+		},
+	}
+}

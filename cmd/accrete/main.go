@@ -1,0 +1,153 @@
+// Command accrete learns from tables, keeps what it learnt, and gives it back
+// as predictions, rules and pictures. One file a command; this one ties them
+// together.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	_ "github.com/accrete-ml/accrete/learn/all"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+}
+
+// Exit statuses that scripts rely on.
+const (
+	exitFailed = 1 // the command could not do what was asked
+	exitUsage  = 2 // the command was not used as it is meant to be
+)
+
+// usageError marks an error in how a command was called.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
+// execute runs one command line and returns its exit status.
+func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	a := &app{in: in, out: out, errs: errs}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, syscall.EPIPE): // the reader of our output has seen enough
+		return 0
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		fmt.Fprintln(errs, "accrete: interrupted; nothing was changed")
+		return exitFailed
+	}
+	fmt.Fprintln(errs, "accrete: "+oneLine(err))
+	var usage usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// oneLine returns the error's text on one line.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}
+
+// app is what every command has: the streams and the flags common to all.
+type app struct {
+	in        io.Reader
+	out, errs io.Writer
+
+	json  bool
+	seed  uint64
+	store string
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "accrete",
+		Short: "Learning that you can read, correct and keep",
+		Long: `Accrete learns from tables, keeps what it learnt, and gives it back as
+predictions, rules and pictures. New rows are learnt without the old ones.`,
+		Example: `  accrete learn votes                      a built-in set: rules, accuracy, a model
+  accrete learn people.csv --target income your own table
+  accrete update people more.csv           learn more rows
+  accrete predict people new.csv           answers with probabilities`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	flags := root.PersistentFlags()
+	flags.BoolVar(&a.json, "json", false, "answer in JSON, for programs")
+	flags.Uint64Var(&a.seed, "seed", 1, "seed of everything random")
+	flags.StringVar(&a.store, "store", ".accrete", "folder in which models are kept")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef("%v; see %s --help", err, c.CommandPath())
+	})
+	root.AddGroup(
+		&cobra.Group{ID: "learn", Title: "Learn:"},
+		&cobra.Group{ID: "read", Title: "Ask and read:"},
+		&cobra.Group{ID: "keep", Title: "Keep:"},
+		&cobra.Group{ID: "judge", Title: "Judge:"},
+		&cobra.Group{ID: "know", Title: "Look around:"},
+	)
+	for _, group := range []struct {
+		id       string
+		commands []*cobra.Command
+	}{
+		{"learn", []*cobra.Command{a.learnCommand(), a.updateCommand()}},
+		{"read", []*cobra.Command{a.predictCommand(), a.explainCommand(), a.rulesCommand(), a.drawCommand()}},
+		{"keep", []*cobra.Command{a.logCommand(), a.modelsCommand(), a.restoreCommand(), a.deleteCommand(), a.exportCommand(), a.importCommand()}},
+		{"judge", []*cobra.Command{a.evaluateCommand(), a.compareCommand(), a.reproduceCommand()}},
+		{"know", []*cobra.Command{a.describeCommand(), a.learnersCommand(), a.datasetsCommand(), a.versionCommand()}},
+	} {
+		for _, c := range group.commands {
+			c.GroupID = group.id
+			c.DisableFlagsInUseLine = true
+			c.Args = showUsage(c.Args)
+			root.AddCommand(c)
+		}
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+			return usagef("unknown command %q; did you mean %q?", args[0], near[0])
+		}
+		return usagef("unknown command %q; see accrete --help", args[0])
+	}
+	return root
+}
+
+// showUsage turns complaints about the number of arguments into usage errors
+// that show how the command is called.
+func showUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return usagef("%v; usage: accrete %s", err, c.Use)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/rule"
+)
+
+// rounded returns a copy of a base for people to read: counts and bits with
+// four decimals, which predictions do not depend on. With brief, so are
+// probabilities and weights, and of a distribution only the most probable
+// class is left: the base then only nearly predicts as before.
+func rounded(base *rule.Base, brief bool) *rule.Base {
+	b := *base
+	b.Rules = slices.Clone(base.Rules)
+	for i := range b.Rules {
+		roundRule(&b.Rules[i], brief)
+	}
+	if base.Else != nil {
+		e := *base.Else
+		roundRule(&e, brief)
+		b.Else = &e
+	}
+	if brief {
+		b.Units = slices.Clone(base.Units)
+		for i := range b.Units {
+			roundUnit(&b.Units[i])
+		}
+	}
+	return &b
+}
+
+func roundRule(r *rule.Rule, brief bool) {
+	e := &r.Evidence
+	e.Covered, e.Correct, e.Bits = decimals(e.Covered), decimals(e.Correct), decimals(e.Bits)
+	if !brief {
+		return
+	}
+	e.Weight, r.With = decimals(e.Weight), decimals(r.With)
+	r.Then.Mean, r.Then.Deviation = digits(r.Then.Mean), digits(r.Then.Deviation)
+	if len(r.Then.Classes) > 0 {
+		likely := likeliest(r.Then.Classes)
+		r.Then.Value, r.With, r.Then.Classes = likely.Value, decimals(&likely.P), nil
+	}
+}
+
+// likeliest returns the most probable value of a distribution.
+func likeliest(shares []rule.Share) rule.Share {
+	return slices.MaxFunc(shares, func(a, b rule.Share) int { return cmp.Compare(a.P, b.P) })
+}
+
+func roundUnit(u *rule.Unit) {
+	u.Prior = digits(u.Prior)
+	u.Expect = slices.Clone(u.Expect)
+	for i := range u.Expect {
+		e := &u.Expect[i]
+		e.Mean, e.Deviation = digits(e.Mean), digits(e.Deviation)
+		e.Shares = slices.Clone(e.Shares)
+		for j := range e.Shares {
+			e.Shares[j].P = digits(e.Shares[j].P)
+		}
+	}
+}
+
+// decimals rounds to four decimals; nil stays nil.
+func decimals(x *float64) *float64 {
+	if x == nil || math.Abs(*x) > 1e11 {
+		return x
+	}
+	y := math.Round(*x*1e4) / 1e4
+	return &y
+}
+
+// digits rounds to four significant digits.
+func digits(x float64) float64 {
+	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+		return x
+	}
+	scale := math.Pow(10, 3-math.Floor(math.Log10(math.Abs(x))))
+	if math.IsInf(scale, 0) || scale == 0 {
+		return x
+	}
+	return math.Round(x*scale) / scale
+}

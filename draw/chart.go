@@ -1,0 +1,512 @@
+package draw
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Chart is series of numbers against an axis.
+type Chart struct {
+	Title, XLabel, YLabel string
+	Series                []Series
+	// LogX draws x on a logarithmic scale; numbers ≤ 0 are left out.
+	LogX bool
+	// Categories names the whole numbers 0, 1, … of the x axis.
+	Categories []string
+	// XRange and YRange are the least extent of the axes. Where both ends
+	// are 0 the data alone decide.
+	XRange, YRange [2]float64
+	// Percent writes y as percentages.
+	Percent bool
+}
+
+// Series is points to draw. Low and High, if given, are the ends of an
+// interval around each Y: a band behind lines, whiskers on points and bars.
+// Points with a number that is not finite are left out, and interrupt lines.
+type Series struct {
+	Name      string
+	X, Y      []float64
+	Low, High []float64
+	Kind      Kind
+}
+
+// Kind is how a series is drawn.
+type Kind uint8
+
+// The kinds of series.
+const (
+	Line Kind = iota
+	Dashed
+	Points
+	Bars
+	Steps // each y holds until the next x
+)
+
+const (
+	chartWidth  = 640.0
+	chartHeight = 400.0
+)
+
+// frame maps numbers to the plotting area.
+type frame struct {
+	left, top, right, bottom float64
+	x0, x1, y0, y1           float64
+	log                      bool
+}
+
+func (f *frame) x(v float64) float64 {
+	if f.log {
+		v = math.Log10(v)
+	}
+	return f.left + (f.right-f.left)*share(v, f.x0, f.x1)
+}
+
+func (f *frame) y(v float64) float64 {
+	return f.bottom - (f.bottom-f.top)*share(v, f.y0, f.y1)
+}
+
+// share returns where v lies between a and b, from 0 to 1, without overflow.
+// Only numbers too large for an axis lie outside, and are drawn at its end.
+func share(v, a, b float64) float64 {
+	return min(max((v/2-a/2)/(b/2-a/2), 0), 1)
+}
+
+// SVG writes the chart as a picture.
+func (c *Chart) SVG(w io.Writer) error {
+	for i := range c.Series {
+		if err := c.Series[i].check(); err != nil {
+			return err
+		}
+	}
+	f, any := c.frame()
+	xTicks, yTicks := ticks(f.x0, f.x1, 8), ticks(f.y0, f.y1, 6)
+	if c.LogX {
+		xTicks = decades(f.x0, f.x1)
+	}
+	yText := make([]string, len(yTicks.at))
+	widest := 0.0
+	for i, v := range yTicks.at {
+		yText[i] = yTicks.text(v)
+		if c.Percent {
+			yText[i] = strconv.FormatFloat(math.Round(v*1e6)/1e4, 'g', 6, 64) + " %"
+		}
+		widest = max(widest, width(yText[i]))
+	}
+
+	var p picture
+	y := margin
+	if c.Title != "" {
+		p.text(margin, y+12, "start", shorten(c.Title, chartWidth-2*margin-80), "font-size", 15.0, "font-weight", "bold")
+		y += titleHeight
+	}
+	var items []item
+	for i, s := range c.Series {
+		if s.Name != "" {
+			items = append(items, item{name: s.Name, colour: colour(i), kind: s.Kind})
+		}
+	}
+	f.left = margin + widest + 10
+	if c.YLabel != "" {
+		f.left += lineHeight + 4
+	}
+	f.right = chartWidth - margin - 10
+	y += p.legend(f.left, y, f.right-f.left, items)
+	f.top = y + 8
+	f.bottom = f.top + chartHeight - 120
+
+	for i, v := range yTicks.at {
+		at := f.y(v)
+		p.add("line", "x1", f.left, "y1", at, "x2", f.right, "y2", at, "stroke", faint)
+		p.text(f.left-7, at+4, "end", yText[i])
+	}
+	below := f.bottom
+	if c.Categories != nil {
+		below += p.categories(f, c.Categories)
+	} else {
+		for _, v := range xTicks.at {
+			at := f.x(v)
+			p.add("line", "x1", at, "y1", f.top, "x2", at, "y2", f.bottom, "stroke", faint)
+			p.add("line", "x1", at, "y1", f.bottom, "x2", at, "y2", f.bottom+4, "stroke", ink)
+			p.text(at, f.bottom+18, "middle", xTicks.text(v))
+		}
+		below += 22
+	}
+	// Bands lie behind all lines, bars behind both.
+	bars, barSeries := 0, 0
+	for _, s := range c.Series {
+		if s.Kind == Bars {
+			barSeries++
+		}
+	}
+	for i := range c.Series {
+		if c.Series[i].Kind == Bars {
+			p.bars(&f, &c.Series[i], colour(i), bars, barSeries)
+			bars++
+		}
+	}
+	for i := range c.Series {
+		p.band(&f, &c.Series[i], colour(i))
+	}
+	for i := range c.Series {
+		p.marks(&f, &c.Series[i], colour(i))
+	}
+	p.add("path", "d", fmt.Sprintf("M%s %sV%sH%s", num(f.left), num(f.top), num(f.bottom), num(f.right)), "fill", "none", "stroke", ink)
+	if !any {
+		p.text((f.left+f.right)/2, (f.top+f.bottom)/2, "middle", "no data", "fill", soft)
+	}
+	if c.XLabel != "" {
+		p.text((f.left+f.right)/2, below+14, "middle", shorten(c.XLabel, f.right-f.left))
+		below += 18
+	}
+	if c.YLabel != "" {
+		middle := (f.top + f.bottom) / 2
+		p.text(margin+10, middle, "middle", shorten(c.YLabel, f.bottom-f.top), "transform", fmt.Sprintf("rotate(-90 %s %s)", num(margin+10), num(middle)))
+	}
+	return p.writeTo(w, c.Title, chartWidth, below+margin)
+}
+
+func (s *Series) check() error {
+	if len(s.X) != len(s.Y) {
+		return fmt.Errorf("draw: series %q has %d x values for %d y values", s.Name, len(s.X), len(s.Y))
+	}
+	if s.Low == nil && s.High == nil {
+		return nil
+	}
+	if len(s.Low) != len(s.Y) || len(s.High) != len(s.Y) {
+		return fmt.Errorf("draw: series %q has intervals with %d and %d ends for %d y values", s.Name, len(s.Low), len(s.High), len(s.Y))
+	}
+	return nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// usable reports whether the i-th point can be drawn.
+func (s *Series) usable(i int, log bool) bool {
+	return finite(s.X[i]) && finite(s.Y[i]) && (!log || s.X[i] > 0)
+}
+
+func (s *Series) hasInterval(i int) bool {
+	return s.Low != nil && finite(s.Low[i]) && finite(s.High[i])
+}
+
+// frame finds the extent of the axes, and whether there is anything to draw.
+func (c *Chart) frame() (frame, bool) {
+	xs, ys := extent{}, extent{}
+	bars := 0.0 // half the width of a bar
+	for i := range c.Series {
+		s := &c.Series[i]
+		for j := range s.X {
+			if !s.usable(j, c.LogX) {
+				continue
+			}
+			x := s.X[j]
+			if c.LogX {
+				x = math.Log10(x)
+			}
+			xs.include(x)
+			ys.include(s.Y[j])
+			if s.hasInterval(j) {
+				ys.include(s.Low[j])
+				ys.include(s.High[j])
+			}
+			if s.Kind == Bars {
+				ys.include(0)
+			}
+		}
+		if s.Kind == Bars && xs.any {
+			bars = max(bars, s.pitch()/2)
+		}
+	}
+	any := ys.any
+	if c.Categories != nil {
+		xs = extent{-0.5, float64(len(c.Categories)) - 0.5, true}
+	} else if c.LogX {
+		if c.XRange[0] > 0 && c.XRange[1] > 0 {
+			xs.widen([2]float64{math.Log10(c.XRange[0]), math.Log10(c.XRange[1])})
+		}
+	} else {
+		if xs.any && bars > 0 {
+			xs.include(xs.low - bars)
+			xs.include(xs.high + bars)
+		}
+		xs.widen(c.XRange)
+	}
+	ys.widen(c.YRange)
+	f := frame{log: c.LogX}
+	f.x0, f.x1 = xs.ends()
+	f.y0, f.y1 = ys.ends()
+	// The y axis ends at ticks, so that no mark touches the frame.
+	if t := ticks(f.y0, f.y1, 6); len(t.at) > 1 {
+		step := t.at[1] - t.at[0]
+		low, high := math.Floor(f.y0/step+1e-9)*step, math.Ceil(f.y1/step-1e-9)*step
+		if finite(low) && finite(high) {
+			f.y0, f.y1 = min(low, f.y0), max(high, f.y1)
+		}
+	}
+	return f, any
+}
+
+// pitch is the least distance between two neighbouring x.
+func (s *Series) pitch() float64 {
+	least := math.Inf(1)
+	for i := 1; i < len(s.X); i++ {
+		if d := math.Abs(s.X[i] - s.X[i-1]); d > 0 && d < least {
+			least = d
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 1
+	}
+	return least
+}
+
+// extent is the least interval that holds some numbers.
+type extent struct {
+	low, high float64
+	any       bool
+}
+
+func (e *extent) include(x float64) {
+	if !e.any {
+		e.low, e.high, e.any = x, x, true
+		return
+	}
+	e.low, e.high = min(e.low, x), max(e.high, x)
+}
+
+func (e *extent) widen(r [2]float64) {
+	if finite(r[0]) && finite(r[1]) && (r[0] != 0 || r[1] != 0) {
+		e.include(r[0])
+		e.include(r[1])
+	}
+}
+
+// ends returns an interval that is not empty.
+func (e *extent) ends() (low, high float64) {
+	switch {
+	case !e.any:
+		return 0, 1
+	case e.low == e.high:
+		room := math.Abs(e.low) * 0.1
+		if room == 0 {
+			room = 0.5
+		}
+		low, high = e.low-room, e.high+room
+	default:
+		low, high = e.low, e.high
+	}
+	// Numbers near the greatest float64 would overflow in the arithmetic of
+	// ticks.
+	const most = math.MaxFloat64 / 8
+	low, high = max(low, -most), min(high, most)
+	if !(low < high) || low+(high-low)/1e3 == low { // closer than numbers can say
+		return low - math.Abs(low)*0.1 - 0.5, high + math.Abs(high)*0.1 + 0.5
+	}
+	return low, high
+}
+
+// scale is the ticks of an axis and how to write them.
+type scale struct {
+	at       []float64
+	decimals int
+	exponent bool
+}
+
+// ticks returns round numbers between two others, about so many (Heckbert
+// 1990, nice numbers for graph labels).
+func ticks(low, high float64, about int) scale {
+	raw := (high/2 - low/2) / float64(about) * 2
+	power := math.Pow(10, math.Floor(math.Log10(raw)))
+	step := 10 * power
+	for _, m := range []float64{1, 2, 2.5, 5} {
+		if m*power >= raw*0.999 {
+			step = m * power
+			break
+		}
+	}
+	if !finite(step) || step <= 0 {
+		return scale{at: []float64{low, high}, exponent: true}
+	}
+	s := scale{decimals: decimalsOf(step)}
+	s.exponent = step >= 1e6 || step < 1e-5 || max(math.Abs(low), math.Abs(high)) >= 1e9
+	first := math.Ceil(low/step - 1e-9)
+	for k := first; k*step <= high+step*1e-9 && len(s.at) < 3*about; k++ {
+		v := k * step
+		if k == 0 {
+			v = 0
+		}
+		s.at = append(s.at, v)
+	}
+	return s
+}
+
+func decimalsOf(step float64) int {
+	for d := range 8 {
+		if scaled := step * math.Pow10(d); math.Abs(scaled-math.Round(scaled)) < 1e-6 {
+			return d
+		}
+	}
+	return 8
+}
+
+// decades returns ticks for a logarithmic axis between powers of ten.
+func decades(low, high float64) scale {
+	var s scale
+	s.exponent = high > 6 || low < -4
+	multiples := []float64{1, 2, 5}
+	if high-low > 3 {
+		multiples = []float64{1}
+	}
+	skip := int(math.Ceil((high - low) / 10))
+	for k := int(math.Floor(low)); k <= int(math.Ceil(high)); k++ {
+		if skip > 1 && k%skip != 0 {
+			continue
+		}
+		for _, m := range multiples {
+			if v := m * math.Pow(10, float64(k)); v > 0 && math.Log10(v) >= low-1e-9 && math.Log10(v) <= high+1e-9 {
+				s.at = append(s.at, v)
+			}
+		}
+	}
+	s.decimals = -1
+	if len(s.at) < 2 && high-low < 1 { // too narrow for round numbers
+		s.at = []float64{math.Pow(10, low), math.Pow(10, high)}
+	}
+	return s
+}
+
+func (s scale) text(v float64) string {
+	if s.exponent {
+		return strings.Replace(strconv.FormatFloat(v, 'g', 4, 64), "e+0", "e", 1)
+	}
+	if s.decimals < 0 {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	return strconv.FormatFloat(v, 'f', s.decimals, 64)
+}
+
+// categories writes the names below the axis, slanted where they would
+// touch, and returns their height.
+func (p *picture) categories(f frame, names []string) float64 {
+	room := (f.right - f.left) / float64(max(len(names), 1))
+	longest := 0.0
+	short := make([]string, len(names))
+	for i, name := range names {
+		// Slanted names end below their mark and must not leave the picture.
+		short[i] = shorten(name, min(150, (f.x(float64(i))-margin/2)/0.77))
+		longest = max(longest, width(short[i]))
+	}
+	every := max(1, int(math.Ceil(14/room))) // of very many only some are named
+	for i, name := range short {
+		at := f.x(float64(i))
+		switch {
+		case longest+6 <= room:
+			p.text(at, f.bottom+18, "middle", name)
+		case i%every == 0:
+			p.text(at+4, f.bottom+14, "end", name, "transform", fmt.Sprintf("rotate(-40 %s %s)", num(at+4), num(f.bottom+14)))
+		}
+	}
+	if longest+6 <= room {
+		return 22
+	}
+	return 22 + longest*0.65
+}
+
+func (p *picture) bars(f *frame, s *Series, c rgb, index, of int) {
+	room := 24.0 // on a logarithmic axis distances say nothing
+	if !f.log {
+		room = math.Abs(f.x(f.x0+s.pitch()) - f.x(f.x0))
+	}
+	wide := min(max(room*0.8/float64(of), 1), f.right-f.left)
+	for i := range s.X {
+		if !s.usable(i, f.log) {
+			continue
+		}
+		left := f.x(s.X[i]) + (float64(index)-float64(of)/2)*wide
+		left = min(max(left, f.left), max(f.right-wide, f.left))
+		zero, value := f.y(min(max(0, f.y0), f.y1)), f.y(s.Y[i])
+		p.add("rect", "x", left, "y", min(zero, value), "width", max(wide-1, 0.5), "height", math.Abs(zero-value), "fill", c.mix(white, 0.25))
+		if s.hasInterval(i) {
+			p.whisker(f, left+wide/2, s.Low[i], s.High[i], c.mix(rgb{}, 0.4))
+		}
+	}
+}
+
+func (p *picture) whisker(f *frame, x, low, high float64, c rgb) {
+	p.add("path", "d", fmt.Sprintf("M%s %sV%sM%s %sH%sM%s %sH%s", num(x), num(f.y(low)), num(f.y(high)),
+		num(x-3), num(f.y(low)), num(x+3), num(x-3), num(f.y(high)), num(x+3)), "fill", "none", "stroke", c, "stroke-width", 1.2)
+}
+
+// stretches calls draw for each run of points that can be drawn.
+func (s *Series) stretches(log bool, usable func(i int) bool, draw func(lo, hi int)) {
+	for lo := 0; lo < len(s.X); {
+		if !s.usable(lo, log) || !usable(lo) {
+			lo++
+			continue
+		}
+		hi := lo + 1
+		for hi < len(s.X) && s.usable(hi, log) && usable(hi) {
+			hi++
+		}
+		draw(lo, hi)
+		lo = hi
+	}
+}
+
+// corners returns the points of a line; those of steps have two each.
+func (s *Series) corners(f *frame, y []float64, lo, hi int) []string {
+	var points []string
+	for i := lo; i < hi; i++ {
+		if s.Kind == Steps && i > lo {
+			points = append(points, num(f.x(s.X[i]))+" "+num(f.y(y[i-1])))
+		}
+		points = append(points, num(f.x(s.X[i]))+" "+num(f.y(y[i])))
+	}
+	return points
+}
+
+func (p *picture) band(f *frame, s *Series, c rgb) {
+	if s.Kind == Points || s.Kind == Bars {
+		return
+	}
+	s.stretches(f.log, s.hasInterval, func(lo, hi int) {
+		outline := s.corners(f, s.High, lo, hi)
+		back := s.corners(f, s.Low, lo, hi)
+		for i := len(back) - 1; i >= 0; i-- {
+			outline = append(outline, back[i])
+		}
+		p.add("path", "d", "M"+strings.Join(outline, "L")+"Z", "fill", c, "fill-opacity", "0.16")
+	})
+}
+
+func (p *picture) marks(f *frame, s *Series, c rgb) {
+	always := func(int) bool { return true }
+	switch s.Kind {
+	case Bars:
+	case Points:
+		for i := range s.X {
+			if !s.usable(i, f.log) {
+				continue
+			}
+			if s.hasInterval(i) {
+				p.whisker(f, f.x(s.X[i]), s.Low[i], s.High[i], c)
+			}
+			p.add("circle", "cx", f.x(s.X[i]), "cy", f.y(s.Y[i]), "r", 3.2, "fill", c, "fill-opacity", "0.85")
+		}
+	default:
+		s.stretches(f.log, always, func(lo, hi int) {
+			if hi-lo == 1 { // a line of one point would not be seen
+				p.add("circle", "cx", f.x(s.X[lo]), "cy", f.y(s.Y[lo]), "r", 2.5, "fill", c)
+				return
+			}
+			attributes := []any{"d", "M" + strings.Join(s.corners(f, s.Y, lo, hi), "L"), "fill", "none", "stroke", c, "stroke-width", 2.0, "stroke-linejoin", "round"}
+			if s.Kind == Dashed {
+				attributes = append(attributes, "stroke-dasharray", "6 4")
+			}
+			p.add("path", attributes...)
+		})
+	}
+}

@@ -1,0 +1,372 @@
+package draw
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+)
+
+const (
+	rowGap     = 9.0
+	sweeps     = 24  // of the ordering; more changes little
+	mostInRow  = 400 // nodes drawn of a layer
+	fillerRoom = 4.0 // that a passing edge takes between boxes
+	besides    = 70.0
+)
+
+// stop is a place in a layer: a node, or a point through which an edge that
+// crosses the layer passes.
+type stop struct {
+	node  int // -1: an edge passes
+	layer int
+	x, y  float64
+	near  [2][]int // neighbours in the layer before and after, as stops
+	pull  float64  // where the neighbours are, on average
+}
+
+// network draws the graph in columns, a layer each, with edges as wide as
+// their weights and coloured by their signs. Nodes are ordered by the mean
+// position of their neighbours (Sugiyama, Tagawa & Toda 1981), which leaves
+// few crossings.
+func (g *Graph) network(w io.Writer, links []link) error {
+	boxes, items := g.boxes()
+	layerOf, count := g.ranks()
+	title := g.Title
+
+	// Stops: first the nodes, then the points of edges that pass layers.
+	layers := make([][]int, count)
+	stops := make([]stop, 0, len(g.Nodes))
+	drawn := make([]int, len(g.Nodes))
+	left := 0
+	for i := range g.Nodes {
+		drawn[i] = -1
+		if len(layers[layerOf[i]]) == mostInRow {
+			left++
+			continue
+		}
+		drawn[i] = len(stops)
+		layers[layerOf[i]] = append(layers[layerOf[i]], len(stops))
+		stops = append(stops, stop{node: i, layer: layerOf[i]})
+	}
+	if left > 0 {
+		title = fmt.Sprintf("%s (%d of %d nodes are not drawn)", title, left, len(g.Nodes))
+	}
+	routes := make([][]int, len(links))
+	for i, l := range links {
+		from, to := drawn[l.from], drawn[l.to]
+		if from < 0 || to < 0 || from == to {
+			continue
+		}
+		if stops[from].layer > stops[to].layer {
+			from, to = to, from
+		}
+		route := []int{from}
+		for layer := stops[from].layer + 1; layer < stops[to].layer; layer++ {
+			layers[layer] = append(layers[layer], len(stops))
+			route = append(route, len(stops))
+			stops = append(stops, stop{node: -1, layer: layer})
+		}
+		routes[i] = append(route, to)
+		for j := 1; j < len(routes[i]); j++ {
+			a, b := routes[i][j-1], routes[i][j]
+			if stops[a].layer != stops[b].layer {
+				stops[a].near[1] = append(stops[a].near[1], b)
+				stops[b].near[0] = append(stops[b].near[0], a)
+			}
+		}
+	}
+	untangle(stops, layers)
+
+	// Columns as wide as their widest box, the further apart the taller
+	// they are, lest edges get too steep to follow.
+	high := 0.0
+	heights, thick := make([]float64, count), make([]float64, count)
+	for i, layer := range layers {
+		for _, s := range layer {
+			heights[i] += fillerRoom
+			if n := stops[s].node; n >= 0 {
+				heights[i] += boxes[n].height + rowGap - fillerRoom
+				thick[i] = max(thick[i], boxes[n].width)
+			}
+		}
+		high = max(high, heights[i])
+	}
+	columnGap := min(max(high*0.2, 150), 400)
+	wide := margin
+	for i, layer := range layers {
+		for _, s := range layer {
+			stops[s].x = wide + thick[i]/2
+		}
+		wide += thick[i] + columnGap
+	}
+	wide = max(wide-columnGap+margin, headingWidth(title, items))
+	for _, through := range routes {
+		if through != nil && stops[through[0]].layer == stops[through[len(through)-1]].layer {
+			wide += besides // for arcs at the right of the last column
+			break
+		}
+	}
+	var p picture
+	greatest := greatestWeight(links)
+	signs := items
+	if slices.ContainsFunc(links, func(l link) bool { return l.weight > 0 }) && slices.ContainsFunc(links, func(l link) bool { return l.weight < 0 }) {
+		signs = append(slices.Clone(items), item{name: "for", colour: positive}, item{name: "against", colour: negative})
+	}
+	top := p.heading(title, wide, signs)
+	for i, layer := range layers {
+		// A short column is stretched, but not so far that it falls apart.
+		slack := 0.0
+		if n := len(layer); n > 0 {
+			slack = min((high-heights[i])/float64(n), max(high/6, 40))
+		}
+		y := top + (high-heights[i]-slack*float64(len(layer)))/2
+		for _, s := range layer {
+			room := fillerRoom
+			if n := stops[s].node; n >= 0 {
+				room = boxes[n].height + rowGap
+			}
+			stops[s].y = y + (room+slack)/2
+			y += room + slack
+		}
+	}
+	for i := range stops {
+		if n := stops[i].node; n >= 0 {
+			boxes[n].x, boxes[n].y = stops[i].x, stops[i].y
+		}
+	}
+
+	p.edges(links, routes, stops, layers, boxes, greatest, columnGap)
+	for i := range boxes {
+		if drawn[i] >= 0 {
+			p.box(&boxes[i])
+		}
+	}
+	return p.writeTo(w, title, wide, top+high+margin)
+}
+
+// ranks numbers the layers that occur from 0.
+func (g *Graph) ranks() (layerOf []int, count int) {
+	var used []int
+	for _, n := range g.Nodes {
+		used = append(used, n.Layer)
+	}
+	slices.Sort(used)
+	used = slices.Compact(used)
+	layerOf = make([]int, len(g.Nodes))
+	for i, n := range g.Nodes {
+		layerOf[i], _ = slices.BinarySearch(used, n.Layer)
+	}
+	return layerOf, len(used)
+}
+
+// untangle orders each layer by barycentres, sweeping forward and backward,
+// and keeps the order with the fewest crossings.
+func untangle(stops []stop, layers [][]int) {
+	position := make([]float64, len(stops))
+	number := func() {
+		for _, layer := range layers {
+			for i, s := range layer {
+				// Relative, so that long and short layers compare.
+				position[s] = (float64(i) + 0.5) / float64(len(layer))
+			}
+		}
+	}
+	number()
+	best, fewest := copyLayers(layers), crossings(stops, layers)
+	for sweep := range sweeps {
+		side := sweep % 2 // 0: look at the layer before
+		for k := range layers {
+			layer := layers[k]
+			if side == 1 {
+				layer = layers[len(layers)-1-k]
+			}
+			for _, s := range layer {
+				stops[s].pull = position[s]
+				if near := stops[s].near[side]; len(near) > 0 {
+					sum := 0.0
+					for _, n := range near {
+						sum += position[n]
+					}
+					stops[s].pull = sum / float64(len(near))
+				}
+			}
+			sort.SliceStable(layer, func(i, j int) bool { return stops[layer[i]].pull < stops[layer[j]].pull })
+			for i, s := range layer {
+				position[s] = (float64(i) + 0.5) / float64(len(layer))
+			}
+		}
+		if c := crossings(stops, layers); c < fewest {
+			best, fewest = copyLayers(layers), c
+		}
+		if fewest == 0 {
+			break
+		}
+	}
+	for i := range layers {
+		copy(layers[i], best[i])
+	}
+}
+
+func copyLayers(layers [][]int) [][]int {
+	c := make([][]int, len(layers))
+	for i := range layers {
+		c[i] = slices.Clone(layers[i])
+	}
+	return c
+}
+
+// crossings counts pairs of edges that cross between neighbouring layers: the
+// inversions of their ends, counted with a Fenwick tree in O(E log V).
+func crossings(stops []stop, layers [][]int) int {
+	place := make([]int, len(stops))
+	for _, layer := range layers {
+		for i, s := range layer {
+			place[s] = i
+		}
+	}
+	total := 0
+	for k := 0; k+1 < len(layers); k++ {
+		tree := make([]int, len(layers[k+1])+1)
+		seen := 0
+		var ends []int
+		for _, s := range layers[k] {
+			ends = ends[:0]
+			for _, n := range stops[s].near[1] {
+				ends = append(ends, place[n])
+			}
+			for _, end := range ends {
+				notAfter := 0
+				for i := end + 1; i > 0; i -= i & -i {
+					notAfter += tree[i]
+				}
+				total += seen - notAfter
+			}
+			for _, end := range ends {
+				for i := end + 1; i < len(tree); i += i & -i {
+					tree[i]++
+				}
+				seen++
+			}
+		}
+	}
+	return total
+}
+
+// edges draws the links, thin ones over thick ones, then the labels that
+// find a free place.
+func (p *picture) edges(links []link, routes [][]int, stops []stop, layers [][]int, boxes []box, greatest, gap float64) {
+	order := make([]int, 0, len(links))
+	for i := range links {
+		if routes[i] != nil {
+			order = append(order, i)
+		}
+	}
+	sort.SliceStable(order, func(a, b int) bool {
+		return math.Abs(links[order[a]].weight) > math.Abs(links[order[b]].weight)
+	})
+	var taken []area
+	for i := range boxes {
+		b := &boxes[i]
+		if b.x > 0 {
+			taken = append(taken, area{b.x - b.width/2, b.y - b.height/2, b.x + b.width/2, b.y + b.height/2})
+		}
+	}
+	type labelled struct {
+		text string
+		x, y float64
+	}
+	var labels []labelled
+	for _, i := range order {
+		l := &links[i]
+		curve, points := route(routes[i], stops, boxes)
+		stroke, c := strokeOf(l.weight, greatest)
+		p.open("path", "d", curve, "fill", "none", "stroke", c, "stroke-width", stroke, "stroke-opacity", "0.7")
+		p.tooltip(tip(l, boxes))
+		p.close("path")
+		label := shorten(l.label, gap/2)
+		if label == "" {
+			continue
+		}
+		// Labels stand near the end where fewer edges meet.
+		from, to := stops[routes[i][0]].layer, stops[routes[i][1]].layer
+		atSource := len(layers[from]) >= len(layers[to])
+		for _, at := range []float64{0.2, 0.26, 0.32, 0.4, 0.5} {
+			if !atSource {
+				at = 1 - at
+			}
+			x, y := points(at)
+			a := area{x - width(label)/2, y - 8, x + width(label)/2, y + 6}
+			if !slices.ContainsFunc(taken, a.meets) {
+				taken = append(taken, a)
+				labels = append(labels, labelled{label, x, y})
+				break
+			}
+		}
+	}
+	for _, l := range labels {
+		p.label(l.x, l.y+3, "middle", l.text)
+	}
+}
+
+func tip(l *link, boxes []box) string {
+	text := strings.ReplaceAll(boxes[l.from].full, "\n", " ") + " → " + strings.ReplaceAll(boxes[l.to].full, "\n", " ")
+	if l.label != "" {
+		text += ": " + l.label
+	}
+	if l.weight != 0 {
+		text += fmt.Sprintf(" (%.4g)", l.weight)
+	}
+	return text
+}
+
+type area struct{ left, top, right, bottom float64 }
+
+func (a area) meets(b area) bool {
+	return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+}
+
+// route returns the curve through an edge's stops, and a function that gives
+// points of its first stretch.
+func route(through []int, stops []stop, boxes []box) (string, func(at float64) (x, y float64)) {
+	end := func(s int, side float64) (float64, float64) {
+		x, y := stops[s].x, stops[s].y
+		if n := stops[s].node; n >= 0 {
+			x += side * boxes[n].width / 2
+		}
+		return x, y
+	}
+	first, last := through[0], through[len(through)-1]
+	if stops[first].layer == stops[last].layer { // an arc beside the column
+		x1, y1 := end(first, 1)
+		x2, y2 := end(last, 1)
+		bend := max(x1, x2) + besides*0.6
+		return fmt.Sprintf("M%s %sC%s %s %s %s %s %s", num(x1), num(y1), num(bend), num(y1), num(bend), num(y2), num(x2), num(y2)),
+			func(at float64) (float64, float64) { return max(x1, x2) + besides*0.45, y1 + at*(y2-y1) }
+	}
+	x, y := end(first, 1)
+	var b strings.Builder
+	fmt.Fprintf(&b, "M%s %s", num(x), num(y))
+	fromX, fromY := x, y
+	var toX, toY float64
+	for i, s := range through[1:] {
+		nx, ny := end(s, -1)
+		middle := (x + nx) / 2
+		fmt.Fprintf(&b, "C%s %s %s %s %s %s", num(middle), num(y), num(middle), num(ny), num(nx), num(ny))
+		if i == 0 {
+			toX, toY = nx, ny
+		}
+		x, y = end(s, 1)
+		if stops[s].node < 0 {
+			x = nx
+		}
+	}
+	return b.String(), func(t float64) (float64, float64) {
+		middle := (fromX + toX) / 2
+		u := 1 - t
+		bezier := func(a, b, c, d float64) float64 { return u*u*u*a + 3*u*u*t*b + 3*u*t*t*c + t*t*t*d }
+		return bezier(fromX, middle, middle, toX), bezier(fromY, fromY, toY, toY)
+	}
+}

@@ -1,0 +1,9 @@
+// Package all brings in every learner. Importing it registers them; a new
+// learner adds its line here.
+package all
+
+import (
+	_ "github.com/accrete-ml/accrete/bayes"
+	_ "github.com/accrete-ml/accrete/prior"
+	_ "github.com/accrete-ml/accrete/tree"
+)

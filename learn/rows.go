@@ -1,0 +1,557 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/radix"
+	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Rows are the rows that a model learnt from, for learners whose updates are
+// exact because they learn again: each source's distinct rows, counted. Rows
+// are immutable; what adds to them or takes from them returns new ones that
+// share the sources left alone.
+//
+// The table that they stand for (Table) is a function of the multiset of
+// rows: which source brought a row, in what order rows came and how values
+// were coded leave no trace in it.
+type Rows struct {
+	blocks []*block // in the order in which sources came
+}
+
+// block is what one source brought. Its schema is its own: the columns it
+// had and the values it declared or used. Rows with the same cells and the
+// same weight are one row with a count. Counting equal weights instead of
+// adding them up keeps sums exact: however rows are spread over sources, the
+// same products are added in the same order in the end.
+type block struct {
+	source  Source
+	schema  *table.Schema // values in canonical order
+	columns []table.Column
+	weights []float64 // nil: all 1
+	counts  []float64 // nil: all 1
+	rows    int
+
+	// recode is set while blocks are joined: for each column the codes of
+	// its values in the schema of all; nil where they are the same.
+	recode [][]int32
+}
+
+// Gathering is rows in the making: one source's new rows on top of rows that
+// are there. It is not safe for concurrent use.
+type Gathering struct {
+	base    *Rows
+	source  Source
+	target  int
+	known   *table.Schema
+	pending []*block // sizes at least halve from one to the next
+}
+
+// Gather begins to add rows of one source. Rows whose target is missing are
+// left out, unless there is no target (NoTarget). Values that the known
+// schema has do not count as declared by this source just because tables
+// made to fit that schema list them; nil if there was no model before.
+func (r *Rows) Gather(source Source, target int, known *table.Schema) *Gathering {
+	return &Gathering{base: r, source: source, target: target, known: known}
+}
+
+// Add takes in the table's rows. The table is not kept.
+func (g *Gathering) Add(ctx context.Context, t *table.Table) error {
+	b, err := g.digest(ctx, t)
+	if err != nil {
+		return err
+	}
+	g.pending = append(g.pending, b)
+	// Joining blocks of like size keeps the cost of adding rows one at a
+	// time to a logarithm each.
+	for n := len(g.pending); n > 1 && g.pending[n-2].rows < 2*g.pending[n-1].rows; n-- {
+		joined, err := join(ctx, g.source, g.pending[n-2:])
+		if err != nil {
+			return err
+		}
+		g.pending = append(g.pending[:n-2], joined)
+	}
+	return nil
+}
+
+// Rows returns what was there together with what was added. Adding may go on.
+func (g *Gathering) Rows(ctx context.Context) (*Rows, error) {
+	if len(g.pending) == 0 {
+		return g.base, nil
+	}
+	blocks := slices.Clone(g.base.blocks)
+	i := slices.IndexFunc(blocks, func(b *block) bool { return b.source.ID == g.source.ID })
+	mine := g.pending
+	if i >= 0 {
+		mine = append([]*block{blocks[i]}, g.pending...)
+	}
+	b := mine[0]
+	if len(mine) > 1 {
+		var err error
+		if b, err = join(ctx, mine[0].source, mine); err != nil {
+			return nil, err
+		}
+	}
+	if i >= 0 {
+		blocks[i] = b
+	} else {
+		blocks = append(blocks, b)
+	}
+	return &Rows{blocks}, nil
+}
+
+// digest makes a block of a table: the cells in canonical form, rows that
+// carry nothing left out, values that only the model knew not declared.
+func (g *Gathering) digest(ctx context.Context, t *table.Table) (*block, error) {
+	raw := &block{source: g.source, schema: t.Schema, columns: t.Columns, weights: t.Weights, rows: t.Rows()}
+	if g.known != nil {
+		schema := &table.Schema{Attributes: slices.Clone(t.Schema.Attributes)}
+		raw.schema, raw.columns = schema, slices.Clone(t.Columns)
+		for i := range schema.Attributes {
+			a := &schema.Attributes[i]
+			if k := g.known.Index(a.Name); k >= 0 && a.Kind == table.Nominal {
+				known := min(len(g.known.Attributes[k].Values), len(a.Values))
+				a.Values, raw.columns[i].Codes = dropIdle(a.Values, known, t.Columns[i].Codes)
+			}
+		}
+	}
+	var leave func(row int) bool
+	if g.target != NoTarget {
+		target := t.Columns[g.target]
+		if t.Schema.Attributes[g.target].Kind == table.Nominal {
+			leave = func(row int) bool { return target.Codes[row] < 0 }
+		} else {
+			leave = func(row int) bool { return table.IsMissing(target.Floats[row]) }
+		}
+	}
+	return joinLeaving(ctx, g.source, []*block{raw}, leave)
+}
+
+// dropIdle drops those of the first known values that no cell has.
+func dropIdle(values []string, known int, codes []int32) ([]string, []int32) {
+	used := make([]bool, len(values))
+	for _, c := range codes {
+		if c >= 0 {
+			used[c] = true
+		}
+	}
+	code := make([]int32, len(values))
+	var kept []string
+	for v, name := range values {
+		if v >= known || used[v] {
+			code[v] = int32(len(kept))
+			kept = append(kept, name)
+		}
+	}
+	if len(kept) == len(values) {
+		return values, codes
+	}
+	recoded := make([]int32, len(codes))
+	for r, c := range codes {
+		recoded[r] = table.Missing
+		if c >= 0 {
+			recoded[r] = code[c]
+		}
+	}
+	return kept, recoded
+}
+
+// Merge returns both models' rows. What a source with the same ID brought to
+// both is counted twice, as learning a file twice is.
+func (r *Rows) Merge(ctx context.Context, other *Rows) (*Rows, error) {
+	blocks := slices.Clone(r.blocks)
+	for _, b := range other.blocks {
+		i := slices.IndexFunc(blocks, func(have *block) bool { return have.source.ID == b.source.ID })
+		if i < 0 {
+			blocks = append(blocks, b)
+			continue
+		}
+		joined, err := join(ctx, blocks[i].source, []*block{blocks[i], b})
+		if err != nil {
+			return nil, err
+		}
+		blocks[i] = joined
+	}
+	if _, err := unionSchema(blocks); err != nil {
+		return nil, err
+	}
+	return &Rows{blocks}, nil
+}
+
+// Forget returns the rows of the other sources.
+func (r *Rows) Forget(ids ...string) (*Rows, error) {
+	for _, id := range ids {
+		if !slices.ContainsFunc(r.blocks, func(b *block) bool { return b.source.ID == id }) {
+			known := make([]string, len(r.blocks))
+			for i, b := range r.blocks {
+				known[i] = b.source.ID
+			}
+			return nil, fmt.Errorf("unknown source %q%s", id, spell.Hint(id, known))
+		}
+	}
+	left := &Rows{}
+	for _, b := range r.blocks {
+		if !slices.Contains(ids, b.source.ID) {
+			left.blocks = append(left.blocks, b)
+		}
+	}
+	return left, nil
+}
+
+// Sources lists the sources in the order in which they came.
+func (r *Rows) Sources() []Source {
+	sources := make([]Source, len(r.blocks))
+	for i, b := range r.blocks {
+		sources[i] = b.source
+	}
+	return sources
+}
+
+// Weight returns the weight of all rows.
+func (r *Rows) Weight() float64 {
+	sum := 0.0
+	for _, b := range r.blocks {
+		for row := range b.rows {
+			sum += b.weight(row) * b.count(row)
+		}
+	}
+	return sum
+}
+
+// Table returns the distinct rows of all sources with their weights, in
+// canonical order over a canonical schema: columns in the order in which they
+// were first seen, each with the values that some source declared or used in
+// canonical order (SortValues). The caller must not change it.
+func (r *Rows) Table(ctx context.Context) (*table.Table, error) {
+	if len(r.blocks) == 0 {
+		return nil, fmt.Errorf("no rows are left to learn from")
+	}
+	b := r.blocks[0]
+	if len(r.blocks) > 1 {
+		var err error
+		if b, err = join(ctx, Source{}, r.blocks); err != nil {
+			return nil, err
+		}
+	}
+	if b.weights == nil {
+		return table.New(b.schema, b.columns, b.counts)
+	}
+	// Rows that differ in weight only stand side by side, lighter first.
+	var firsts []int
+	var weights []float64
+	for row := range b.rows {
+		if row == 0 || compareRows(b, row-1, b, row) != 0 {
+			firsts = append(firsts, row)
+			weights = append(weights, 0)
+		}
+		weights[len(weights)-1] += b.weight(row) * b.count(row)
+	}
+	t, err := table.New(b.schema, b.columns, nil)
+	if err != nil {
+		return nil, err
+	}
+	t = t.Select(firsts)
+	t.Weights = weights
+	return t, nil
+}
+
+func (b *block) weight(row int) float64 {
+	if b.weights == nil {
+		return 1
+	}
+	return b.weights[row]
+}
+
+func (b *block) count(row int) float64 {
+	if b.counts == nil {
+		return 1
+	}
+	return b.counts[row]
+}
+
+// unionSchema returns the union of the blocks' schemas with all values in
+// canonical order, whatever order each source had them in.
+func unionSchema(blocks []*block) (*table.Schema, error) {
+	schemas := make([]*table.Schema, len(blocks))
+	for i, b := range blocks {
+		schemas[i] = b.schema
+	}
+	s, err := Union(schemas...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.Attributes {
+		SortValues(s.Attributes[i].Values)
+	}
+	return s, nil
+}
+
+// ref is a row of one of several blocks.
+type ref struct{ block, row int32 }
+
+func join(ctx context.Context, source Source, blocks []*block) (*block, error) {
+	return joinLeaving(ctx, source, blocks, nil)
+}
+
+// joinLeaving makes one block of several: their distinct rows over the union
+// of their columns, in canonical order, which is by hash and then by content.
+// Rows of the first block for which leave is true are left out, and rows
+// without weight.
+func joinLeaving(ctx context.Context, source Source, blocks []*block, leave func(row int) bool) (*block, error) {
+	schema, err := unionSchema(blocks)
+	if err != nil {
+		return nil, err
+	}
+	fitted := make([]*block, len(blocks))
+	for i, b := range blocks {
+		fitted[i] = fit(b, schema)
+	}
+
+	var refs []ref
+	var hashes []uint64
+	for i, b := range fitted {
+		all, err := hashColumns(ctx, blocks[i].schema, blocks[i].columns, b.rows)
+		if err != nil {
+			return nil, err
+		}
+		refs = slices.Grow(refs, b.rows)
+		kept := all[:0]
+		for row, h := range all {
+			if b.weight(row) == 0 || i == 0 && leave != nil && leave(row) {
+				continue
+			}
+			refs = append(refs, ref{int32(i), int32(row)})
+			kept = append(kept, h)
+		}
+		if i == 0 {
+			hashes = kept
+		} else {
+			hashes = append(hashes, kept...)
+		}
+	}
+	radix.Sort(hashes, refs)
+	out := &block{source: source, schema: schema}
+	kept := out.collapse(fitted, refs, hashes)
+
+	out.rows = len(kept)
+	out.columns = make([]table.Column, len(schema.Attributes))
+	err = each(ctx, len(out.columns), func(i int) {
+		if schema.Attributes[i].Kind == table.Nominal {
+			codes := make([]int32, len(kept))
+			for k, r := range kept {
+				codes[k] = fitted[r.block].code(i, r.row)
+			}
+			out.columns[i].Codes = codes
+			return
+		}
+		floats := make([]float64, len(kept))
+		for k, r := range kept {
+			floats[k] = canonical(fitted[r.block].float(i, r.row))
+		}
+		out.columns[i].Floats = floats
+	})
+	return out, err
+}
+
+// collapse finds the distinct rows among rows sorted by hash, and sets the
+// block's weights and counts. It returns one row of each kind.
+func (out *block) collapse(blocks []*block, sorted []ref, hashes []uint64) []ref {
+	content := func(a, b ref) int {
+		return compareRows(blocks[a.block], int(a.row), blocks[b.block], int(b.row))
+	}
+	weigh := func(a, b ref) int {
+		return cmp.Compare(blocks[a.block].weight(int(a.row)), blocks[b.block].weight(int(b.row)))
+	}
+	same := func(a, b ref) int { return cmp.Or(content(a, b), weigh(a, b)) }
+	kept := sorted[:0]
+	for lo := 0; lo < len(sorted); {
+		hi := lo + 1
+		for hi < len(sorted) && hashes[hi] == hashes[lo] {
+			hi++
+		}
+		run := sorted[lo:hi]
+		if len(run) > 1 && !slices.IsSortedFunc(run, same) {
+			slices.SortFunc(run, same)
+		}
+		for i := 0; i < len(run); {
+			first := run[i]
+			count := blocks[first.block].count(int(first.row))
+			for i++; i < len(run) && same(first, run[i]) == 0; i++ {
+				count += blocks[run[i].block].count(int(run[i].row))
+			}
+			out.counts = note(out.counts, len(kept), count)
+			out.weights = note(out.weights, len(kept), blocks[first.block].weight(int(first.row)))
+			kept = append(kept, first)
+		}
+		lo = hi
+	}
+	return kept
+}
+
+// note appends a number to n others that are there, or are all 1 and nil.
+func note(numbers []float64, n int, x float64) []float64 {
+	if numbers == nil {
+		if x == 1 {
+			return nil
+		}
+		numbers = make([]float64, n, n+1)
+		for i := range numbers {
+			numbers[i] = 1
+		}
+	}
+	return append(numbers, x)
+}
+
+// fit lays a block out for a schema that has all of its columns and values.
+// Columns that it lacks are left without cells.
+func fit(b *block, schema *table.Schema) *block {
+	fitted := *b
+	fitted.schema = schema
+	fitted.columns = make([]table.Column, len(schema.Attributes))
+	fitted.recode = make([][]int32, len(schema.Attributes))
+	at := make(map[string]int, len(b.columns))
+	for i := range b.schema.Attributes {
+		at[b.schema.Attributes[i].Name] = i
+	}
+	for i := range schema.Attributes {
+		a := &schema.Attributes[i]
+		from, has := at[a.Name]
+		if !has {
+			continue
+		}
+		fitted.columns[i] = b.columns[from]
+		if own := &b.schema.Attributes[from]; !slices.Equal(own.Values, a.Values) {
+			fitted.recode[i] = Recoding(own, a)
+		}
+	}
+	return &fitted
+}
+
+// code returns a nominal cell, unseen ones as missing.
+func (b *block) code(col int, row int32) int32 {
+	codes := b.columns[col].Codes
+	switch {
+	case codes == nil || codes[row] < 0:
+		return table.Missing
+	case b.recode != nil && b.recode[col] != nil:
+		return b.recode[col][codes[row]]
+	}
+	return codes[row]
+}
+
+func (b *block) float(col int, row int32) float64 {
+	if floats := b.columns[col].Floats; floats != nil {
+		return floats[row]
+	}
+	return table.NA
+}
+
+// canonical returns a number so that equal cells have equal bits.
+func canonical(x float64) float64 {
+	if table.IsMissing(x) {
+		return table.NA
+	}
+	return x + 0 // -0 becomes 0
+}
+
+// compareRows orders rows of blocks with one schema by their cells.
+func compareRows(a *block, i int, b *block, j int) int {
+	for col := range a.schema.Attributes {
+		var d int
+		if a.schema.Attributes[col].Kind == table.Nominal {
+			d = cmp.Compare(a.code(col, int32(i)), b.code(col, int32(j)))
+		} else {
+			d = cmp.Compare(a.float(col, int32(i)), b.float(col, int32(j))) // NaN equals NaN
+		}
+		if d != 0 {
+			return d
+		}
+	}
+	return 0
+}
+
+// HashRows returns a hash of each row's content: of the names of its columns
+// and of its known cells, whatever their codes and the columns' order. A
+// column that is missing throughout might as well not be there. What must be
+// chosen at random but depend on the row alone is chosen by it.
+func HashRows(ctx context.Context, t *table.Table) ([]uint64, error) {
+	return hashColumns(ctx, t.Schema, t.Columns, t.Rows())
+}
+
+func hashColumns(ctx context.Context, schema *table.Schema, columns []table.Column, rows int) ([]uint64, error) {
+	salts := make([]uint64, len(columns))
+	ofValue := make([][]uint64, len(columns))
+	for i := range columns {
+		a := &schema.Attributes[i]
+		salts[i] = hashText(a.Name)
+		ofValue[i] = make([]uint64, len(a.Values))
+		for v, name := range a.Values {
+			ofValue[i][v] = scramble(salts[i] ^ scramble(hashText(name)))
+		}
+	}
+	hashes := make([]uint64, rows)
+	err := Split(ctx, rows, func(lo, hi int) {
+		part := hashes[lo:hi]
+		for i, column := range columns {
+			if column.Codes != nil {
+				for k, c := range column.Codes[lo:hi] {
+					if c >= 0 {
+						part[k] += ofValue[i][c]
+					}
+				}
+			}
+			if column.Floats != nil {
+				for k, x := range column.Floats[lo:hi] {
+					if !table.IsMissing(x) {
+						part[k] += scramble(salts[i] ^ math.Float64bits(x+0))
+					}
+				}
+			}
+		}
+		for k, h := range part {
+			part[k] = scramble(h)
+		}
+	})
+	return hashes, err
+}
+
+func hashText(s string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(s))
+	return h.Sum64()
+}
+
+// scramble spreads a number over all bits (the finaliser of SplitMix64,
+// Steele, Lea and Flood 2014).
+func scramble(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// HoldOut says how much of a row's weight belongs to a sample that holds a
+// share of all rows, by the row's hash and a seed: each unit of weight is
+// drawn on its own, as if equal rows had never been put together.
+func HoldOut(hash, seed uint64, weight, share float64) float64 {
+	const most = 1 << 12 // units drawn one by one; of more, the share itself is close enough
+	if weight > most {
+		return weight * share
+	}
+	limit := uint64(share * (1 << 53))
+	held := 0.0
+	state := scramble(hash ^ scramble(seed))
+	for unit := 0.0; unit < weight; unit++ {
+		state = scramble(state)
+		if state>>11 < limit {
+			held += min(1, weight-unit)
+		}
+	}
+	return held
+}

@@ -1,0 +1,133 @@
+package learn
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Union returns the schema of rows that came under several schemas: every
+// column and every value that one of them has, and no others. Models that
+// keep their sources apart compute it anew from the sources that are left, so
+// that forgetting a source takes its values with it.
+//
+// Columns stand in the order in which they first come. The values of a column
+// keep the order of the dictionary that contains all the others in their own
+// order, if there is one; otherwise they are sorted (numbers by value, then
+// names by their bytes). So the union does not depend on the order of the
+// schemas, but for the order of columns that only some of them have.
+func Union(schemas ...*table.Schema) (*table.Schema, error) {
+	index := map[string]int{} // of a column in the union
+	seen := map[string]int{}  // the last schema that had the column
+	var union table.Schema
+	var dictionaries [][][]string // of each column
+	for nth, s := range schemas {
+		for i := range s.Attributes {
+			a := &s.Attributes[i]
+			if last, known := seen[a.Name]; known && last == nth {
+				return nil, fmt.Errorf("two columns are named %q; give each a name of its own", a.Name)
+			}
+			seen[a.Name] = nth
+			at, known := index[a.Name]
+			if !known {
+				at = len(union.Attributes)
+				index[a.Name] = at
+				union.Attributes = append(union.Attributes, table.Attribute{Name: a.Name, Kind: a.Kind})
+				dictionaries = append(dictionaries, nil)
+			}
+			u := &union.Attributes[at]
+			if u.Kind != a.Kind {
+				return nil, fmt.Errorf("column %q is %v in one source and %v in another; read it as the same kind in both", a.Name, u.Kind, a.Kind)
+			}
+			u.Date = u.Date || a.Date
+			dictionaries[at] = append(dictionaries[at], a.Values)
+		}
+	}
+	for i := range union.Attributes {
+		if union.Attributes[i].Kind == table.Nominal {
+			union.Attributes[i].Values = unionValues(dictionaries[i])
+		}
+	}
+	return &union, nil
+}
+
+// unionValues returns every value of the dictionaries once.
+func unionValues(dictionaries [][]string) []string {
+	longest := slices.MaxFunc(dictionaries, func(a, b []string) int { return cmp.Compare(len(a), len(b)) })
+	contained := func(d []string) bool { return isSubsequence(d, longest) }
+	if !slices.ContainsFunc(dictionaries, func(d []string) bool { return !contained(d) }) {
+		return slices.Clone(longest)
+	}
+	var all []string
+	for _, d := range dictionaries {
+		all = append(all, d...)
+	}
+	SortValues(all)
+	return slices.Compact(all)
+}
+
+// isSubsequence reports whether the elements of short occur in long, in order.
+func isSubsequence(short, long []string) bool {
+	for _, v := range long {
+		if len(short) > 0 && short[0] == v {
+			short = short[1:]
+		}
+	}
+	return len(short) == 0
+}
+
+// SortValues puts the values of a nominal column into canonical order: numbers
+// by value, then names by their bytes.
+func SortValues(values []string) {
+	type parsed struct {
+		text   string
+		number float64
+		isName int
+	}
+	all := make([]parsed, len(values))
+	for i, v := range values {
+		x, isNumber := number(v)
+		all[i] = parsed{v, x, 0}
+		if !isNumber {
+			all[i] = parsed{v, 0, 1}
+		}
+	}
+	slices.SortFunc(all, func(a, b parsed) int {
+		return cmp.Or(cmp.Compare(a.isName, b.isName), cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
+	})
+	for i := range all {
+		values[i] = all[i].text
+	}
+}
+
+// number reads a value that is written as a finite number.
+func number(value string) (float64, bool) {
+	x, err := strconv.ParseFloat(value, 64)
+	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
+}
+
+// Fits returns an error unless the table has the schema's columns, in order
+// and of the same kinds, with dictionaries no longer than the schema's: what
+// a model needs so that it can trust the codes it reads.
+func Fits(schema *table.Schema, t *table.Table) error {
+	if t.Schema == schema {
+		return nil
+	}
+	if len(t.Schema.Attributes) != len(schema.Attributes) {
+		return fmt.Errorf("the table has %d columns, the model %d; conform it to the model's schema first", len(t.Schema.Attributes), len(schema.Attributes))
+	}
+	for i := range schema.Attributes {
+		want, have := &schema.Attributes[i], &t.Schema.Attributes[i]
+		if have.Name != want.Name || have.Kind != want.Kind {
+			return fmt.Errorf("column %d of the table is %q (%v), expected %q (%v); conform it to the model's schema first", i+1, have.Name, have.Kind, want.Name, want.Kind)
+		}
+		if len(have.Values) > len(want.Values) {
+			return fmt.Errorf("column %q of the table has %d values, the model knows %d; conform it to the model's schema first", want.Name, len(have.Values), len(want.Values))
+		}
+	}
+	return nil
+}

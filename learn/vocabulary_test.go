@@ -1,0 +1,100 @@
+package learn
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/table"
+)
+
+func TestVocabulary(t *testing.T) {
+	known := &table.Schema{Attributes: []table.Attribute{{Name: "a", Values: []string{"x", "y", "z"}}, {Name: "b", Kind: table.Numeric}}}
+	own := nominal("a", "z")
+	v := NewVocabulary(known, own)
+	if !v.Same(known) {
+		t.Error("the schema that it began with is not the same")
+	}
+	table1 := CopySchema(known)
+	if !v.Same(table1) {
+		t.Error("a copy is not the same")
+	}
+	table1.Attributes[0].Values = append(table1.Attributes[0].Values, "new")
+	if v.Same(table1) {
+		t.Error("a schema that grew is the same")
+	}
+	if err := v.Check(table1); err != nil {
+		t.Fatal(err)
+	}
+	before := v.Schema()
+	v.Admit(table1)
+	if !v.Same(table1) || len(before.Attributes[0].Values) != 3 {
+		t.Errorf("admitted, the values are %q; before %q", v.Schema().Attributes[0].Values, before.Attributes[0].Values)
+	}
+	// In another order, and without some: codes differ, nothing is new.
+	other := &table.Schema{Attributes: []table.Attribute{{Name: "a", Values: []string{"new", "x"}}, {Name: "b", Kind: table.Numeric}}}
+	v.Admit(other)
+	if v.Same(other) || !slices.Equal(v.Schema().Attributes[0].Values, []string{"x", "y", "z", "new"}) {
+		t.Errorf("values are %q", v.Schema().Attributes[0].Values)
+	}
+	// The source's own: what it had, what it brought, and what occurs.
+	if got := v.Own(func(column, value int) bool { return column == 0 && value == 0 }).Attributes[0].Values; !slices.Equal(got, []string{"x", "z", "new"}) {
+		t.Errorf("its own values are %q", got)
+	}
+	// What is seen in a row is its own too, however the table codes it.
+	tab, err := table.New(other, []table.Column{{Codes: []int32{1, table.Missing, 0}}, {Floats: []float64{1, 2, 3}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.See(tab, func(row int) bool { return row < 2 })
+	nothing := func(int, int) bool { return false }
+	if got := v.Own(nothing).Attributes[0].Values; !slices.Equal(got, []string{"x", "z", "new"}) {
+		t.Errorf("after seeing x its own values are %q", got)
+	}
+	if tab, err = table.New(table1, []table.Column{{Codes: []int32{1}}, {Floats: []float64{1}}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	v.See(tab, func(int) bool { return true })
+	if got := v.Own(nothing).Attributes[0].Values; !slices.Equal(got, []string{"x", "y", "z", "new"}) {
+		t.Errorf("after seeing y its own values are %q", got)
+	}
+	if v.Same(nominal("a")) {
+		t.Error("a schema with a column fewer is the same")
+	}
+}
+
+func TestVocabularyRefuses(t *testing.T) {
+	v := NewVocabulary(nominal("a", "x"), nil)
+	for says, s := range map[string]*table.Schema{
+		"has 0 columns, the model 1":        {},
+		`is "b" (nominal), expected "a"`:    nominal("b", "x"),
+		`the value "y" twice`:               nominal("a", "x", "y", "y"),
+		`is "a" (numeric), expected "a" (n`: {Attributes: []table.Attribute{{Name: "a", Kind: table.Numeric}}},
+	} {
+		if err := v.Check(s); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v, want one that says %q", err, says)
+		}
+	}
+	if err := Distinct(&table.Schema{Attributes: []table.Attribute{{Name: "a"}, {Name: "a"}}}); err == nil {
+		t.Error("two columns of one name are distinct")
+	}
+}
+
+func TestRecoding(t *testing.T) {
+	from, to := &table.Attribute{Values: []string{"a", "b", "c"}}, &table.Attribute{Values: []string{"a", "c"}}
+	if got := Recoding(from, to); !slices.Equal(got, []int32{0, table.Unseen, 1}) {
+		t.Errorf("codes %v", got)
+	}
+}
+
+func TestWithout(t *testing.T) {
+	sources := []Source{{ID: "a"}, {ID: "b"}, {ID: "c"}}
+	itself := func(s Source) Source { return s }
+	left, err := Without(sources, itself, "a", "c")
+	if err != nil || len(left) != 1 || left[0].ID != "b" || len(sources) != 3 || sources[0].ID != "a" {
+		t.Errorf("left %v of %v, %v", left, sources, err)
+	}
+	if _, err := Without(sources, itself, "a", "d"); err == nil || !strings.Contains(err.Error(), `unknown source "d"`) {
+		t.Errorf("error %v", err)
+	}
+}

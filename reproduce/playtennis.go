@@ -1,0 +1,260 @@
+package reproduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/learn"
+	_ "github.com/accrete-ml/accrete/learn/all" // experiments may name any learner
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+	"github.com/accrete-ml/accrete/tree"
+)
+
+// The PlayTennis figures of Mitchell 1997: information gain and ID3 (chapter
+// 3), naive Bayes (section 6.9).
+func init() {
+	const book = "Mitchell 1997, Machine Learning, "
+	on := func(name, where, measure string, published float64, bound Bound, compute func(context.Context, *tennis) (float64, error)) {
+		Register(Experiment{
+			Name: "play-tennis-" + name, Source: book + where, Measure: measure, Published: published, Bound: bound, Seeds: 1,
+			Run: Fixed(func(ctx context.Context) (float64, error) {
+				t, err := loadTennis(ctx)
+				if err != nil {
+					return 0, err
+				}
+				return compute(ctx, t)
+			}),
+		})
+	}
+
+	on("entropy", "section 3.4.1", "entropy of 9 yes and 5 no, bits", .940, Digits(3), func(_ context.Context, t *tennis) (float64, error) {
+		return tree.Entropy(t.classes(nil)), nil
+	})
+	// The printed gains are cut off or come from rounded steps.
+	for column, gain := range map[string]float64{"outlook": .246, "humidity": .151, "wind": .048, "temperature": .029} {
+		on("gain-"+column, "section 3.4", "information gain of "+column+" at the root, bits", gain, Within(.001), func(_ context.Context, t *tennis) (float64, error) {
+			return t.gain(column)
+		})
+	}
+	on("tree", "figure 3.1", "paths of the figure's tree that ID3's has, less others that it has", 5, Bound{}, figureTree)
+	on("threshold", "section 3.7.2", "threshold of the first test on six temperatures", 54, Digits(6), func(ctx context.Context, _ *tennis) (float64, error) {
+		return threshold(ctx)
+	})
+
+	query := map[string]string{"outlook": "Sunny", "temperature": "Cool", "humidity": "High", "wind": "Strong"}
+	on("bayes-yes", "section 6.9", "P(yes) times the probabilities of a sunny, cool, humid and windy day's cells", .0053, Digits(4), func(ctx context.Context, t *tennis) (float64, error) {
+		return t.product(ctx, query, "Yes")
+	})
+	on("bayes-no", "section 6.9", "P(no) times the probabilities of a sunny, cool, humid and windy day's cells", .0206, Digits(4), func(ctx context.Context, t *tennis) (float64, error) {
+		return t.product(ctx, query, "No")
+	})
+	on("bayes-posterior", "section 6.9", "P(no | a sunny, cool, humid and windy day)", .795, Digits(3), func(ctx context.Context, t *tennis) (float64, error) {
+		return t.posterior(ctx, query, "No")
+	})
+	on("bayes-leave-one-out", "section 6.9 (worked out)", "days that naive Bayes with m = 1 gets right by leave-one-out", 8, Bound{}, func(ctx context.Context, t *tennis) (float64, error) {
+		r, err := evaluate.CrossValidate(ctx, evaluate.Spec{
+			Data: "play-tennis", Table: t.Table, Target: t.target, Seed: 1,
+			Learner: "bayes", New: evaluate.Registered("bayes", map[string]string{"m": "1"}),
+		}, t.Rows())
+		if err != nil {
+			return 0, err
+		}
+		return math.Round(*r.Accuracy * float64(t.Rows())), nil
+	})
+}
+
+// tennis is the fourteen days.
+type tennis struct {
+	*table.Table
+	target int
+}
+
+func loadTennis(ctx context.Context) (*tennis, error) {
+	t, set, err := datasets.Load(ctx, "play-tennis")
+	if err != nil {
+		return nil, err
+	}
+	target := t.Schema.Index(set.Target)
+	if target < 0 {
+		return nil, fmt.Errorf("play-tennis has no column %q", set.Target)
+	}
+	return &tennis{t, target}, nil
+}
+
+// classes counts the classes of the rows that are wanted; nil wants all.
+func (t *tennis) classes(want func(row int) bool) []float64 {
+	counts := make([]float64, len(t.Schema.Attributes[t.target].Values))
+	for r, c := range t.Columns[t.target].Codes {
+		if want == nil || want(r) {
+			counts[c]++
+		}
+	}
+	return counts
+}
+
+// gain returns the information gain of a column over all days.
+func (t *tennis) gain(column string) (float64, error) {
+	col := t.Schema.Index(column)
+	if col < 0 {
+		return 0, fmt.Errorf("play-tennis has no column %q", column)
+	}
+	var split tree.Split
+	for v := range t.Schema.Attributes[col].Values {
+		split = append(split, t.classes(func(row int) bool { return t.Columns[col].Codes[row] == int32(v) }))
+	}
+	return split.Gain(), nil
+}
+
+// learn makes the model of a registered learner.
+func (t *tennis) learn(ctx context.Context, name string, settings map[string]string) (learn.Model, error) {
+	l, err := evaluate.Registered(name, settings)()
+	if err != nil {
+		return nil, err
+	}
+	return l.Learn(ctx, learn.Task{Table: t.Table, Target: t.target, Seed: 1})
+}
+
+// day returns a table of one day with the given cells and no answer.
+func (t *tennis) day(cells map[string]string) (*table.Table, error) {
+	columns := make([]table.Column, len(t.Columns))
+	for i := range columns {
+		a := &t.Schema.Attributes[i]
+		code := table.Missing
+		if value, ok := cells[a.Name]; ok {
+			code = a.Code(value)
+		}
+		columns[i].Codes = []int32{code}
+	}
+	return table.New(t.Schema, columns, nil)
+}
+
+// posterior returns the probability of a class by naive Bayes with plain
+// frequencies.
+func (t *tennis) posterior(ctx context.Context, cells map[string]string, class string) (float64, error) {
+	m, err := t.learn(ctx, "bayes", map[string]string{"m": "0"})
+	if err != nil {
+		return 0, err
+	}
+	day, err := t.day(cells)
+	if err != nil {
+		return 0, err
+	}
+	out := learn.NewPredictions(m, 1)
+	if err := m.Predict(ctx, day, out); err != nil {
+		return 0, err
+	}
+	c := m.Schema().Attributes[t.target].Code(class)
+	if c < 0 {
+		return 0, fmt.Errorf("no class %q", class)
+	}
+	return out.Row(0)[c], nil
+}
+
+// product returns P(class) Π P(cell | class) from the model's reasons, whose
+// weights are ln P(cell | class)/P(cell); P(cell) is the share of such days.
+func (t *tennis) product(ctx context.Context, cells map[string]string, class string) (float64, error) {
+	m, err := t.learn(ctx, "bayes", map[string]string{"m": "0"})
+	if err != nil {
+		return 0, err
+	}
+	day, err := t.day(cells)
+	if err != nil {
+		return 0, err
+	}
+	explainer, ok := m.(learn.Explainer)
+	if !ok {
+		return 0, errors.New("bayes does not explain itself")
+	}
+	e, err := explainer.Explain(day, 0)
+	if err != nil {
+		return 0, err
+	}
+	c := int(m.Schema().Attributes[t.target].Code(class))
+	if c < 0 {
+		return 0, fmt.Errorf("no class %q", class)
+	}
+	sum := e.Prior[c]
+	for _, reason := range e.Evidence {
+		if reason.Class == c {
+			sum += reason.Weight
+		}
+	}
+	for i := range day.Columns {
+		if code := day.Columns[i].Codes[0]; code >= 0 {
+			days := 0.0
+			for _, other := range t.Columns[i].Codes {
+				if other == code {
+					days++
+				}
+			}
+			sum += math.Log(days / float64(t.Rows()))
+		}
+	}
+	return math.Exp(sum), nil
+}
+
+// figureTree compares ID3's tree with figure 3.1, path by path.
+func figureTree(ctx context.Context, t *tennis) (float64, error) {
+	m, err := t.learn(ctx, "tree", map[string]string{"preset": "id3"})
+	if err != nil {
+		return 0, err
+	}
+	paths, err := pathsOf(m)
+	if err != nil {
+		return 0, err
+	}
+	figure := []string{
+		"humidity = High, outlook = Sunny: No", "humidity = Normal, outlook = Sunny: Yes", "outlook = Overcast: Yes",
+		"outlook = Rain, wind = Strong: No", "outlook = Rain, wind = Weak: Yes",
+	}
+	score := 0.0
+	for _, p := range paths {
+		if slices.Contains(figure, p) {
+			score++
+		} else {
+			score--
+		}
+	}
+	return score, nil
+}
+
+// threshold returns the number that a tree of six temperatures tests first.
+func threshold(ctx context.Context) (float64, error) {
+	schema := &table.Schema{Attributes: []table.Attribute{
+		{Name: "temperature", Kind: table.Numeric},
+		{Name: "playtennis", Kind: table.Nominal, Values: []string{"No", "Yes"}},
+	}}
+	six, err := table.New(schema, []table.Column{
+		{Floats: []float64{40, 48, 60, 72, 80, 90}}, {Codes: []int32{0, 0, 1, 1, 1, 0}},
+	}, nil)
+	if err != nil {
+		return 0, err
+	}
+	l, err := evaluate.Registered("tree", map[string]string{"preset": "id3", "max-depth": "1"})()
+	if err != nil {
+		return 0, err
+	}
+	m, err := l.Learn(ctx, learn.Task{Table: six, Target: 1, Seed: 1})
+	if err != nil {
+		return 0, err
+	}
+	rules, err := rulesOf(m)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range rules {
+		for _, t := range r.If {
+			switch t.Op {
+			case rule.Le, rule.Gt, rule.Lt, rule.Ge:
+				return t.Number, nil
+			}
+		}
+	}
+	return 0, errors.New("the tree has no threshold")
+}

@@ -1,0 +1,198 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	looseFrame   = 4 << 10   // frames smaller than this are better together
+	groupSize    = 256 << 10 // bytes of parts that a compaction puts in one frame
+	groupRecords = 64        // records that it puts in one frame
+)
+
+// mark finds which parts are needed: all that some version cannot do without,
+// and the derived ones of the newest version.
+func (l *log) mark(versions []*record) {
+	for _, p := range l.parts {
+		p.live = false
+	}
+	// Versions mostly repeat the runs of the one before, a little longer.
+	type runKey struct{ first, difference int64 }
+	done := map[runKey]int64{}
+	for i, r := range versions {
+		newest := i == len(versions)-1
+		for _, run := range r.Parts.runs() {
+			key := runKey{run.first, run.difference}
+			from := done[key]
+			if newest {
+				from = 0
+			}
+			for k := from; k < run.count; k++ {
+				if p := l.parts[uint64(run.first+k*run.difference)]; p != nil && (newest || !p.key.derived) {
+					p.live = true
+				}
+			}
+			done[key] = max(done[key], run.count)
+		}
+	}
+}
+
+// wasteful reports whether writing the log anew would make it a good deal
+// smaller: a fifth of it is of no more use, or would go if small frames were
+// compressed together, which halves them or better.
+func (l *log) wasteful() bool {
+	l.mark(l.versions)
+	var waste float64
+	for _, f := range l.frames {
+		var dead int64
+		for _, p := range f.parts {
+			if !p.live && !p.inFile {
+				dead += p.size
+			}
+		}
+		size := float64(f.next - f.at)
+		if dead > 0 {
+			share := float64(f.blobSize) * float64(dead) / float64(f.raw)
+			waste += share
+			size -= share
+		}
+		if f.next-f.at < looseFrame {
+			waste += size / 2
+		}
+	}
+	return waste > float64(l.store.minWaste) && waste > float64(l.end)/5
+}
+
+// compact writes the log anew, with only what is needed, and without one
+// version if a number is given.
+func (tx *Tx) compact(without int) error {
+	s, l := tx.store, tx.log
+	versions := slices.DeleteFunc(slices.Clone(l.versions), func(r *record) bool { return r.Number == without })
+	l.mark(versions)
+	err := s.writeFile(l.path, l.path+".new", 0o600, logFile, true, func(w *frameWriter) error {
+		if err := w.frame(contents{Name: tx.name, Next: l.next}, nil); err != nil {
+			return err
+		}
+		if err := l.copyParts(w); err != nil {
+			return err
+		}
+		return l.copyVersions(w, versions)
+	})
+	if err != nil {
+		return err
+	}
+	if err := tx.open(); err != nil {
+		return err
+	}
+	l.close()
+	// Files must not go before the log that does without them is durable.
+	if err := s.disk.SyncDir(s.modelDir(tx.name)); err != nil {
+		tx.synced = false
+		return err
+	}
+	tx.synced = true
+	return tx.sweep()
+}
+
+// copyParts writes the parts that are needed, many to a frame.
+func (l *log) copyParts(w *frameWriter) error {
+	var group []*part
+	var blob []byte
+	flush := func() error {
+		if len(group) == 0 {
+			return nil
+		}
+		err := w.parts(group, blob)
+		group, blob = group[:0], blob[:0]
+		return err
+	}
+	for _, f := range l.frames {
+		var live []*part
+		for _, p := range f.parts {
+			if p.live && l.parts[p.id] == p {
+				live = append(live, p)
+			}
+		}
+		if len(live) == 0 {
+			continue
+		}
+		if len(live) == len(f.parts) && f.raw >= groupSize/2 { // copied as it is
+			packed := make([]byte, f.blobSize)
+			if _, err := l.bytes.ReadAt(packed, f.blob); err != nil {
+				return err
+			}
+			if err := w.frame(contents{Parts: entries(live), Packed: f.packed}, packed); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, p := range live {
+			if !p.inFile {
+				data, err := l.data(p)
+				if err != nil {
+					return err
+				}
+				blob = append(blob, data...)
+			}
+			group = append(group, p)
+			if len(blob) >= groupSize || len(group) >= 4*groupRecords {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return flush()
+}
+
+// copyVersions writes the records, many to a frame, the newest by itself. The
+// older ones lose their derived parts.
+func (l *log) copyVersions(w *frameWriter, versions []*record) error {
+	var group []record
+	for i, r := range versions {
+		kept := *r
+		if i < len(versions)-1 && len(r.Derived) > 0 {
+			derived := r.Derived.unpack()
+			kept.Parts = packIDs(slices.DeleteFunc(r.Parts.unpack(), func(id uint64) bool { return slices.Contains(derived, id) }))
+			kept.Derived = nil
+		}
+		group = append(group, kept)
+		if len(group) == groupRecords || i >= len(versions)-2 {
+			if err := w.frame(contents{Versions: group}, nil); err != nil {
+				return err
+			}
+			group = group[:0]
+		}
+	}
+	return nil
+}
+
+// sweep removes the files of parts that the log does not name.
+func (tx *Tx) sweep() error {
+	s, dir := tx.store, tx.store.partsDir(tx.name)
+	names, err := s.disk.Names(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	named := map[string]bool{}
+	for _, p := range tx.log.parts {
+		if p.inFile {
+			named[p.fileName()] = true
+		}
+	}
+	for _, name := range names {
+		if !named[strings.TrimSuffix(name, ".new")] || strings.HasSuffix(name, ".new") {
+			if err := s.disk.Remove(filepath.Join(dir, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

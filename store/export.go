@@ -1,0 +1,254 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/accrete-ml/accrete/learn"
+)
+
+// History is what an export tells besides the model.
+type History struct {
+	Model    string    // the name it had
+	Versions []Version // oldest first; the last one is the model
+}
+
+// Export writes one version of a model, with the records of those before it,
+// to a file that Import and ReadFile read, here or on another machine. The
+// file is there whole or not at all.
+func (s *Store) Export(ref, path string) error {
+	name, number, err := ParseRef(ref)
+	if err != nil {
+		return err
+	}
+	return s.reread(func() error {
+		l, err := s.openModel(name)
+		if err != nil {
+			return err
+		}
+		defer l.close()
+		return l.export(number, path)
+	})
+}
+
+var exports atomic.Int64 // tells the temporary files of one process apart
+
+func (l *log) export(number int, path string) error {
+	s := l.store
+	r, err := l.find(number)
+	if err != nil {
+		return err
+	}
+	parts, err := l.read(r)
+	if err != nil {
+		return err
+	}
+	if _, err := l.decode(r, parts); err != nil {
+		return err
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // the link stays a link
+	}
+	if info, err := s.disk.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a file that can be replaced; export to another name", path)
+	}
+	temporary := fmt.Sprintf("%s.%d-%d.new", path, os.Getpid(), exports.Add(1))
+	err = s.writeFile(path, temporary, 0o644, exportFile, true, func(w *frameWriter) error { return l.writeExport(w, r, parts) })
+	if err == nil {
+		err = s.disk.SyncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return explain(err, fmt.Sprintf("%v cannot be exported", l.version(r)), "choose another file")
+	}
+	return nil
+}
+
+// writeExport writes the records up to a version, then its parts.
+func (l *log) writeExport(w *frameWriter, r *record, parts []learn.Part) error {
+	c := contents{Name: l.name}
+	seen := map[string]bool{} // a model may come back to where it came from
+	for _, before := range l.versions {
+		plain := *before
+		plain.History, plain.Parts, plain.Derived, plain.Sum = nil, nil, nil, nil
+		for _, h := range append(slices.Clip(before.History), plain) {
+			text, err := learn.Marshal(h)
+			if err != nil {
+				return err
+			}
+			if !seen[string(text)] {
+				c.Versions = append(c.Versions, h)
+			}
+			seen[string(text)] = true
+		}
+		if before == r {
+			break
+		}
+	}
+	list := make([]*part, len(parts))
+	ids := make([]uint64, len(parts))
+	for i, given := range parts {
+		key := partKey{given.Name, given.Derived, sha256.Sum256(given.Data)}
+		list[i] = &part{id: uint64(i + 1), key: key, size: int64(len(given.Data))}
+		ids[i] = list[i].id
+	}
+	last := &c.Versions[len(c.Versions)-1]
+	last.Parts, last.Sum = packIDs(ids), r.Sum
+	if err := w.frame(c, nil); err != nil {
+		return err
+	}
+	var group []*part
+	var blob []byte
+	for i, p := range list {
+		group = append(group, p)
+		blob = append(blob, parts[i].Data...)
+		if len(blob) >= groupSize || i == len(parts)-1 {
+			if err := w.parts(group, blob); err != nil {
+				return err
+			}
+			group, blob = nil, nil
+		}
+	}
+	return nil
+}
+
+// Import adds the model in an exported file to the store, as a new version of
+// the given name, or of the name that it had if that is "". Where the model
+// came from stays in the version's History.
+func (s *Store) Import(ctx context.Context, path, name string, at time.Time) (Version, error) {
+	f, err := s.disk.Open(path)
+	if err != nil {
+		return Version{}, fmt.Errorf("the model cannot be imported: %w", err)
+	}
+	defer f.Close()
+	m, history, sum, err := readExport(f, path)
+	if err != nil {
+		return Version{}, err
+	}
+	if name == "" {
+		name = history.Model
+	}
+	last := history.Versions[len(history.Versions)-1]
+	return s.Save(ctx, name, m, Version{
+		Kind:     Import,
+		Source:   Source{Name: filepath.Base(path), Path: path, Hash: hex.EncodeToString(sum), Rows: last.Rows},
+		At:       at,
+		Seed:     last.Seed,
+		Settings: last.Settings,
+		History:  history.Versions,
+	})
+}
+
+// ReadFile reads an exported model. The package of its learner must have been
+// imported (learn/all has them all).
+func ReadFile(path string) (learn.Model, History, error) {
+	f, err := osDisk{}.Open(path)
+	if err != nil {
+		return nil, History{}, err
+	}
+	defer f.Close()
+	m, history, _, err := readExport(f, path)
+	return m, history, err
+}
+
+// Read reads an exported model as ReadFile does, for models that are embedded
+// in a program or come over a network.
+func Read(r io.Reader) (learn.Model, History, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, History{}, err
+	}
+	m, history, _, err := readExport(memory{bytes.NewReader(data)}, "the exported model")
+	return m, history, err
+}
+
+// memory is an export that was read already.
+type memory struct{ *bytes.Reader }
+
+func (m memory) Size() (int64, error) { return m.Reader.Size(), nil }
+
+// readExport reads a model and its history; sum is the SHA-256 of the file.
+func readExport(f sizedReader, path string) (m learn.Model, h History, sum []byte, err error) {
+	broken := func(err error) error {
+		if errors.Is(err, learn.ErrDamaged) || errors.Is(err, ErrNewer) {
+			return err
+		}
+		return damaged("%s cannot be read: %v", path, err)
+	}
+	if err := checkHead(f, exportFile, path); err != nil {
+		return nil, h, nil, err
+	}
+	if sum, err = checkSum(f); err != nil {
+		return nil, h, nil, damaged("%s is damaged or was cut off (%v); export or copy it again", path, err)
+	}
+	m, h, err = decodeExport(f, path)
+	if err != nil {
+		return nil, h, nil, broken(err)
+	}
+	return m, h, sum, nil
+}
+
+// checkSum compares the last bytes of an export with the SHA-256 of the rest.
+// It returns the SHA-256 of the whole.
+func checkSum(f sizedReader) ([]byte, error) {
+	size, err := f.Size()
+	if err != nil {
+		return nil, err
+	}
+	rest := size - sha256.Size
+	if rest < int64(headSize) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(f, 0, rest)); err != nil {
+		return nil, err
+	}
+	said := make([]byte, sha256.Size)
+	if _, err := f.ReadAt(said, rest); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if !bytes.Equal(said, h.Sum(nil)) {
+		return nil, errors.New("its checksum is wrong")
+	}
+	h.Write(said)
+	return h.Sum(nil), nil
+}
+
+// decodeExport reads the frames of an export whose checksum is right.
+func decodeExport(f sizedReader, path string) (learn.Model, History, error) {
+	var h History
+	ix, err := readWhole(f, exportFile, path, sha256.Size)
+	if err != nil {
+		return nil, h, err
+	}
+	if len(ix.versions) == 0 {
+		return nil, h, errors.New("it holds no version")
+	}
+	if err := CheckName(ix.name); err != nil {
+		return nil, h, err
+	}
+	for _, p := range ix.parts {
+		if p.inFile {
+			return nil, h, errors.New("it names a file outside of itself")
+		}
+	}
+	l := &log{index: ix, name: ix.name, path: path, bytes: f}
+	m, _, err := l.load(0)
+	if err != nil {
+		return nil, h, err
+	}
+	h.Model = ix.name
+	for _, r := range ix.versions {
+		h.Versions = append(h.Versions, l.version(r))
+	}
+	return m, h, nil
+}

@@ -1,0 +1,314 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/learn"
+)
+
+// frame is a frame that was read: where its parts' bytes are.
+type frame struct {
+	at, next   int64
+	blob       int64 // where the parts' bytes begin
+	blobSize   int64
+	raw        int64 // their size before compression
+	packed     bool
+	hasVersion bool
+	parts      []*part
+}
+
+// hole is a stretch of a file that cannot be read, with frames after it.
+type hole struct{ from, to int64 }
+
+// index is what the frames of a file hold.
+type index struct {
+	name     string    // of the model, as the file has it
+	next     int       // number of the next version
+	versions []*record // in the order in which they were saved
+	parts    map[uint64]*part
+	byKey    map[partKey]*part
+	lastID   uint64 // the highest part number
+	frames   []*frame
+	holes    []hole
+	end      int64 // of the last whole frame
+}
+
+func newIndex() *index {
+	return &index{next: 1, parts: map[uint64]*part{}, byKey: map[partKey]*part{}}
+}
+
+// scan reads the frames from an offset to the end of a file. What follows the
+// last whole frame is a write that did not finish, or still goes on.
+func (ix *index) scan(r io.ReaderAt, from, size int64) error {
+	w := &window{r: r, end: size}
+	ix.end = from
+	for at := from; at < w.end; {
+		payload, begin, next, err := w.frame(at)
+		if err != nil {
+			return err
+		}
+		if payload != nil && ix.add(payload, at, begin, next) == nil {
+			if at > ix.end {
+				ix.holes = append(ix.holes, hole{ix.end, at})
+			}
+			at, ix.end = next, next
+			continue
+		}
+		if at, err = w.mark(at + 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add takes in a frame, or says what is wrong with it and takes in nothing.
+func (ix *index) add(payload []byte, at, begin, next int64) error {
+	c, blob, err := openContents(payload)
+	if err != nil {
+		return err
+	}
+	f := &frame{
+		at: at, next: next, blob: begin + int64(blob), blobSize: int64(len(payload) - blob),
+		packed: c.Packed, hasVersion: len(c.Versions) > 0,
+	}
+	for i := range c.Parts {
+		p, err := c.Parts[i].part(f)
+		if err != nil {
+			return err
+		}
+		f.parts = append(f.parts, p)
+	}
+	if !f.packed && f.raw != f.blobSize {
+		return errors.New("the parts' sizes do not add up")
+	}
+	for _, p := range f.parts {
+		ix.parts[p.id] = p
+		ix.byKey[p.key] = p
+		ix.lastID = max(ix.lastID, p.id)
+	}
+	ix.frames = append(ix.frames, f)
+	if c.Name != "" {
+		ix.name = c.Name
+	}
+	ix.next = max(ix.next, c.Next)
+	for i := range c.Versions {
+		r := &c.Versions[i]
+		ix.versions = append(ix.versions, r)
+		ix.next = max(ix.next, r.Number+1)
+		// Numbers of parts that are lost must not be given to others.
+		for _, run := range r.Parts.runs() {
+			ix.lastID = max(ix.lastID, uint64(run.first), uint64(run.first+(run.count-1)*run.difference))
+		}
+	}
+	return nil
+}
+
+// log is a model's log, opened.
+type log struct {
+	*index
+	store *Store
+	name  string
+	path  string
+	bytes io.ReaderAt // of the file
+	file  file        // nil if there is none
+	size  int64       // of the file; more than index.end if its tail is torn
+
+	cached *frame // whose parts' bytes are
+	blob   []byte
+}
+
+// openLog reads a log. A log without versions is not an error here.
+func (s *Store) openLog(path, name string) (*log, error) {
+	f, err := s.disk.Open(path)
+	if err != nil {
+		return nil, s.readError(err)
+	}
+	l, err := s.readLog(f, path, name)
+	if err != nil {
+		f.Close()
+	}
+	return l, err
+}
+
+func (s *Store) readLog(f file, path, name string) (*log, error) {
+	size, err := f.Size()
+	if err != nil {
+		return nil, s.readError(err)
+	}
+	l := &log{index: newIndex(), store: s, name: name, path: path, bytes: f, file: f, size: size}
+	headErr := checkHead(f, logFile, path)
+	if errors.Is(headErr, ErrNewer) {
+		return nil, headErr
+	}
+	if err := l.scan(f, int64(headSize), size); err != nil {
+		return nil, s.readError(err)
+	}
+	if headErr != nil { // the frames after a damaged head may be sound
+		l.holes = append([]hole{{0, int64(headSize)}}, l.holes...)
+	}
+	return l, nil
+}
+
+func (l *log) close() {
+	if l.file != nil {
+		l.file.Close()
+	}
+}
+
+func (l *log) version(r *record) Version { return r.version(l.name) }
+
+// latest returns the newest version's record, or nil.
+func (l *log) latest() *record {
+	if len(l.versions) == 0 {
+		return nil
+	}
+	return l.versions[len(l.versions)-1]
+}
+
+// find returns a version's record; 0 is the newest.
+func (l *log) find(number int) (*record, error) {
+	if len(l.versions) == 0 {
+		return nil, l.damage()
+	}
+	if number == 0 {
+		return l.latest(), nil
+	}
+	for i := len(l.versions) - 1; i >= 0; i-- {
+		if l.versions[i].Number == number {
+			return l.versions[i], nil
+		}
+	}
+	if number < l.next && len(l.holes) > 0 {
+		return nil, damaged("version %d of the model %q cannot be read: %s is damaged; %s", number, l.name, l.path, l.wayOut(nil))
+	}
+	return nil, fail(ErrUnknown, "the model %q has no version %d: it has %s", l.name, number, l.numbers())
+}
+
+// load reads a version and makes it a model.
+func (l *log) load(number int) (learn.Model, Version, error) {
+	r, err := l.find(number)
+	if err != nil {
+		return nil, Version{}, err
+	}
+	parts, err := l.read(r)
+	if err != nil {
+		return nil, Version{}, err
+	}
+	m, err := l.decode(r, parts)
+	return m, l.version(r), err
+}
+
+// decode makes a model of a version's parts.
+func (l *log) decode(r *record, parts []learn.Part) (learn.Model, error) {
+	m, err := learn.DecodeParts(r.Learner, parts)
+	switch {
+	case errors.Is(err, learn.ErrDamaged):
+		return nil, damaged("%v cannot be read from %s: %v; %s", l.version(r), l.path, err, l.wayOut(r))
+	case err != nil:
+		return nil, fmt.Errorf("%v cannot be read: %w", l.version(r), err)
+	}
+	return m, nil
+}
+
+// read reads a version's parts, without derived ones that are no more.
+func (l *log) read(r *record) ([]learn.Part, error) {
+	optional := map[uint64]bool{}
+	for _, id := range r.Derived.unpack() {
+		optional[id] = true
+	}
+	var parts []learn.Part
+	var keys []partKey
+	for _, id := range r.Parts.unpack() {
+		p := l.parts[id]
+		if p == nil && optional[id] {
+			continue
+		}
+		if p == nil {
+			return nil, damaged("%v cannot be read: a part of it is missing in %s, which is damaged; %s", l.version(r), l.path, l.wayOut(r))
+		}
+		data, err := l.data(p)
+		if err != nil && optional[id] {
+			continue
+		}
+		if err != nil {
+			return nil, &failure{
+				fmt.Sprintf("%v cannot be read: %v; %s", l.version(r), err, l.wayOut(r)),
+				[]error{learn.ErrDamaged, err},
+			}
+		}
+		parts = append(parts, learn.Part{Name: p.key.name, Derived: p.key.derived, Data: data})
+		keys = append(keys, p.key)
+	}
+	if !bytes.Equal(sumKeys(keys), r.Sum) {
+		return nil, damaged("%v cannot be read: its parts in %s are not those it was saved with; %s", l.version(r), l.path, l.wayOut(r))
+	}
+	return parts, nil
+}
+
+// damage is an error if part of the log cannot be read.
+func (l *log) damage() error {
+	if len(l.holes) == 0 && len(l.versions) > 0 {
+		return nil
+	}
+	if len(l.versions) == 0 {
+		return damaged("%s holds no version that can be read; %s", l.path, l.wayOut(nil))
+	}
+	h := l.holes[0]
+	return damaged("%s is damaged (bytes %d to %d); what can still be read of the model %q is %s", l.path, h.from, h.to, l.name, l.numbers())
+}
+
+// wayOut says what to do when a version cannot be read.
+func (l *log) wayOut(broken *record) string {
+	if l.store == nil {
+		return "export or copy it again"
+	}
+	for i := len(l.versions) - 1; i >= 0; i-- {
+		if r := l.versions[i]; r != broken && l.whole(r) {
+			return fmt.Sprintf("restore another version (accrete restore %v) or import an export", l.version(r))
+		}
+	}
+	return fmt.Sprintf("delete the model (accrete delete %s), then import an export or learn it again", l.name)
+}
+
+// whole reports whether a version has all the parts that it needs.
+func (l *log) whole(r *record) bool {
+	missing := map[uint64]bool{}
+	for _, id := range r.Parts.unpack() {
+		if l.parts[id] == nil {
+			missing[id] = true
+		}
+	}
+	for _, id := range r.Derived.unpack() {
+		delete(missing, id)
+	}
+	return len(missing) == 0
+}
+
+// numbers lists the versions: "versions 1–4, 6".
+func (l *log) numbers() string {
+	var b strings.Builder
+	b.WriteString("version")
+	if len(l.versions) > 1 {
+		b.WriteByte('s')
+	}
+	for i := 0; i < len(l.versions); {
+		j := i
+		for j+1 < len(l.versions) && l.versions[j+1].Number == l.versions[j].Number+1 {
+			j++
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(" " + strconv.Itoa(l.versions[i].Number))
+		if j > i {
+			b.WriteString("–" + strconv.Itoa(l.versions[j].Number))
+		}
+		i = j + 1
+	}
+	return b.String()
+}

@@ -1,0 +1,260 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// partKey is what makes two parts the same.
+type partKey struct {
+	name    string
+	derived bool
+	hash    [sha256.Size]byte // of its bytes
+}
+
+// sumKeys is a checksum of what a model is made of, derived parts left out. It
+// ties a version to its parts more firmly than their numbers alone.
+func sumKeys(keys []partKey) []byte {
+	var b []byte
+	for _, k := range keys {
+		if !k.derived {
+			b = binary.AppendUvarint(b, uint64(len(k.name)))
+			b = append(b, k.name...)
+			b = append(b, k.hash[:]...)
+		}
+	}
+	sum := sha256.Sum256(b)
+	return sum[:8]
+}
+
+// part is a part of a model, and where it is kept.
+type part struct {
+	id     uint64 // within the log
+	key    partKey
+	size   int64  // in bytes, before compression
+	inFile bool   // in a file of its own
+	frame  *frame // that tells of it
+	offset int64  // in the frame's bytes, if it is there
+	live   bool   // some version needs it (see mark)
+}
+
+// partEntry is a part as a frame tells of it.
+type partEntry struct {
+	_     struct{} `cbor:",toarray"`
+	ID    uint64
+	Flags uint8
+	Size  int64
+	Name  []byte
+	Hash  []byte
+}
+
+// maxBytes is far more than there will be, and far from overflow.
+const maxBytes = 1 << 50
+
+const (
+	derivedPart = 1 << iota
+	filePart
+)
+
+func (p *part) entry() partEntry {
+	e := partEntry{ID: p.id, Size: p.size, Name: []byte(p.key.name), Hash: p.key.hash[:]}
+	if p.key.derived {
+		e.Flags |= derivedPart
+	}
+	if p.inFile {
+		e.Flags |= filePart
+	}
+	return e
+}
+
+// part returns the part that an entry of a frame tells of.
+func (e *partEntry) part(f *frame) (*part, error) {
+	if e.ID < 1 || e.ID > maxID || len(e.Hash) != sha256.Size || e.Size < 0 || e.Size > maxBytes {
+		return nil, errors.New("a part out of range")
+	}
+	p := &part{
+		id: e.ID, size: e.Size, frame: f, inFile: e.Flags&filePart != 0,
+		key: partKey{string(e.Name), e.Flags&derivedPart != 0, [sha256.Size]byte(e.Hash)},
+	}
+	if !p.inFile {
+		p.offset = f.raw
+		if f.raw += p.size; f.raw > maxBytes {
+			return nil, errors.New("parts out of range")
+		}
+	}
+	return p, nil
+}
+
+// fileName tells derived parts from others of the same bytes, because they do
+// not live as long.
+func (p *part) fileName() string {
+	name := hex.EncodeToString(p.key.hash[:])
+	if p.key.derived {
+		return name + "-derived"
+	}
+	return name
+}
+
+func (l *log) partPath(p *part) string {
+	return filepath.Join(filepath.Dir(l.path), "parts", p.fileName())
+}
+
+// data reads the bytes of a part and checks that they are what was saved.
+func (l *log) data(p *part) ([]byte, error) {
+	data, where, err := []byte(nil), l.path, error(nil)
+	if p.inFile {
+		where = l.partPath(p)
+		data, err = l.store.readPartFile(where)
+	} else if !p.frame.packed {
+		data = make([]byte, p.size)
+		_, err = l.bytes.ReadAt(data, p.frame.blob+p.offset)
+	} else {
+		if l.cached != p.frame {
+			if l.blob, err = readBlob(l.bytes, p.frame); err == nil {
+				l.cached = p.frame
+			}
+		}
+		if err == nil {
+			data = bytes.Clone(l.blob[p.offset : p.offset+p.size])
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("its part %q in %s cannot be read (%w)", p.key.name, where, err)
+	}
+	if sha256.Sum256(data) != p.key.hash {
+		return nil, fmt.Errorf("its part %q in %s is damaged", p.key.name, where)
+	}
+	return data, nil
+}
+
+// readBlob reads the bytes of a frame's parts, decompressed.
+func readBlob(r io.ReaderAt, f *frame) ([]byte, error) {
+	blob := make([]byte, f.blobSize)
+	if _, err := r.ReadAt(blob, f.blob); err != nil {
+		return nil, err
+	}
+	if !f.packed {
+		return blob, nil
+	}
+	return unpack(blob, f.raw)
+}
+
+// writePartFile keeps a large part as a file of its own. The folder has yet
+// to be synced. A derived part is not synced at all: if a crash destroys it,
+// it can be done without.
+func (s *Store) writePartFile(dir string, p *part, data []byte) error {
+	inside := *p
+	inside.inFile = false
+	path := filepath.Join(dir, p.fileName())
+	return s.writeFile(path, path+".new", 0o600, partFile, !p.key.derived, func(w *frameWriter) error {
+		return w.parts([]*part{&inside}, data)
+	})
+}
+
+func (s *Store) readPartFile(path string) ([]byte, error) {
+	f, err := s.disk.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	ix, err := readWhole(f, partFile, path, 0)
+	if err != nil {
+		return nil, err
+	}
+	if len(ix.frames) != 1 || len(ix.frames[0].parts) != 1 {
+		return nil, errors.New("it does not hold one part")
+	}
+	return readBlob(f, ix.frames[0])
+}
+
+// sizedReader is a file to read, or the bytes of one.
+type sizedReader interface {
+	io.ReaderAt
+	Size() (int64, error)
+}
+
+// readWhole reads the frames of a file that is never torn, except for a
+// number of bytes at its end.
+func readWhole(f sizedReader, kind fileKind, path string, trailer int64) (*index, error) {
+	if err := checkHead(f, kind, path); err != nil {
+		return nil, err
+	}
+	size, err := f.Size()
+	if err != nil {
+		return nil, err
+	}
+	ix := newIndex()
+	if err := ix.scan(f, int64(headSize), size-trailer); err != nil {
+		return nil, err
+	}
+	if len(ix.holes) > 0 || ix.end != size-trailer {
+		return nil, damaged("%s is damaged or cut off at byte %d", path, ix.firstBad())
+	}
+	return ix, nil
+}
+
+func (ix *index) firstBad() int64 {
+	if len(ix.holes) > 0 {
+		return ix.holes[0].from
+	}
+	return ix.end
+}
+
+var encoder = sync.OnceValue(func() *zstd.Encoder {
+	e, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithEncoderCRC(false)) // options are valid
+	return e
+})
+
+var decoder = sync.OnceValue(func() *zstd.Decoder {
+	d, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true)) // options are valid
+	return d
+})
+
+// worthPacking is the size below which compression gains nothing.
+const worthPacking = 128
+
+// pack compresses, if that saves a sixteenth at least.
+func pack(data []byte) ([]byte, bool) {
+	if len(data) < worthPacking {
+		return nil, false
+	}
+	packed := encoder().EncodeAll(data, nil)
+	if len(packed) > len(data)-len(data)/16 {
+		return nil, false
+	}
+	return packed, true
+}
+
+// trusted is how much memory a file's word alone is worth.
+const trusted = 64 << 20
+
+// unpack decompresses to a known size.
+func unpack(data []byte, size int64) ([]byte, error) {
+	if size <= trusted {
+		raw, err := decoder().DecodeAll(data, make([]byte, 0, size))
+		if err == nil && int64(len(raw)) != size {
+			err = io.ErrUnexpectedEOF
+		}
+		return raw, err
+	}
+	d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	var raw bytes.Buffer
+	n, err := io.Copy(&raw, io.LimitReader(d, size+1))
+	if err == nil && n != size {
+		err = io.ErrUnexpectedEOF
+	}
+	return raw.Bytes(), err
+}

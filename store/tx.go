@@ -1,0 +1,313 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/accrete-ml/accrete/learn"
+)
+
+// Tx is a change of one model, made by the only writer (see Store.Write).
+type Tx struct {
+	store  *Store
+	ctx    context.Context
+	name   string
+	log    *log // log.file is nil if the model does not exist yet
+	synced bool // the log's folder is on the disk as we see it
+	broken error
+}
+
+func (s *Store) begin(ctx context.Context, name string) (*Tx, error) {
+	tx := &Tx{store: s, ctx: ctx, name: name}
+	if err := tx.open(); err != nil {
+		return nil, err
+	}
+	return tx, nil
+}
+
+// open reads the log as it is now.
+func (tx *Tx) open() error {
+	s, path := tx.store, tx.store.logPath(tx.name)
+	f, err := s.disk.Append(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		tx.log = &log{index: newIndex(), store: s, name: tx.name, path: path}
+		return nil
+	}
+	if err != nil {
+		return s.writeError(err)
+	}
+	l, err := s.readLog(f, path, tx.name)
+	if err != nil {
+		f.Close()
+		return err
+	}
+	tx.log = l
+	return nil
+}
+
+// reopen reads whichever log there is after a compaction that failed.
+func (tx *Tx) reopen() error {
+	l := tx.log
+	if err := tx.open(); err != nil {
+		return err
+	}
+	l.close()
+	return nil
+}
+
+func (tx *Tx) end() { tx.log.close() }
+
+// Exists reports whether the model has a version yet.
+func (tx *Tx) Exists() bool { return len(tx.log.versions) > 0 }
+
+// Latest returns the newest version, or one with number 0 if there is none.
+func (tx *Tx) Latest() Version {
+	if r := tx.log.latest(); r != nil {
+		return tx.log.version(r)
+	}
+	return Version{Model: tx.name}
+}
+
+// Load returns the newest version.
+func (tx *Tx) Load() (learn.Model, Version, error) { return tx.LoadVersion(0) }
+
+// LoadVersion returns a certain version.
+func (tx *Tx) LoadVersion(number int) (learn.Model, Version, error) {
+	if tx.log.file == nil {
+		return nil, Version{}, tx.store.unknown(tx.name)
+	}
+	return tx.log.load(number)
+}
+
+// Save makes a model the newest version, as Store.Save does.
+func (tx *Tx) Save(m learn.Model, v Version) (Version, error) {
+	s := tx.store
+	if tx.broken != nil {
+		return Version{}, tx.broken
+	}
+	if err := tx.ctx.Err(); err != nil {
+		return Version{}, err
+	}
+	if tx.log.file != nil && !tx.Exists() {
+		return Version{}, tx.log.damage()
+	}
+	latest := tx.Latest().Number
+	if v.Parent != 0 && v.Parent != latest {
+		return Version{}, fail(ErrConflict, "the model %q went on from version %d to %d in the meantime; load it again and repeat the change", tx.name, v.Parent, latest)
+	}
+	if v.Kind == "" {
+		return Version{}, errors.New("a version needs a kind, such as learn or update")
+	}
+	v.Model, v.Number, v.Parent = tx.name, tx.log.next, latest
+	if v.At.IsZero() {
+		v.At = time.Now()
+	}
+	size := m.Size()
+	v.Learner, v.Rows, v.Rules, v.Units = m.Learner(), size.Rows, size.Rules, size.Units
+	v.Target = ""
+	if t := m.Target(); t >= 0 && t < len(m.Schema().Attributes) {
+		v.Target = m.Schema().Attributes[t].Name
+	}
+	parts, err := m.Parts()
+	if err != nil {
+		return Version{}, fmt.Errorf("the model %q cannot be saved: %w", tx.name, err)
+	}
+	before := tx.log.latest()
+	if err := tx.append(parts, newRecord(v)); err != nil {
+		tx.broken = s.writeError(err)
+		return Version{}, tx.broken
+	}
+	saved := tx.Latest()
+	tx.dropDerived(before)
+	if len(tx.log.holes) == 0 && tx.log.wasteful() {
+		if err := tx.compact(0); err != nil {
+			s.warnf("%v is saved, but the log could not be made smaller: %v", saved, s.writeError(err))
+			tx.broken = tx.reopen()
+		}
+	}
+	return saved, nil
+}
+
+// dropDerived removes the files of derived parts that only the version before
+// the newest had. If that fails, the next compaction finds them.
+func (tx *Tx) dropDerived(before *record) {
+	if before == nil {
+		return
+	}
+	needed := map[string]bool{}
+	for _, id := range tx.log.latest().Derived.unpack() {
+		needed[tx.log.parts[id].fileName()] = true
+	}
+	for _, id := range before.Derived.unpack() {
+		if p := tx.log.parts[id]; p != nil && p.inFile && !needed[p.fileName()] {
+			tx.store.disk.Remove(tx.log.partPath(p))
+		}
+	}
+}
+
+// append writes a version's frame, with the parts that the log does not have.
+func (tx *Tx) append(parts []learn.Part, r record) error {
+	s, l := tx.store, tx.log
+	if len(parts) > maxParts {
+		return fail(fs.ErrInvalid, "the model %q has %d parts, at most %d can be saved", tx.name, len(parts), maxParts)
+	}
+	c := contents{}
+	var blob []byte
+	var files bool
+	var ids, derived []uint64
+	var keys []partKey
+	fresh := map[partKey]uint64{}
+	lastID := l.lastID
+	for _, given := range parts {
+		key := partKey{given.Name, given.Derived, sha256.Sum256(given.Data)}
+		id := fresh[key]
+		if known := l.byKey[key]; known != nil && tx.has(known) {
+			id = known.id
+		}
+		if id == 0 {
+			lastID++
+			id = lastID
+			fresh[key] = id
+			p := &part{id: id, key: key, size: int64(len(given.Data))}
+			p.inFile = len(given.Data) > s.largePart || given.Derived && len(given.Data) > s.largeDerived
+			c.Parts = append(c.Parts, p.entry())
+			if p.inFile {
+				if err := s.makeDir(s.partsDir(tx.name)); err != nil {
+					return err
+				}
+				if err := s.writePartFile(s.partsDir(tx.name), p, given.Data); err != nil {
+					return err
+				}
+				files = files || !given.Derived
+			} else {
+				blob = append(blob, given.Data...)
+			}
+		}
+		ids, keys = append(ids, id), append(keys, key)
+		if given.Derived {
+			derived = append(derived, id)
+		}
+	}
+	r.Parts, r.Derived, r.Sum = packIDs(ids), packIDs(derived), sumKeys(keys)
+	if packed, ok := pack(blob); ok {
+		c.Packed, blob = true, packed
+	}
+	c.Versions = []record{r}
+	if files {
+		if err := s.disk.SyncDir(s.partsDir(tx.name)); err != nil {
+			return err
+		}
+		tx.synced = false // the folder of parts may be new
+	}
+	if l.file == nil {
+		return tx.create(c, blob)
+	}
+	return tx.extend(c, blob)
+}
+
+// has reports whether a part that the log knows of is still to be had. Parts
+// within the log were checked when it was read.
+func (tx *Tx) has(p *part) bool {
+	if !p.inFile {
+		return true
+	}
+	_, err := tx.store.disk.Stat(tx.log.partPath(p))
+	return err == nil
+}
+
+// create makes the log of a new model, with its first version.
+func (tx *Tx) create(c contents, blob []byte) error {
+	s, path := tx.store, tx.log.path
+	c.Name = tx.name
+	if err := s.syncDirs(s.modelDir(tx.name)); err != nil {
+		return err
+	}
+	err := s.writeFile(path, path+".new", 0o600, logFile, true, func(w *frameWriter) error { return w.frame(c, blob) })
+	if err != nil {
+		return err
+	}
+	if err := s.disk.SyncDir(s.modelDir(tx.name)); err != nil {
+		return err
+	}
+	tx.synced = true
+	if err := tx.open(); err != nil {
+		return err
+	}
+	if err := tx.sweep(); err != nil { // parts of a deleted model of this name
+		s.warnf("%s could not be tidied up: %v", s.partsDir(tx.name), err)
+	}
+	return nil
+}
+
+// extend appends a frame to the log.
+func (tx *Tx) extend(c contents, blob []byte) error {
+	s, l := tx.store, tx.log
+	if !tx.synced {
+		// Whoever put this log here may have died before syncing its folder.
+		if err := s.disk.SyncDir(s.modelDir(tx.name)); err != nil {
+			return err
+		}
+		tx.synced = true
+	}
+	if l.size > l.end {
+		if err := l.file.Truncate(l.end); err != nil {
+			return err
+		}
+		s.warnf("the last change of the model %q was not finished; going on from version %d", tx.name, tx.Latest().Number)
+		l.size = l.end
+	}
+	b, err := appendFrame(nil, l.end, c, blob)
+	if err != nil {
+		return err
+	}
+	if _, err = l.file.WriteAt(b, l.end); err == nil {
+		err = l.file.Sync()
+	}
+	if err != nil {
+		// Readers ignore a torn tail; it is cut off to give its room back.
+		if l.file.Truncate(l.end) == nil {
+			l.file.Sync()
+		}
+		return err
+	}
+	l.size = l.end + int64(len(b))
+	return l.scan(offsetReader{bytes.NewReader(b), l.end}, l.end, l.size)
+}
+
+// deleteModel removes the model. It is gone with its log; what is left of its
+// folder goes when the lock is released.
+func (tx *Tx) deleteModel() error {
+	if tx.log.file == nil {
+		return tx.store.unknown(tx.name)
+	}
+	if err := tx.store.disk.Remove(tx.log.path); err != nil {
+		return tx.store.writeError(err)
+	}
+	if err := tx.store.disk.SyncDir(tx.store.modelDir(tx.name)); err != nil {
+		return tx.store.writeError(err)
+	}
+	return nil
+}
+
+// deleteVersion writes the log anew, without one version.
+func (tx *Tx) deleteVersion(number int) error {
+	if tx.log.file == nil {
+		return tx.store.unknown(tx.name)
+	}
+	r, err := tx.log.find(number)
+	if err != nil {
+		return err
+	}
+	if len(tx.log.versions) == 1 {
+		return fmt.Errorf("%v is the only version of the model; to delete the model, say accrete delete %s", tx.log.version(r), tx.name)
+	}
+	if err := tx.compact(number); err != nil {
+		return tx.store.writeError(err)
+	}
+	return nil
+}

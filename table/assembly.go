@@ -1,0 +1,463 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+)
+
+// assembly puts batches together, in order, into columns.
+type assembly struct {
+	plan    *plan
+	columns []*column // in the order in which their fields first came
+	rows    int
+	total   int // rows, with those that were handed out before
+	lines   int
+	weights []float64 // nil as long as nothing says what rows weigh
+	expect  int       // rows that there will probably be in all
+	extra   []string  // columns that the schema does not have
+	again   bool      // some columns are mixed: a second reading must get them
+	grown   bool      // dictionaries have grown since the schema was last made
+	schema  *Schema   // the last schema made for a model's one
+}
+
+// column is a column in the making.
+type column struct {
+	field  *field
+	state  state
+	known  int
+	beyond int
+	floats []float64
+	codes  []int32
+	names  dictionary
+	// byValue: the dictionary came with the schema and all its values are
+	// numbers in their shortest form, so that 1.0 finds 1.
+	byValue bool
+	recode  []int32 // code in the batch + 1 to code here; room that is used again
+}
+
+// column returns the column that a field's cells go to.
+func (a *assembly) column(f *field) *column {
+	if f.slot >= 0 {
+		return a.columns[f.slot]
+	}
+	f.slot = len(a.columns)
+	c := &column{field: f}
+	switch f.how {
+	case asNames:
+		c.state = text
+	case asNumbers:
+		c.state = number
+	case asDates:
+		c.state = date
+	}
+	if c.state == text {
+		c.names.load(f.values)
+		c.byValue = f.attr >= 0 && shortNumbers(f.values)
+	}
+	a.columns = append(a.columns, c)
+	return c
+}
+
+// shortNumbers reports whether all values are numbers in their shortest form,
+// as classes are that were read from a column of numbers.
+func shortNumbers(values []string) bool {
+	for _, v := range values {
+		if s, ok := shortNumber([]byte(v)); !ok || s != v {
+			return false
+		}
+	}
+	return len(values) > 0
+}
+
+// shortNumber returns the shortest text of the number that a text is.
+func shortNumber(text []byte) (string, bool) {
+	x, ok := parseNumber(text)
+	if !ok {
+		return "", false
+	}
+	return classText(x), true
+}
+
+// add appends a batch. The grammar reads a column of the block again if it
+// turns out to be names only here.
+func (a *assembly) add(b *batch, g grammar) error {
+	b.before = a.lines
+	a.lines += b.lines
+	late := func(c *cells) bool {
+		return c.known > 0 && c.state != text && c.field.slot >= 0 && a.columns[c.field.slot].state == text
+	}
+	again := false
+	for i := range b.columns {
+		again = again || late(&b.columns[i])
+	}
+	if again && b.problem == nil {
+		b.reread(g, late)
+	}
+	// Of several things that are wrong, the first one is reported.
+	p := b.problem
+	for i := range b.columns {
+		c := &b.columns[i]
+		if c.field.how == skip {
+			a.meet(c.field)
+		} else if q := a.contradiction(a.column(c.field), c); q != nil && (p == nil || q.place <= p.place) {
+			p = q
+		}
+	}
+	if p != nil {
+		return fmt.Errorf("%s:%s %s", a.plan.name, b.position(p.place, g.eol()), p.text)
+	}
+	for i := range b.columns {
+		if c := &b.columns[i]; c.field.how != skip {
+			a.merge(a.column(c.field), c)
+		}
+	}
+	if len(b.weights) > 0 && a.weights == nil {
+		a.weights = make([]float64, 0, a.capacity(0, b.rows))
+		for range a.rows {
+			a.weights = append(a.weights, 1)
+		}
+	}
+	if a.weights != nil {
+		for len(b.weights) < b.rows {
+			b.weights = append(b.weights, 1)
+		}
+		a.weights = append(a.weights, b.weights...)
+	}
+	a.rows += b.rows
+	a.total += b.rows
+	return nil
+}
+
+// meet takes note of a column that is passed over though nobody said so.
+func (a *assembly) meet(f *field) {
+	if f.slot == -1 && a.plan.options.Schema != nil && !slices.Contains(a.plan.options.Ignore, f.name) {
+		f.slot = -2
+		a.extra = append(a.extra, f.name)
+	}
+}
+
+// contradiction returns what in a batch cannot follow what a column holds.
+func (a *assembly) contradiction(col *column, c *cells) *problem {
+	switch {
+	case c.known == 0 || col.state == unknown:
+	case c.field.how == asQuantity && col.state != c.state:
+		f := dateAmongNumbers
+		if c.state == number {
+			f = numberAmongDates
+		}
+		return &problem{c.first, f.say(c.field.name, nil)}
+	case c.field.closed:
+		for code := range int32(c.names.len()) {
+			if name := c.names.value(code); col.names.find(name, c.names.hashes[code]) < 0 {
+				return &problem{c.names.places[code], fmt.Sprintf("column %q: %s is not one of its declared values%s", c.field.name, quote(name), hint(string(name), c.field.values))}
+			}
+		}
+	}
+	return nil
+}
+
+// merge appends a batch's cells to a column.
+func (a *assembly) merge(col *column, c *cells) {
+	switch {
+	case col.state == mixed, c.known == 0:
+		return // missing cells are filled in when others follow
+	case col.state == unknown:
+		col.state = c.state
+	case col.state != c.state:
+		col.state, col.floats, a.again = mixed, nil, true
+		c.field.text.Store(true)
+		return
+	}
+	col.known += c.known
+	col.beyond += c.beyond
+	if c.state != text {
+		a.pad(col, a.rows)
+		if need := len(col.floats) + len(c.floats); need > cap(col.floats) {
+			col.floats = enlarge(col.floats, a.capacity(len(col.floats), need))
+		}
+		col.floats = append(col.floats, c.floats...)
+		return
+	}
+	c.field.text.Store(true)
+	a.resolve(col, c)
+	a.pad(col, a.rows)
+	if need := len(col.codes) + len(c.codes); need > cap(col.codes) {
+		col.codes = enlarge(col.codes, a.capacity(len(col.codes), need))
+	}
+	n := len(col.codes)
+	col.codes = col.codes[:n+len(c.codes)]
+	recode := col.recode
+	for i, code := range c.codes {
+		col.codes[n+i] = recode[code+1]
+	}
+}
+
+// resolve finds the column's codes for the names of a batch.
+func (a *assembly) resolve(col *column, c *cells) {
+	names := c.names
+	col.recode = append(col.recode[:0], Missing)
+	for local := range int32(names.len()) {
+		name := names.value(local)
+		code := col.names.find(name, names.hashes[local])
+		if code < 0 {
+			hash := names.hashes[local]
+			if col.byValue {
+				if short, ok := shortNumber(name); ok && short != string(name) {
+					name, hash = []byte(short), maphash.String(hashSeed, short)
+					code = col.names.find(name, hash)
+				}
+			}
+			switch {
+			case code >= 0:
+			case col.field.attr >= 0 && !a.plan.options.Extend:
+				code = Unseen
+			default:
+				code = col.names.add(name, hash)
+				a.grown = true
+			}
+		}
+		col.recode = append(col.recode, code)
+	}
+}
+
+// pad appends missing cells to a column up to a number of rows.
+func (a *assembly) pad(col *column, rows int) {
+	if col.state == text {
+		if rows > cap(col.codes) {
+			col.codes = enlarge(col.codes, a.capacity(len(col.codes), rows))
+		}
+		for len(col.codes) < rows {
+			col.codes = append(col.codes, Missing)
+		}
+		return
+	}
+	if rows > cap(col.floats) {
+		col.floats = enlarge(col.floats, a.capacity(len(col.floats), rows))
+	}
+	for len(col.floats) < rows {
+		col.floats = append(col.floats, NA)
+	}
+}
+
+// capacity returns how much room to make for a column that has some rows and
+// needs more: what the input will probably need, so that no column is copied
+// twice, but not so much that a strange beginning can ask for absurd amounts.
+func (a *assembly) capacity(have, need int) int {
+	return max(need, min(a.expect+a.expect/32, 8*max(have, need)), have+have/4)
+}
+
+func enlarge[T any](s []T, capacity int) []T {
+	return append(make([]T, 0, capacity), s...)
+}
+
+// weightColumn takes out the column that holds the weights of the rows.
+func (a *assembly) weightColumn() []float64 {
+	for _, col := range a.columns {
+		if col.field.weight {
+			a.pad(col, a.rows)
+			return col.floats
+		}
+	}
+	return a.weights
+}
+
+// conformed returns the rows so far as a table of the model's schema, and
+// goes on without them.
+func (a *assembly) conformed() (*Table, error) {
+	schema := a.plan.options.Schema
+	if a.schema == nil {
+		a.schema = schema
+	}
+	byAttr := make([]*column, len(schema.Attributes))
+	for _, col := range a.columns {
+		if col.field.attr >= 0 {
+			byAttr[col.field.attr] = col
+		}
+	}
+	if a.grown {
+		grown := &Schema{slices.Clone(a.schema.Attributes)}
+		for i, col := range byAttr {
+			if col == nil || col.state != text {
+				continue
+			}
+			// The values so far may be shared: what follows them is appended to a copy.
+			at := &grown.Attributes[i]
+			at.Values = slices.Concat(at.Values, col.names.values(len(at.Values)))
+		}
+		a.schema, a.grown = grown, false
+	}
+	columns := make([]Column, len(schema.Attributes))
+	for i := range columns {
+		col := byAttr[i]
+		if col == nil {
+			col = &column{state: number}
+			if schema.Attributes[i].Kind == Nominal {
+				col.state = text
+			}
+		}
+		a.pad(col, a.rows)
+		columns[i] = Column{Codes: col.codes, Floats: col.floats}
+		col.codes, col.floats = nil, nil
+	}
+	weights := a.weightColumn()
+	for _, col := range a.columns {
+		if col.field.weight {
+			col.floats = nil
+		}
+	}
+	a.weights, a.rows = nil, 0
+	return New(a.schema, columns, weights)
+}
+
+// table returns the table of all columns, whose kinds are now settled.
+func (a *assembly) table(notes *notes) (*Table, error) {
+	o := &a.plan.options
+	weights := a.weightColumn()
+	schema := &Schema{}
+	var columns []Column
+	target := -1
+	for _, col := range a.columns {
+		f := col.field
+		if f.weight {
+			continue
+		}
+		isTarget := f.name == o.Target
+		at := Attribute{Name: f.name, Kind: Numeric, Date: col.state == date}
+		switch {
+		case col.known == 0 && f.how == auto && !isTarget:
+			notes.empty = append(notes.empty, f.name)
+			continue
+		case col.state == text && !f.keepID && !isTarget && col.known > 50 && 2*col.names.len() > col.known:
+			notes.id(f.name, col.names.len(), col.known)
+			*col = column{field: f}
+			continue
+		case col.state == text, col.known == 0 && f.how == auto:
+			col.state = text
+			at.Kind = Nominal
+			a.pad(col, a.rows)
+			if f.closed {
+				at.Values = f.values
+			} else {
+				var recode []int32
+				at.Values, recode = col.names.sorted()
+				for i, code := range col.codes {
+					if code >= 0 {
+						col.codes[i] = recode[code]
+					}
+				}
+			}
+			notes.text(f.name, at.Values)
+		default:
+			a.pad(col, a.rows)
+			notes.beyond(f.name, col.beyond)
+		}
+		col.names = dictionary{}
+		if isTarget {
+			target = len(columns)
+		}
+		schema.Attributes = append(schema.Attributes, at)
+		columns = append(columns, Column{Codes: col.codes, Floats: col.floats})
+		col.codes, col.floats = nil, nil
+	}
+	if len(columns) == 0 {
+		return nil, fmt.Errorf("%s: no column is left to learn from: %s", a.plan.name, strings.Join(append(notes.list(), "see --nominal and --ignore"), "; "))
+	}
+	t, err := New(schema, columns, weights)
+	if err != nil {
+		return nil, err
+	}
+	if target >= 0 && !slices.Contains(o.Numeric, o.Target) {
+		if n, ok := fewIntegers(t, target); ok {
+			notes.add("target %q has %d distinct integers: they are read as classes; --numeric %s reads numbers", o.Target, n, o.Target)
+			return AsClasses(t, target)
+		}
+	}
+	return t, nil
+}
+
+// notes are the remarks for the user. Those about columns are gathered, one
+// line a kind, for there may be many columns.
+type notes struct {
+	lines []string
+	empty []string // columns without a known cell
+	ids   []string // columns with too many distinct values
+	first string   // what there is to say of the first of them
+	huge  []string // columns with a huge cell
+	inf   []string // columns with numbers beyond range
+	comma []string // columns of numbers with decimal commas
+}
+
+func (n *notes) add(format string, args ...any) {
+	n.lines = append(n.lines, fmt.Sprintf(format, args...))
+}
+
+func (n *notes) id(name string, distinct, known int) {
+	n.ids = append(n.ids, name)
+	n.first = fmt.Sprintf("%d of its %d values are distinct", distinct, known)
+}
+
+func (n *notes) beyond(name string, count int) {
+	if count > 0 {
+		n.inf = append(n.inf, name)
+	}
+}
+
+// hugeCell is the size from which a cell is worth a remark.
+const hugeCell = 1 << 20
+
+func (n *notes) text(name string, values []string) {
+	commas := len(values) > 0
+	for _, v := range values {
+		if len(v) >= hugeCell {
+			n.huge = append(n.huge, name)
+			return
+		}
+		if commas {
+			_, ok := parseNumber(bytes.Replace([]byte(v), []byte{','}, []byte{'.'}, 1))
+			commas = ok
+		}
+	}
+	if commas && strings.Contains(values[0], ",") {
+		n.comma = append(n.comma, name)
+	}
+}
+
+// list returns the remarks in a fixed order.
+func (n *notes) list() []string {
+	list := slices.Clone(n.lines)
+	say := func(names []string, format string) {
+		if len(names) > 0 {
+			list = append(list, fmt.Sprintf(format, columnList(names)))
+		}
+	}
+	say(n.empty, "%s ignored: no cell is known")
+	if len(n.ids) == 1 {
+		say(n.ids, "%s ignored: "+n.first+", as in ids or text; --nominal keeps it")
+	} else {
+		say(n.ids, "%s ignored: more than half of their values are distinct, as in ids or text; --nominal keeps them")
+	}
+	say(n.inf, "%s: numbers beyond the range of a float64 are read as infinite")
+	say(n.comma, "%s: numbers with decimal commas are read as names; write decimal points for numbers")
+	say(n.huge, "%s: a cell has more than a megabyte of text")
+	return list
+}
+
+// columnList names columns, the first few of many.
+func columnList(names []string) string {
+	const most = 5
+	quoted := make([]string, 0, most)
+	for _, name := range names[:min(most, len(names))] {
+		quoted = append(quoted, quote([]byte(name)))
+	}
+	list := strings.Join(quoted, ", ")
+	switch {
+	case len(names) == 1:
+		return "column " + list
+	case len(names) > most:
+		return fmt.Sprintf("columns %s and %d more", list, len(names)-most)
+	}
+	return "columns " + list
+}

@@ -1,0 +1,486 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Options say how an input is to be read. The zero value finds everything
+// out by looking.
+type Options struct {
+	// Name is what errors call the input: a path, "-" or a set's name.
+	Name string
+	// Nominal, Numeric and Ignore overrule, by column name, what looking
+	// at the cells would say.
+	Nominal, Numeric, Ignore []string
+	// Weight is the column of row weights. It is taken out of the attributes.
+	Weight string
+	// Target is the column that will be predicted. It is never ignored as
+	// an id, and at most 20 distinct integers in it are read as classes.
+	Target string
+	// Schema, if not nil, is that of a model: the input is read as these
+	// columns, in this order. Columns that are absent are missing cells,
+	// others are ignored, and a cell of the wrong type is an error.
+	Schema *Schema
+	// Extend makes unknown names extend the schema's dictionaries instead
+	// of becoming Unseen.
+	Extend bool
+	// Progress, if not nil, hears which fraction of the input has been
+	// read, from 0 to 1. It is called from one goroutine at a time.
+	Progress func(fraction float64)
+
+	tuning tuning
+}
+
+// Report is what there is to say about an input besides its cells.
+type Report struct {
+	Format string   // csv, tsv, arff, parquet or json lines, and how it is packed
+	Bytes  int64    // as stored
+	Hash   string   // SHA-256 of the bytes as stored, in hexadecimal
+	Notes  []string // remarks for the user, a line each
+}
+
+// ReadFile reads a file. Its format follows from its extension, else from its
+// beginning; a file packed with gzip or zstd is unpacked on the way.
+func ReadFile(ctx context.Context, path string, o Options) (*Table, *Report, error) {
+	in, err := openInput(path, o.Schema == nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Name == "" {
+		o.Name = path
+	}
+	return readInput(ctx, in, path, o)
+}
+
+// Read reads what a reader gives, such as standard input. The extension of
+// o.Name helps to tell the format.
+func Read(ctx context.Context, r io.Reader, o Options) (*Table, *Report, error) {
+	return readInput(ctx, newInput(o.Name, r, o.Schema == nil), o.Name, o)
+}
+
+// readInput reads the whole of an input and closes it.
+func readInput(ctx context.Context, in *input, path string, o Options) (*Table, *Report, error) {
+	defer in.Close()
+	s, err := startReading(ctx, in, path, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.stop()
+	if err := s.all(); err != nil {
+		return nil, nil, err
+	}
+	if err := s.finish(); err != nil {
+		return nil, nil, err
+	}
+	var t *Table
+	if o.Schema != nil {
+		t, err = s.assembly.conformed()
+	} else {
+		if s.assembly.again {
+			err = s.readMixed(ctx)
+		}
+		if err == nil {
+			t, err = s.assembly.table(&s.notes)
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, s.report(), nil
+}
+
+// reading is an input being read.
+type reading struct {
+	in       *input
+	path     string
+	plan     *plan
+	notes    notes
+	meter    *meter // nil in a second reading
+	content  *content
+	format   string
+	source   source
+	flow     flow
+	assembly *assembly
+	ended    bool
+}
+
+// source is an input whose format is known.
+type source interface {
+	grammar
+	// columns returns empty cells for a batch.
+	columns() []cells
+}
+
+// flow gives batches in order, io.EOF after the last one.
+type flow interface {
+	next() (*batch, error)
+	release(b *batch)
+	stop()
+}
+
+// startReading looks at the beginning of an input and starts the flow.
+func startReading(ctx context.Context, in *input, path string, o Options) (*reading, error) {
+	if o.Name == "" {
+		o.Name = in.name
+	}
+	o.tuning = o.tuning.orDefault()
+	plan, err := newPlan(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := &reading{in: in, path: path, plan: plan, assembly: &assembly{plan: plan}}
+	var raw io.Reader
+	raw, s.meter = in.first()
+	if err := s.begin(ctx, raw); err != nil {
+		s.stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// begin opens the content and starts the flow of the format it has.
+func (s *reading) begin(ctx context.Context, raw io.Reader) error {
+	content, err := unpack(raw)
+	if err != nil {
+		return s.named(err)
+	}
+	s.content = content
+	head, err := content.look(glance)
+	if err != nil {
+		return s.named(err)
+	}
+	switch s.format = chooseFormat(s.path, head); s.format {
+	case "parquet":
+		return s.beginParquet(ctx)
+	case "arff":
+		s.source, err = s.beginARFF()
+	case "json lines":
+		s.source, err = s.beginJSON()
+	default:
+		s.source, err = s.beginCSV()
+	}
+	if err != nil {
+		return err
+	}
+	flow := startBlocks(ctx, content, s.source, s.plan.options.tuning, s.bytesRead)
+	flow.patient = s.in.seek != nil
+	s.flow = flow
+	return nil
+}
+
+func (s *reading) bytesRead() int64 {
+	if s.meter == nil {
+		return 0
+	}
+	return s.meter.bytes.Load()
+}
+
+// beginText refuses what is not text, or nothing at all, and passes over a
+// byte order mark.
+func (s *reading) beginText() error {
+	head := s.content.ahead
+	switch {
+	case len(bytes.TrimSpace(head)) == 0 && s.content.ended:
+		return s.named(errors.New("is empty; expected a header line and rows of data"))
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return s.named(errors.New("is UTF-16 text; save it as UTF-8"))
+	case bytes.IndexByte(head, 0) >= 0:
+		return s.named(errors.New("is binary, not text; expected CSV, ARFF, Parquet or JSON lines, plain or packed with gzip or zstd"))
+	case bytes.HasPrefix(head, byteOrderMark):
+		s.content.drop(len(byteOrderMark))
+	}
+	return nil
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// chooseFormat tells the format by the extension, then by the beginning.
+func chooseFormat(path string, head []byte) string {
+	base := strings.ToLower(filepath.Base(path))
+	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd"} {
+		base = strings.TrimSuffix(base, packed)
+	}
+	extension := filepath.Ext(base)
+	switch extension {
+	case ".csv", ".tsv", ".tab":
+		return "csv"
+	case ".arff":
+		return "arff"
+	case ".parquet", ".pq":
+		return "parquet"
+	case ".jsonl", ".ndjson", ".json":
+		return "json lines"
+	}
+	if bytes.HasPrefix(head, []byte("PAR1")) {
+		return "parquet"
+	}
+	head = bytes.TrimPrefix(head, byteOrderMark)
+	for len(head) > 0 {
+		line, rest, _ := bytes.Cut(head, []byte{'\n'})
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && line[0] != '%' {
+			head = line
+			break
+		}
+		head = rest
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("{")):
+		return "json lines"
+	case len(head) > 9 && equalFold(head[:9], "@relation"), len(head) > 10 && equalFold(head[:10], "@attribute"):
+		return "arff"
+	}
+	return "csv"
+}
+
+// named puts the input's name before an error that does not have it.
+func (s *reading) named(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", s.plan.name, err)
+}
+
+// all takes every batch into the assembly.
+func (s *reading) all() error {
+	for {
+		b, err := s.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.assembly.add(b, s.source); err != nil {
+			return err
+		}
+		s.flow.release(b)
+	}
+}
+
+func (s *reading) next() (*batch, error) {
+	b, err := s.flow.next()
+	switch {
+	case err == nil:
+		if size := s.in.size; size > 0 && b.read > 0 {
+			read := min(1, float64(b.read)/float64(size))
+			s.assembly.expect = int(float64(s.assembly.rows+b.rows) / read)
+			if progress := s.plan.options.Progress; progress != nil {
+				progress(read)
+			}
+		}
+	case err != io.EOF:
+		err = s.named(err)
+	}
+	return b, err
+}
+
+// stop ends the reading, complete or not.
+func (s *reading) stop() {
+	if s.flow != nil {
+		s.flow.stop()
+	} else if s.content != nil {
+		s.content.close()
+	}
+	if s.meter != nil {
+		s.meter.stop()
+	}
+}
+
+// finish is called after the last batch. It reads what a decompressor may
+// have left, for the hash, and checks that there was what was asked for.
+func (s *reading) finish() error {
+	if _, err := io.Copy(io.Discard, s.meter); err != nil {
+		return s.named(err)
+	}
+	s.ended = true
+	if s.assembly.total == 0 {
+		return s.named(errors.New("has a header but no rows; add rows of data"))
+	}
+	if err := s.plan.check(slices.Sorted(maps.Keys(s.plan.fields))); err != nil {
+		return err
+	}
+	s.noteStrangers()
+	return nil
+}
+
+// noteStrangers remarks on the columns in which input and schema differ.
+func (s *reading) noteStrangers() {
+	if s.plan.options.Schema == nil {
+		return
+	}
+	if len(s.assembly.extra) > 0 {
+		s.notes.lines = append(s.notes.lines, extraNote(s.assembly.extra))
+	}
+	var absent []string
+	for _, name := range s.plan.options.Schema.Names() {
+		if f := s.plan.fields[name]; f == nil {
+			absent = append(absent, name)
+		}
+	}
+	if len(absent) > 0 {
+		s.notes.lines = append(s.notes.lines, absentNote(absent, " in "+s.plan.name))
+	}
+}
+
+// readMixed reads the input again for the columns that began as numbers or
+// dates and turned out to be names.
+func (s *reading) readMixed(ctx context.Context) error {
+	raw, err := s.in.again()
+	if err != nil {
+		return s.named(err)
+	}
+	a := s.assembly
+	hows := make([]how, len(a.columns))
+	for i, col := range a.columns {
+		hows[i], col.field.slot, col.field.how = col.field.how, -1, skip
+		if col.state == mixed {
+			col.field.how = asNames
+		}
+	}
+	second := &reading{in: s.in, path: s.path, plan: s.plan, assembly: &assembly{plan: s.plan, expect: a.rows}}
+	defer second.stop()
+	if err := second.begin(ctx, raw); err != nil {
+		return err
+	}
+	if err := second.all(); err != nil {
+		return err
+	}
+	if second.assembly.rows != a.rows {
+		return s.named(errChanged)
+	}
+	for i, col := range a.columns {
+		if col.state == mixed {
+			a.columns[i] = second.assembly.column(col.field)
+		}
+		col.field.how = hows[i]
+	}
+	return nil
+}
+
+func (s *reading) report() *Report {
+	r := &Report{Format: s.format, Notes: s.notes.list(), Bytes: s.meter.bytes.Load()}
+	if s.content.packing != "" {
+		r.Format += ", " + s.content.packing
+	}
+	if s.ended {
+		r.Hash = s.meter.sum()
+	}
+	return r
+}
+
+// plan is what the options make of the columns of an input.
+type plan struct {
+	name    string
+	options Options
+	attrs   map[string]int // of the schema
+	mutex   sync.Mutex
+	fields  map[string]*field
+}
+
+func newPlan(o Options) (*plan, error) {
+	p := &plan{name: o.Name, options: o, fields: map[string]*field{}, attrs: map[string]int{}}
+	if o.Target != "" && slices.Contains(o.Ignore, o.Target) {
+		return nil, fmt.Errorf("column %q cannot be both the target and ignored", o.Target)
+	}
+	if o.Weight != "" && o.Weight == o.Target {
+		return nil, fmt.Errorf("column %q cannot be both the target and the weights", o.Target)
+	}
+	for _, name := range o.Nominal {
+		if slices.Contains(o.Numeric, name) {
+			return nil, fmt.Errorf("column %q cannot be both nominal and numeric", name)
+		}
+	}
+	if o.Schema != nil {
+		for i := range o.Schema.Attributes {
+			p.attrs[o.Schema.Attributes[i].Name] = i
+		}
+	}
+	return p, nil
+}
+
+// field returns what is to be done with a column. It is safe for concurrent
+// use.
+func (p *plan) field(name string) *field {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if f, ok := p.fields[name]; ok {
+		return f
+	}
+	o := &p.options
+	f := &field{name: name, how: auto, attr: -1, slot: -1}
+	switch i, known := p.attrs[name]; {
+	case slices.Contains(o.Ignore, name):
+		f.how = skip
+	case o.Weight != "" && o.Weight == name:
+		f.how, f.weight = asNumbers, true
+	case known:
+		f.attr = i
+		switch a := &o.Schema.Attributes[i]; {
+		case a.Kind == Nominal:
+			f.how = asNames
+			f.startFrom(a.Values)
+		case a.Date:
+			f.how = asDates
+		default:
+			f.how = asNumbers
+		}
+	case o.Schema != nil:
+		f.how = skip
+	case slices.Contains(o.Nominal, name):
+		f.how, f.keepID = asNames, true
+	case slices.Contains(o.Numeric, name):
+		f.how = asQuantity
+	}
+	p.fields[name] = f
+	return f
+}
+
+// check compares the columns that there are with those that were asked for.
+func (p *plan) check(names []string) error {
+	o := &p.options
+	has := make(map[string]bool, len(names))
+	for _, name := range names {
+		has[name] = true
+	}
+	asked := func(name, as string) error {
+		if _, ok := p.attrs[name]; name == "" || has[name] || ok {
+			return nil
+		}
+		return fmt.Errorf("%s: has no column %q to take as %s%s", p.name, name, as, hint(name, names))
+	}
+	for _, list := range []struct {
+		names []string
+		as    string
+	}{{o.Nominal, "nominal"}, {o.Numeric, "numeric"}, {o.Ignore, "ignored"}, {[]string{o.Target}, "target"}} {
+		for _, name := range list.names {
+			if err := asked(name, list.as); err != nil {
+				return err
+			}
+		}
+	}
+	if o.Weight != "" && !has[o.Weight] {
+		return fmt.Errorf("%s: has no column %q to take as weights%s", p.name, o.Weight, hint(o.Weight, names))
+	}
+	if o.Schema == nil || len(p.attrs) == 0 {
+		return nil
+	}
+	for name := range p.attrs {
+		if has[name] {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: has none of the model's %s; its own are %s; is the header line missing?", p.name, columnList(o.Schema.Names()), columnList(names))
+}

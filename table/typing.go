@@ -1,0 +1,332 @@
+package table
+
+import (
+	"fmt"
+	"hash/maphash"
+	"math"
+	"strings"
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/accrete-ml/accrete/internal/spell"
+)
+
+// how says what the cells of a column of the input may be.
+type how uint8
+
+const (
+	skip       how = iota // anything: they are not wanted
+	auto                  // all numbers, or all dates, or else names
+	asNames               // names
+	asNumbers             // numbers only
+	asDates               // dates only
+	asQuantity            // all numbers or all dates
+)
+
+// state says what the known cells of a column have been so far.
+type state uint8
+
+const (
+	unknown state = iota // there were none
+	number
+	date
+	text
+	mixed // numbers, and then something else: to be read again as text
+)
+
+// field is a column of the input: its name, and what is to be done with it.
+type field struct {
+	name     string
+	how      how
+	weight   bool     // holds the weights of the rows
+	keepID   bool     // never ignored for having too many distinct values
+	declared bool     // the input itself says what the cells are
+	values   []string // names that the dictionary begins with
+	markers  []string // those of them that mean a missing cell elsewhere
+	closed   bool     // other names than values are an error
+	attr     int      // the schema's attribute, or -1
+	slot     int      // the column of the assembly, or -1; only the assembly looks at it
+
+	// text is set as soon as a cell is known to be neither number nor date.
+	// It spares later blocks a wrong start; what is read does not depend on it.
+	text atomic.Bool
+}
+
+// cells are what a block of the input holds of one column.
+type cells struct {
+	field  *field
+	state  state
+	idle   bool // cells are passed over
+	fast   bool // numbers need no check but their grammar
+	known  int  // cells that are not missing
+	first  int  // where the first known cell is, in the block
+	floats []float64
+	codes  []int32
+	names  *dictionary // nil as long as there are none
+	beyond int         // cells beyond the range of a float64, read as ±Inf
+}
+
+// fault says why a cell cannot be taken.
+type fault uint8
+
+const (
+	fine fault = iota
+	notNumber
+	notDate
+	notQuantity
+	dateAmongNumbers
+	numberAmongDates
+	badText
+	badWeight
+)
+
+// reset makes the cells ready for the next block.
+func (c *cells) reset() {
+	c.state, c.known, c.first, c.beyond = unknown, 0, 0, 0
+	c.floats, c.codes = c.floats[:0], c.codes[:0]
+	if c.names != nil {
+		c.names.reset()
+	}
+	c.idle = c.field.how == skip
+	switch c.field.how {
+	case asNames:
+		c.state = text
+	case asNumbers:
+		c.state = number
+	case asDates:
+		c.state = date
+	case auto:
+		if c.field.text.Load() {
+			c.state = text
+		}
+	}
+	c.fast = c.state == number && !c.field.weight
+}
+
+// restart makes the cells ready to read the same block again, as names.
+func (c *cells) restart() {
+	c.reset()
+	c.state, c.fast = text, false
+}
+
+// rows returns the number of cells. Skipped columns have none.
+func (c *cells) rows() int { return max(len(c.floats), len(c.codes)) }
+
+func (c *cells) addMissing() {
+	if c.state == text {
+		c.codes = append(c.codes, Missing)
+	} else {
+		c.floats = append(c.floats, NA)
+	}
+}
+
+// pad adds missing cells up to a number of rows.
+func (c *cells) pad(rows int) {
+	for c.rows() < rows {
+		c.addMissing()
+	}
+}
+
+// add takes the text of the next cell, which is found at a place in the
+// block. A column's first known cell settles what the others must be; when
+// one is not, the column is mixed and no more cells are taken.
+func (c *cells) add(cell []byte, place int) fault {
+	if isMissing(cell) && !c.named(cell) {
+		if c.field.weight {
+			return badWeight
+		}
+		c.addMissing()
+		return fine
+	}
+	switch c.state {
+	case unknown:
+		c.first = place
+		if x, ok := parseNumber(cell); ok {
+			c.state, c.fast = number, !c.field.weight
+			c.addNumber(x, cell)
+		} else if x, ok := parseDate(cell); ok {
+			c.state = date
+			c.known++
+			c.floats = append(c.floats, x)
+		} else if c.field.how == auto {
+			c.becomeText()
+			return c.addName(cell, place)
+		} else {
+			return notQuantity
+		}
+	case number:
+		x, ok := parseNumber(cell)
+		switch {
+		case ok && c.field.weight && !(x >= 0 && x <= math.MaxFloat64):
+			return badWeight
+		case ok:
+			c.addNumber(x, cell)
+		case c.field.how == auto:
+			c.state, c.fast = mixed, false
+		default:
+			return c.refuse(cell, notNumber)
+		}
+	case date:
+		x, ok := parseDate(cell)
+		switch {
+		case ok:
+			c.known++
+			c.floats = append(c.floats, x)
+		case c.field.how == auto:
+			c.state = mixed
+		default:
+			return c.refuse(cell, notDate)
+		}
+	case text:
+		return c.addName(cell, place)
+	}
+	return fine
+}
+
+// refuse says what is wrong with a cell that is not what the others are.
+func (c *cells) refuse(cell []byte, f fault) fault {
+	if c.field.how != asQuantity {
+		return f
+	}
+	_, isNumber := parseNumber(cell)
+	_, isDate := parseDate(cell)
+	switch {
+	case isNumber:
+		return numberAmongDates
+	case isDate:
+		return dateAmongNumbers
+	}
+	return notQuantity
+}
+
+func (c *cells) addNumber(x float64, cell []byte) {
+	if math.IsInf(x, 0) && overflows(cell) {
+		c.beyond++
+	}
+	c.known++
+	c.floats = append(c.floats, x)
+}
+
+// addFloat takes a number or a date that the input holds as such.
+func (c *cells) addFloat(x float64, kind state, place int) fault {
+	switch {
+	case c.field.weight && !(x >= 0 && x <= math.MaxFloat64):
+		return badWeight
+	case IsMissing(x):
+		c.addMissing()
+		return fine
+	case c.state == unknown && c.field.how == asQuantity:
+		c.state, c.first = kind, place
+	case c.state != kind:
+		a := Attribute{Date: kind == date}
+		return c.add([]byte(a.Format(x)), place)
+	}
+	c.known++
+	c.floats = append(c.floats, x)
+	return fine
+}
+
+func (c *cells) addName(cell []byte, place int) fault {
+	if c.names == nil {
+		c.names = &dictionary{}
+	}
+	hash := maphash.Bytes(hashSeed, cell)
+	code := c.names.find(cell, hash)
+	if code < 0 {
+		if !goodText(cell) {
+			return badText
+		}
+		code = c.names.add(cell, hash)
+		c.names.places = append(c.names.places, place)
+	}
+	c.known++
+	c.codes = append(c.codes, code)
+	return fine
+}
+
+// becomeText turns the missing cells of a column of which nothing was known
+// into those of a column of names.
+func (c *cells) becomeText() {
+	for range c.floats {
+		c.codes = append(c.codes, Missing)
+	}
+	c.floats = c.floats[:0]
+	c.state, c.fast = text, false
+}
+
+// named reports whether a text that usually means a missing cell is a name of
+// this column's dictionary: a declared value is a value.
+func (c *cells) named(cell []byte) bool {
+	for _, v := range c.field.markers {
+		if v == string(cell) {
+			return true
+		}
+	}
+	return false
+}
+
+// startFrom makes the field's dictionary begin with given values.
+func (f *field) startFrom(values []string) {
+	f.values, f.markers = values, nil
+	for _, v := range values {
+		if v != "" && v != "?" && isMissing([]byte(v)) {
+			f.markers = append(f.markers, v)
+		}
+	}
+}
+
+// goodText reports whether a text can be a name: UTF-8 without NUL.
+func goodText(b []byte) bool {
+	for _, c := range b {
+		if c == 0 {
+			return false
+		}
+	}
+	return utf8.Valid(b)
+}
+
+// say puts a fault into words.
+func (f fault) say(name string, cell []byte) string {
+	column := fmt.Sprintf("column %q", name)
+	switch f {
+	case notNumber:
+		return fmt.Sprintf("%s: %s is not a number, as the column's other cells are expected to be; correct the cell, or leave it empty if it is not known", column, quote(cell))
+	case notDate:
+		return fmt.Sprintf("%s: %s is not a date such as 2024-03-01; correct the cell, or leave it empty if it is not known", column, quote(cell))
+	case notQuantity:
+		return fmt.Sprintf("%s: %s is neither a number nor a date such as 2024-03-01; correct the cell, or leave it empty if it is not known", column, quote(cell))
+	case dateAmongNumbers:
+		return column + ": a date among numbers; write all of its cells the same way"
+	case numberAmongDates:
+		return column + ": a number among dates; write all of its cells the same way"
+	case badWeight:
+		return fmt.Sprintf("%s: %s is not a weight; expected a finite number ≥ 0 in every row", column, quote(cell))
+	default:
+		return fmt.Sprintf("%s: a cell is not UTF-8 text; convert the file to UTF-8, e.g. with iconv", column)
+	}
+}
+
+// hint returns what to add to an error about an unknown name, in one line
+// even if names hold line ends.
+func hint(name string, known []string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, spell.Hint(name, known))
+}
+
+// quote returns the text of a cell for an error in one line.
+func quote(cell []byte) string {
+	const most = 40
+	if len(cell) > most {
+		for cut := most; ; cut-- {
+			if cut == 0 || utf8.RuneStart(cell[cut]) {
+				return fmt.Sprintf("%q…", cell[:cut])
+			}
+		}
+	}
+	return fmt.Sprintf("%q", cell)
+}

@@ -1,0 +1,78 @@
+package tree
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/learn"
+)
+
+// Graph returns the tree as boxes and arrows; a list of rules as a chain.
+func (m *Model) Graph() (*draw.Graph, error) {
+	a := &m.schema.Attributes[m.target]
+	g := &draw.Graph{Title: a.Name}
+	if m.list != nil {
+		return m.chain(g)
+	}
+	c := m.tree
+	for i := range c.nodes {
+		st := &c.nodes[i]
+		n := draw.Node{ID: strconv.Itoa(i)}
+		if st.col == leaf {
+			n.Leaf = true
+			if c.classes > 0 {
+				p := c.answer[i*c.classes : (i+1)*c.classes]
+				best := learn.Best(p, a.Values)
+				n.Class = a.Values[best]
+				n.Lines = []string{n.Class, percent(p[best]), count(sum(c.stat[i*c.size : (i+1)*c.size]))}
+			} else {
+				n.Lines = []string{fmt.Sprintf("%.4g ± %.3g", c.answer[2*i], c.answer[2*i+1]), count(c.stat[3*i])}
+			}
+		} else {
+			n.Lines = []string{m.schema.Attributes[st.col].Name}
+		}
+		g.Nodes = append(g.Nodes, n)
+		for b := range int(st.kids) {
+			g.Edges = append(g.Edges, draw.Edge{From: n.ID, To: strconv.Itoa(int(st.kid) + b), Label: m.edge(i, b)})
+		}
+	}
+	return g, nil
+}
+
+// chain draws rules in the order in which they are tried: each with its
+// answer, and an arrow to the next for rows that it does not cover.
+func (m *Model) chain(g *draw.Graph) (*draw.Graph, error) {
+	base, err := m.Rules()
+	if err != nil {
+		return nil, err
+	}
+	a := &m.schema.Attributes[m.target]
+	answer := func(i int, stat []float64) draw.Node {
+		p := m.list.probabilities(i)
+		class := a.Values[learn.Best(p, a.Values)]
+		return draw.Node{
+			ID: "answer " + strconv.Itoa(i), Leaf: true, Class: class,
+			Lines: []string{class, percent(p[learn.Best(p, a.Values)]), count(sum(stat))},
+		}
+	}
+	for i := range m.list.rules {
+		n := draw.Node{ID: "rule " + strconv.Itoa(i)}
+		for k := range base.Rules[i].If {
+			n.Lines = append(n.Lines, base.Rules[i].If[k].String())
+		}
+		to := answer(i, m.list.rules[i].stat)
+		next := "rule " + strconv.Itoa(i+1)
+		if i == len(m.list.rules)-1 {
+			next = "answer " + strconv.Itoa(i+1)
+		}
+		g.Nodes = append(g.Nodes, n, to)
+		g.Edges = append(g.Edges, draw.Edge{From: n.ID, To: to.ID, Label: "then"}, draw.Edge{From: n.ID, To: next, Label: "else"})
+	}
+	g.Nodes = append(g.Nodes, answer(len(m.list.rules), m.list.otherwise))
+	return g, nil
+}
+
+func percent(p float64) string { return strconv.FormatFloat(100*p, 'f', 1, 64) + " %" }
+
+func count(n float64) string { return "n = " + strconv.FormatFloat(n, 'g', 6, 64) }

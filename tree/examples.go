@@ -1,0 +1,250 @@
+package tree
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/accrete-ml/accrete/internal/radix"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// examples are the rows to learn from, laid out for counting. Codes and
+// classes are as narrow as they can be, because what a node of the tree reads
+// of them is scattered, and the fewer bytes they take in all the more of them
+// stay in the cache.
+type examples struct {
+	table   *table.Table
+	target  int
+	rows    int
+	classes int  // 0: the target is numeric
+	size    int  // numbers in a statistic: one a class, or three moments
+	entry   form // of sorted columns
+
+	narrowClass []uint8 // the class of each row; up to 256 classes
+	wideClass   []int32 // otherwise
+	number      []float64
+	center      float64 // number = (target - center) / scale
+	scale       float64
+	weights     []float64 // nil: every row counts once
+	columns     []codes
+}
+
+// codes are the cells of a nominal column. Missing cells have the code that
+// follows the last value's.
+type codes struct {
+	values int
+	narrow []uint8 // up to 255 values
+	wide   []int32 // otherwise
+}
+
+// form is how a row of a sorted column fits into 64 bits: the rank of its
+// number among the column's distinct ones on top, then its class, then the
+// row. Going through a sorted column then touches no other memory.
+type form struct {
+	rowBits, classBits uint
+}
+
+func (f form) rank(e uint64) uint64 { return e >> (f.rowBits + f.classBits) }
+func (f form) class(e uint64) int   { return int(e >> f.rowBits & (1<<f.classBits - 1)) }
+func (f form) row(e uint64) int32   { return int32(e & (1<<f.rowBits - 1)) }
+
+func layOut(ctx context.Context, t *table.Table, target int, weights []float64) (*examples, error) {
+	x := &examples{table: t, target: target, rows: t.Rows(), weights: weights}
+	a := &t.Schema.Attributes[target]
+	if a.Kind == table.Nominal {
+		x.classes, x.size = len(a.Values), len(a.Values)
+		if x.classes <= 256 {
+			x.narrowClass = narrowed(t.Columns[target].Codes, 0)
+		} else {
+			x.wideClass = t.Columns[target].Codes
+		}
+	} else {
+		x.size = 3
+		if err := x.shift(t.Columns[target].Floats); err != nil {
+			return nil, fmt.Errorf("target %q: %v", a.Name, err)
+		}
+	}
+	x.entry = form{rowBits: bitsFor(x.rows), classBits: bitsFor(x.classes)}
+	if 2*x.entry.rowBits+x.entry.classBits > 64 {
+		return nil, fmt.Errorf("%d distinct rows with %d classes are too many for one tree; learn from a sample", x.rows, x.classes)
+	}
+	x.columns = make([]codes, len(t.Columns))
+	err := parallel(ctx, len(t.Columns), func(col int) {
+		a := &t.Schema.Attributes[col]
+		if col == target || a.Kind == table.Numeric {
+			return
+		}
+		c := codes{values: len(a.Values)}
+		if c.values <= 255 {
+			c.narrow = narrowed(t.Columns[col].Codes, uint8(c.values))
+		} else {
+			c.wide = make([]int32, x.rows)
+			for r, code := range t.Columns[col].Codes {
+				c.wide[r] = code
+				if code < 0 {
+					c.wide[r] = int32(c.values)
+				}
+			}
+		}
+		x.columns[col] = c
+	})
+	return x, err
+}
+
+// bitsFor returns the bits that hold 0 ≤ i < n.
+func bitsFor(n int) uint { return uint(bits.Len(uint(max(n-1, 0)))) }
+
+func narrowed(codes []int32, missing uint8) []uint8 {
+	narrow := make([]uint8, len(codes))
+	for i, c := range codes {
+		narrow[i] = uint8(c)
+		if c < 0 {
+			narrow[i] = missing
+		}
+	}
+	return narrow
+}
+
+// shift moves and scales the target's numbers so that sums of their squares
+// neither overflow nor cancel. The scale is a power of two, which loses
+// nothing.
+func (x *examples) shift(target []float64) error {
+	largest := 0.0
+	for r, y := range target {
+		if math.IsInf(y, 0) {
+			return fmt.Errorf("it is infinite in some rows (%v); leave them out or empty the cells", target[r])
+		}
+		largest = max(largest, math.Abs(y))
+	}
+	power := func(v float64) float64 {
+		_, exponent := math.Frexp(v)
+		return math.Ldexp(1, min(exponent, 1023))
+	}
+	unit := power(largest)
+	sum, n := 0.0, 0.0
+	for r, y := range target {
+		sum += x.weight(r) * (y / unit)
+		n += x.weight(r)
+	}
+	x.center = sum / n * unit
+	widest := 0.0
+	for _, y := range target {
+		widest = max(widest, math.Abs(y/2-x.center/2))
+	}
+	x.scale = power(widest)
+	x.number = make([]float64, len(target))
+	for r, y := range target {
+		x.number[r] = (y/2 - x.center/2) / x.scale * 2
+	}
+	return nil
+}
+
+func (x *examples) weight(row int) float64 {
+	if x.weights == nil {
+		return 1
+	}
+	return x.weights[row]
+}
+
+func (x *examples) class(row int32) int {
+	if x.narrowClass != nil {
+		return int(x.narrowClass[row])
+	}
+	return int(x.wideClass[row])
+}
+
+// add adds a row to a statistic.
+func (x *examples) add(stat []float64, row int32, w float64) {
+	if x.classes > 0 {
+		stat[x.class(row)] += w
+		return
+	}
+	z := x.number[row]
+	stat[0] += w
+	stat[1] += w * z
+	stat[2] += w * z * z
+}
+
+// sort returns a numeric column's known cells of the given rows, ascending.
+func (x *examples) sort(col int, rows []int32) []uint64 {
+	cells := x.table.Columns[col].Floats
+	keys := make([]uint64, 0, len(rows))
+	order := make([]int32, 0, len(rows))
+	for _, r := range rows {
+		if !table.IsMissing(cells[r]) {
+			keys = append(keys, radix.Key(cells[r]))
+			order = append(order, r)
+		}
+	}
+	radix.Sort(keys, order)
+	f := x.entry
+	rank := uint64(0)
+	before := uint64(0)
+	for i, r := range order {
+		if i > 0 && keys[i] != before {
+			rank++
+		}
+		before = keys[i]
+		e := rank<<(f.rowBits+f.classBits) | uint64(r)
+		if x.classes > 0 {
+			e |= uint64(x.class(r)) << f.rowBits
+		}
+		keys[i] = e
+	}
+	return keys
+}
+
+// between returns a number that separates lo from hi: lo ≤ it < hi.
+func between(lo, hi float64) float64 {
+	switch {
+	case math.IsInf(lo, -1) && math.IsInf(hi, 1):
+		return 0
+	case math.IsInf(lo, -1):
+		// Rules cannot speak of infinity, so the largest number stands in.
+		if hi > -math.MaxFloat64 {
+			return -math.MaxFloat64
+		}
+		return lo
+	case math.IsInf(hi, 1):
+		return lo
+	}
+	mid := lo/2 + hi/2 // lo+hi could overflow
+	if sum := lo + hi; !math.IsInf(sum, 0) {
+		mid = sum / 2 // lo/2 loses the last bit of the smallest numbers
+	}
+	if mid < lo || mid >= hi {
+		return lo
+	}
+	return mid
+}
+
+// parallel calls work for 0 ≤ i < n on all cores, until the context ends.
+func parallel(ctx context.Context, n int, work func(i int)) error {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	if workers <= 1 {
+		for i := 0; i < n && ctx.Err() == nil; i++ {
+			work(i)
+		}
+		return ctx.Err()
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1) - 1)
+				if i >= n {
+					return
+				}
+				work(i)
+			}
+		})
+	}
+	group.Wait()
+	return ctx.Err()
+}

@@ -1,0 +1,327 @@
+package tree
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Model is a tree, or the list of rules that rule post-pruning made of one. It
+// is immutable.
+type Model struct {
+	settings settings
+	seed     uint64
+	rows     *learn.Rows // nil: not kept
+	schema   *table.Schema
+	target   int
+	tree     *compact // nil: it is a list
+	list     *list
+}
+
+var (
+	_ learn.Updater   = (*Model)(nil)
+	_ learn.Ruler     = (*Model)(nil)
+	_ learn.Explainer = (*Model)(nil)
+	_ learn.Merger    = (*Model)(nil)
+	_ learn.Forgetter = (*Model)(nil)
+	_ learn.Drawer    = (*Model)(nil)
+)
+
+// thirdHeldOut is the share of rows that pruning on held-out rows keeps from
+// growing.
+const thirdHeldOut = 1.0 / 3
+
+// grow grows and prunes the model's tree from its rows' table.
+func (m *Model) grow(ctx context.Context, t *table.Table) error {
+	s := &m.settings
+	prune := s.pruning(t, m.target)
+	labels := t.Schema.Attributes[m.target].Values
+	weights := t.Weights
+	var heldOut []float64
+	if prune == "error" || prune == "cost" || prune == "rules" && s.Estimate == "validation" {
+		var err error
+		if weights, heldOut, err = m.holdOut(ctx, t); err != nil {
+			return err
+		}
+	}
+	growing := ctx
+	if prune == "cost" && heldOut != nil {
+		growing = stage(ctx, 0, 0.4) // the first of two trees
+	}
+	root, x, err := grow(growing, t, m.target, weights, *s)
+	if err != nil {
+		return err
+	}
+	errors := learningErrors(x.classes)
+	switch prune {
+	case "pessimistic":
+		pessimistic(root, s.expectation(root, x.classes))
+	case "mdl":
+		shortest(root, x.classes)
+	case "error":
+		if heldOut != nil {
+			reducedError(review(root, x, t, heldOut, s), errors)
+			readmit(root, x, t, heldOut, s, labels)
+		}
+	case "cost":
+		if heldOut != nil {
+			alpha := bestAlpha(review(root, x, t, heldOut, s), root.n, errors)
+			if root, x, err = grow(stage(ctx, 0.4, 1), t, m.target, t.Weights, *s); err != nil {
+				return err
+			}
+			costComplexity(root, alpha*root.n, errors)
+		}
+	case "rules":
+		estimateOn := t.Weights
+		if heldOut != nil {
+			estimateOn = heldOut
+		}
+		m.list, err = postPrune(ctx, root, x, estimateOn, t.Weights, s)
+		return err
+	}
+	m.tree = flatten(root, x, s, labels)
+	return nil
+}
+
+// stage returns a context in which all of the progress is a stretch of it.
+func stage(ctx context.Context, from, to float64) context.Context {
+	return learn.WithProgress(ctx, func(done float64) { learn.Report(ctx, from+done*(to-from)) })
+}
+
+// holdOut divides the rows' weights: two thirds to grow from, one to prune by.
+// Of so few rows that one of the two is empty nothing is held out.
+func (m *Model) holdOut(ctx context.Context, t *table.Table) (weights, heldOut []float64, err error) {
+	hashes, err := learn.HashRows(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	weights, heldOut = make([]float64, t.Rows()), make([]float64, t.Rows())
+	total, out := 0.0, 0.0
+	for r, h := range hashes {
+		w := t.Weight(r)
+		heldOut[r] = learn.HoldOut(h, m.seed, w, thirdHeldOut)
+		weights[r] = w - heldOut[r]
+		total += weights[r]
+		out += heldOut[r]
+	}
+	if total == 0 || out == 0 {
+		return t.Weights, nil, nil
+	}
+	return weights, heldOut, nil
+}
+
+// Learner returns "tree".
+func (m *Model) Learner() string { return "tree" }
+
+// Schema returns the attributes, values in canonical order.
+func (m *Model) Schema() *table.Schema { return m.schema }
+
+// Target returns the index of the predicted attribute.
+func (m *Model) Target() int { return m.target }
+
+// Size counts the leaves, or the rules of a list with its ELSE, and the tests.
+func (m *Model) Size() learn.Size {
+	if m.list != nil {
+		return learn.Size{Rows: sum(m.list.root), Rules: len(m.list.rules) + 1, Units: m.list.conditions()}
+	}
+	tests := m.tree.tests()
+	return learn.Size{Rows: m.weight(), Rules: len(m.tree.nodes) - tests, Units: tests}
+}
+
+// weight returns the weight of the rows learnt from.
+func (m *Model) weight() float64 {
+	if m.tree.classes == 0 {
+		return m.tree.stat[0]
+	}
+	return sum(m.tree.stat[:m.tree.classes])
+}
+
+// Nodes returns the number of nodes, leaves included. The values of a test
+// that no row had share a leaf. A list of rules has none.
+func (m *Model) Nodes() int {
+	if m.tree == nil {
+		return 0
+	}
+	return len(m.tree.nodes)
+}
+
+// Depth returns the number of tests on the longest path, or of the longest
+// rule.
+func (m *Model) Depth() int {
+	if m.tree != nil {
+		return m.tree.depth()
+	}
+	longest := 0
+	for i := range m.list.rules {
+		longest = max(longest, len(m.list.rules[i].conditions))
+	}
+	return longest
+}
+
+// fits returns an error unless the table's columns and codes are the model's.
+func (m *Model) fits(t *table.Table) error {
+	if t.Schema == m.schema {
+		return nil
+	}
+	if err := learn.Fits(m.schema, t); err != nil {
+		return err
+	}
+	for i := range m.schema.Attributes {
+		have, want := t.Schema.Attributes[i].Values, m.schema.Attributes[i].Values
+		if i == m.target || len(have) == 0 || &have[0] == &want[0] {
+			continue
+		}
+		if !slices.Equal(have, want[:len(have)]) {
+			return fmt.Errorf("values of column %q are coded otherwise than the model's; conform the table to the model's schema first", m.schema.Attributes[i].Name)
+		}
+	}
+	return nil
+}
+
+// Predict answers for the table's rows.
+func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
+	if err := m.fits(t); err != nil {
+		return err
+	}
+	rows := t.Rows()
+	classes := len(m.schema.Attributes[m.target].Values)
+	if m.schema.Attributes[m.target].Kind == table.Nominal {
+		if out.Classes != classes || len(out.P) < rows*classes {
+			return fmt.Errorf("room for %d probabilities of %d classes, expected %d of %d", len(out.P), out.Classes, rows*classes, classes)
+		}
+	} else if len(out.Mean) < rows || len(out.Low) < rows || len(out.High) < rows {
+		return fmt.Errorf("room for %d predictions, expected %d", min(len(out.Mean), len(out.Low), len(out.High)), rows)
+	}
+	if rows <= 1024 { // without the closure that sharing out costs
+		m.predict(t, out, 0, rows)
+		return ctx.Err()
+	}
+	return learn.Split(ctx, rows, func(lo, hi int) { m.predict(t, out, lo, hi) })
+}
+
+func (m *Model) predict(t *table.Table, out *learn.Predictions, lo, hi int) {
+	switch {
+	case m.list != nil:
+		for r := lo; r < hi; r++ {
+			copy(out.Row(r), m.list.probabilities(m.list.match(t.Columns, r)))
+		}
+	case m.tree.classes > 0:
+		for r := lo; r < hi; r++ {
+			m.tree.classify(t.Columns, r, out.Row(r))
+		}
+	default:
+		for r := lo; r < hi; r++ {
+			out.Mean[r], out.Low[r], out.High[r] = m.tree.regress(t.Columns, r)
+		}
+	}
+}
+
+// needRows returns an error if the model kept no rows.
+func (m *Model) needRows(what string) error {
+	if m.rows == nil {
+		return fmt.Errorf("this tree kept no rows (keep=nothing), so it cannot %s; learn it again with keep=rows", what)
+	}
+	return nil
+}
+
+// update is rows of one source on top of a model's.
+type update struct {
+	model     *Model
+	gathering *learn.Gathering
+}
+
+// Begin starts to learn more rows.
+func (m *Model) Begin(source learn.Source) (learn.Update, error) {
+	if err := m.needRows("learn more"); err != nil {
+		return nil, err
+	}
+	return &update{m, m.rows.Gather(source, m.target, m.schema)}, nil
+}
+
+// Add takes rows in. It does not learn yet: that is Freeze's work, once for
+// all rows.
+func (u *update) Add(ctx context.Context, t *table.Table) error {
+	want, have := u.model.schema.Attributes, t.Schema.Attributes
+	if len(want) != len(have) {
+		return fmt.Errorf("the table has %d columns, the model %d; conform it to the model's schema first", len(have), len(want))
+	}
+	for i := range want {
+		if want[i].Name != have[i].Name || want[i].Kind != have[i].Kind {
+			return fmt.Errorf("column %d of the table is %q (%v), expected %q (%v); conform it to the model's schema first", i+1, have[i].Name, have[i].Kind, want[i].Name, want[i].Kind)
+		}
+		if n := len(want[i].Values); len(have[i].Values) < n || !slices.Equal(have[i].Values[:n], want[i].Values) {
+			return fmt.Errorf("values of column %q do not begin with the model's; conform the table to the model's schema first", want[i].Name)
+		}
+	}
+	return u.gathering.Add(ctx, t)
+}
+
+// Freeze learns the tree of all rows so far.
+func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
+	rows, err := u.gathering.Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return u.model.relearn(ctx, rows)
+}
+
+func (m *Model) relearn(ctx context.Context, rows *learn.Rows) (learn.Model, error) {
+	return learnRows(ctx, rows, m.schema.Attributes[m.target].Name, m.seed, m.settings)
+}
+
+// Merge returns the tree of both models' rows.
+func (m *Model) Merge(ctx context.Context, other learn.Model) (learn.Model, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	o, ok := other.(*Model)
+	if !ok {
+		return nil, fmt.Errorf("a tree cannot be merged with a model of %s; merge models of one learner", other.Learner())
+	}
+	if err := m.needRows("be merged"); err != nil {
+		return nil, err
+	}
+	if err := o.needRows("be merged"); err != nil {
+		return nil, err
+	}
+	if a, b := m.schema.Attributes[m.target].Name, o.schema.Attributes[o.target].Name; a != b {
+		return nil, fmt.Errorf("one tree predicts %q and the other %q; merge models of one target", a, b)
+	}
+	if m.settings != o.settings {
+		return nil, fmt.Errorf("the two trees were learnt with different settings; learn one of them again with the other's")
+	}
+	rows, err := m.rows.Merge(ctx, o.rows)
+	if err != nil {
+		return nil, err
+	}
+	return m.relearn(ctx, rows)
+}
+
+// Sources lists the sources of the rows that were kept.
+func (m *Model) Sources() []learn.Source {
+	if m.rows == nil {
+		return nil
+	}
+	return m.rows.Sources()
+}
+
+// Forget returns the tree of the other sources' rows.
+func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := m.needRows("forget"); err != nil {
+		return nil, err
+	}
+	rows, err := m.rows.Forget(ids...)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows.Sources()) == 0 {
+		return nil, fmt.Errorf("no source would be left to learn from; delete the model instead")
+	}
+	return m.relearn(ctx, rows)
+}

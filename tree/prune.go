@@ -1,0 +1,395 @@
+package tree
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+
+	"github.com/accrete-ml/accrete/table"
+)
+
+// pessimistic prunes from the leaves up: a test stays only if its branches
+// together are expected to make fewer errors than a leaf in its place would
+// (Quinlan 1993).
+func pessimistic(nd *node, expected func(*node) float64) float64 {
+	as := expected(nd)
+	if nd.isLeaf() {
+		return as
+	}
+	below := 0.0
+	for _, kid := range nd.kids {
+		below += pessimistic(kid, expected)
+	}
+	if as <= below+1e-9*(1+math.Abs(below)) {
+		nd.cut()
+		return as
+	}
+	return below
+}
+
+// expectation returns what pessimistic expects of a leaf, in errors on new
+// rows for each row learnt from. For a numeric target the error is squared:
+// the variance within the leaf and that of its mean, (n+1)/(n-1) times what
+// was seen.
+func (s *settings) expectation(root *node, classes int) func(*node) float64 {
+	if classes == 0 {
+		overall := root.stat[2] - root.stat[1]*root.stat[1]/root.n
+		return func(nd *node) float64 {
+			if nd.n <= 1 {
+				// One row says nothing of the variance.
+				return 2 * nd.n * overall / root.n
+			}
+			return max(nd.stat[2]-nd.stat[1]*nd.stat[1]/nd.n, 0) * (nd.n + 1) / (nd.n - 1)
+		}
+	}
+	switch s.Estimate {
+	case "normal":
+		return func(nd *node) float64 {
+			if nd.n == 0 {
+				return 0
+			}
+			return nd.n * (1 - NormalBound(1-nd.errors()/nd.n, nd.n, s.Z))
+		}
+	case "m":
+		prior := make([]float64, classes)
+		for c := range prior {
+			prior[c] = (root.stat[c] + 1) / (root.n + float64(classes))
+		}
+		return func(nd *node) float64 {
+			return nd.n * (nd.errors() + s.M*(1-prior[nd.label])) / math.Max(nd.n+s.M, math.SmallestNonzeroFloat64)
+		}
+	}
+	seen := map[[2]float64]float64{}
+	return func(nd *node) float64 {
+		if nd.n == 0 {
+			return 0
+		}
+		key := [2]float64{nd.errors(), nd.n}
+		u, ok := seen[key]
+		if !ok {
+			u = UpperError(key[0], key[1], s.CF)
+			seen[key] = u
+		}
+		return nd.n * u
+	}
+}
+
+// shortest prunes to the tree whose description, exceptions included, takes
+// the fewest bits, and returns them (Quinlan and Rivest 1989).
+func shortest(nd *node, classes int) float64 {
+	as := leafBits(nd.errors(), nd.n, classes)
+	if nd.isLeaf() {
+		return as
+	}
+	below := testBits(int(nd.choices))
+	for _, kid := range nd.kids {
+		below += shortest(kid, classes)
+	}
+	if as <= below {
+		nd.cut()
+		return as
+	}
+	return below
+}
+
+// held is a node together with what held-out rows say of it.
+type held struct {
+	*node
+	parent   *held
+	children []*held
+	order    int // in which nodes are met from the root
+	size     int // nodes below and including this one
+	place    int // in the queue; gone if it is no test any more
+
+	asLeaf, asTree float64 // error on the held-out rows that come here: as a leaf, with the tests below
+	fit            float64 // error of the leaves below on the rows they were grown from
+	leaves         int
+}
+
+// gone is the place of a node that is not in the queue.
+const gone = -1
+
+// gain returns how much better held-out rows are answered without the test.
+func (h *held) gain() float64 { return h.asTree - h.asLeaf }
+
+// review sends held-out rows down a tree.
+func review(root *node, x *examples, t *table.Table, weights []float64, s *settings) *held {
+	errors := learningErrors(x.classes)
+	order := 0
+	var build func(nd *node, parent *held) *held
+	build = func(nd *node, parent *held) *held {
+		h := &held{node: nd, parent: parent, order: order, place: gone, size: 1}
+		order++
+		for _, kid := range nd.kids {
+			child := build(kid, h)
+			h.children = append(h.children, child)
+			h.size += child.size
+		}
+		return h
+	}
+	top := build(root, nil)
+	var send func(h *held, row int32, w float64)
+	send = func(h *held, row int32, w float64) {
+		h.asLeaf += w * x.error(h.node, row)
+		each(h.node, t.Columns, row, s, func(b int, share float64) { send(h.children[b], row, w*share) })
+	}
+	for r, w := range weights {
+		if w > 0 {
+			send(top, int32(r), w)
+		}
+	}
+	var add func(h *held)
+	add = func(h *held) {
+		if h.isLeaf() {
+			h.asTree, h.fit, h.leaves = h.asLeaf, errors(h.node), 1
+			return
+		}
+		for _, child := range h.children {
+			add(child)
+			h.asTree += child.asTree
+			h.fit += child.fit
+			h.leaves += child.leaves
+		}
+	}
+	add(top)
+	return top
+}
+
+// error is what a node as a leaf would get wrong about a row: 1 for the wrong
+// class, or the squared difference from its mean.
+func (x *examples) error(nd *node, row int32) float64 {
+	if x.classes == 0 {
+		d := x.number[row] - over(nd.stat[1], nd.n)
+		return d * d
+	}
+	if x.class(row) != int(nd.label) {
+		return 1
+	}
+	return 0
+}
+
+// each calls visit for the branches that a row takes, with its share of each.
+func each(nd *node, columns []table.Column, row int32, s *settings, visit func(b int, share float64)) {
+	if nd.isLeaf() {
+		return
+	}
+	if nd.numeric {
+		cell := columns[nd.col].Floats[row]
+		if cell <= nd.threshold {
+			visit(0, 1)
+			return
+		}
+		if cell > nd.threshold {
+			visit(1, 1)
+			return
+		}
+	} else if code := columns[nd.col].Codes[row]; code >= 0 {
+		visit(int(nd.branch[code]), 1)
+		return
+	}
+	total, common := 0.0, 0
+	for b, kid := range nd.kids {
+		total += kid.known
+		if kid.known > nd.kids[common].known {
+			common = b
+		}
+	}
+	if s.Missing == missingCommon || s.Missing == missingClass {
+		visit(common, 1)
+		return
+	}
+	for b, kid := range nd.kids {
+		if kid.known > 0 {
+			visit(b, kid.known/total)
+		}
+	}
+}
+
+// queue holds the tests of a tree, the one to lose first on top.
+type queue struct {
+	tests []*held
+	order func(a, b *held) int
+}
+
+func (q *queue) Len() int           { return len(q.tests) }
+func (q *queue) Less(i, j int) bool { return q.order(q.tests[i], q.tests[j]) < 0 }
+func (q *queue) Swap(i, j int) {
+	q.tests[i], q.tests[j] = q.tests[j], q.tests[i]
+	q.tests[i].place, q.tests[j].place = i, j
+}
+func (q *queue) Push(x any) {
+	h := x.(*held)
+	h.place = len(q.tests)
+	q.tests = append(q.tests, h)
+}
+func (q *queue) Pop() any {
+	last := len(q.tests) - 1
+	h := q.tests[last]
+	q.tests = q.tests[:last]
+	h.place = gone
+	return h
+}
+
+// enqueue returns the tests below a node. Of those that the given order does
+// not tell apart the one with most nodes below it comes first, then the first
+// from the root.
+func enqueue(top *held, order func(a, b *held) int) *queue {
+	q := &queue{order: func(a, b *held) int {
+		return cmp.Or(order(a, b), -cmp.Compare(a.size, b.size), cmp.Compare(a.order, b.order))
+	}}
+	var gather func(h *held)
+	gather = func(h *held) {
+		if !h.isLeaf() {
+			heap.Push(q, h)
+			for _, child := range h.children {
+				gather(child)
+			}
+		}
+	}
+	gather(top)
+	return q
+}
+
+// lose turns a test into a leaf. That changes the standing of the tests above
+// it only.
+func (q *queue) lose(h *held, errors func(*node) float64) {
+	var leave func(h *held)
+	leave = func(h *held) {
+		if h.place != gone {
+			heap.Remove(q, h.place)
+		}
+		for _, child := range h.children {
+			leave(child)
+		}
+	}
+	leave(h)
+	gain, shed, worse, fewer := h.gain(), h.size-1, errors(h.node)-h.fit, h.leaves-1
+	h.cut()
+	h.children = nil
+	for up := h; up != nil; up = up.parent {
+		up.asTree -= gain
+		up.size -= shed
+		up.fit += worse
+		up.leaves -= fewer
+		if up.place != gone {
+			heap.Fix(q, up.place)
+		}
+	}
+}
+
+// reducedError prunes a tree by held-out rows: while there is a test without
+// which they are answered no worse, the one without which they are answered
+// best becomes a leaf (Quinlan 1987).
+func reducedError(top *held, errors func(*node) float64) {
+	q := enqueue(top, func(a, b *held) int { return -cmp.Compare(a.gain(), b.gain()) })
+	for len(q.tests) > 0 && q.tests[0].gain() >= -1e-9 {
+		q.lose(q.tests[0], errors)
+	}
+}
+
+// readmit adds held-out rows to the statistics of a pruned tree, so that its
+// answers rest on all rows.
+func readmit(root *node, x *examples, t *table.Table, weights []float64, s *settings, labels []string) {
+	var send func(nd *node, row int32, w float64, known bool)
+	send = func(nd *node, row int32, w float64, known bool) {
+		x.add(nd.stat, row, w)
+		if known {
+			nd.known += w
+		}
+		// Which way the row goes must not depend on the rows sent before.
+		type way struct {
+			b     int
+			share float64
+		}
+		var ways [2]way
+		taken := ways[:0]
+		each(nd, t.Columns, row, s, func(b int, share float64) { taken = append(taken, way{b, share}) })
+		for _, to := range taken {
+			send(nd.kids[to.b], row, w*to.share, len(taken) == 1 && to.share == 1)
+		}
+	}
+	for r, w := range weights {
+		if w > 0 {
+			send(root, int32(r), w, true)
+		}
+	}
+	var settle func(nd *node, parent int32)
+	settle = func(nd *node, parent int32) {
+		if x.classes > 0 {
+			nd.n = sum(nd.stat)
+			nd.label = majority(nd.stat, parent, labels)
+		} else {
+			nd.n = nd.stat[0]
+		}
+		for _, kid := range nd.kids {
+			settle(kid, nd.label)
+		}
+	}
+	settle(root, -1)
+}
+
+// costComplexity prunes a tree to the one that minimises error + alpha · leaves.
+func costComplexity(root *node, alpha float64, errors func(*node) float64) {
+	var prune func(nd *node) float64
+	prune = func(nd *node) float64 {
+		as := errors(nd) + alpha
+		if nd.isLeaf() {
+			return as
+		}
+		below := 0.0
+		for _, kid := range nd.kids {
+			below += prune(kid)
+		}
+		if as <= below+1e-9*math.Abs(below) {
+			nd.cut()
+			return as
+		}
+		return below
+	}
+	prune(root)
+}
+
+// learningErrors returns a node's error on the rows it was grown from.
+func learningErrors(classes int) func(*node) float64 {
+	if classes > 0 {
+		return (*node).errors
+	}
+	return func(nd *node) float64 {
+		if nd.n == 0 {
+			return 0
+		}
+		return max(nd.stat[2]-nd.stat[1]*nd.stat[1]/nd.n, 0)
+	}
+}
+
+// bestAlpha finds the alpha, per weight of rows learnt from, under which a
+// tree grown without the held-out rows answers them best. It loses the test
+// whose leaves are worth least, again and again: the smallest increase of error
+// for each leaf saved (Breiman et al. 1984, §3.3). Between two alphas at which
+// a test is lost it takes the geometric mean, as they do.
+func bestAlpha(top *held, n float64, errors func(*node) float64) float64 {
+	alpha := func(h *held) float64 { return max(errors(h.node)-h.fit, 0) / float64(h.leaves-1) }
+	q := enqueue(top, func(a, b *held) int { return cmp.Compare(alpha(a), alpha(b)) })
+	type stage struct{ alpha, errors float64 }
+	stages := []stage{{0, top.asTree}}
+	for len(q.tests) > 0 {
+		now := &stages[len(stages)-1]
+		a := alpha(q.tests[0])
+		q.lose(q.tests[0], errors)
+		if a <= now.alpha*(1+1e-9) {
+			now.errors = top.asTree
+		} else {
+			stages = append(stages, stage{a, top.asTree})
+		}
+	}
+	best := 0
+	for i, st := range stages {
+		if st.errors <= stages[best].errors+1e-9 {
+			best = i
+		}
+	}
+	if best == len(stages)-1 {
+		return stages[best].alpha / n
+	}
+	return math.Sqrt(stages[best].alpha*stages[best+1].alpha) / n
+}

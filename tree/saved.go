@@ -1,0 +1,330 @@
+package tree
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Names of a model's parts, besides those of its rows.
+const (
+	headPart = "tree"
+	bodyPart = "nodes"
+)
+
+const format = 1
+
+// savedHead is what a tree is learnt by.
+type savedHead struct {
+	Format   int      `cbor:"format"`
+	Settings settings `cbor:"settings"`
+	Seed     uint64   `cbor:"seed"`
+	Target   string   `cbor:"target"`
+}
+
+// savedBody is what was learnt. Where rows are kept it can be learnt again.
+type savedBody struct {
+	Columns []savedColumn `cbor:"columns"`
+	Tree    *savedTree    `cbor:"tree,omitempty"`
+	List    *savedList    `cbor:"list,omitempty"`
+}
+
+type savedColumn struct {
+	Name    string   `cbor:"name"`
+	Numeric bool     `cbor:"numeric,omitempty"`
+	Date    bool     `cbor:"date,omitempty"`
+	Values  []string `cbor:"values,omitempty"`
+}
+
+type savedTree struct {
+	Center     float64   `cbor:"center"`
+	Scale      float64   `cbor:"scale"`
+	Columns    []int32   `cbor:"columns"` // of each node; -1 for a leaf
+	Thresholds []float64 `cbor:"thresholds"`
+	Kids       []int32   `cbor:"kids"` // how many
+	Labels     []int32   `cbor:"labels"`
+	Branches   []int32   `cbor:"branches"`
+	Stat       []float64 `cbor:"stat"`
+	Known      []float64 `cbor:"known"`
+}
+
+type savedList struct {
+	Rules     []savedRule `cbor:"rules"`
+	Otherwise []float64   `cbor:"otherwise"`
+	Root      []float64   `cbor:"root"`
+}
+
+type savedRule struct {
+	Conditions []savedCondition `cbor:"if"`
+	Stat       []float64        `cbor:"stat"`
+	Estimate   float64          `cbor:"estimate"`
+	Class      int32            `cbor:"class"`
+}
+
+type savedCondition struct {
+	Column    int32   `cbor:"column"`
+	Above     bool    `cbor:"above,omitempty"`
+	Threshold float64 `cbor:"threshold,omitempty"`
+	In        []int32 `cbor:"in,omitempty"` // codes
+}
+
+// Parts returns the settings, the rows of each source, and the tree, which can
+// be learnt again from the others if rows are kept.
+func (m *Model) Parts() ([]learn.Part, error) {
+	head, err := learn.Marshal(savedHead{format, m.settings, m.seed, m.schema.Attributes[m.target].Name})
+	if err != nil {
+		return nil, err
+	}
+	parts := []learn.Part{{Name: headPart, Data: head}}
+	if m.rows != nil {
+		rows, err := m.rows.Parts()
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, rows...)
+	}
+	body := savedBody{}
+	for _, a := range m.schema.Attributes {
+		body.Columns = append(body.Columns, savedColumn{a.Name, a.Kind == table.Numeric, a.Date, a.Values})
+	}
+	if m.tree != nil {
+		body.Tree = m.tree.save()
+	} else {
+		body.List = m.list.save()
+	}
+	data, err := learn.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return append(parts, learn.Part{Name: bodyPart, Derived: m.rows != nil, Data: data}), nil
+}
+
+func (c *compact) save() *savedTree {
+	s := &savedTree{Center: c.center, Scale: c.scale, Branches: c.branch, Stat: c.stat, Known: c.known}
+	for i := range c.nodes {
+		st := &c.nodes[i]
+		s.Columns = append(s.Columns, st.col)
+		s.Kids = append(s.Kids, st.kids)
+		s.Labels = append(s.Labels, st.label)
+		s.Thresholds = append(s.Thresholds, st.threshold)
+	}
+	return s
+}
+
+func (l *list) save() *savedList {
+	s := &savedList{Otherwise: l.otherwise, Root: l.root}
+	for i := range l.rules {
+		r := &l.rules[i]
+		saved := savedRule{Stat: r.stat, Estimate: r.estimate, Class: r.class}
+		for _, c := range r.conditions {
+			sc := savedCondition{Column: c.col, Above: c.above, Threshold: c.threshold}
+			for v, in := range c.in {
+				if in {
+					sc.In = append(sc.In, int32(v))
+				}
+			}
+			saved.Conditions = append(saved.Conditions, sc)
+		}
+		s.Rules = append(s.Rules, saved)
+	}
+	return s
+}
+
+// decode makes a model of its parts.
+func decode(parts []learn.Part) (learn.Model, error) {
+	find := func(name string) []byte {
+		if i := slices.IndexFunc(parts, func(p learn.Part) bool { return p.Name == name }); i >= 0 {
+			return parts[i].Data
+		}
+		return nil
+	}
+	var head savedHead
+	if err := learn.Unmarshal(find(headPart), &head); err != nil {
+		return nil, fmt.Errorf("part %q: %v", headPart, err)
+	}
+	if head.Format != format {
+		return nil, fmt.Errorf("the tree is saved in format %d, this program reads %d", head.Format, format)
+	}
+	if err := head.Settings.check(); err != nil {
+		return nil, err
+	}
+	rows, err := learn.DecodeRows(parts)
+	if err != nil {
+		return nil, err
+	}
+	keeps := head.Settings.Keep == "rows"
+	if keeps != (len(rows.Sources()) > 0) {
+		return nil, fmt.Errorf("a tree with keep=%s has the rows of %d sources", head.Settings.Keep, len(rows.Sources()))
+	}
+	data := find(bodyPart)
+	if data == nil {
+		if !keeps {
+			return nil, fmt.Errorf("part %q is not there", bodyPart)
+		}
+		return learnRows(context.Background(), rows, head.Target, head.Seed, head.Settings)
+	}
+	var body savedBody
+	if err := learn.Unmarshal(data, &body); err != nil {
+		return nil, fmt.Errorf("part %q: %v", bodyPart, err)
+	}
+	m := &Model{settings: head.Settings, seed: head.Seed, schema: &table.Schema{}}
+	if keeps {
+		m.rows = rows
+	}
+	if err := m.restore(&body, head.Target); err != nil {
+		return nil, fmt.Errorf("part %q: %v", bodyPart, err)
+	}
+	return m, nil
+}
+
+// restore checks what was saved and puts it to use.
+func (m *Model) restore(body *savedBody, target string) error {
+	names := map[string]bool{}
+	for _, c := range body.Columns {
+		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date}
+		if c.Numeric {
+			a.Kind = table.Numeric
+		}
+		distinct := map[string]bool{}
+		for _, v := range c.Values {
+			distinct[v] = true
+		}
+		if names[c.Name] || len(distinct) != len(c.Values) || c.Numeric && len(c.Values) > 0 {
+			return fmt.Errorf("column %q is not sound", c.Name)
+		}
+		names[c.Name] = true
+		m.schema.Attributes = append(m.schema.Attributes, a)
+	}
+	m.target = m.schema.Index(target)
+	if m.target < 0 {
+		return fmt.Errorf("the target %q is no column", target)
+	}
+	classes := len(m.schema.Attributes[m.target].Values)
+	if m.schema.Attributes[m.target].Kind == table.Nominal && classes == 0 {
+		return fmt.Errorf("the target %q has no classes", target)
+	}
+	var err error
+	switch {
+	case body.Tree != nil && body.List == nil:
+		m.tree, err = body.Tree.load(m.schema, m.target)
+		if err == nil {
+			m.tree.derive(&m.settings, m.schema.Attributes[m.target].Values)
+		}
+	case body.List != nil && body.Tree == nil:
+		m.list, err = body.List.load(m.schema, m.target)
+		if err == nil {
+			m.list.derive(m.settings.M)
+		}
+	default:
+		err = fmt.Errorf("expected a tree or a list of rules")
+	}
+	return err
+}
+
+// weightsOK reports whether all numbers could be sums of rows' weights.
+func weightsOK(weights []float64) bool {
+	return !slices.ContainsFunc(weights, func(w float64) bool { return !(w >= 0 && w <= math.MaxFloat64) })
+}
+
+func finite(xs []float64) bool {
+	return !slices.ContainsFunc(xs, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+}
+
+func (s *savedTree) load(schema *table.Schema, target int) (*compact, error) {
+	n := len(s.Columns)
+	c := &compact{size: 3, center: s.Center, scale: s.Scale, branch: s.Branches, stat: s.Stat, known: s.Known}
+	if schema.Attributes[target].Kind == table.Nominal {
+		c.classes = len(schema.Attributes[target].Values)
+		c.size = c.classes
+		if !weightsOK(s.Stat) {
+			return nil, fmt.Errorf("a class has a weight below 0")
+		}
+	} else if !finite(s.Stat) || !finite([]float64{s.Center, s.Scale}) || s.Scale <= 0 {
+		return nil, fmt.Errorf("numbers of the target are not finite")
+	}
+	if n == 0 || len(s.Kids) != n || len(s.Labels) != n || len(s.Thresholds) != n || len(s.Known) != n || len(s.Stat) != n*c.size || !weightsOK(s.Known) {
+		return nil, fmt.Errorf("%d nodes do not fit what is said of them", n)
+	}
+	if c.classes == 0 {
+		for i := range n {
+			if s.Stat[3*i] < 0 {
+				return nil, fmt.Errorf("node %d has a weight below 0", i)
+			}
+		}
+	}
+	next, first := int32(1), int32(0)
+	for i := range n {
+		st := step{col: s.Columns[i], kids: s.Kids[i], label: s.Labels[i], threshold: s.Thresholds[i]}
+		if st.label < 0 || int(st.label) >= max(c.classes, 1) {
+			return nil, fmt.Errorf("node %d has class %d", i, st.label)
+		}
+		if st.col == leaf {
+			if st.kids != 0 {
+				return nil, fmt.Errorf("leaf %d has branches", i)
+			}
+			c.nodes = append(c.nodes, st)
+			continue
+		}
+		if st.col < 0 || int(st.col) >= len(schema.Attributes) || int(st.col) == target || st.kids < 1 || int64(next)+int64(st.kids) > int64(n) {
+			return nil, fmt.Errorf("node %d tests column %d with %d branches", i, st.col, st.kids)
+		}
+		st.kid = next
+		next += st.kids
+		if a := &schema.Attributes[st.col]; a.Kind == table.Nominal {
+			st.first, st.values = first, int32(len(a.Values))
+			if st.values == 0 || int64(first)+int64(st.values) > int64(len(s.Branches)) {
+				return nil, fmt.Errorf("node %d has no branches for its values", i)
+			}
+			first += st.values
+			for _, b := range s.Branches[st.first:first] {
+				if b < 0 || b >= st.kids {
+					return nil, fmt.Errorf("node %d has no branch %d", i, b)
+				}
+			}
+		} else if st.kids != 2 || math.IsNaN(st.threshold) {
+			return nil, fmt.Errorf("node %d compares with %v and has %d branches", i, st.threshold, st.kids)
+		}
+		c.nodes = append(c.nodes, st)
+	}
+	if int(next) != n || int(first) != len(s.Branches) {
+		return nil, fmt.Errorf("%d nodes for %d branches", n, next-1)
+	}
+	return c, nil
+}
+
+func (s *savedList) load(schema *table.Schema, target int) (*list, error) {
+	C := len(schema.Attributes[target].Values)
+	if len(s.Root) != C || len(s.Otherwise) != C || C == 0 || !weightsOK(s.Root) || !weightsOK(s.Otherwise) {
+		return nil, fmt.Errorf("the list does not fit its %d classes", C)
+	}
+	l := &list{otherwise: s.Otherwise, root: s.Root}
+	for i, r := range s.Rules {
+		if len(r.Stat) != C || !weightsOK(r.Stat) || r.Class < 0 || int(r.Class) >= C || math.IsNaN(r.Estimate) {
+			return nil, fmt.Errorf("rule %d does not fit its classes", i+1)
+		}
+		rule := listRule{stat: r.Stat, estimate: r.Estimate, class: r.Class}
+		for _, c := range r.Conditions {
+			if c.Column < 0 || int(c.Column) >= len(schema.Attributes) || int(c.Column) == target || math.IsNaN(c.Threshold) {
+				return nil, fmt.Errorf("rule %d tests column %d", i+1, c.Column)
+			}
+			cond := condition{col: c.Column, above: c.Above, threshold: c.Threshold}
+			a := &schema.Attributes[c.Column]
+			if a.Kind == table.Nominal {
+				cond.in = make([]bool, len(a.Values))
+				for _, v := range c.In {
+					if v < 0 || int(v) >= len(a.Values) {
+						return nil, fmt.Errorf("rule %d tests value %d of column %q", i+1, v, a.Name)
+					}
+					cond.in[v] = true
+				}
+			}
+			rule.conditions = append(rule.conditions, cond)
+		}
+		l.rules = append(l.rules, rule)
+	}
+	return l, nil
+}

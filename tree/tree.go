@@ -1,0 +1,323 @@
+// Package tree learns decision trees: ID3 and its descendants.
+//
+// A tree asks about one column at each node and follows the branch of the
+// answer; a leaf answers. Growing one is a search without backtracking: at
+// each node take the test that tells most about the target, by information
+// gain (Quinlan 1986) or another measure, and go on with the rows of each
+// branch until they are of one class. Such a tree fits the noise too, so it is
+// pruned afterwards: by the rows that were held out, by a pessimistic estimate
+// of its errors, or path by path as a list of rules (Quinlan 1993).
+//
+// Numeric columns are tested against thresholds, midpoints between
+// neighbouring numbers. A row whose tested cell is missing, or has a value
+// that was never seen, goes down every branch, in fractions as large as the
+// branches' shares of the known rows. Numeric targets give regression trees,
+// which lower the variance instead (Breiman et al. 1984).
+//
+// The text followed is Mitchell, Machine Learning (1997), chapter 3.
+//
+// Updates are exact because the model keeps its rows, counted (learn.Rows),
+// and learns again. What is learnt depends on the multiset of rows alone. Cost
+// of growing, with n rows and k columns: each numeric column is sorted once,
+// then each level of the tree goes once through all cells.
+package tree
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Learner grows trees. Its zero value is ready to use.
+type Learner struct {
+	Preset string `set:"preset" default:"none" oneof:"none|id3|c4.5|cart|assistant" doc:"settings of a named system, for those not given"`
+
+	Measure      string   `set:"measure" default:"gain" oneof:"gain|ratio|distance|gini|kearns|variance" doc:"what the best test is best in; a numeric target always takes variance"`
+	Binary       *bool    `set:"binary" default:"true" doc:"split the values of a nominal column in two; false gives each a branch"`
+	MinRows      *float64 `set:"min-rows" default:"2" doc:"rows that at least two branches of a test must have"`
+	MaxDepth     int      `set:"max-depth" default:"none" doc:"tests on a path at most"`
+	MinGain      float64  `set:"min-gain" default:"0" doc:"least gain of a test, in the measure's unit; for a numeric target as a fraction of its variance"`
+	Stop         string   `set:"stop" default:"none" oneof:"none|chi2|mdl" doc:"make a test only if it is significant (chi2) or shortens the description (mdl)"`
+	Significance float64  `set:"significance" default:"0.05" doc:"for stop=chi2: the chance of so large a statistic if nothing is there"`
+
+	Prune    string  `set:"prune" default:"auto" oneof:"auto|none|error|pessimistic|cost|mdl|rules" doc:"reduced-error on a third of the rows, pessimistic estimate, cost-complexity, description length, or rule post-pruning; auto is cost for numbers and for 20000 rows or more, else pessimistic"`
+	Estimate string  `set:"estimate" default:"ucf" oneof:"ucf|normal|m|validation" doc:"errors for prune=pessimistic and rules: C4.5's binomial limit, normal limit, m-estimate, or a third of the rows"`
+	CF       float64 `set:"cf" default:"0.05" doc:"for estimate=ucf: confidence factor; smaller prunes more"`
+	Z        float64 `set:"z" default:"1.96" doc:"for estimate=normal: standard errors below the accuracy"`
+
+	Missing    string   `set:"missing" default:"fractions" oneof:"fractions|known|common|class" doc:"rows whose tested cell is missing: split in fractions, split but left out of gains (C4.5), most common value, most common value of their class"`
+	M          *float64 `set:"m" default:"2" doc:"cases that the parent's distribution is worth in a node's probabilities"`
+	Costs      string   `set:"costs" default:"" doc:"what it costs to know a column, as Outlook:10,Wind:1; others cost 1"`
+	Cost       string   `set:"cost" default:"ratio" oneof:"ratio|tan|nunez" doc:"with costs: gain/cost, gain²/cost, or (2^gain-1)/(cost+1)^w"`
+	CostWeight *float64 `set:"cost-weight" default:"1" doc:"w of cost=nunez, 0 to 1"`
+
+	Keep string `set:"keep" default:"rows" oneof:"rows|nothing" doc:"keep the rows, for update, merge and forget"`
+}
+
+// The defaults were chosen by cross-validation over 33 sets with classes and 11
+// with numbers, of 57 to 45,211 rows. Mean accuracy, mean log loss, and
+// geometric mean of the leaves, with what is not named at its default and
+// prune=pessimistic throughout:
+//
+//	(defaults)      0.852  0.513  22      measure=ratio   0.849  0.516  21
+//	binary=false    0.842  0.524  21      measure=gini    0.843  0.532  22
+//	cf=0.25         0.849  0.534  34      min-rows=3      0.851  0.505  19
+//	cf=0.02         0.850  0.509  17      m=3             0.851  0.497  22
+//	prune=cost      0.842  0.504  14      no setting was better by a point
+//
+// For numbers, as mean R² and leaves: cost 0.69 with 29, error 0.67 with 42,
+// pessimistic 0.58 with 315. On 200,000 noisy rows the pessimistic estimate
+// leaves 9,068 leaves, 75.6 % right, cost-complexity 397, 77.5 % right: with
+// many rows the third that it holds out is not missed.
+
+// settings are a learner's parameters with nothing left open.
+type settings struct {
+	Measure      string  `cbor:"measure"`
+	Binary       bool    `cbor:"binary"`
+	MinRows      float64 `cbor:"min-rows"`
+	MaxDepth     int     `cbor:"max-depth"`
+	MinGain      float64 `cbor:"min-gain"`
+	Stop         string  `cbor:"stop"`
+	Significance float64 `cbor:"significance"`
+	Prune        string  `cbor:"prune"`
+	Estimate     string  `cbor:"estimate"`
+	CF           float64 `cbor:"cf"`
+	Z            float64 `cbor:"z"`
+	Missing      string  `cbor:"missing"`
+	M            float64 `cbor:"m"`
+	Costs        string  `cbor:"costs"`
+	Cost         string  `cbor:"cost"`
+	CostWeight   float64 `cbor:"cost-weight"`
+	Keep         string  `cbor:"keep"`
+}
+
+// What becomes of rows whose tested cell is missing.
+const (
+	missingFractions = "fractions"
+	missingKnown     = "known"
+	missingCommon    = "common"
+	missingClass     = "class"
+)
+
+// presets are the named systems. What they leave open keeps its default.
+var presets = map[string]Learner{
+	"":     {},
+	"none": {},
+	// Quinlan 1986, as in Mitchell's table 3.1.
+	"id3": {Measure: "gain", Binary: ptr(false), MinRows: ptr(1.0), Prune: "none", M: ptr(0.0)},
+	// Quinlan 1993.
+	"c4.5": {Measure: "ratio", Binary: ptr(false), MinRows: ptr(2.0), Prune: "rules", Estimate: "ucf", CF: 0.25, Missing: missingKnown},
+	// Breiman et al. 1984.
+	"cart": {Measure: "gini", Binary: ptr(true), Prune: "cost"},
+	// Cestnik, Kononenko and Bratko 1987: two branches, m-estimates for
+	// pruning and in the leaves.
+	"assistant": {Measure: "gain", Binary: ptr(true), Prune: "pessimistic", Estimate: "m"},
+}
+
+func ptr[T any](x T) *T { return &x }
+
+// resolve fills in the preset and the defaults, and checks what is left.
+func (l *Learner) resolve() (settings, error) {
+	p, ok := presets[l.Preset]
+	if !ok {
+		return settings{}, fmt.Errorf("setting preset=%s: expected none, id3, c4.5, cart or assistant", l.Preset)
+	}
+	s := settings{
+		Measure:      first(l.Measure, p.Measure, "gain"),
+		Binary:       *firstOf(l.Binary, p.Binary, ptr(true)),
+		MinRows:      *firstOf(l.MinRows, p.MinRows, ptr(2.0)),
+		MaxDepth:     l.MaxDepth,
+		MinGain:      l.MinGain,
+		Stop:         first(l.Stop, p.Stop, "none"),
+		Significance: first(l.Significance, 0.05),
+		Prune:        first(l.Prune, p.Prune, "auto"),
+		Estimate:     first(l.Estimate, p.Estimate, "ucf"),
+		CF:           first(l.CF, p.CF, 0.05),
+		Z:            first(l.Z, 1.96),
+		Missing:      first(l.Missing, p.Missing, missingFractions),
+		M:            *firstOf(l.M, p.M, ptr(2.0)),
+		Costs:        l.Costs,
+		Cost:         first(l.Cost, "ratio"),
+		CostWeight:   *firstOf(l.CostWeight, ptr(1.0)),
+		Keep:         first(l.Keep, "rows"),
+	}
+	return s, s.check()
+}
+
+// first returns the first value that is set.
+func first[T comparable](values ...T) T {
+	var zero T
+	for _, v := range values {
+		if v != zero {
+			return v
+		}
+	}
+	return zero
+}
+
+func firstOf[T any](values ...*T) *T {
+	for _, v := range values {
+		if v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// check refuses settings that make no sense.
+func (s *settings) check() error {
+	for _, o := range learn.Options(&Learner{}) {
+		value, isChoice := map[string]string{
+			"measure": s.Measure, "stop": s.Stop, "prune": s.Prune, "estimate": s.Estimate,
+			"missing": s.Missing, "cost": s.Cost, "keep": s.Keep,
+		}[o.Key]
+		if isChoice && !contains(o.Choices, value) {
+			return fmt.Errorf("setting %s=%s: expected one of %s", o.Key, value, strings.Join(o.Choices, ", "))
+		}
+	}
+	switch {
+	case !(s.MinRows > 0 && s.MinRows <= 1e300):
+		return fmt.Errorf("setting min-rows=%v: expected a number above 0", s.MinRows)
+	case s.MaxDepth < 0:
+		return fmt.Errorf("setting max-depth=%d: expected 0 (no limit) or more", s.MaxDepth)
+	case !(s.MinGain >= 0 && s.MinGain <= 1e300):
+		return fmt.Errorf("setting min-gain=%v: expected 0 or more", s.MinGain)
+	case !(s.Significance > 0 && s.Significance < 1):
+		return fmt.Errorf("setting significance=%v: expected a number between 0 and 1", s.Significance)
+	case !(s.CF > 0 && s.CF < 1):
+		return fmt.Errorf("setting cf=%v: expected a number between 0 and 1", s.CF)
+	case !(s.Z >= 0 && s.Z <= 1e3):
+		return fmt.Errorf("setting z=%v: expected 0 to 1000", s.Z)
+	case !(s.M >= 0 && s.M <= 1e300):
+		return fmt.Errorf("setting m=%v: expected 0 or more", s.M)
+	case !(s.CostWeight >= 0 && s.CostWeight <= 1):
+		return fmt.Errorf("setting cost-weight=%v: expected 0 to 1", s.CostWeight)
+	case s.Prune == "pessimistic" && s.Estimate == "validation":
+		return fmt.Errorf("settings prune=pessimistic and estimate=validation: a tree is pruned on held-out rows by prune=error")
+	}
+	return nil
+}
+
+func contains(words []string, word string) bool {
+	for _, w := range words {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// costing reads the costs of columns.
+func (s *settings) costing(schema *table.Schema) (costing, error) {
+	if s.Costs == "" {
+		return costing{}, nil
+	}
+	c := costing{method: s.Cost, weight: s.CostWeight, of: make([]float64, len(schema.Attributes))}
+	for i := range c.of {
+		c.of[i] = 1
+	}
+	for _, item := range strings.Split(s.Costs, ",") {
+		colon := strings.LastIndex(item, ":")
+		if colon < 0 {
+			return c, fmt.Errorf("setting costs: %q has no cost; write COLUMN:COST,COLUMN:COST", item)
+		}
+		name := strings.TrimSpace(item[:colon])
+		col := schema.Index(name)
+		if col < 0 {
+			return c, fmt.Errorf("setting costs: unknown column %q%s", name, spell.Hint(name, schema.Names()))
+		}
+		cost, err := strconv.ParseFloat(strings.TrimSpace(item[colon+1:]), 64)
+		if err != nil || !(cost > 0 && cost < 1e300) {
+			return c, fmt.Errorf("setting costs: cost of %q is %q, expected a number above 0", name, item[colon+1:])
+		}
+		c.of[col] = cost
+	}
+	return c, nil
+}
+
+// Learn grows a tree from the task's rows.
+func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	s, err := l.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if task.Target < 0 || task.Target >= len(task.Table.Schema.Attributes) {
+		return nil, fmt.Errorf("tree needs a column to predict; name one of %s", strings.Join(task.Table.Schema.Names(), ", "))
+	}
+	gathering := (&learn.Rows{}).Gather(task.Source, task.Target, nil)
+	if err := gathering.Add(ctx, task.Table); err != nil {
+		return nil, err
+	}
+	rows, err := gathering.Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return learnRows(ctx, rows, task.Table.Schema.Attributes[task.Target].Name, task.Seed, s)
+}
+
+// learnRows grows a tree from rows that were gathered.
+func learnRows(ctx context.Context, rows *learn.Rows, target string, seed uint64, s settings) (learn.Model, error) {
+	t, err := rows.Table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{settings: s, seed: seed, rows: rows, schema: t.Schema, target: t.Schema.Index(target)}
+	if m.target < 0 {
+		return nil, fmt.Errorf("no source has the target %q any more", target)
+	}
+	a := &t.Schema.Attributes[m.target]
+	if t.Rows() == 0 {
+		return nil, fmt.Errorf("target %q is missing in all rows; there is nothing to learn from", target)
+	}
+	if a.Kind == table.Numeric && (s.Stop != "none" || s.Prune == "mdl" || s.Prune == "rules") {
+		return nil, fmt.Errorf("settings stop=%s, prune=%s: target %q is numeric, and chi2, mdl and rules are for classes; use prune=pessimistic, error, cost or none", s.Stop, s.Prune, target)
+	}
+	if a.Kind == table.Nominal && s.Measure == "variance" {
+		return nil, fmt.Errorf("setting measure=variance: target %q is nominal; use gain, ratio, distance, gini or kearns", target)
+	}
+	if err := m.grow(ctx, t); err != nil {
+		return nil, err
+	}
+	if s.Keep == "nothing" {
+		m.rows = nil
+	}
+	learn.Report(ctx, 1)
+	return m, nil
+}
+
+// manyRows is the weight of rows from which on a third can be held out.
+const manyRows = 20_000
+
+// pruning returns how a tree of these rows is pruned.
+func (s *settings) pruning(t *table.Table, target int) string {
+	if s.Prune != "auto" {
+		return s.Prune
+	}
+	rows := 0.0
+	for r := range t.Rows() {
+		rows += t.Weight(r)
+	}
+	if rows >= manyRows || t.Schema.Attributes[target].Kind == table.Numeric {
+		return "cost"
+	}
+	return "pessimistic"
+}
+
+func init() {
+	learn.Register(learn.Info{
+		Name:     "tree",
+		Summary:  "decision and regression trees: ID3, C4.5, CART",
+		Source:   "Quinlan 1986, 1993; Breiman et al. 1984; Mitchell 1997, ch. 3",
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
+		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true},
+		Contract: learn.Exact,
+		Keeps:    "distinct rows, counted, per source (keep=nothing: only the tree)",
+		New:      func() learn.Learner { return &Learner{} },
+		Decode:   decode,
+	})
+}

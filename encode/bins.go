@@ -30,7 +30,7 @@ func EqualFrequency(x []float64, weights []float64, bins int) Cuts {
 		}
 		last = j
 		if separable(values[j], values[j+1]) {
-			cuts.At = append(cuts.At, between(values[j], values[j+1]))
+			cuts.At = append(cuts.At, Between(values[j], values[j+1]))
 		}
 	}
 	return cuts

@@ -101,10 +101,10 @@ func (c Cuts) Check() error {
 // a < b.
 func separable(a, b float64) bool { return !math.IsInf(a, -1) || b > -math.MaxFloat64 }
 
-// between returns a cut c with a <= c < b between two separable numbers: the
+// Between returns a cut c with a <= c < b between two separable numbers: the
 // middle, without digits that only rounding put there. Beside an infinite
 // number it stays within reach of the other one.
-func between(a, b float64) float64 {
+func Between(a, b float64) float64 {
 	c := a/2 + b/2
 	switch {
 	case math.IsInf(a, -1) && math.IsInf(b, 1):

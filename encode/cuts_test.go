@@ -300,8 +300,8 @@ func TestBetween(t *testing.T) {
 		{-inf, inf, 0},
 		{math.MaxFloat64, inf, math.MaxFloat64},
 	} {
-		if got := between(c.a, c.b); got != c.want || !separable(c.a, c.b) {
-			t.Errorf("between(%v, %v) = %v, expected %v", c.a, c.b, got, c.want)
+		if got := Between(c.a, c.b); got != c.want || !separable(c.a, c.b) {
+			t.Errorf("Between(%v, %v) = %v, expected %v", c.a, c.b, got, c.want)
 		}
 	}
 	if separable(-inf, -math.MaxFloat64) {

@@ -121,7 +121,7 @@ func (s *supervised) trial(lo, hi int) trial {
 	if t.at < 0 {
 		return t
 	}
-	t.cut = between(s.x[t.at-1], s.x[t.at])
+	t.cut = Between(s.x[t.at-1], s.x[t.at])
 	left.reset()
 	for i := lo; i < t.at; i++ {
 		left.add(s.class[i], s.weight(i))

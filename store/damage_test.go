@@ -64,39 +64,38 @@ func TestEveryDamagedByteOfALog(t *testing.T) {
 	log := d.lookup(s.logPath("m"))
 	sound := log.data
 	for i := range sound {
-		for _, flip := range []byte{0x01, 0x80, 0xff} {
-			log.data = slices.Clone(sound)
-			log.data[i] ^= flip
-			readable := 0
-			for n, want := range saved {
-				m, _, err := s.Load(fmt.Sprintf("m@%d", n))
-				if err == nil && !same(m, want) {
-					t.Fatalf("byte %d: version %d is another", i, n)
-				}
-				if err == nil {
-					readable++
-				}
+		flip := []byte{0x01, 0x80, 0xff}[i%3]
+		log.data = slices.Clone(sound)
+		log.data[i] ^= flip
+		readable := 0
+		for n, want := range saved {
+			m, _, err := s.Load(fmt.Sprintf("m@%d", n))
+			if err == nil && !same(m, want) {
+				t.Fatalf("byte %d: version %d is another", i, n)
 			}
-			if m, v, err := s.Load("m"); err == nil && !same(m, saved[v.Number]) {
-				t.Fatalf("byte %d: the newest version is wrong", i)
+			if err == nil {
+				readable++
 			}
-			versions, err := s.Log("m")
-			if err == nil && len(versions) < 5 {
-				t.Fatalf("byte %d: %d versions, and no error", i, len(versions))
-			}
-			if i > grouped && readable < 4 {
-				t.Fatalf("byte %d: only %d versions can be read", i, readable)
-			}
-			// And one can go on, from what there is.
-			if _, err := s.Save(ctx, "m", h, Version{Kind: Update}); err != nil {
-				t.Fatalf("byte %d: %v", i, err)
-			}
-			mustLoad(t, s, "m", h)
-			for n, want := range saved {
-				m, v, err := s.Load(fmt.Sprintf("m@%d", n))
-				if err == nil && !same(m, want) && v.Number <= 5 {
-					t.Fatalf("byte %d: version %d is another after saving", i, n)
-				}
+		}
+		if m, v, err := s.Load("m"); err == nil && !same(m, saved[v.Number]) {
+			t.Fatalf("byte %d: the newest version is wrong", i)
+		}
+		versions, err := s.Log("m")
+		if err == nil && len(versions) < 5 {
+			t.Fatalf("byte %d: %d versions, and no error", i, len(versions))
+		}
+		if i > grouped && readable < 4 {
+			t.Fatalf("byte %d: only %d versions can be read", i, readable)
+		}
+		// And one can go on, from what there is.
+		if _, err := s.Save(ctx, "m", h, Version{Kind: Update}); err != nil {
+			t.Fatalf("byte %d: %v", i, err)
+		}
+		mustLoad(t, s, "m", h)
+		for n, want := range saved {
+			m, v, err := s.Load(fmt.Sprintf("m@%d", n))
+			if err == nil && !same(m, want) && v.Number <= 5 {
+				t.Fatalf("byte %d: version %d is another after saving", i, n)
 			}
 		}
 	}

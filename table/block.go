@@ -8,6 +8,8 @@ import (
 	"io"
 	"runtime"
 	"sync"
+
+	"github.com/parquet-go/parquet-go"
 )
 
 // Text is read in blocks of whole records. One goroutine reads and cuts,
@@ -39,10 +41,10 @@ type batch struct {
 	rows    int
 	weights []float64 // what the format itself says rows weigh, or nil
 	data    []byte
-	values  []parquetCells // in place of data, where the input is no text
-	lines   int            // in the data, or rows where there are none
-	before  int            // lines or rows of the input before these; known once they are taken in order
-	read    int64          // raw bytes read from the input by then
+	values  [][]parquet.Value // of each column, in place of data, where the input is no text
+	lines   int               // in the data, or rows where there are none
+	before  int               // lines or rows of the input before these; known once they are taken in order
+	read    int64             // raw bytes read from the input by then
 	problem *problem
 	scratch []byte // for cells that are not in data as they are
 	done    chan struct{}

@@ -53,7 +53,11 @@ func newInput(name string, r io.Reader, keep bool) *input {
 	return in
 }
 
+// openInput opens a file, or standard input if the path is "-".
 func openInput(path string, keep bool) (*input, error) {
+	if path == "-" {
+		return newInput(path, os.Stdin, keep), nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, openError(path, err)

@@ -28,10 +28,9 @@ type parquetFile struct {
 	batch   *batch
 	rows    int // in a batch
 	tuning  tuning
-	meter   func() int64
 	total   int64 // rows that the file says it has
-	done    int64
-	size    int64
+	done    int64 // rows read
+	size    int64 // bytes of the input
 }
 
 // parquetKind is what the values of a column are.
@@ -39,11 +38,6 @@ type parquetKind struct {
 	state  state // number, date or text
 	number func(v parquet.Value) float64
 	text   func(v parquet.Value) []byte
-}
-
-// parquetCells are the values of a column in a batch.
-type parquetCells struct {
-	values []parquet.Value
 }
 
 // errParquet begins what is said of files that cannot be decoded.
@@ -109,7 +103,7 @@ func (s *reading) beginParquet(ctx context.Context) error {
 		}
 		p.cursors[i].pages = leaf.Pages()
 	}
-	p.batch = &batch{columns: p.columns(), values: make([]parquetCells, len(leaves))}
+	p.batch = &batch{columns: p.columns(), values: make([][]parquet.Value, len(leaves))}
 	s.source, s.flow = p, p
 	return nil
 }
@@ -355,12 +349,11 @@ func (p *parquetFile) next() (*batch, error) {
 	}
 	errs := make([]error, len(p.cursors))
 	p.each(func(i int) {
-		cells := &b.values[i]
-		if cap(cells.values) < p.rows {
-			cells.values = make([]parquet.Value, p.rows)
+		if cap(b.values[i]) < p.rows {
+			b.values[i] = make([]parquet.Value, p.rows)
 		}
-		n, err := p.cursors[i].read(cells.values[:p.rows])
-		cells.values, errs[i] = cells.values[:n], err
+		n, err := p.cursors[i].read(b.values[i][:p.rows])
+		b.values[i], errs[i] = b.values[i][:n], err
 	})
 	b.lines = -1
 	for i := range p.cursors {
@@ -370,7 +363,7 @@ func (p *parquetFile) next() (*batch, error) {
 		if errs[i] != nil {
 			return nil, errs[i]
 		}
-		if n := len(b.values[i].values); b.lines < 0 {
+		if n := len(b.values[i]); b.lines < 0 {
 			b.lines = n
 		} else if n != b.lines {
 			return nil, fmt.Errorf("%w (columns differ in length); write it again", errParquet)
@@ -436,7 +429,7 @@ func (p *parquetFile) parse(b *batch) *problem {
 	problems := make([]*problem, len(p.fields))
 	p.each(func(i int) {
 		if c := &b.columns[i]; !c.idle {
-			problems[i] = p.kinds[i].addAll(c, b.values[i].values)
+			problems[i] = p.kinds[i].addAll(c, b.values[i])
 		}
 	})
 	var first *problem

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/deprecated"
 )
 
@@ -218,6 +219,25 @@ func TestBadParquet(t *testing.T) {
 	_, _, err = Read(t.Context(), bytes.NewReader(parquetBytes(t, []latin{{[]byte("x")}, {[]byte("\xff")}})), Options{Name: "x"})
 	if want := `x: row 2: column "a": a cell is not UTF-8 text`; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// A bit that is wrong anywhere makes an error or a table, nothing worse.
+func TestDamagedParquet(t *testing.T) {
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Zstd} {
+		good := parquetBytes(t, parquetRows(), parquet.Compression(codec))
+		for i := 0; i < len(good); i += 13 {
+			data := bytes.Clone(good)
+			data[i] ^= 1 << (i % 8)
+			got, _, err := Read(t.Context(), bytes.NewReader(data), Options{Name: "x.parquet"})
+			if err == nil {
+				if _, err := New(got.Schema, got.Columns, got.Weights); err != nil {
+					t.Fatal(err)
+				}
+			} else if !strings.HasPrefix(err.Error(), "x.parquet: ") {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ type Report struct {
 	Notes  []string // remarks for the user, a line each
 }
 
-// ReadFile reads a file. Its format follows from its extension, else from its
+// ReadFile reads a file, or standard input if the path is "-". Its format follows from its extension, else from its
 // beginning; a file packed with gzip or zstd is unpacked on the way.
 func ReadFile(ctx context.Context, path string, o Options) (*Table, *Report, error) {
 	in, err := openInput(path, o.Schema == nil)

@@ -327,6 +327,25 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
+func TestStandardInput(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(path, []byte("a\n1\n2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdin := os.Stdin
+	defer func() { os.Stdin = stdin }()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	os.Stdin = f
+	got, _, err := ReadFile(t.Context(), "-", Options{})
+	if err != nil || show(got) != "a | 1 | 2" {
+		t.Error(got, err)
+	}
+}
+
 func TestCancelWhileReading(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	pr, pw := io.Pipe()

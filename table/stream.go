@@ -21,8 +21,8 @@ const (
 	batchCells = 1 << 22
 )
 
-// OpenStream opens a file to be read in batches. The options must have a
-// schema.
+// OpenStream opens a file, or standard input if the path is "-", to be read in
+// batches. The options must have a schema.
 func OpenStream(ctx context.Context, path string, o Options) (*Stream, error) {
 	if o.Schema == nil {
 		return nil, errNoSchema

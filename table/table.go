@@ -5,6 +5,21 @@
 // the attribute's Values. A numeric column is a slice of float64. Columns,
 // not rows, because counting and sorting run along columns.
 //
+// Read, ReadFile and Stream make tables of delimited text (RFC 4180 and what
+// is usual around it), ARFF (Weka's format), Parquet and JSON lines. A cell
+// that is empty or reads ?, NA, NaN or null is missing. A column whose known
+// cells are all numbers is numeric; one whose known cells are all ISO dates is
+// numeric, too, in days since 1970; any other is nominal. Numbers are plain
+// decimals; inf is a number, and one beyond the range of a float64 becomes
+// infinite, with a remark. Options overrule all of that, or have the input
+// read as the columns of a model's schema (see also Conform).
+//
+// Text is read in blocks that are parsed side by side, each column taken for
+// numbers until a cell says otherwise; what is read does not depend on the
+// size of blocks or the number of cores. The dictionary of a table that is
+// read without a schema is sorted, so that it does not depend on the order of
+// rows either.
+//
 // Tables are values to read from: no function of this module changes the
 // cells of a table it was given.
 package table

@@ -37,16 +37,15 @@ const (
 
 // field is a column of the input: its name, and what is to be done with it.
 type field struct {
-	name     string
-	how      how
-	weight   bool     // holds the weights of the rows
-	keepID   bool     // never ignored for having too many distinct values
-	declared bool     // the input itself says what the cells are
-	values   []string // names that the dictionary begins with
-	markers  []string // those of them that mean a missing cell elsewhere
-	closed   bool     // other names than values are an error
-	attr     int      // the schema's attribute, or -1
-	slot     int      // the column of the assembly, or -1; only the assembly looks at it
+	name    string
+	how     how
+	weight  bool     // holds the weights of the rows
+	keepID  bool     // never ignored for having too many distinct values
+	values  []string // names that the dictionary begins with
+	markers []string // those of them that mean a missing cell elsewhere
+	closed  bool     // other names than values are an error
+	attr    int      // the schema's attribute, or -1
+	slot    int      // the column of the assembly, or -1; only the assembly looks at it
 
 	// text is set as soon as a cell is known to be neither number nor date.
 	// It spares later blocks a wrong start; what is read does not depend on it.

@@ -156,6 +156,7 @@ func (c *compact) smooth(i int, prior []float64, m float64, labels []string) {
 func (c *compact) average(m float64) {
 	c.answer = make([]float64, 2*len(c.nodes))
 	within := make([]float64, len(c.nodes)) // variance
+	wider := students()
 	set := func(i, parent int) {
 		n, s, ss := c.stat[3*i], c.stat[3*i+1], c.stat[3*i+2]
 		if n <= 0 {
@@ -174,17 +175,31 @@ func (c *compact) average(m float64) {
 			within[i] = within[parent]
 		}
 		c.answer[2*i] = c.number(c.center, mean)
-		wider := 1.0
-		if freedom := n - 1 + m; freedom >= 1 {
-			wider = distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(0.975) / quantile
-		}
-		c.answer[2*i+1] = min(c.scale*math.Sqrt(within[i]*(1+1/n))*wider, math.MaxFloat64)
+		c.answer[2*i+1] = min(c.scale*math.Sqrt(within[i]*(1+1/n))*wider(n-1+m), math.MaxFloat64)
 	}
 	set(0, 0)
 	for i := range c.nodes {
 		for k, kids := c.kids(i).from, c.kids(i); k < kids.to; k++ {
 			set(k, i)
 		}
+	}
+}
+
+// students returns a function that says how much wider Student's distribution
+// with so many degrees of freedom is than the normal one, at 95 %. It remembers
+// what it computed.
+func students() func(freedom float64) float64 {
+	seen := map[float64]float64{}
+	return func(freedom float64) float64 {
+		if freedom < 1 {
+			return 1
+		}
+		w, ok := seen[freedom]
+		if !ok {
+			w = distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(0.975) / quantile
+			seen[freedom] = w
+		}
+		return w
 	}
 }
 

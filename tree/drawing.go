@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/accrete-ml/accrete/draw"
@@ -75,4 +76,6 @@ func (m *Model) chain(g *draw.Graph) (*draw.Graph, error) {
 
 func percent(p float64) string { return strconv.FormatFloat(100*p, 'f', 1, 64) + " %" }
 
-func count(n float64) string { return "n = " + strconv.FormatFloat(n, 'g', 6, 64) }
+func count(n float64) string {
+	return "n = " + strconv.FormatFloat(math.Round(10*n)/10, 'f', -1, 64)
+}

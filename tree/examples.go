@@ -171,17 +171,18 @@ func (x *examples) add(stat []float64, row int32, w float64) {
 }
 
 // sort returns a numeric column's known cells of the given rows, ascending.
-func (x *examples) sort(col int, rows []int32) []uint64 {
+func (x *examples) sort(col int, rows []int32, s *scratch) []uint64 {
 	cells := x.table.Columns[col].Floats
 	keys := make([]uint64, 0, len(rows))
-	order := make([]int32, 0, len(rows))
+	order := resize(s.order, len(rows))[:0]
 	for _, r := range rows {
 		if !table.IsMissing(cells[r]) {
 			keys = append(keys, radix.Key(cells[r]))
 			order = append(order, r)
 		}
 	}
-	radix.Sort(keys, order)
+	s.order = order
+	s.sorting.Sort(keys, order)
 	f := x.entry
 	rank := uint64(0)
 	before := uint64(0)
@@ -197,30 +198,6 @@ func (x *examples) sort(col int, rows []int32) []uint64 {
 		keys[i] = e
 	}
 	return keys
-}
-
-// between returns a number that separates lo from hi: lo ≤ it < hi.
-func between(lo, hi float64) float64 {
-	switch {
-	case math.IsInf(lo, -1) && math.IsInf(hi, 1):
-		return 0
-	case math.IsInf(lo, -1):
-		// Rules cannot speak of infinity, so the largest number stands in.
-		if hi > -math.MaxFloat64 {
-			return -math.MaxFloat64
-		}
-		return lo
-	case math.IsInf(hi, 1):
-		return lo
-	}
-	mid := lo/2 + hi/2 // lo+hi could overflow
-	if sum := lo + hi; !math.IsInf(sum, 0) {
-		mid = sum / 2 // lo/2 loses the last bit of the smallest numbers
-	}
-	if mid < lo || mid >= hi {
-		return lo
-	}
-	return mid
 }
 
 // parallel calls work for 0 ≤ i < n on all cores, until the context ends.

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/accrete-ml/accrete/internal/radix"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -76,6 +77,9 @@ type scratch struct {
 	cuts    []float64
 	slots   []int32
 	moved   []uint64
+	found   []candidate
+	order   []int32
+	sorting radix.Room[int32]
 }
 
 // Branches that are none.
@@ -105,11 +109,16 @@ func grow(ctx context.Context, t *table.Table, target int, weights []float64, s 
 
 	p := &part{}
 	root := &node{col: leaf, stat: make([]float64, x.size)}
+	plain := true
 	for r := range int32(x.rows) {
 		if w := x.weight(int(r)); w > 0 {
 			p.rows = append(p.rows, r)
 			x.add(root.stat, r, w)
+			plain = plain && w == 1
 		}
+	}
+	if plain {
+		x.weights = nil // rows that do not count are out of the way
 	}
 	g.finish(root, -1)
 	root.known = root.n
@@ -129,12 +138,12 @@ func grow(ctx context.Context, t *table.Table, target int, weights []float64, s 
 		}
 	}
 	p.sorted = make([][]uint64, len(p.live))
-	err = parallel(ctx, len(p.live), func(k int) {
+	g.each(len(p.live), p, &scratch{}, func(k int, s *scratch) {
 		if t.Schema.Attributes[p.live[k]].Kind == table.Numeric {
-			p.sorted[k] = x.sort(int(p.live[k]), p.rows)
+			p.sorted[k] = x.sort(int(p.live[k]), p.rows, s)
 		}
 	})
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	g.split(p)
@@ -173,7 +182,7 @@ func (g *grower) open(nd *node, depth int) bool {
 	return nd.stat[nd.label] < nd.n
 }
 
-// split chooses the best test for a node and grows its children:
+// split grows the tree below a node:
 //
 //	ID3(Examples, Attributes):
 //	  if Examples are of one class, or no attribute is left: a leaf
@@ -182,27 +191,7 @@ func (g *grower) open(nd *node, depth int) bool {
 //	    if no Examples have A = v: a leaf of the most common class
 //	    else: ID3(Examples with A = v, Attributes - A)
 func (g *grower) split(p *part) {
-	if g.ctx.Err() != nil {
-		return
-	}
-	s := g.pool.Get().(*scratch)
-	defer g.pool.Put(s)
-	weights := g.weights
-	if p.weights != nil {
-		weights = s.ownWeights(p, g.rows)
-	}
-
-	found := make([]candidate, len(p.live))
-	g.each(len(p.live), p, s, func(k int, s *scratch) {
-		found[k] = g.judge(p, k, weights, s)
-	})
-	best := g.choose(p, found)
-	if best < 0 {
-		g.settle(p.node)
-		return
-	}
-	at := g.assign(p, best, &found[best], weights, s)
-	children := g.children(p, best, found, at, s)
+	children := g.test(p)
 	if len(children) == 0 {
 		return
 	}
@@ -223,6 +212,32 @@ func (g *grower) split(p *part) {
 	}
 	g.split(children[0])
 	group.Wait()
+}
+
+// test chooses the best test for a node and returns the parts of the children
+// that may be split further.
+func (g *grower) test(p *part) []*part {
+	if g.ctx.Err() != nil {
+		return nil
+	}
+	s := g.pool.Get().(*scratch)
+	defer g.pool.Put(s)
+	weights := g.weights
+	if p.weights != nil {
+		weights = s.ownWeights(p, g.rows)
+	}
+	s.found = resize(s.found, len(p.live))
+	found := s.found
+	g.each(len(p.live), p, s, func(k int, s *scratch) {
+		found[k] = g.judge(p, k, weights, s)
+	})
+	best := g.choose(p, found)
+	if best < 0 {
+		g.settle(p.node)
+		return nil
+	}
+	at := g.assign(p, best, &found[best], weights, s)
+	return g.children(p, best, found, at, s)
 }
 
 // parallelCells is the number of cells that are worth a goroutine.

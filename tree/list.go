@@ -73,6 +73,7 @@ type postPruner struct {
 	classes []bitmap  // rows of each class
 	weights []float64 // of rows that estimate accuracies; nil: each counts once
 	all     []float64 // of rows that rules answer from
+	upper   func(e, n float64) float64
 	root    *node
 	rules   []listRule
 }
@@ -83,7 +84,7 @@ type bitmap []uint64
 // postPrune makes a list of rules of a tree. Accuracies are estimated on the
 // rows with weights, answers rest on all.
 func postPrune(ctx context.Context, root *node, x *examples, weights, all []float64, s *settings) (*list, error) {
-	p := &postPruner{settings: *s, ctx: ctx, table: x.table, root: root, weights: weights, all: all}
+	p := &postPruner{settings: *s, ctx: ctx, table: x.table, root: root, weights: weights, all: all, upper: upperErrors(s.CF)}
 	p.classes = make([]bitmap, x.classes)
 	words := (x.rows + 63) / 64
 	everything := make(bitmap, words)
@@ -121,7 +122,7 @@ func (p *postPruner) paths(nd *node, path []condition, sets []bitmap, everything
 				set[r/64] |= 1 << (r % 64)
 			}
 		}
-		p.paths(kid, append(path[:len(path):len(path)], c), append(sets[:len(sets):len(sets)], set), everything)
+		p.paths(kid, append(path, c), append(sets, set), everything)
 	}
 }
 
@@ -204,7 +205,7 @@ func (p *postPruner) estimate(rows bitmap, class int32) (accuracy, covered float
 	case "validation":
 		return correct / covered, covered
 	}
-	return 1 - UpperError(covered-correct, covered, p.CF), covered
+	return 1 - p.upper(covered-correct, covered), covered
 }
 
 // weigh returns the weight of the rows in a set, and in another if given.

@@ -263,6 +263,21 @@ func UpperError(e, n, cf float64) float64 {
 	return mathext.InvRegIncBeta(e+1, n-e, 1-cf)
 }
 
+// upperErrors is UpperError at one confidence, which remembers what it
+// computed: most leaves have few rows.
+func upperErrors(cf float64) func(e, n float64) float64 {
+	seen := map[[2]float64]float64{}
+	return func(e, n float64) float64 {
+		key := [2]float64{e, n}
+		u, ok := seen[key]
+		if !ok {
+			u = UpperError(e, n, cf)
+			seen[key] = u
+		}
+		return u
+	}
+}
+
 // leafBits returns what it costs in bits to state a leaf and the classes of
 // its rows: a bit that it is a leaf, its class, how many rows are exceptions
 // and which (Quinlan and Rivest 1989).

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -25,7 +26,7 @@ func judgeColumn(t *testing.T, tbl *table.Table, col int, s settings) candidate 
 	}
 	g.finish(p.node, -1)
 	if tbl.Schema.Attributes[col].Kind == table.Numeric {
-		p.sorted[0] = x.sort(col, p.rows)
+		p.sorted[0] = x.sort(col, p.rows, &scratch{})
 	}
 	return g.judge(p, 0, x.weights, &scratch{})
 }
@@ -184,12 +185,12 @@ func TestBetween(t *testing.T) {
 	numbers := []float64{-inf, -math.MaxFloat64, math.Nextafter(-math.MaxFloat64, 0), -1, -5e-324, 0, 5e-324, 1, math.Nextafter(1, 2), 1e308, math.MaxFloat64, inf}
 	for i, lo := range numbers {
 		for _, hi := range numbers[i+1:] {
-			if mid := between(lo, hi); !(lo <= mid && mid < hi) {
+			if mid := encode.Between(lo, hi); !(lo <= mid && mid < hi) {
 				t.Errorf("between %v and %v: %v", lo, hi, mid)
 			}
 		}
 	}
-	if between(48, 60) != 54 || between(-inf, inf) != 0 {
+	if encode.Between(48, 60) != 54 || encode.Between(-inf, inf) != 0 {
 		t.Error("midpoints")
 	}
 }

@@ -628,7 +628,7 @@ func TestExplainPlayTennis(t *testing.T) {
 	// Known to be sunny, the answer would go from 9/14 for Yes to 0.
 	near(t, "could move", e.Missing[0].CouldMove, 9.0/14, 1e-12)
 
-	list := learnTable(t, playTennis(), Learner{Prune: "rules", MinRows: ptr(1.0), Binary: ptr(false)})
+	list := learnTable(t, playTennis(), Learner{Preset: "id3", Prune: "rules", Estimate: "normal"})
 	e, err = list.Explain(conform(t, playTennis(), list), 0)
 	if err != nil || e.Evidence[0].ID == "" || !strings.Contains(e.Evidence[0].Text, "Outlook = Sunny") {
 		t.Errorf("%+v, %v", e, err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -104,7 +105,7 @@ func Cuts(t *table.Table, target, col int) []Cut {
 			}
 		}
 		if mixed > 1 {
-			cuts = append(cuts, Cut{between(runs[i].x, runs[i+1].x), Split{below, above}.Gain()})
+			cuts = append(cuts, Cut{encode.Between(runs[i].x, runs[i+1].x), Split{below, above}.Gain()})
 		}
 	}
 	return cuts

@@ -379,3 +379,42 @@ func toNumber(cell string) float64 {
 	}
 	return x
 }
+
+// The trees of exercise 3.1, found from their truth tables: greedily and by
+// exhaustion.
+func TestBooleanFunctions(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		vars  int
+		f     func(v []bool) bool
+		nodes int
+	}{
+		{"A and not B", 2, func(v []bool) bool { return v[0] && !v[1] }, 5},
+		{"A or B and C", 3, func(v []bool) bool { return v[0] || v[1] && v[2] }, 7},
+		{"A xor B", 2, func(v []bool) bool { return v[0] != v[1] }, 7},
+		{"A and B or C and D", 4, func(v []bool) bool { return v[0] && v[1] || v[2] && v[3] }, 13},
+	} {
+		text := strings.Join([]string{"A", "B", "C", "D"}[:c.vars], " ") + " y\n"
+		for bits := range 1 << c.vars {
+			v := make([]bool, c.vars)
+			for i := range v {
+				v[i] = bits>>i&1 == 1
+				text += map[bool]string{true: "T ", false: "F "}[v[i]]
+			}
+			text += map[bool]string{true: "Yes\n", false: "No\n"}[c.f(v)]
+		}
+		truth := tableOf(text)
+		m := learnTable(t, truth, Learner{Preset: "id3"})
+		if m.Nodes() != c.nodes {
+			t.Errorf("%s: ID3 takes %d nodes: %s", c.name, m.Nodes(), m.Outline())
+		}
+		for r, p := range predict(t, m, truth) {
+			if m.Schema().Attributes[c.vars].Values[learn.Best(p, []string{"No", "Yes"})] != truth.Text(r, c.vars) {
+				t.Errorf("%s: row %d is answered wrongly", c.name, r+1)
+			}
+		}
+		if _, nodes, _, err := Smallest(truth, c.vars); err != nil || nodes != c.nodes {
+			t.Errorf("%s: the smallest tree has %d nodes, %v", c.name, nodes, err)
+		}
+	}
+}

@@ -59,18 +59,12 @@ func (s *settings) expectation(root *node, classes int) func(*node) float64 {
 			return nd.n * (nd.errors() + s.M*(1-prior[nd.label])) / math.Max(nd.n+s.M, math.SmallestNonzeroFloat64)
 		}
 	}
-	seen := map[[2]float64]float64{}
+	upper := upperErrors(s.CF)
 	return func(nd *node) float64 {
 		if nd.n == 0 {
 			return 0
 		}
-		key := [2]float64{nd.errors(), nd.n}
-		u, ok := seen[key]
-		if !ok {
-			u = UpperError(key[0], key[1], s.CF)
-			seen[key] = u
-		}
-		return nd.n * u
+		return nd.n * upper(nd.errors(), nd.n)
 	}
 }
 
@@ -131,7 +125,7 @@ func review(root *node, x *examples, t *table.Table, weights []float64, s *setti
 	var send func(h *held, row int32, w float64)
 	send = func(h *held, row int32, w float64) {
 		h.asLeaf += w * x.error(h.node, row)
-		each(h.node, t.Columns, row, s, func(b int, share float64) { send(h.children[b], row, w*share) })
+		follow(h.node, t.Columns, row, s, func(b int, share float64) { send(h.children[b], row, w*share) })
 	}
 	for r, w := range weights {
 		if w > 0 {
@@ -168,8 +162,8 @@ func (x *examples) error(nd *node, row int32) float64 {
 	return 0
 }
 
-// each calls visit for the branches that a row takes, with its share of each.
-func each(nd *node, columns []table.Column, row int32, s *settings, visit func(b int, share float64)) {
+// follow calls visit for the branches that a row takes, with its share of each.
+func follow(nd *node, columns []table.Column, row int32, s *settings, visit func(b int, share float64)) {
 	if nd.isLeaf() {
 		return
 	}
@@ -303,7 +297,7 @@ func readmit(root *node, x *examples, t *table.Table, weights []float64, s *sett
 		}
 		var ways [2]way
 		taken := ways[:0]
-		each(nd, t.Columns, row, s, func(b int, share float64) { taken = append(taken, way{b, share}) })
+		follow(nd, t.Columns, row, s, func(b int, share float64) { taken = append(taken, way{b, share}) })
 		for _, to := range taken {
 			send(nd.kids[to.b], row, w*to.share, len(taken) == 1 && to.share == 1)
 		}

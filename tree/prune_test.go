@@ -290,7 +290,7 @@ func TestPruningRemovesNoise(t *testing.T) {
 		}
 	}
 	full := learnTable(t, tbl, Learner{Prune: "none"}).Nodes()
-	for _, l := range []Learner{{}, {Prune: "error"}, {Prune: "cost"}, {Prune: "mdl"}, {Preset: "assistant"}, {Preset: "cart"}} {
+	for _, l := range []Learner{{}, {Prune: "error"}, {Prune: "cost"}, {Prune: "mdl"}, {Preset: "cart"}} {
 		m := learnTable(t, tbl, l)
 		if m.Nodes() > full/2 {
 			t.Errorf("%+v: %d nodes of %d are left", l, m.Nodes(), full)

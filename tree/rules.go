@@ -56,7 +56,7 @@ func (m *Model) detour() string {
 }
 
 // eachLeaf calls visit for the leaves from left to right, with the conditions
-// on the path to each.
+// on the path to each, which visit must not keep.
 func (m *Model) eachLeaf(visit func(i int, path []condition)) {
 	var descend func(i int, path []condition)
 	descend = func(i int, path []condition) {
@@ -65,7 +65,7 @@ func (m *Model) eachLeaf(visit func(i int, path []condition)) {
 			return
 		}
 		for b := range int(m.tree.nodes[i].kids) {
-			descend(int(m.tree.nodes[i].kid)+b, append(path[:len(path):len(path)], m.tree.condition(i, b)))
+			descend(int(m.tree.nodes[i].kid)+b, append(path, m.tree.condition(i, b)))
 		}
 	}
 	descend(0, nil)

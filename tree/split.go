@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/accrete-ml/accrete/encode"
 )
 
 // candidate is the best test of one column at one node.
@@ -119,7 +121,7 @@ func (g *grower) judgeNumeric(p *part, k int, weights []float64, s *scratch) can
 		above[i] = known[i] - below[i]
 	}
 	cells := g.table.Columns[p.live[k]].Floats
-	c := candidate{left: left, threshold: between(cells[f.row(entries[left-1])], cells[f.row(entries[left])])}
+	c := candidate{left: left, threshold: encode.Between(cells[f.row(entries[left-1])], cells[f.row(entries[left])])}
 	g.measureUp(&c, p, s.stat[2*D:4*D], missing)
 	return c
 }

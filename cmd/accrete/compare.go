@@ -39,6 +39,12 @@ number of pairs; only significant ones are called so.`,
 			if err != nil {
 				return usageError{err}
 			}
+			// One learner that needs a target decides for all.
+			for _, name := range learners {
+				if info, err := learn.Lookup(name); err == nil && !info.Takes.Density {
+					first.Takes.Density = false
+				}
+			}
 			t, _, col, err := a.readFor(ctx, d, target, first)
 			if err != nil {
 				return err

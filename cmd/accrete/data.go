@@ -166,7 +166,13 @@ func (d *data) stream(ctx context.Context, o table.Options) (*table.Stream, erro
 func (a *app) readFor(ctx context.Context, d *data, target string, info learn.Info) (*table.Table, *table.Report, int, error) {
 	o := d.options()
 	o.Target = d.target(target)
+	if info.Takes.Density {
+		o.Target = target // without one it is a density, also of a built-in set
+	}
+	bar, done := a.progress("reading")
+	o.Progress = bar
 	t, report, err := d.read(ctx, o)
+	done()
 	if err != nil {
 		return nil, nil, 0, err
 	}

@@ -41,6 +41,9 @@ answer. Weights add up to the log of the posterior.`,
 			if !ok {
 				return cannot(m.Learner(), "explain its answers", func(c learn.Can) bool { return c.Explain })
 			}
+			if m.Target() == learn.NoTarget {
+				return fmt.Errorf("%s is a density of all columns and has no target to explain", args[0])
+			}
 			return a.explain(c.Context(), e, d, only)
 		},
 	}

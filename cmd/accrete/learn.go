@@ -85,9 +85,7 @@ under a name that exists adds a version.`,
 			if err != nil {
 				return err
 			}
-			if err := a.warnLearntBefore(s, name, report.Hash, d.arg); err != nil {
-				return err
-			}
+			a.warnLearntBefore(s, name, report.Hash, d.arg)
 			a.warnOneClass(t, col)
 
 			now := time.Now()

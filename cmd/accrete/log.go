@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/accrete-ml/accrete/store"
 )
 
 func (a *app) logCommand() *cobra.Command {
@@ -20,40 +23,30 @@ func (a *app) logCommand() *cobra.Command {
 				return err
 			}
 			versions, err := s.Log(args[0])
-			if err != nil {
+			if len(versions) == 0 {
 				return err
 			}
-			if a.json {
-				type entry struct {
-					Version int     `json:"version"`
-					Kind    string  `json:"kind"`
-					Source  string  `json:"source"`
-					Hash    string  `json:"hash"`
-					Rows    float64 `json:"rows"`
-					At      string  `json:"at"`
-					Learner string  `json:"learner"`
-					Seed    uint64  `json:"seed"`
-				}
-				entries := make([]entry, len(versions))
-				for i, v := range versions {
-					entries[i] = entry{v.Number, v.Kind, v.Source.Path, v.Source.Hash, v.Source.Rows, stamp(v.At), v.Learner, v.Seed}
-				}
-				return a.printJSON(struct {
-					Model    string  `json:"model"`
-					Versions []entry `json:"versions"`
-				}{versions[0].Model, entries})
-			}
-			var rows [][]string
-			for _, v := range versions {
-				rows = append(rows, []string{
-					strconv.Itoa(v.Number), v.Kind, v.Source.Name, short(v.Source.Hash),
-					count(v.Source.Rows), count(v.Rows), strconv.Itoa(v.Rules), stamp(v.At),
-				})
-			}
-			printTable(a.out, []string{"version", "kind", "source", "hash", "new rows", "rows", "rules", "when"}, rows)
-			return nil
+			return errors.Join(a.printLog(versions), err) // damage hides no version that is left
 		},
 	}
+}
+
+func (a *app) printLog(versions []store.Version) error {
+	if a.json {
+		return a.printJSON(struct {
+			Model    string          `json:"model"`
+			Versions []store.Version `json:"versions"`
+		}{versions[0].Model, versions})
+	}
+	var rows [][]string
+	for _, v := range versions {
+		rows = append(rows, []string{
+			strconv.Itoa(v.Number), v.Kind, v.Source.Name, short(v.Source.Hash),
+			count(v.Source.Rows), count(v.Rows), strconv.Itoa(v.Rules), stamp(v.At),
+		})
+	}
+	printTable(a.out, []string{"version", "kind", "source", "hash", "new rows", "rows", "rules", "when"}, rows)
+	return nil
 }
 
 // stamp writes a time for people and programs alike.

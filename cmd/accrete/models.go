@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -23,45 +24,53 @@ func (a *app) modelsCommand() *cobra.Command {
 				return err
 			}
 			models, err := s.Models()
-			if err != nil {
+			if err != nil && len(models) == 0 {
 				return err
 			}
-			if a.json {
-				type entry struct {
-					Model    string  `json:"model"`
-					Versions int     `json:"versions"`
-					Learner  string  `json:"learner"`
-					Target   *string `json:"target"`
-					Rows     float64 `json:"rows"`
-					At       string  `json:"at"`
-				}
-				entries := []entry{}
-				for _, m := range models {
-					e := entry{Model: m.Name, Versions: m.Versions, Learner: m.Latest.Learner, Rows: m.Latest.Rows, At: stamp(m.Latest.At)}
-					if m.Latest.Target != "" {
-						e.Target = &m.Latest.Target
-					}
-					entries = append(entries, e)
-				}
-				return a.printJSON(struct {
-					Models []entry `json:"models"`
-				}{entries})
-			}
-			if len(models) == 0 {
-				fmt.Fprintf(a.out, "no models in %s yet; start with: accrete learn votes\n", a.store)
-				return nil
-			}
-			var rows [][]string
-			for _, m := range models {
-				rows = append(rows, []string{m.Name, strconv.Itoa(m.Versions), m.Latest.Learner, m.Latest.Target, count(m.Latest.Rows), stamp(m.Latest.At)})
-			}
-			printTable(a.out, []string{"model", "versions", "learner", "target", "rows", "last change"}, rows)
-			return nil
+			return errors.Join(a.printModels(models), err) // a damaged model hides no other
 		},
 	}
 }
 
-func (a *app) openStore() (*store.Store, error) { return store.Open(a.store, store.Options{}) }
+// modelEntry is a model in the list, as programs read it.
+type modelEntry struct {
+	Model    string  `json:"model"`
+	Versions int     `json:"versions"`
+	Learner  string  `json:"learner"`
+	Target   *string `json:"target"`
+	Rows     float64 `json:"rows"`
+	At       string  `json:"at"`
+}
+
+func (a *app) printModels(models []store.Summary) error {
+	if a.json {
+		entries := []modelEntry{}
+		for _, m := range models {
+			e := modelEntry{Model: m.Name, Versions: m.Versions, Learner: m.Latest.Learner, Rows: m.Latest.Rows, At: stamp(m.Latest.At)}
+			if m.Latest.Target != "" {
+				e.Target = &m.Latest.Target
+			}
+			entries = append(entries, e)
+		}
+		return a.printJSON(struct {
+			Models []modelEntry `json:"models"`
+		}{entries})
+	}
+	if len(models) == 0 {
+		fmt.Fprintf(a.out, "no models in %s yet; start with: accrete learn votes\n", a.store)
+		return nil
+	}
+	var rows [][]string
+	for _, m := range models {
+		rows = append(rows, []string{m.Name, strconv.Itoa(m.Versions), m.Latest.Learner, m.Latest.Target, count(m.Latest.Rows), stamp(m.Latest.At)})
+	}
+	printTable(a.out, []string{"model", "versions", "learner", "target", "rows", "last change"}, rows)
+	return nil
+}
+
+func (a *app) openStore() (*store.Store, error) {
+	return store.Open(a.store, store.Options{Warn: func(message string) { a.notes([]string{message}) }})
+}
 
 // completeModels completes the first argument with the names of models.
 func (a *app) completeModels(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -103,16 +112,12 @@ func cannot(learner, what string, can func(learn.Can) bool) error {
 }
 
 // warnLearntBefore warns when a model has learnt the same bytes before.
-func (a *app) warnLearntBefore(s *store.Store, name, hash, arg string) error {
-	versions, err := s.Log(name)
-	if err != nil || hash == "" {
-		return nil // a model that does not exist yet has learnt nothing
-	}
+func (a *app) warnLearntBefore(s *store.Store, name, hash, arg string) {
+	versions, _ := s.Log(name) // a model that does not exist yet has learnt nothing
 	for _, v := range versions {
-		if v.Source.Hash == hash {
+		if hash != "" && v.Source.Hash == hash {
 			a.notes([]string{fmt.Sprintf("%s has the same content as %s, which version %d learnt", arg, v.Source.Name, v.Number)})
-			break
+			return
 		}
 	}
-	return nil
 }

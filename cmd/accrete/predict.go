@@ -72,6 +72,9 @@ func (a *app) modelAndData(args []string, flags *dataFlags) (learn.Model, *data,
 func (a *app) predict(ctx context.Context, m learn.Model, d *data, to io.Writer, score *score) error {
 	o := d.options()
 	o.Schema = m.Schema()
+	bar, done := a.progress("predicting")
+	defer done()
+	o.Progress = bar
 	stream, err := d.stream(ctx, o)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -11,7 +12,8 @@ import (
 // rounded returns a copy of a base for people to read: counts and bits with
 // four decimals, which predictions do not depend on. With brief, so are
 // probabilities and weights, and of a distribution only the most probable
-// class is left: the base then only nearly predicts as before.
+// class is left, of a wide unit the first columns: the base then only nearly
+// predicts as before.
 func rounded(base *rule.Base, brief bool) *rule.Base {
 	b := *base
 	b.Rules = slices.Clone(base.Rules)
@@ -28,9 +30,15 @@ func rounded(base *rule.Base, brief bool) *rule.Base {
 		for i := range b.Units {
 			roundUnit(&b.Units[i])
 		}
+		if len(base.Units) > 0 && len(base.Units[0].Expect) > mostExpected {
+			b.Notes = append(slices.Clone(base.Notes), fmt.Sprintf("the first %d of %d columns", mostExpected, len(base.Units[0].Expect)))
+		}
 	}
 	return &b
 }
+
+// mostExpected is how many columns of a unit fit on a page.
+const mostExpected = 12
 
 func roundRule(r *rule.Rule, brief bool) {
 	e := &r.Evidence
@@ -53,7 +61,7 @@ func likeliest(shares []rule.Share) rule.Share {
 
 func roundUnit(u *rule.Unit) {
 	u.Prior = digits(u.Prior)
-	u.Expect = slices.Clone(u.Expect)
+	u.Expect = slices.Clone(u.Expect[:min(len(u.Expect), mostExpected)])
 	for i := range u.Expect {
 		e := &u.Expect[i]
 		e.Mean, e.Deviation = digits(e.Mean), digits(e.Deviation)

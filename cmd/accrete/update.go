@@ -68,13 +68,14 @@ func (a *app) update(ctx context.Context, s *store.Store, tx *store.Tx, name str
 
 	o := d.options()
 	o.Schema, o.Extend = old.Schema(), true
+	bar, done := a.progress("learning")
+	defer done()
+	o.Progress = bar
 	stream, err := d.stream(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer stream.Close()
-	bar, done := a.progress("learning")
-	defer done()
 	score := newScore(old)
 	for {
 		batch, err := stream.Next()
@@ -92,7 +93,7 @@ func (a *app) update(ctx context.Context, s *store.Store, tx *store.Tx, name str
 		}
 		source.Rows += float64(batch.Rows())
 	}
-	m, err := u.Freeze(learn.WithProgress(ctx, bar))
+	m, err := u.Freeze(ctx)
 	if err != nil {
 		return err
 	}
@@ -100,9 +101,7 @@ func (a *app) update(ctx context.Context, s *store.Store, tx *store.Tx, name str
 
 	report := stream.Report()
 	a.notes(report.Notes)
-	if err := a.warnLearntBefore(s, name, report.Hash, d.arg); err != nil {
-		return err
-	}
+	a.warnLearntBefore(s, name, report.Hash, d.arg)
 	source.Hash = report.Hash
 	v, err := tx.Save(m, store.Version{Kind: store.Update, Source: source, At: now, Seed: before.Seed, Settings: before.Settings})
 	if err != nil {

@@ -9,9 +9,18 @@ import "math"
 // digits is the number of eight-bit digits of a key.
 const digits = 8
 
+// Room is what sorting needs besides what is sorted. It can be used again.
+type Room[T any] struct {
+	keys []uint64
+	rows []T
+}
+
 // Sort sorts keys ascending and moves rows along. Digits in which all keys
 // agree cost one look, not a pass: small integers sort in two or three.
-func Sort[T any](keys []uint64, rows []T) {
+func Sort[T any](keys []uint64, rows []T) { new(Room[T]).Sort(keys, rows) }
+
+// Sort is Sort in room that is there already.
+func (room *Room[T]) Sort(keys []uint64, rows []T) {
 	n := len(keys)
 	var count [digits][256]int
 	sorted := true
@@ -26,8 +35,11 @@ func Sort[T any](keys []uint64, rows []T) {
 	if sorted {
 		return
 	}
-	fromKeys, toKeys := keys, make([]uint64, n)
-	fromRows, toRows := rows, make([]T, n)
+	if cap(room.keys) < n {
+		room.keys, room.rows = make([]uint64, n), make([]T, n)
+	}
+	fromKeys, toKeys := keys, room.keys[:n]
+	fromRows, toRows := rows, room.rows[:n]
 	for d := range digits {
 		if count[d][byte(keys[0]>>(8*d))] == n {
 			continue

@@ -25,6 +25,7 @@ func ExampleSort() {
 
 // The sort agrees with a stable comparison sort, whatever the keys.
 func TestSortIsStable(t *testing.T) {
+	var room Room[int32]
 	rapid.Check(t, func(t *rapid.T) {
 		keys := rapid.SliceOf(rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(0, 9), rapid.Uint64Range(0, 1<<20))).Draw(t, "keys")
 		rows := make([]int32, len(keys))
@@ -34,7 +35,7 @@ func TestSortIsStable(t *testing.T) {
 		}
 		sorted := slices.Clone(keys)
 		slices.SortStableFunc(want, func(a, b int32) int { return cmp.Compare(keys[a], keys[b]) })
-		Sort(sorted, rows)
+		room.Sort(sorted, rows)
 		if !slices.Equal(rows, want) || !slices.IsSorted(sorted) {
 			t.Fatalf("keys %v: rows %v, want %v", keys, rows, want)
 		}
@@ -58,10 +59,11 @@ func BenchmarkSort(b *testing.B) {
 	for i := range keys {
 		keys[i] = Key(random.NormFloat64())
 	}
+	var room Room[int32]
 	b.ReportAllocs()
 	b.SetBytes(8 * n)
 	for b.Loop() {
 		copy(work, keys)
-		Sort(work, rows)
+		room.Sort(work, rows)
 	}
 }

@@ -112,11 +112,11 @@ func FuzzJSONLines(f *testing.F) {
 		var flat map[string]any
 		if !bytes.ContainsAny(data, "\n\x00\xff\\") && json.Unmarshal(data, &flat) == nil && len(flat) == strings.Count(string(data), ":") && len(flat) > 0 {
 			for key, value := range flat {
-				switch value.(type) {
+				switch value := value.(type) {
 				case map[string]any, []any, nil:
 					return
 				case string:
-					if isMissing([]byte(value.(string))) || !goodText([]byte(value.(string))) {
+					if isMissing([]byte(value)) || !goodText([]byte(value)) {
 						return
 					}
 				}

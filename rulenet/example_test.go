@@ -1,0 +1,38 @@
+package rulenet_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rulenet"
+)
+
+// What one rule says of a congressman's party, by the votes of 1984.
+func Example() {
+	ctx := context.Background()
+	votes, set, err := datasets.Load(ctx, "votes")
+	if err != nil {
+		log.Fatal(err)
+	}
+	l := &rulenet.Learner{}
+	m, err := l.Learn(ctx, learn.Task{Table: votes, Target: votes.Schema.Index(set.Target), Seed: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	e, err := m.(*rulenet.Model).Excerpt(ctx, learn.Budget{Top: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range e.Base.Rules {
+		if len(r.If) > 0 {
+			fmt.Printf("%v %s\n", r.If[0], rulenet.Words(&r, 168.0/435))
+		}
+	}
+	fmt.Printf("%.0f %% of the bits, accuracy %.1f %%\n", 100*e.Share, 100*e.Accuracy)
+	// Output:
+	// physician-fee-freeze = y speaks for republican: 92 %, usually 39 %
+	// 80 % of the bits, accuracy 95.6 %
+}

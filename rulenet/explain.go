@@ -1,0 +1,155 @@
+package rulenet
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// impossible is the log probability that stands for a class without rows.
+const impossible = -1000.0
+
+// Explain returns the prior of each class, the weight of each rule that fires,
+// and how far the cells that are missing could move the answer.
+func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
+	if err := m.fits(t); err != nil {
+		return nil, err
+	}
+	if row < 0 || row >= t.Rows() {
+		return nil, fmt.Errorf("row %d is not one of the table's %d rows", row+1, t.Rows())
+	}
+	e := &learn.Explanation{Prior: make([]float64, len(m.bias)), Additive: true}
+	scores := make([]float64, len(m.bias))
+	copy(scores, m.bias)
+	fired := make([]bool, len(m.units))
+	for i, matcher := range m.matchers {
+		fired[i] = matcher.MatchRow(t, row)
+	}
+	first := len(m.base.Rules) - len(m.lines)
+	for i, l := range m.lines {
+		if !fired[l.unit] {
+			continue
+		}
+		r := &m.base.Rules[first+i]
+		weight := *r.Evidence.Weight
+		scores[l.class] += weight
+		e.Evidence = append(e.Evidence, learn.Evidence{ID: r.ID(), Text: joined(r.If), Class: l.class, Weight: weight})
+	}
+	e.Normaliser = logSum(scores)
+	for c, b := range m.bias {
+		e.Prior[c] = b
+		if math.IsInf(b, -1) {
+			e.Prior[c] = impossible + e.Normaliser
+		}
+	}
+	p := make([]float64, len(scores))
+	for c, s := range scores {
+		p[c] = math.Exp(s - e.Normaliser)
+	}
+	best := learn.Best(p, m.coding.schema.Attributes[m.coding.target].Values)
+	for col := range m.coding.schema.Attributes {
+		if col != m.coding.target && missing(&t.Columns[col], row) {
+			e.Missing = append(e.Missing, learn.MissingCell{
+				Column:    m.coding.schema.Attributes[col].Name,
+				CouldMove: m.couldMove(t, row, col, scores, p[best], best),
+			})
+		}
+	}
+	return e, nil
+}
+
+func missing(c *table.Column, row int) bool {
+	if c.Codes != nil {
+		return c.Codes[row] == table.Missing
+	}
+	return table.IsMissing(c.Floats[row])
+}
+
+// couldMove returns how far knowing a missing cell could move the probability
+// of a class: the most over the column's codes.
+func (m *Model) couldMove(t *table.Table, row, col int, scores []float64, p float64, class int) float64 {
+	// Units that would fire if the cell satisfied their test of it.
+	type waiting struct {
+		test test
+		unit int
+	}
+	var wait []waiting
+	for i := range m.units {
+		var own *test
+		holds := true
+		for j := range m.units[i].rule {
+			u := &m.units[i].rule[j]
+			if int(u.col) == col {
+				own = u
+			} else {
+				holds = holds && u.holds(m.coding.code(t, row, int(u.col)))
+			}
+		}
+		if own != nil && holds {
+			wait = append(wait, waiting{*own, i})
+		}
+	}
+	most := 0.0
+	moved := make([]float64, len(scores))
+	for code := range int32(m.coding.levels(col)) {
+		copy(moved, scores)
+		for _, w := range wait {
+			if w.test.holds(code) {
+				for c, x := range m.units[w.unit].weights {
+					moved[c] += x
+				}
+			}
+		}
+		most = max(most, math.Abs(math.Exp(moved[class]-logSum(moved))-p))
+	}
+	return min(most, 1)
+}
+
+// code returns the code of a cell.
+func (c *coding) code(t *table.Table, row, col int) int32 {
+	if cuts := c.cuts[col]; cuts != nil {
+		return cuts.Code(t.Columns[col].Floats[row])
+	}
+	return t.Columns[col].Codes[row]
+}
+
+// Certificate says what a rule of a calibrated network is there for.
+type Certificate struct {
+	ID      string  `json:"id"`      // of the rule
+	Rule    string  `json:"rule"`    // its left side
+	Round   int     `json:"round"`   // of growth in which it came; 0 for the published search
+	Removed float64 `json:"removed"` // bits that it takes off the log loss of the training rows, the other rules as they are
+}
+
+// String returns the certificate as one line.
+func (c Certificate) String() string {
+	return fmt.Sprintf("%s  round %d  removes %8.4f bits  IF %s", c.ID, c.Round, c.Removed, c.Rule)
+}
+
+// Grown returns the certificates, and why growth stopped.
+func (m *Model) Grown() (certificates []fmt.Stringer, stopped string) {
+	for _, c := range m.Certificates() {
+		certificates = append(certificates, c)
+	}
+	return certificates, m.stopped
+}
+
+// Certificates returns one for each unit, the most informative first.
+func (m *Model) Certificates() []Certificate {
+	all := make([]Certificate, len(m.units))
+	for i := range m.units {
+		u := &m.units[i]
+		strongest := 0
+		for c, w := range u.weights {
+			if w > u.weights[strongest] {
+				strongest = c
+			}
+		}
+		r := rule.Rule{If: m.tests(u.rule), Then: m.conclude(strongest)}
+		all[i] = Certificate{ID: r.ID(), Rule: joined(r.If), Round: u.round, Removed: u.removed}
+	}
+	return all
+}

@@ -1,0 +1,123 @@
+package rulenet
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Model is a network of rules. It is immutable.
+type Model struct {
+	settings settings
+	seed     uint64
+	rows     *learn.Rows // update=exact: the rows of all sources
+	stream   *stream     // update=published: the rows and their rules
+	coding   coding
+	counts   []float64 // weight of the rows by class
+	bias     []float64 // of each class; −∞ for classes without rows
+	units    []unit    // most informative first
+	steps    []Step    // of growth
+	stopped  string    // why growth stopped
+
+	base      *rule.Base
+	lines     []line // of the base, behind the priors
+	predictor *rule.Predictor
+	matchers  []*rule.Matcher // of each unit
+}
+
+// unit is a node of the middle layer: a conjunction of tests, and what it adds
+// to the classes when it fires.
+type unit struct {
+	rule      conjunction
+	class     int // that the rule concludes, or every
+	templates float64
+	counts    []float64 // weight of the covered rows by class
+	weights   []float64 // by class
+	round     int       // of growth
+	removed   float64   // bits that it takes off the training log loss
+}
+
+// every is the class of a unit that may speak of all classes.
+const every = -1
+
+var (
+	_ learn.Updater   = (*Model)(nil)
+	_ learn.Ruler     = (*Model)(nil)
+	_ learn.Explainer = (*Model)(nil)
+	_ learn.Merger    = (*Model)(nil)
+	_ learn.Forgetter = (*Model)(nil)
+	_ learn.Drawer    = (*Model)(nil)
+)
+
+// settle makes the rules of the units, and what predicts by them.
+func (m *Model) settle(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.arrange()
+	var err error
+	if m.predictor, err = rule.NewPredictor(m.base, m.coding.schema, m.coding.target); err != nil {
+		return err
+	}
+	m.matchers = make([]*rule.Matcher, len(m.units))
+	for i := range m.units {
+		if m.matchers[i], err = rule.NewMatcher(m.tests(m.units[i].rule), m.coding.schema); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Learner returns the name of the learner.
+func (m *Model) Learner() string { return Name }
+
+// Schema returns the attributes, values in canonical order.
+func (m *Model) Schema() *table.Schema { return m.coding.schema }
+
+// Target returns the index of the predicted attribute.
+func (m *Model) Target() int { return m.coding.target }
+
+// Size counts rules as they are printed, the priors of the classes included,
+// and conjunctions as units.
+func (m *Model) Size() learn.Size {
+	return learn.Size{Rows: sum(m.counts), Rules: len(m.base.Rules), Units: len(m.units)}
+}
+
+// Predict answers for the table's rows.
+func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
+	if err := m.fits(t); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if classes := m.coding.classes(); out.Classes != classes {
+		return fmt.Errorf("room for probabilities of %d classes, expected %d", out.Classes, classes)
+	}
+	return m.predictor.Predict(t, out.P, nil)
+}
+
+// fits returns an error unless the table's columns and codes are the model's.
+func (m *Model) fits(t *table.Table) error {
+	if t.Schema == m.coding.schema {
+		return nil
+	}
+	if err := learn.Fits(m.coding.schema, t); err != nil {
+		return err
+	}
+	for i := range m.coding.schema.Attributes {
+		have, want := t.Schema.Attributes[i].Values, m.coding.schema.Attributes[i].Values
+		if i != m.coding.target && !slices.Equal(have, want[:len(have)]) {
+			return fmt.Errorf("values of column %q are coded otherwise than the model's; conform the table to the model's schema first", m.coding.schema.Attributes[i].Name)
+		}
+	}
+	return nil
+}
+
+// Growth returns what each round of growth came to on rows held out, and why
+// it stopped; nothing for networks that were not grown.
+func (m *Model) Growth() (steps []Step, stopped string) { return slices.Clone(m.steps), m.stopped }

@@ -1,0 +1,365 @@
+package rulenet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/encode"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Names of a model's parts, besides those of its rows.
+const (
+	headPart    = "rule network"
+	streamPart  = "examples"
+	networkPart = "network"
+)
+
+const format = 1
+
+// savedHead is what a network is learnt by.
+type savedHead struct {
+	Format   int      `cbor:"format"`
+	Settings settings `cbor:"settings"`
+	Seed     uint64   `cbor:"seed"`
+	Target   string   `cbor:"target"`
+}
+
+// savedCoding is the columns and their cuts.
+type savedCoding struct {
+	Columns []savedColumn `cbor:"columns"`
+}
+
+type savedColumn struct {
+	Name    string    `cbor:"name"`
+	Numeric bool      `cbor:"numeric,omitempty"`
+	Date    bool      `cbor:"date,omitempty"`
+	Values  []string  `cbor:"values,omitempty"`
+	Cuts    []float64 `cbor:"cuts,omitempty"`
+}
+
+// savedNetwork is what was learnt. It can be learnt again from the rows.
+type savedNetwork struct {
+	Coding  savedCoding `cbor:"coding"`
+	Counts  []float64   `cbor:"counts"`
+	Bias    []float64   `cbor:"bias"`
+	Units   []savedUnit `cbor:"units"`
+	Steps   []Step      `cbor:"steps,omitempty"`
+	Stopped string      `cbor:"stopped,omitempty"`
+}
+
+type savedUnit struct {
+	Tests     [][3]int32 `cbor:"tests"` // column, first and last code
+	Class     int        `cbor:"class"`
+	Templates float64    `cbor:"templates"`
+	Counts    []float64  `cbor:"counts"`
+	Weights   []float64  `cbor:"weights"`
+	Round     int        `cbor:"round,omitempty"`
+	Removed   float64    `cbor:"removed,omitempty"`
+}
+
+// savedStream is the state of the published incremental search.
+type savedStream struct {
+	Coding  savedCoding      `cbor:"coding"`
+	Codes   [][]int32        `cbor:"codes"`
+	Class   []int32          `cbor:"class"`
+	Weights []float64        `cbor:"weights"`
+	Rules   [][]savedLineage `cbor:"rules"`
+	Limit   uint64           `cbor:"limit"`
+}
+
+type savedLineage struct {
+	Tests  [][3]int32 `cbor:"tests"`
+	Weight float64    `cbor:"weight"`
+}
+
+// Parts returns the settings, the rows of each source or the examples of the
+// published search, and the network, which can be made again from them.
+func (m *Model) Parts() ([]learn.Part, error) {
+	var parts []learn.Part
+	var failed error
+	add := func(name string, derived bool, v any) {
+		data, err := learn.Marshal(v)
+		failed = errors.Join(failed, err)
+		parts = append(parts, learn.Part{Name: name, Derived: derived, Data: data})
+	}
+	add(headPart, false, savedHead{format, m.settings, m.seed, m.conclude(0).Column})
+	if m.stream != nil {
+		s := m.stream
+		to := savedStream{Coding: s.coding.save(), Codes: s.codes, Class: s.class, Weights: s.weights, Rules: make([][]savedLineage, len(s.rules)), Limit: s.limit}
+		for row, lines := range s.rules {
+			for _, l := range lines {
+				to.Rules[row] = append(to.Rules[row], savedLineage{saveTests(l.rule), l.weight})
+			}
+		}
+		add(streamPart, false, to)
+	} else {
+		rows, err := m.rows.Parts()
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, rows...)
+	}
+	net := savedNetwork{Coding: m.coding.save(), Counts: m.counts, Bias: make([]float64, len(m.bias)), Steps: m.steps, Stopped: m.stopped}
+	for c, b := range m.bias {
+		if !math.IsInf(b, -1) {
+			net.Bias[c] = b
+		}
+	}
+	for i := range m.units {
+		u := &m.units[i]
+		net.Units = append(net.Units, savedUnit{saveTests(u.rule), u.class, u.templates, u.counts, u.weights, u.round, u.removed})
+	}
+	add(networkPart, true, net)
+	return parts, failed
+}
+
+func (c *coding) save() savedCoding {
+	var s savedCoding
+	for col, a := range c.schema.Attributes {
+		to := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Values: a.Values}
+		if c.cuts[col] != nil {
+			to.Cuts = c.cuts[col].At
+		}
+		s.Columns = append(s.Columns, to)
+	}
+	return s
+}
+
+func saveTests(c conjunction) [][3]int32 {
+	tests := make([][3]int32, len(c))
+	for i, t := range c {
+		tests[i] = [3]int32{t.col, t.lo, t.hi}
+	}
+	return tests
+}
+
+// decode makes a model of its parts.
+func decode(parts []learn.Part) (learn.Model, error) {
+	find := func(name string) []byte {
+		if i := slices.IndexFunc(parts, func(p learn.Part) bool { return p.Name == name }); i >= 0 {
+			return parts[i].Data
+		}
+		return nil
+	}
+	var head savedHead
+	if err := learn.Unmarshal(find(headPart), &head); err != nil {
+		return nil, fmt.Errorf("part %q: %v", headPart, err)
+	}
+	if head.Format != format {
+		return nil, fmt.Errorf("the network is saved in format %d, this program reads %d", head.Format, format)
+	}
+	if err := head.Settings.check(); err != nil {
+		return nil, err
+	}
+	m := &Model{settings: head.Settings, seed: head.Seed}
+	if head.Settings.Update == "published" {
+		var from savedStream
+		if err := learn.Unmarshal(find(streamPart), &from); err != nil {
+			return nil, fmt.Errorf("part %q: %v", streamPart, err)
+		}
+		var err error
+		if m.stream, err = from.load(head.Target); err != nil {
+			return nil, fmt.Errorf("part %q: %v", streamPart, err)
+		}
+	} else {
+		rows, err := learn.DecodeRows(parts)
+		if err != nil {
+			return nil, err
+		}
+		if len(rows.Sources()) == 0 {
+			return nil, errors.New("the rows of the network are not there")
+		}
+		m.rows = rows
+	}
+	if data := find(networkPart); data != nil {
+		var net savedNetwork
+		if err := learn.Unmarshal(data, &net); err != nil {
+			return nil, fmt.Errorf("part %q: %v", networkPart, err)
+		}
+		if err := net.restore(m, head.Target); err != nil {
+			return nil, fmt.Errorf("part %q: %v", networkPart, err)
+		}
+		if m.stream != nil && !m.coding.same(&m.stream.coding) {
+			return nil, fmt.Errorf("part %q is not about the columns of part %q", networkPart, streamPart)
+		}
+		return m, nil
+	}
+	ctx := context.Background()
+	if m.stream == nil {
+		again, err := learnRows(ctx, m.rows, head.Target, head.Seed, head.Settings)
+		if err != nil {
+			return nil, err
+		}
+		return again, nil
+	}
+	m.coding, m.counts = m.stream.coding, m.stream.count()
+	return m, m.weighStream(ctx)
+}
+
+// restore checks what was saved and puts it to use.
+func (n *savedNetwork) restore(m *Model, target string) error {
+	var err error
+	if m.coding, err = n.Coding.load(target); err != nil {
+		return err
+	}
+	classes := m.coding.classes()
+	if len(n.Counts) != classes || len(n.Bias) != classes || !amounts(n.Counts) || sum(n.Counts) == 0 || !finite(n.Bias) {
+		return fmt.Errorf("%d counts and %d biases of %d classes, or not numbers of rows", len(n.Counts), len(n.Bias), classes)
+	}
+	m.counts, m.bias, m.steps, m.stopped = n.Counts, n.Bias, n.Steps, n.Stopped
+	for c, count := range m.counts {
+		if count == 0 {
+			m.bias[c] = math.Inf(-1)
+		}
+	}
+	for i, u := range n.Units {
+		rule, err := m.coding.loadTests(u.Tests)
+		if err != nil {
+			return fmt.Errorf("unit %d: %v", i+1, err)
+		}
+		if len(rule) == 0 || u.Class < every || u.Class >= classes || len(u.Counts) != classes || len(u.Weights) != classes || !amounts(u.Counts) || !finite(u.Weights) {
+			return fmt.Errorf("unit %d does not fit its %d classes", i+1, classes)
+		}
+		if !(sum(u.Counts) > 0) || !amounts([]float64{u.Templates}) || !finite([]float64{u.Removed}) || u.Round < 0 {
+			return fmt.Errorf("unit %d covers no rows, or its numbers are not sound", i+1)
+		}
+		for c, w := range u.Weights {
+			if m.counts[c] == 0 && w != 0 || u.Counts[c] > m.counts[c]*(1+1e-9) || math.Abs(w) > mostWeight {
+				return fmt.Errorf("unit %d speaks of a class without rows, covers more rows than there are, or weighs too much", i+1)
+			}
+		}
+		m.units = append(m.units, unit{rule, u.Class, u.Templates, u.Counts, u.Weights, u.Round, u.Removed})
+	}
+	if len(m.units) > 0 && mostWeight/float64(len(m.units)) < 1 {
+		return fmt.Errorf("%d units are too many", len(m.units))
+	}
+	return m.settle(context.Background())
+}
+
+// mostWeight is more than any weight that rows can give.
+const mostWeight = 1e300
+
+func amounts(xs []float64) bool {
+	return !slices.ContainsFunc(xs, func(x float64) bool { return !(x >= 0 && x <= 1e15) })
+}
+
+func finite(xs []float64) bool {
+	return !slices.ContainsFunc(xs, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+}
+
+func (s *savedCoding) load(target string) (coding, error) {
+	c := coding{schema: &table.Schema{}, cuts: make([]*encode.Cuts, len(s.Columns))}
+	for col, from := range s.Columns {
+		a := table.Attribute{Name: from.Name, Values: from.Values, Date: from.Date}
+		if from.Numeric {
+			a.Kind = table.Numeric
+			c.cuts[col] = &encode.Cuts{At: from.Cuts}
+			if err := c.cuts[col].Check(); err != nil {
+				return c, fmt.Errorf("column %q: %v", from.Name, err)
+			}
+		}
+		if from.Numeric && len(from.Values) > 0 || !from.Numeric && len(from.Cuts) > 0 {
+			return c, fmt.Errorf("column %q has values or cuts that do not fit its kind", from.Name)
+		}
+		c.schema.Attributes = append(c.schema.Attributes, a)
+	}
+	if err := learn.Distinct(c.schema); err != nil {
+		return c, err
+	}
+	c.target = c.schema.Index(target)
+	if c.target < 0 || c.schema.Attributes[c.target].Kind != table.Nominal || c.classes() == 0 {
+		return c, fmt.Errorf("the target %q is no column of classes", target)
+	}
+	return c, nil
+}
+
+// same reports whether two codings give the same codes.
+func (c *coding) same(d *coding) bool {
+	return c.target == d.target && slices.EqualFunc(c.cuts, d.cuts, func(x, y *encode.Cuts) bool {
+		return (x == nil) == (y == nil) && (x == nil || slices.Equal(x.At, y.At))
+	}) && sameSchema(c.schema, d.schema)
+}
+
+func sameSchema(a, b *table.Schema) bool {
+	return slices.EqualFunc(a.Attributes, b.Attributes, func(x, y table.Attribute) bool {
+		return x.Name == y.Name && x.Kind == y.Kind && slices.Equal(x.Values, y.Values)
+	})
+}
+
+func (c *coding) loadTests(from [][3]int32) (conjunction, error) {
+	tests := make(conjunction, len(from))
+	for i, f := range from {
+		t := test{f[0], f[1], f[2]}
+		if t.col < 0 || int(t.col) >= len(c.schema.Attributes) || int(t.col) == c.target || t.lo < 0 || t.hi < t.lo || int(t.hi) >= c.levels(int(t.col)) || !c.ordered(int(t.col)) && t.lo != t.hi || i > 0 && tests[i-1].col >= t.col {
+			return nil, fmt.Errorf("test %d is not one of a value or interval of its column", i+1)
+		}
+		tests[i] = t
+	}
+	return tests, nil
+}
+
+func (s *savedStream) load(target string) (*stream, error) {
+	c, err := s.Coding.load(target)
+	if err != nil {
+		return nil, err
+	}
+	rows := len(s.Class)
+	if len(s.Codes) != len(c.schema.Attributes) || len(s.Weights) != rows || len(s.Rules) != rows || rows == 0 || !amounts(s.Weights) {
+		return nil, fmt.Errorf("%d rows do not fit what is said of them", rows)
+	}
+	for col, codes := range s.Codes {
+		if col == c.target {
+			if codes != nil {
+				return nil, fmt.Errorf("the target's codes are there twice")
+			}
+			continue
+		}
+		if len(codes) != rows {
+			return nil, fmt.Errorf("column %d has %d codes of %d", col+1, len(codes), rows)
+		}
+		for _, code := range codes {
+			if code < table.Missing || int(code) >= c.levels(col) {
+				return nil, fmt.Errorf("column %d has the code %d", col+1, code)
+			}
+		}
+		if codes == nil {
+			s.Codes[col] = []int32{}
+		}
+	}
+	to := &stream{coding: c, codes: s.Codes, class: s.Class, weights: s.Weights, rules: make([][]lineage, rows), limit: s.Limit}
+	for row, class := range s.Class {
+		if class < 0 || int(class) >= c.classes() || s.Weights[row] == 0 {
+			return nil, fmt.Errorf("row %d has no class or no weight", row+1)
+		}
+		for _, l := range s.Rules[row] {
+			tests, err := c.loadTests(l.Tests)
+			if err != nil {
+				return nil, fmt.Errorf("row %d: %v", row+1, err)
+			}
+			for _, t := range tests {
+				if !t.holds(s.Codes[t.col][row]) {
+					return nil, fmt.Errorf("row %d does not satisfy its own rule", row+1)
+				}
+			}
+			if !(l.Weight > 0) || !amounts([]float64{l.Weight}) {
+				return nil, fmt.Errorf("row %d has a rule of no weight", row+1)
+			}
+			to.rules[row] = append(to.rules[row], lineage{tests, l.Weight})
+		}
+	}
+	return to, nil
+}
+
+// count adds up the weights of a stream's rows by class.
+func (s *stream) count() []float64 {
+	counts := make([]float64, s.classes())
+	for row, c := range s.class {
+		counts[c] += s.weights[row]
+	}
+	return counts
+}

@@ -1,0 +1,296 @@
+package gaussian
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/moment"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// block is what one source brought, in its own schema.
+type block struct {
+	source  learn.Source
+	schema  *table.Schema
+	target  int
+	rows    float64   // weight of its rows; 0 for an expert
+	columns []overall // over its rows; of an expert only the levels count
+	units   []share
+}
+
+// unit is what a unit is apart from its numbers.
+type unit struct {
+	key    string // tells it from all others
+	name   string // what people call it
+	class  int32  // code of the class whose unit it is, or table.Missing
+	normal []bool // of each column: it stays as the column is overall
+	expert bool   // stays as an expert said: rows do not move it
+	place  int    // among those that came with it
+}
+
+// share is a source's part of a unit: the weight, moments and counts of its
+// rows, as far as they are the unit's.
+type share struct {
+	unit
+	n       float64
+	moments []moment.Moment // of each attribute, in the unit of the column's level
+	counts  [][]float64     // of each attribute, by code
+}
+
+// newShare returns the share of no rows.
+func newShare(u unit, schema *table.Schema) share {
+	s := share{unit: u, moments: make([]moment.Moment, len(schema.Attributes)), counts: make([][]float64, len(schema.Attributes))}
+	for j := range schema.Attributes {
+		if schema.Attributes[j].Kind == table.Nominal {
+			s.counts[j] = make([]float64, len(schema.Attributes[j].Values))
+		}
+	}
+	return s
+}
+
+// gather adds the rows of a sample, split among the units of a mixture.
+func (b *block) gather(ctx context.Context, m *mixture, rows *sample, units []unit, columns []overall) error {
+	e := em{sample: rows}
+	s, err := e.expect(ctx, m)
+	if err != nil {
+		return err
+	}
+	b.take(m.shape, s, units, columns)
+	return nil
+}
+
+// take adds statistics in z-scores of the given columns.
+func (b *block) take(shape *shape, s *statistics, units []unit, columns []overall) {
+	d := s.columns
+	first := len(b.units)
+	for i, u := range units {
+		to := newShare(u, b.schema)
+		to.n = s.n[i]
+		for j, column := range shape.numeric {
+			n := s.n[i] - s.absent[i*d+j]
+			if !(n > leastWeight && n > 1e-9*s.absent[i*d+j]) {
+				continue
+			}
+			o := &columns[column]
+			c, deviation := s.s1[i*d+j]/n, o.deviation()
+			mean := o.moment.Mean + c*deviation
+			if math.Abs(mean) < 1e-14*(math.Abs(o.moment.Mean)+deviation) {
+				mean = 0 // what is left of it is rounding
+			}
+			to.moments[column] = moment.Moment{
+				N: n, Mean: mean,
+				M2: max(0, s.s2[i*d+j]-c*s.s1[i*d+j]) * deviation * deviation,
+			}
+		}
+		for c, column := range shape.nominal {
+			for v := range shape.values[c] {
+				to.counts[column][v] = s.counts[(shape.offset[c]+v)*s.units+i]
+			}
+		}
+		if u.class >= 0 {
+			to.counts[b.target][u.class] = to.n
+		}
+		b.units = append(b.units, to)
+	}
+	slices.SortStableFunc(b.units[first:], func(a, b share) int { return cmp.Compare(a.place, b.place) })
+}
+
+// statistics returns what rows of a weight would sum up to if they were just
+// as the mixture says.
+func (m *mixture) statistics(weight float64) *statistics {
+	k, d := len(m.prior), len(m.numeric)
+	s := newStatistics(m.shape, k)
+	for i, p := range m.prior {
+		n := p * weight
+		s.n[i] = n
+		for j := range d {
+			c, w := m.centre[i*d+j], m.width[i*d+j]
+			s.s1[i*d+j], s.s2[i*d+j] = n*c, n*(c*c+w*w)
+		}
+		for v := range m.total {
+			s.counts[v*k+i] = n * m.share[v*k+i]
+		}
+	}
+	return s
+}
+
+// newBlock returns the block of no rows.
+func newBlock(source learn.Source, schema *table.Schema, target int) *block {
+	b := &block{source: source, schema: schema, target: target, columns: make([]overall, len(schema.Attributes))}
+	for j := range schema.Attributes {
+		if schema.Attributes[j].Kind == table.Nominal {
+			b.columns[j].counts = make([]float64, len(schema.Attributes[j].Values))
+		} else {
+			b.columns[j].level = moment.Tiny
+		}
+	}
+	return b
+}
+
+// raise moves the moments of a numeric column to a level.
+func (b *block) raise(j int, to moment.Level) {
+	c := &b.columns[j]
+	if to <= c.level {
+		return
+	}
+	c.moment = c.moment.Move(c.level, to)
+	for i := range b.units {
+		b.units[i].moments[j] = b.units[i].moments[j].Move(c.level, to)
+	}
+	c.level = to
+}
+
+// absorb adds another block. Columns, values and classes are matched by name;
+// what b's schema does not have is left out. Units are matched by their keys.
+func (b *block) absorb(o *block) {
+	b.rows += o.rows
+	at := make([]int, len(o.columns)) // of o's columns in b
+	recode := make([][]int32, len(o.columns))
+	for j := range o.columns {
+		at[j] = b.schema.Index(o.schema.Attributes[j].Name)
+		if at[j] < 0 {
+			continue
+		}
+		to, from := &b.columns[at[j]], &o.columns[j]
+		if from.counts != nil {
+			recode[j] = learn.Recoding(&o.schema.Attributes[j], &b.schema.Attributes[at[j]])
+			addCounts(to.counts, from.counts, recode[j])
+			continue
+		}
+		b.raise(at[j], from.level)
+		to.moment = moment.Join(to.moment, from.moment.Move(from.level, to.level))
+	}
+	index := make(map[string]int, len(b.units))
+	for i := range b.units {
+		index[b.units[i].key] = i
+	}
+	for i := range o.units {
+		from := &o.units[i]
+		k, known := index[from.key]
+		if !known {
+			u := from.unit
+			u.normal = make([]bool, len(b.columns))
+			for j := range o.columns {
+				if at[j] >= 0 {
+					u.normal[at[j]] = from.normal[j]
+				}
+			}
+			if u.class >= 0 {
+				u.class = recode[o.target][u.class]
+			}
+			k = len(b.units)
+			index[u.key] = k
+			b.units = append(b.units, newShare(u, b.schema))
+		}
+		to := &b.units[k]
+		to.n += from.n
+		for j := range o.columns {
+			switch {
+			case at[j] < 0:
+			case recode[j] != nil:
+				addCounts(to.counts[at[j]], from.counts[j], recode[j])
+			default:
+				level := b.columns[at[j]].level
+				to.moments[at[j]] = moment.Join(to.moments[at[j]], from.moments[j].Move(o.columns[j].level, level))
+			}
+		}
+	}
+}
+
+func addCounts(to, from []float64, recode []int32) {
+	for v, n := range from {
+		if code := recode[v]; code >= 0 {
+			to[code] += n
+		}
+	}
+}
+
+// sum returns the block of all blocks' rows, in the union of their schemas.
+// Blocks are added in the order of their sources' identifiers, so that sums
+// do not depend on the order in which the sources came; units stand in the
+// order in which they came.
+func sum(blocks []*block) (*block, error) {
+	schemas := make([]*table.Schema, len(blocks))
+	for i, b := range blocks {
+		schemas[i] = b.schema
+	}
+	union, err := learn.Union(schemas...)
+	if err != nil {
+		return nil, err
+	}
+	target := learn.NoTarget
+	if t := blocks[0].target; t != learn.NoTarget {
+		target = union.Index(blocks[0].schema.Attributes[t].Name)
+	}
+	total := newBlock(learn.Source{}, union, target)
+	for _, b := range slices.SortedFunc(slices.Values(blocks), func(a, b *block) int { return cmp.Compare(a.source.ID, b.source.ID) }) {
+		total.absorb(b)
+	}
+	order := map[string]int{}
+	for _, b := range blocks {
+		for i := range b.units {
+			if _, known := order[b.units[i].key]; !known {
+				order[b.units[i].key] = len(order)
+			}
+		}
+	}
+	slices.SortFunc(total.units, func(a, b share) int { return cmp.Compare(order[a.key], order[b.key]) })
+	return total, nil
+}
+
+// joinBlocks returns the block of the rows of two.
+func joinBlocks(a, b *block) (*block, error) {
+	schema, err := learn.Union(a.schema, b.schema)
+	if err != nil {
+		return nil, err
+	}
+	target := a.target
+	if target != learn.NoTarget {
+		target = schema.Index(a.schema.Attributes[target].Name)
+	}
+	both := newBlock(a.source, schema, target)
+	both.absorb(a)
+	both.absorb(b)
+	return both, nil
+}
+
+// addRow takes in one row of a table in the block's schema, of which the
+// units get their shares: those of shares[i] is unit at[i].
+func (b *block) addRow(t *table.Table, row int, at []int, shares []float64) {
+	w := t.Weight(row)
+	b.rows += w
+	for i, r := range shares {
+		if r > 0 {
+			b.units[at[i]].n += w * r
+		}
+	}
+	for j := range b.columns {
+		c := &b.columns[j]
+		if c.counts != nil {
+			if code := t.Columns[j].Codes[row]; code >= 0 {
+				c.counts[code] += w
+				for i, r := range shares {
+					b.units[at[i]].counts[j][code] += w * r
+				}
+			}
+			continue
+		}
+		x := t.Columns[j].Floats[row]
+		if !finite(x) {
+			continue
+		}
+		if math.Abs(x) >= c.level.Limit() {
+			b.raise(j, moment.LevelOf(x))
+		}
+		x *= c.level.Scale()
+		c.moment.Add(x, w)
+		for i, r := range shares {
+			if w*r > leastWeight*w {
+				b.units[at[i]].moments[j].Add(x, w*r)
+			}
+		}
+	}
+}

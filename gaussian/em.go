@@ -1,0 +1,290 @@
+package gaussian
+
+import (
+	"context"
+	"math"
+
+	"github.com/accrete-ml/accrete/learn"
+)
+
+// statistics is what EM needs to know of rows once their units are guessed:
+// for unit i the weight of its rows, and of each column the sums of x and x²
+// and the weights of values, all weighted by how much of a row is the unit's.
+// Statistics of different rows add up.
+type statistics struct {
+	units, columns int
+	all            []float64 // everything below, one after the other
+	n              []float64 // K
+	absent         []float64 // K×D: the part of n whose cell is missing
+	s1, s2         []float64 // K×D
+	counts         []float64 // value·K + unit
+	likelihood     []float64 // one number: the log likelihood of the rows
+}
+
+func newStatistics(s *shape, units int) *statistics {
+	d := len(s.numeric)
+	sizes := []int{units, units * d, units * d, units * d, s.total * units, 1}
+	total := 0
+	for _, size := range sizes {
+		total += size
+	}
+	t := &statistics{units: units, columns: d, all: make([]float64, total)}
+	rest := t.all
+	for i, to := range []*[]float64{&t.n, &t.absent, &t.s1, &t.s2, &t.counts, &t.likelihood} {
+		*to, rest = rest[:sizes[i]:sizes[i]], rest[sizes[i]:]
+	}
+	return t
+}
+
+func (s *statistics) add(o *statistics) {
+	for i, x := range o.all {
+		s.all[i] += x
+	}
+}
+
+// stripe is the number of rows whose units are guessed at a time: their
+// probabilities stay in the nearest cache until they are summed up. chunk is
+// the number of rows whose sums are kept apart, so that they can be added in
+// one order on any number of cores; it is what learn.Split hands out.
+const (
+	stripe = 128
+	chunk  = 4096
+)
+
+// em is the learning of a mixture from rows.
+type em struct {
+	*sample
+	// floor is the least width. Without it a unit can close in on a single
+	// row, and the likelihood has no bound.
+	floor float64
+	// pseudo are cases that are not in the rows, by unit: what an expert's
+	// rules are worth, and a little of every nominal value.
+	pseudo *statistics
+	// overall shares of nominal values, for NORMAL.
+	overall []float64
+
+	partial []*statistics // of each chunk
+}
+
+// expect is the E-step: the statistics of the rows when each unit i gets its
+// share r = P(s = i | x) of every row, by Bayes' rule.
+func (e *em) expect(ctx context.Context, m *mixture) (*statistics, error) {
+	k := len(m.prior)
+	kernel := m.kernel()
+	chunks := (e.rows + chunk - 1) / chunk
+	if len(e.partial) != chunks || chunks > 0 && e.partial[0].units != k {
+		e.partial = make([]*statistics, chunks)
+		for c := range e.partial {
+			e.partial[c] = newStatistics(e.shape, k)
+		}
+	}
+	err := learn.Split(ctx, e.rows, func(lo, hi int) {
+		sums := e.partial[lo/chunk]
+		clear(sums.all)
+		logs := make([]float64, stripe*k)
+		for at := lo; at < hi; at += stripe {
+			end := min(at+stripe, hi)
+			kernel.logs(e.sample, at, end, logs)
+			e.guess(at, end, logs, k, sums)
+			sums.accumulate(e.sample, at, end, logs)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	total := newStatistics(e.shape, k)
+	for _, sums := range e.partial {
+		total.add(sums)
+	}
+	return total, nil
+}
+
+// guess turns the logs of rows into the units' shares of them, times the
+// weight of the row.
+func (e *em) guess(lo, hi int, logs []float64, k int, sums *statistics) {
+	for row := lo; row < hi; row++ {
+		r := logs[(row-lo)*k:][:k]
+		l := normalise(r)
+		if math.IsInf(l, -1) {
+			clear(r) // no unit can explain it: an expert's impossible value
+			continue
+		}
+		w := 1.0
+		if e.weights != nil {
+			w = e.weights[row]
+			for i := range r {
+				r[i] *= w
+			}
+		}
+		sums.likelihood[0] += w * l
+	}
+}
+
+// accumulate adds rows, given how much of each is whose.
+func (s *statistics) accumulate(x *sample, lo, hi int, shares []float64) {
+	k, d := s.units, s.columns
+	row := lo
+	for ; row+4 <= hi; row += 4 {
+		x0, x1 := x.x[row*d:][:d], x.x[(row+1)*d:][:d]
+		x2, x3 := x.x[(row+2)*d:][:d], x.x[(row+3)*d:][:d]
+		r := shares[(row-lo)*k:][:4*k]
+		for i := range k {
+			r0, r1, r2, r3 := r[i], r[k+i], r[2*k+i], r[3*k+i]
+			n := r0 + r1 + r2 + r3
+			if n == 0 {
+				continue
+			}
+			s.n[i] += n
+			s1, s2 := s.s1[i*d:][:d], s.s2[i*d:][:d]
+			for j := range s1 {
+				y0, y1, y2, y3 := r0*x0[j], r1*x1[j], r2*x2[j], r3*x3[j]
+				s1[j] += (y0 + y1) + (y2 + y3)
+				s2[j] += (y0*x0[j] + y1*x1[j]) + (y2*x2[j] + y3*x3[j])
+			}
+		}
+	}
+	for ; row < hi; row++ {
+		at := x.x[row*d:][:d]
+		for i, r := range shares[(row-lo)*k:][:k] {
+			s.n[i] += r
+			s1, s2 := s.s1[i*d:][:d], s.s2[i*d:][:d]
+			for j, xj := range at {
+				s1[j] += r * xj
+				s2[j] += r * xj * xj
+			}
+		}
+	}
+	if x.start != nil {
+		for row := lo; row < hi; row++ {
+			for _, j := range x.missing[x.start[row]:x.start[row+1]] {
+				for i, r := range shares[(row-lo)*k:][:k] {
+					s.absent[i*d+int(j)] += r
+				}
+			}
+		}
+	}
+	if q := len(x.nominal); q > 0 {
+		for row := lo; row < hi; row++ {
+			r := shares[(row-lo)*k:][:k]
+			for c, code := range x.codes[row*q:][:q] {
+				if code >= 0 {
+					counts := s.counts[(x.offset[c]+int(code))*k:][:k]
+					for i, ri := range r {
+						counts[i] += ri
+					}
+				}
+			}
+		}
+	}
+}
+
+// maximise is the M-step: priors, centres, widths and shares that make the
+// statistics most likely. A missing cell is left out of its column's sums:
+// its expected value and variance under the unit are the unit's own, and
+// change neither once the unit has found its place.
+func (e *em) maximise(s *statistics, m *mixture) {
+	k, d, q := len(m.prior), len(m.numeric), len(m.nominal)
+	total := 0.0
+	for i := range k {
+		total += s.n[i]
+	}
+	for i := range k {
+		m.prior[i] = s.n[i] / total
+		for j := range d {
+			at := i*d + j
+			n := s.n[i] - s.absent[at]
+			switch {
+			case m.normal[i*(d+q)+j]:
+				m.centre[at], m.width[at] = 0, 1
+			case n > leastWeight && n > 1e-9*s.absent[at]:
+				c := s.s1[at] / n
+				m.centre[at] = c
+				m.width[at] = math.Sqrt(max(s.s2[at]/n-c*c, e.floor*e.floor))
+			}
+		}
+		for c := range q {
+			lo, hi := m.offset[c], m.offset[c]+m.values[c]
+			n := 0.0
+			for v := lo; v < hi; v++ {
+				n += s.counts[v*k+i]
+			}
+			for v := lo; v < hi; v++ {
+				switch {
+				case m.normal[i*(d+q)+d+c]:
+					m.share[v*k+i] = e.overall[v]
+				case n > leastWeight:
+					m.share[v*k+i] = s.counts[v*k+i] / n
+				}
+			}
+		}
+	}
+}
+
+// leastWeight is the weight of rows below which a unit is dead: it stays
+// where it was.
+const leastWeight = 1e-10
+
+// objective returns what EM makes rise: the log likelihood of the rows, and
+// that of the pseudo cases.
+func (e *em) objective(m *mixture, likelihood float64) float64 {
+	d, k := len(m.numeric), len(m.prior)
+	total := likelihood
+	p := e.pseudo
+	kernel := m.kernel()
+	for i := range k {
+		if p.n[i] > 0 {
+			total += p.n[i] * math.Log(m.prior[i])
+		}
+		for j := range d {
+			at := i*d + j
+			total += (p.n[i]-p.absent[at])*kernel.peak[j*k+i] + kernel.b[at]*p.s1[at] + kernel.a[at]*p.s2[at]
+		}
+		for v := range m.total {
+			if p.counts[v*k+i] > 0 {
+				total += p.counts[v*k+i] * kernel.logShare[v*k+i]
+			}
+		}
+	}
+	return total
+}
+
+// run repeats the two steps until the objective rises by less than tolerance
+// a row, and returns the last objective. It changes m.
+func (e *em) run(ctx context.Context, m *mixture, iterations int, tolerance float64) (float64, error) {
+	last := math.Inf(-1)
+	for range iterations {
+		s, err := e.expect(ctx, m)
+		if err != nil {
+			return 0, err
+		}
+		now := e.objective(m, s.likelihood[0])
+		if now-last < tolerance*e.weight {
+			return now, nil
+		}
+		last = now
+		s.add(e.pseudo)
+		e.maximise(s, m)
+	}
+	return last, nil
+}
+
+// likelihood returns the mean log density of a sample's rows.
+func (s *sample) likelihood(ctx context.Context, m *mixture) (float64, error) {
+	kernel := m.kernel()
+	sums := make([]float64, (s.rows+chunk-1)/chunk)
+	err := learn.Split(ctx, s.rows, func(lo, hi int) {
+		logs := make([]float64, stripe*kernel.units)
+		for at := lo; at < hi; at += stripe {
+			end := min(at+stripe, hi)
+			kernel.logs(s, at, end, logs)
+			for row := at; row < end; row++ {
+				sums[lo/chunk] += s.weightOf(row) * logSum(logs[(row-at)*kernel.units:][:kernel.units])
+			}
+		}
+	})
+	total := 0.0
+	for _, sum := range sums {
+		total += sum
+	}
+	return total / s.weight, err
+}

@@ -1,0 +1,299 @@
+package gaussian
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/moment"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// fit is the making of a model from a table.
+type fit struct {
+	*settings
+	task    learn.Task
+	rows    []int     // that have a weight and, if there is one, a target
+	columns []overall // over these rows
+	expert  *expert   // nil without rules
+	random  *rand.Rand
+}
+
+func newFit(ctx context.Context, s *settings, task learn.Task, reference *table.Table) (*fit, error) {
+	f := &fit{settings: s, task: task, random: rand.New(rand.NewPCG(task.Seed, 0x6761757373))}
+	t := task.Table
+	if task.Target != learn.NoTarget && (task.Target < 0 || task.Target >= len(t.Columns)) {
+		return nil, fmt.Errorf("target column %d is not one of the table's %d columns", task.Target+1, len(t.Columns))
+	}
+	if s.Inputs > 0 && task.Target == learn.NoTarget {
+		return nil, fmt.Errorf("setting inputs=%d: without a target all columns are alike; name the one to predict", s.Inputs)
+	}
+	if s.Tune > 0 && (task.Target == learn.NoTarget || t.Schema.Attributes[task.Target].Kind == table.Nominal) {
+		return nil, fmt.Errorf("setting tune=%d: only the error of a numeric target can be tuned", s.Tune)
+	}
+	if len(t.Columns) == 0 {
+		return nil, fmt.Errorf("the table has no columns to learn from")
+	}
+	if err := learn.Distinct(t.Schema); err != nil {
+		return nil, err
+	}
+	total := 0.0
+	for r := range t.Rows() {
+		if t.Weight(r) > 0 && f.hasTarget(r) {
+			f.rows = append(f.rows, r)
+			total += t.Weight(r)
+		}
+	}
+	if len(f.rows) == 0 {
+		if task.Target == learn.NoTarget {
+			return nil, fmt.Errorf("there is no row to learn from: all %d weigh 0", t.Rows())
+		}
+		return nil, fmt.Errorf("no row has a target: column %q is missing, or the weight 0, in all %d rows", t.Schema.Attributes[task.Target].Name, t.Rows())
+	}
+	if total > moment.MaxWeight {
+		return nil, fmt.Errorf("the weights of the rows add up to %g; scale them to a sum below %g", total, float64(moment.MaxWeight))
+	}
+	var err error
+	if reference == nil {
+		f.columns, err = measure(ctx, t, f.rows)
+	} else if err = learn.Fits(t.Schema, reference); err == nil {
+		f.columns, err = measure(ctx, reference, (&examples{reference}).all())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.expert, err = newExpert(task, f.columns, s); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// hasTarget reports whether a row can be learnt from.
+func (f *fit) hasTarget(row int) bool {
+	if f.task.Target == learn.NoTarget {
+		return true
+	}
+	c := &f.task.Table.Columns[f.task.Target]
+	if c.Codes != nil {
+		return c.Codes[row] >= 0
+	}
+	return finite(c.Floats[row])
+}
+
+// apart reports whether each class gets units of its own. Rules that EM
+// starts from, and the choice of inputs, ask for one mixture in which the
+// class is a column.
+func (f *fit) apart() bool {
+	if f.task.Target == learn.NoTarget || f.task.Table.Schema.Attributes[f.task.Target].Kind != table.Nominal {
+		return false
+	}
+	return f.Inputs == 0 && !f.expert.guides()
+}
+
+// group is rows that share a mixture: all of them, or those of a class.
+type group struct {
+	class  int // -1 for all
+	rows   []int
+	taught []int // rows of the teacher
+	units  int
+}
+
+// groups shares the units out among the classes.
+func (f *fit) groups() []group {
+	taught := f.expert.examples()
+	if !f.apart() {
+		return []group{{class: -1, rows: f.rows, taught: taught.all(), units: f.Units}}
+	}
+	codes := f.task.Table.Columns[f.task.Target].Codes
+	byClass := make([]group, len(f.task.Table.Schema.Attributes[f.task.Target].Values))
+	for _, r := range f.rows {
+		byClass[codes[r]].rows = append(byClass[codes[r]].rows, r)
+	}
+	for _, r := range taught.all() {
+		if c := taught.Columns[f.task.Target].Codes[r]; c >= 0 {
+			byClass[c].taught = append(byClass[c].taught, r)
+		}
+	}
+	for c := range byClass {
+		byClass[c].class = c
+	}
+	byClass = slices.DeleteFunc(byClass, func(g group) bool { return len(g.rows) == 0 })
+	for c := range byClass {
+		byClass[c].units = max(1, f.Units/len(byClass))
+	}
+	return byClass
+}
+
+// learn fits the units of each group and returns the block of the rows and,
+// if there is an expert, the expert's.
+func (f *fit) learn(ctx context.Context, report func(float64)) ([]*block, error) {
+	schema := learn.CopySchema(f.task.Table.Schema)
+	data := &block{source: f.task.Source, schema: schema, target: f.task.Target, columns: f.columns}
+	expert := f.expert.block(schema, f.task.Target)
+	without := -1
+	if f.apart() {
+		without = f.task.Target
+	}
+	shape := newShape(schema, f.columns, without)
+	groups := f.groups()
+	done := 0
+	for _, g := range groups {
+		rows, err := newSample(ctx, shape, f.columns, f.task.Table, g.rows)
+		if err != nil {
+			return nil, err
+		}
+		all := rows
+		var taught *sample
+		if len(g.taught) > 0 {
+			if taught, err = newSample(ctx, shape, f.columns, f.expert.examples().Table, g.taught); err != nil {
+				return nil, err
+			}
+			all = rows.join(taught)
+		}
+		m, pseudo, err := f.mixture(ctx, all, g.units, func(part float64) {
+			report((float64(done) + part*float64(len(g.rows))) / float64(len(f.rows)))
+		})
+		if err != nil {
+			return nil, err
+		}
+		done += len(g.rows)
+		units := f.describe(m, g.class)
+		if f.Tune > 0 {
+			data.take(m.shape, m.statistics(rows.weight), units, f.columns)
+		} else if err := data.gather(ctx, m, rows, units, f.columns); err != nil {
+			return nil, err
+		}
+		data.rows += rows.weight
+		if taught != nil {
+			if err := expert.gather(ctx, m, taught, units, f.columns); err != nil {
+				return nil, err
+			}
+		}
+		if pseudo != nil {
+			expert.take(m.shape, pseudo, units, f.columns)
+		}
+	}
+	report(1)
+	blocks := []*block{data}
+	if expert != nil {
+		blocks = append(blocks, expert)
+	}
+	if f.Default > 0 {
+		blocks = append(blocks, defaultExpert(f.task, schema, f.columns, f.Default))
+	}
+	return blocks, nil
+}
+
+// mixture fits one mixture: EM, then whatever simplifying was asked for. The
+// second result is what the expert's rules count as in each unit.
+func (f *fit) mixture(ctx context.Context, s *sample, units int, report func(float64)) (*mixture, *statistics, error) {
+	units = min(units, s.rows)
+	if f.expert.guides() {
+		return f.guided(ctx, s, report)
+	}
+	first := min(max(units, f.From), s.rows)
+	var err error
+	if f.Size == "validation" && s.rows >= 6 {
+		if units, err = f.chooseSize(ctx, s, first); err != nil {
+			return nil, nil, err
+		}
+	}
+	e := newEM(s, first, f.Floor, f.M)
+	m, err := e.best(ctx, first, f.settings, f.random, report)
+	if err != nil {
+		return nil, nil, err
+	}
+	for len(m.prior) > units {
+		if m, err = e.prune(ctx, m, f.Pruning); err != nil {
+			return nil, nil, err
+		}
+		if _, err = e.run(ctx, m, f.Iterations, f.Tolerance); err != nil {
+			return nil, nil, err
+		}
+	}
+	if f.Inputs > 0 {
+		if err := e.removeInputs(ctx, m, f.Inputs, f.targetColumn(m), f.settings, nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	for range f.Normal {
+		if !m.simplify(e.overall, UnitFromNormal) {
+			break
+		}
+		if _, err := e.run(ctx, m, f.Iterations, f.Tolerance); err != nil {
+			return nil, nil, err
+		}
+	}
+	if f.Tune > 0 {
+		if err := tune(ctx, s, m, f.targetColumn(m), f.Tune, f.Floor); err != nil {
+			return nil, nil, err
+		}
+	}
+	return m, nil, nil
+}
+
+// targetColumn returns where the target stands among the mixture's columns,
+// numeric before nominal.
+func (f *fit) targetColumn(m *mixture) int {
+	if j := slices.Index(m.numeric, f.task.Target); j >= 0 {
+		return j
+	}
+	return len(m.numeric) + slices.Index(m.nominal, f.task.Target)
+}
+
+// describe names the units of a mixture, the largest first.
+func (f *fit) describe(m *mixture, class int) []unit {
+	order := make([]int, len(m.prior))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.prior[b], m.prior[a]) })
+	units := make([]unit, len(order))
+	d, q := len(m.numeric), len(m.nominal)
+	for place, i := range order {
+		u := &units[i]
+		u.class = table.Missing
+		u.name = fmt.Sprintf("u%d", place+1)
+		if class >= 0 {
+			u.class = int32(class)
+			u.name = f.task.Table.Schema.Attributes[f.task.Target].Values[class]
+			if place > 0 {
+				u.name = fmt.Sprintf("%s %d", u.name, place+1)
+			}
+		}
+		if f.expert.guides() {
+			u.name = f.expert.nameOf(i)
+		}
+		u.place = place
+		u.key = m.key(f.task.Source.ID, class, i)
+		u.normal = make([]bool, len(f.task.Table.Columns))
+		for j, column := range m.numeric {
+			u.normal[column] = m.normal[i*(d+q)+j]
+		}
+		for c, column := range m.nominal {
+			u.normal[column] = m.normal[i*(d+q)+d+c]
+		}
+	}
+	return units
+}
+
+// key returns what tells a unit from all others, wherever it was learnt: a
+// hash of where it came from and what it was like then.
+func (m *mixture) key(source string, class, i int) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %d %d %x", source, class, i, math.Float64bits(m.prior[i]))
+	d := len(m.numeric)
+	for j := range d {
+		fmt.Fprintf(h, " %x %x", math.Float64bits(m.centre[i*d+j]), math.Float64bits(m.width[i*d+j]))
+	}
+	for v := range m.total {
+		fmt.Fprintf(h, " %x", math.Float64bits(m.share[v*len(m.prior)+i]))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}

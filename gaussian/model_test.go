@@ -1,0 +1,267 @@
+package gaussian
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+func mixedTable(t testing.TB) *table.Table {
+	t.Helper()
+	rows := mixed(rand.New(rand.NewPCG(4, 4)), 300, 0)
+	without, err := table.New(rows.Schema, rows.Columns, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return without
+}
+
+// numbers returns a table of numeric columns.
+func numbers(t testing.TB, columns ...[]float64) *table.Table {
+	t.Helper()
+	schema := &table.Schema{}
+	cells := make([]table.Column, len(columns))
+	for j := range columns {
+		schema.Attributes = append(schema.Attributes, table.Attribute{Name: fmt.Sprintf("x%d", j), Kind: table.Numeric})
+		cells[j].Floats = columns[j]
+	}
+	rows, err := table.New(schema, cells, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// Odd tables give sound models.
+func TestOddTables(t *testing.T) {
+	ctx := context.Background()
+	inf, na := math.Inf(1), table.NA
+	for name, rows := range map[string]*table.Table{
+		"one row":                numbers(t, []float64{3}, []float64{5}),
+		"equal rows":             numbers(t, []float64{3, 3, 3, 3}, []float64{5, 5, 5, 5}),
+		"fewer rows than units":  numbers(t, []float64{1, 2, 3}, []float64{5, 5.5, 7}),
+		"a constant column":      numbers(t, []float64{1, 2, 3, 4, 5}, []float64{7, 7, 7, 7, 7}),
+		"a column twice":         numbers(t, []float64{1, 2, 3, 4, 9}, []float64{1, 2, 3, 4, 9}),
+		"nothing known":          numbers(t, []float64{na, na, na}, []float64{na, na, na}),
+		"one column unknown":     numbers(t, []float64{1, 2, 5}, []float64{na, na, na}),
+		"infinities":             numbers(t, []float64{inf, 1, -inf, 2}, []float64{1, inf, 2, 3}),
+		"huge and tiny":          numbers(t, []float64{1e308, -1e308, 1e-308, 0}, []float64{1e-300, 2e-300, 3e-300, 0}),
+		"a far outlier":          numbers(t, []float64{0, 1, 0, 1, 1e12}, []float64{0, 1, 2, 3, 4}),
+		"a unit that no row has": numbers(t, []float64{0, 0, 0, 0, 0, 1e6}, []float64{0, 0, 0, 0, 0, 1e6}),
+	} {
+		for _, target := range []int{learn.NoTarget, 0} {
+			m, err := (&Learner{}).Learn(ctx, learn.Task{Table: rows, Target: target, Seed: 1})
+			if err != nil {
+				if target == 0 && name == "nothing known" && strings.Contains(err.Error(), "no row has a target") {
+					continue
+				}
+				t.Fatalf("%s: %v", name, err)
+			}
+			out := make([]float64, rows.Rows())
+			if err := m.(learn.Density).LogDensity(ctx, rows, out); err != nil {
+				t.Fatal(err)
+			}
+			for r, l := range out {
+				if math.IsNaN(l) || math.IsInf(l, 0) {
+					t.Errorf("%s: log density of row %d is %v", name, r+1, l)
+				}
+			}
+			for column := range rows.Columns {
+				a, err := m.(learn.Asker).Ask(rows, 0, column)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !(a.Low <= a.Median && a.Median <= a.High) || math.IsNaN(a.Mean) || math.IsInf(a.Mean, 0) || !(a.Experience >= 0 && a.Experience <= 1) {
+					t.Errorf("%s: column %d is answered with %+v", name, column, a)
+				}
+			}
+			full, err := m.(learn.Imputer).Impute(ctx, rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, c := range full.Columns {
+				for r, x := range c.Floats {
+					if math.IsNaN(x) && !m.(*Model).unknown(j) {
+						t.Errorf("%s: row %d, column %d is still missing", name, r+1, j+1)
+					}
+				}
+			}
+			base, err := m.(learn.Ruler).Rules()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := base.Check(m.Schema()); err != nil && !m.(*Model).unknown(0) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestWrongSettings(t *testing.T) {
+	rows := mixedTable(t)
+	for want, l := range map[string]*Learner{
+		"units=-1": {Units: -1}, "floor=-1": {Floor: new(-1.0)}, "m=-1": {M: new(-1.0)}, "start=x": {Start: "x"}, "knowledge=x": {Knowledge: "x"},
+		"inputs=2: without a target": {Inputs: 2}, "tune=5: only the error": {Tune: 5}, "default=-2": {Default: -2}, "iterations=-3": {Iterations: -3},
+	} {
+		_, err := l.Learn(context.Background(), learn.Task{Table: rows, Target: learn.NoTarget})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected one with %q", err, want)
+		}
+	}
+}
+
+// A number that can be one of two things has two peaks, and quantiles that
+// hold what they say.
+func TestAskTwoPeaks(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 9))
+	var x, y []float64
+	for range 1000 {
+		h := random.IntN(2)
+		x = append(x, random.NormFloat64())
+		y = append(y, float64(10*h)+random.NormFloat64())
+	}
+	rows := numbers(t, x, y)
+	m, err := (&Learner{Units: 2, Floor: new(0.01)}).Learn(context.Background(), learn.Task{Table: rows, Target: learn.NoTarget, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	question := numbers(t, []float64{0}, []float64{table.NA})
+	a, err := m.(learn.Asker).Ask(question, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 500 rows a peak: standard errors of the mean of a peak are 0.045.
+	if len(a.Modes) != 2 || math.Abs(a.Modes[0]+a.Modes[1]-10) > 0.3 || math.Abs(a.Mean-5) > 0.7 {
+		t.Errorf("peaks %v, mean %v", a.Modes, a.Mean)
+	}
+	// 2.5 % of two peaks of one half each are 5 % of one: 1.645 deviations.
+	if math.Abs(a.Low+1.645) > 0.3 || math.Abs(a.High-11.645) > 0.3 {
+		t.Errorf("95 %% from %v to %v", a.Low, a.High)
+	}
+	if far, err := m.(learn.Asker).Ask(numbers(t, []float64{50}, []float64{table.NA}), 0, 1); err != nil || far.Experience > 0.01 || a.Experience < 0.5 {
+		t.Errorf("experience of %v at 0 and %v at 50 (%v)", a.Experience, far.Experience, err)
+	}
+	if _, err := m.(learn.Asker).Ask(question, 1, 1); err == nil {
+		t.Error("a row that is not there is asked for")
+	}
+}
+
+func TestPictures(t *testing.T) {
+	all := boston(t)
+	m, err := (&Learner{Units: 3}).Learn(context.Background(), learn.Task{Table: all, Target: learn.NoTarget, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chart, err := m.(*Model).Ovals(12, 13, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var picture strings.Builder
+	if err := chart.SVG(&picture); err != nil || len(chart.Series) != 4 || !strings.Contains(picture.String(), "lstat") {
+		t.Errorf("%d series, %v", len(chart.Series), err)
+	}
+	if _, err := m.(*Model).Ovals(0, 14, nil); err == nil {
+		t.Error("a column that is not there is drawn")
+	}
+	points, err := (&Learner{Units: 5}).Curve(context.Background(), learn.Task{Table: all, Target: learn.NoTarget, Seed: 1}, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := CurveChart(points, "Boston", "units", "test").SVG(&picture); err != nil {
+		t.Error(err)
+	}
+}
+
+// A column more or less in hundreds does not overflow.
+func TestHundredsOfColumns(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	columns := make([][]float64, 400)
+	for j := range columns {
+		for r := range 60 {
+			columns[j] = append(columns[j], float64(r%3)+0.01*random.NormFloat64())
+		}
+	}
+	columns[0][7] = 1e9
+	rows := numbers(t, columns...)
+	m, err := (&Learner{Units: 5}).Learn(context.Background(), learn.Task{Table: rows, Target: 5, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := learn.NewPredictions(m, rows.Rows())
+	if err := m.Predict(context.Background(), rows, out); err != nil {
+		t.Fatal(err)
+	}
+	for r := range rows.Rows() {
+		if r != 7 && !(math.Abs(out.Mean[r]-float64(r%3)) < 0.1) {
+			t.Fatalf("row %d: %v, expected %d", r+1, out.Mean[r], r%3)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	rows := mixed(rand.New(rand.NewPCG(4, 4)), 60, 0.1)
+	m, err := (&Learner{Units: 3}).Learn(context.Background(), learn.Task{Table: rows, Target: 2, Seed: 1, Source: learn.Source{ID: "a"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	parts, err := m.Parts()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(parts[0].Data, parts[1].Data)
+	f.Fuzz(func(t *testing.T, settings, source []byte) {
+		m, err := decode([]learn.Part{{Name: settingsPart, Data: settings}, {Name: sourcePart + "a", Data: source}})
+		if err != nil {
+			return
+		}
+		cells := make([]table.Column, len(m.Schema().Attributes))
+		for j := range cells {
+			if m.Schema().Attributes[j].Kind == table.Nominal {
+				cells[j].Codes = []int32{table.Missing}
+			} else {
+				cells[j].Floats = []float64{1}
+			}
+		}
+		row, err := table.New(m.Schema(), cells, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := learn.NewPredictions(m, 1)
+		if err := m.Predict(context.Background(), row, out); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range append(append([]float64(nil), out.P...), out.Mean...) {
+			if math.IsNaN(x) {
+				t.Fatal("a damaged model predicts NaN")
+			}
+		}
+		if _, err := m.(learn.Ruler).Rules(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestStartsOfDifferentSizes learns a table of few distinct rows from many
+// seeds: starts then find different numbers of distinct rows to begin with,
+// and the best of them need not be the last.
+func TestStartsOfDifferentSizes(t *testing.T) {
+	votes, set, err := datasets.Load(t.Context(), "votes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	for seed := range uint64(60) {
+		some := votes.Select(random.Perm(votes.Rows())[:150])
+		task := learn.Task{Table: some, Target: votes.Schema.Index(set.Target), Seed: seed}
+		if _, err := (&Learner{}).Learn(t.Context(), task); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

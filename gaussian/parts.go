@@ -1,0 +1,236 @@
+package gaussian
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/moment"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// saved is the settings part.
+type saved struct {
+	Format    int      `cbor:"format"`
+	HasTarget bool     `cbor:"has_target"`
+	Settings  settings `cbor:"settings"`
+}
+
+// savedBlock is the part of one source.
+type savedBlock struct {
+	ID      string        `cbor:"id"`
+	Name    string        `cbor:"name"`
+	Target  int           `cbor:"target"`
+	Rows    float64       `cbor:"rows"`
+	Columns []savedColumn `cbor:"columns"`
+	Units   []savedUnit   `cbor:"units"`
+}
+
+// savedColumn is an attribute and what it is like over the source's rows.
+type savedColumn struct {
+	Name    string    `cbor:"name"`
+	Numeric bool      `cbor:"numeric,omitempty"`
+	Date    bool      `cbor:"date,omitempty"`
+	Values  []string  `cbor:"values,omitempty"`
+	Level   int8      `cbor:"level,omitempty"`
+	Moment  []float64 `cbor:"moment,omitempty"`
+	Counts  []float64 `cbor:"counts,omitempty"`
+}
+
+// savedUnit is a source's share of a unit: three numbers for each numeric
+// column, then one for each value of each nominal one.
+type savedUnit struct {
+	Key     string    `cbor:"key"`
+	Name    string    `cbor:"name"`
+	Class   int32     `cbor:"class"`
+	Normal  []bool    `cbor:"normal"`
+	Expert  bool      `cbor:"expert,omitempty"`
+	N       float64   `cbor:"n"`
+	Numbers []float64 `cbor:"numbers"`
+}
+
+const (
+	format       = 1
+	settingsPart = "settings"
+	sourcePart   = "source/"
+)
+
+// Parts returns the settings and a part for each source.
+func (m *Model) Parts() ([]learn.Part, error) {
+	data, err := learn.Marshal(saved{format, m.total.target != learn.NoTarget, m.settings})
+	if err != nil {
+		return nil, err
+	}
+	parts := []learn.Part{{Name: settingsPart, Data: data}}
+	for _, b := range m.blocks {
+		data, err := learn.Marshal(b.saved())
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, learn.Part{Name: sourcePart + b.source.ID, Data: data})
+	}
+	return parts, nil
+}
+
+func (b *block) saved() savedBlock {
+	s := savedBlock{ID: b.source.ID, Name: b.source.Name, Target: b.target, Rows: b.rows, Columns: make([]savedColumn, len(b.columns)), Units: make([]savedUnit, len(b.units))}
+	for j, c := range b.columns {
+		a := &b.schema.Attributes[j]
+		s.Columns[j] = savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Values: a.Values, Counts: c.counts}
+		if a.Kind == table.Numeric {
+			s.Columns[j].Level = int8(c.level)
+			s.Columns[j].Moment = []float64{c.moment.N, c.moment.Mean, c.moment.M2}
+		}
+	}
+	for i := range b.units {
+		u := &b.units[i]
+		to := savedUnit{Key: u.key, Name: u.name, Class: u.class, Normal: u.normal, Expert: u.expert, N: u.n}
+		for j := range b.columns {
+			if u.counts[j] == nil {
+				to.Numbers = append(to.Numbers, u.moments[j].N, u.moments[j].Mean, u.moments[j].M2)
+			}
+		}
+		for j := range b.columns {
+			to.Numbers = append(to.Numbers, u.counts[j]...)
+		}
+		s.Units[i] = to
+	}
+	return s
+}
+
+// decode makes a model of the parts that Parts returned.
+func decode(parts []learn.Part) (learn.Model, error) {
+	var s *saved
+	var blocks []*block
+	for _, p := range parts {
+		switch id, isSource := strings.CutPrefix(p.Name, sourcePart); {
+		case p.Name == settingsPart && s == nil:
+			s = &saved{}
+			if err := learn.Unmarshal(p.Data, s); err != nil {
+				return nil, fmt.Errorf("part %s: %v", p.Name, err)
+			}
+			if s.Format != format {
+				return nil, fmt.Errorf("part %s: format %d, this program reads format %d", p.Name, s.Format, format)
+			}
+			if err := s.Settings.check(); err != nil {
+				return nil, fmt.Errorf("part %s: %v", p.Name, err)
+			}
+		case isSource:
+			var from savedBlock
+			if err := learn.Unmarshal(p.Data, &from); err != nil {
+				return nil, fmt.Errorf("part %s: %v", p.Name, err)
+			}
+			b, err := from.block()
+			if err != nil {
+				return nil, fmt.Errorf("part %s: %v", p.Name, err)
+			}
+			if b.source.ID != id || slices.ContainsFunc(blocks, func(a *block) bool { return a.source.ID == id }) {
+				return nil, fmt.Errorf("part %s: its source %q is not the one it is named after, or comes twice", p.Name, b.source.ID)
+			}
+			if len(blocks) > 0 && b.targetName() != blocks[0].targetName() {
+				return nil, fmt.Errorf("part %s: its target is %q, expected %q", p.Name, b.targetName(), blocks[0].targetName())
+			}
+			blocks = append(blocks, b)
+		default:
+			return nil, fmt.Errorf("part %q is not one that gaussian knows", p.Name)
+		}
+	}
+	if s == nil || len(blocks) == 0 {
+		return nil, fmt.Errorf("the settings or the sources are missing")
+	}
+	return newModel(s.Settings, s.HasTarget, blocks)
+}
+
+// targetName returns the name of the target, "" for none.
+func (b *block) targetName() string {
+	if b.target == learn.NoTarget {
+		return ""
+	}
+	return b.schema.Attributes[b.target].Name
+}
+
+// block checks what was read and returns it as a block.
+func (s *savedBlock) block() (*block, error) {
+	if s.Target < learn.NoTarget || s.Target >= len(s.Columns) || !isWeight(s.Rows) {
+		return nil, fmt.Errorf("target %d of %d columns, or rows of the weight %v", s.Target, len(s.Columns), s.Rows)
+	}
+	b := &block{source: learn.Source{ID: s.ID, Name: s.Name}, schema: &table.Schema{}, target: s.Target, rows: s.Rows}
+	numbers := 0 // of each unit
+	for j := range s.Columns {
+		c := &s.Columns[j]
+		a := table.Attribute{Name: c.Name, Kind: table.Nominal, Values: c.Values, Date: c.Date}
+		o := overall{level: moment.Level(c.Level), counts: c.Counts}
+		if c.Numeric {
+			a.Kind = table.Numeric
+			numbers += 3
+			if len(c.Values)+len(c.Counts) > 0 || len(c.Moment) != 3 || o.level < moment.Tiny || o.level > moment.Huge {
+				return nil, fmt.Errorf("column %q: %d counts, %d moments and level %d of a number", c.Name, len(c.Counts), len(c.Moment), c.Level)
+			}
+			o.moment = moment.Moment{N: c.Moment[0], Mean: c.Moment[1], M2: c.Moment[2]}
+			if o.counts = nil; !o.moment.Valid() {
+				return nil, fmt.Errorf("column %q: %v are not moments", c.Name, o.moment)
+			}
+		} else {
+			numbers += len(c.Values)
+			if len(c.Counts) != len(c.Values) || len(c.Moment) > 0 || c.Level != 0 || slices.ContainsFunc(c.Counts, func(n float64) bool { return !isWeight(n) }) {
+				return nil, fmt.Errorf("column %q: %d weights of %d values, or not weights", c.Name, len(c.Counts), len(c.Values))
+			}
+			if o.counts == nil {
+				o.counts = []float64{}
+			}
+		}
+		b.schema.Attributes = append(b.schema.Attributes, a)
+		b.columns = append(b.columns, o)
+	}
+	if err := learn.Distinct(b.schema); err != nil {
+		return nil, err
+	}
+	keys := map[string]bool{}
+	for i := range s.Units {
+		u := &s.Units[i]
+		if len(u.Numbers) != numbers || len(u.Normal) != len(b.columns) || keys[u.Key] || !isWeight(u.N) {
+			return nil, fmt.Errorf("unit %q has %d numbers, expected %d, or comes twice", u.Name, len(u.Numbers), numbers)
+		}
+		keys[u.Key] = true
+		if u.Class != table.Missing && (b.target < 0 || u.Class < 0 || int(u.Class) >= len(b.schema.Attributes[b.target].Values)) {
+			return nil, fmt.Errorf("unit %q is of class %d, which is not there", u.Name, u.Class)
+		}
+		to, err := u.share(b)
+		if err != nil {
+			return nil, fmt.Errorf("unit %q: %v", u.Name, err)
+		}
+		to.place = i
+		b.units = append(b.units, to)
+	}
+	return b, nil
+}
+
+func (u *savedUnit) share(b *block) (share, error) {
+	to := newShare(unit{key: u.Key, name: u.Name, class: u.Class, normal: u.Normal, expert: u.Expert}, b.schema)
+	to.n = u.N
+	rest := u.Numbers
+	for j := range b.columns {
+		if to.counts[j] == nil {
+			to.moments[j] = moment.Moment{N: rest[0], Mean: rest[1], M2: rest[2]}
+			if rest = rest[3:]; !to.moments[j].Valid() {
+				return share{}, fmt.Errorf("%v are not moments", to.moments[j])
+			}
+		}
+	}
+	for j := range b.columns {
+		n := copy(to.counts[j], rest)
+		rest = rest[n:]
+		if slices.ContainsFunc(to.counts[j], func(n float64) bool { return !isWeight(n) }) {
+			return share{}, fmt.Errorf("counts of column %q are not weights", b.schema.Attributes[j].Name)
+		}
+	}
+	if u.Class >= 0 && u.N > 0 && !(to.counts[b.target][u.Class] > 0) {
+		return share{}, fmt.Errorf("it has rows, but none of its class")
+	}
+	return to, nil
+}
+
+// isWeight reports whether a number can be the weight of rows.
+func isWeight(w float64) bool { return w >= 0 && w <= moment.MaxWeight && !math.Signbit(w) }

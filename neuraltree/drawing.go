@@ -1,0 +1,87 @@
+package neuraltree
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/learn"
+)
+
+// mostTerms is how many summands of a plane are shown in a picture or a
+// certificate, the heaviest first.
+const mostTerms = 4
+
+// Graph returns the tree as boxes and arrows.
+func (m *Model) Graph() (*draw.Graph, error) {
+	classes := m.classes()
+	numbers := m.unitNumbers()
+	g := &draw.Graph{Title: m.schema.Attributes[m.target].Name}
+	for i := range m.nodes {
+		n := &m.nodes[i]
+		box := draw.Node{ID: strconv.Itoa(i)}
+		if n.unit == nil {
+			p := m.answerOf(i)
+			best := learn.Best(p, classes)
+			box.Leaf, box.Class = true, classes[best]
+			box.Lines = []string{box.Class, strconv.FormatFloat(100*p[best], 'f', 1, 64) + " %", "n = " + strconv.FormatFloat(sum(n.counts), 'g', 6, 64)}
+		} else {
+			box.Lines = append([]string{fmt.Sprintf("unit %d", numbers[i])}, m.planeLines(n.unit)...)
+			g.Edges = append(g.Edges,
+				draw.Edge{From: box.ID, To: strconv.Itoa(int(n.left)), Label: "no"},
+				draw.Edge{From: box.ID, To: strconv.Itoa(int(n.right)), Label: "yes"})
+		}
+		g.Nodes = append(g.Nodes, box)
+	}
+	return g, nil
+}
+
+// shortTest says in a line when a row lies on the right of a plane.
+func (m *Model) shortTest(u *perceptron) string { return strings.Join(m.planeLines(u), " ") }
+
+// planeLines says when a row lies on the right of a plane, a summand a line. A
+// plane that asks for some of a few tests says so.
+func (m *Model) planeLines(u *perceptron) []string {
+	if of, count, ok := m.mOfN(u); ok && len(of) <= 2*mostTerms && count >= 1 && count <= len(of) {
+		lines := []string{fmt.Sprintf("at least %d of", count)}
+		for _, t := range of {
+			lines = append(lines, t.String())
+		}
+		return lines
+	}
+	type summand struct {
+		text         string
+		factor, size float64
+	}
+	var all []summand
+	for _, t := range u.terms {
+		name := m.schema.Attributes[t.column].Name
+		if t.factor != 0 {
+			all = append(all, summand{name, t.factor, math.Abs(t.factor) * m.reach[t.column]})
+		} else {
+			all = append(all, summand{"[" + name + " missing]", t.missing, math.Abs(t.missing)})
+		}
+	}
+	for _, t := range u.tables {
+		a := &m.schema.Attributes[t.column]
+		for v, w := range t.weights {
+			if w != 0 {
+				all = append(all, summand{"[" + a.Name + " = " + a.Values[v] + "]", w, math.Abs(w)})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b summand) int { return -cmp.Compare(a.size, b.size) })
+	var lines []string
+	for i, s := range all {
+		if i == mostTerms {
+			lines = append(lines, fmt.Sprintf("+ %d more", len(all)-mostTerms))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("%+.4g*%s", s.factor, s.text))
+	}
+	return append(lines, fmt.Sprintf("> %.4g", u.threshold))
+}

@@ -1,0 +1,277 @@
+package neuraltree
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Names of a model's parts, besides those of its rows.
+const (
+	headPart = "neuraltree"
+	bodyPart = "units"
+)
+
+const format = 1
+
+// savedHead is what a tree is learnt by.
+type savedHead struct {
+	Format   int      `cbor:"format"`
+	Settings settings `cbor:"settings"`
+	Seed     uint64   `cbor:"seed"`
+	Target   string   `cbor:"target"`
+}
+
+// savedBody is what was learnt. Where rows are kept it can be learnt again.
+type savedBody struct {
+	Columns      []savedColumn `cbor:"columns"`
+	Nodes        []savedNode   `cbor:"nodes"`
+	Contradicted float64       `cbor:"contradicted"`
+	Agreement    float64       `cbor:"agreement"`
+	Reach        []float64     `cbor:"reach"`
+}
+
+type savedColumn struct {
+	Name    string   `cbor:"name"`
+	Numeric bool     `cbor:"numeric,omitempty"`
+	Date    bool     `cbor:"date,omitempty"`
+	Values  []string `cbor:"values,omitempty"`
+}
+
+// savedNode is a node; offspring follow from the order: those of each unit, left
+// and right, are the next two nodes that nobody has.
+type savedNode struct {
+	Counts   []float64  `cbor:"counts"`
+	Patterns int        `cbor:"patterns"`
+	Stop     Stop       `cbor:"stop,omitempty"`
+	Unit     *savedUnit `cbor:"unit,omitempty"`
+}
+
+type savedUnit struct {
+	Terms     []savedTerm   `cbor:"terms,omitempty"`
+	Tables    []savedLookup `cbor:"tables,omitempty"`
+	Threshold float64       `cbor:"threshold"`
+	Positive  []bool        `cbor:"positive"`
+	Value     float64       `cbor:"value"`
+	Method    Method        `cbor:"method,omitempty"`
+}
+
+type savedTerm struct {
+	Column  int32   `cbor:"column"`
+	Factor  float64 `cbor:"factor"`
+	Missing float64 `cbor:"missing"`
+}
+
+type savedLookup struct {
+	Column  int32     `cbor:"column"`
+	Weights []float64 `cbor:"weights"`
+	Missing float64   `cbor:"missing"`
+	Typical float64   `cbor:"typical"`
+}
+
+// Parts returns the settings, the rows of each source, and the tree, which can
+// be learnt again from the others if rows are kept.
+func (m *Model) Parts() ([]learn.Part, error) {
+	head, err := learn.Marshal(savedHead{format, m.settings, m.seed, m.schema.Attributes[m.target].Name})
+	if err != nil {
+		return nil, err
+	}
+	parts := []learn.Part{{Name: headPart, Data: head}}
+	if m.rows != nil {
+		rows, err := m.rows.Parts()
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, rows...)
+	}
+	body := savedBody{Contradicted: m.contradicted, Agreement: m.agreement, Reach: m.reach}
+	for _, a := range m.schema.Attributes {
+		body.Columns = append(body.Columns, savedColumn{a.Name, a.Kind == table.Numeric, a.Date, a.Values})
+	}
+	for i := range m.nodes {
+		n := &m.nodes[i]
+		s := savedNode{Counts: n.counts, Patterns: n.patterns, Stop: n.stop}
+		if u := n.unit; u != nil {
+			s.Unit = &savedUnit{Threshold: u.threshold, Positive: n.positive, Value: n.value, Method: n.method}
+			for _, t := range u.terms {
+				s.Unit.Terms = append(s.Unit.Terms, savedTerm{t.column, t.factor, t.missing})
+			}
+			for _, t := range u.tables {
+				s.Unit.Tables = append(s.Unit.Tables, savedLookup{t.column, t.weights, t.missing, t.typical})
+			}
+		}
+		body.Nodes = append(body.Nodes, s)
+	}
+	data, err := learn.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return append(parts, learn.Part{Name: bodyPart, Derived: m.rows != nil, Data: data}), nil
+}
+
+// decode makes a model of its parts.
+func decode(parts []learn.Part) (learn.Model, error) {
+	find := func(name string) []byte {
+		if i := slices.IndexFunc(parts, func(p learn.Part) bool { return p.Name == name }); i >= 0 {
+			return parts[i].Data
+		}
+		return nil
+	}
+	var head savedHead
+	if err := learn.Unmarshal(find(headPart), &head); err != nil {
+		return nil, fmt.Errorf("part %q: %v", headPart, err)
+	}
+	if head.Format != format {
+		return nil, fmt.Errorf("the tree is saved in format %d, this program reads %d", head.Format, format)
+	}
+	if err := head.Settings.check(); err != nil {
+		return nil, err
+	}
+	rows, err := learn.DecodeRows(parts)
+	if err != nil {
+		return nil, err
+	}
+	keeps := head.Settings.Keep == "rows"
+	if keeps != (len(rows.Sources()) > 0) {
+		return nil, fmt.Errorf("a tree with keep=%s has the rows of %d sources", head.Settings.Keep, len(rows.Sources()))
+	}
+	data := find(bodyPart)
+	if data == nil {
+		if !keeps {
+			return nil, fmt.Errorf("part %q is not there", bodyPart)
+		}
+		return learnRows(context.Background(), rows, head.Target, head.Seed, head.Settings)
+	}
+	var body savedBody
+	if err := learn.Unmarshal(data, &body); err != nil {
+		return nil, fmt.Errorf("part %q: %v", bodyPart, err)
+	}
+	m := &Model{settings: head.Settings, seed: head.Seed, schema: &table.Schema{}}
+	if keeps {
+		m.rows = rows
+	}
+	if err := m.restore(&body, head.Target); err != nil {
+		return nil, fmt.Errorf("part %q: %v", bodyPart, err)
+	}
+	return m, nil
+}
+
+// restore checks what was saved and puts it to use.
+func (m *Model) restore(body *savedBody, target string) error {
+	for _, c := range body.Columns {
+		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date}
+		if c.Numeric {
+			a.Kind = table.Numeric
+			if len(c.Values) > 0 {
+				return fmt.Errorf("column %q is numeric and lists values", c.Name)
+			}
+		}
+		m.schema.Attributes = append(m.schema.Attributes, a)
+	}
+	if err := learn.Distinct(m.schema); err != nil {
+		return err
+	}
+	m.target = m.schema.Index(target)
+	if m.target < 0 || len(m.classes()) == 0 {
+		return fmt.Errorf("the target %q is no column with classes", target)
+	}
+	if !finite(body.Contradicted) || !(body.Agreement >= 0 && body.Agreement <= 1) {
+		return fmt.Errorf("%v rows are contradicted and rules agree on %v", body.Contradicted, body.Agreement)
+	}
+	if len(body.Reach) != len(body.Columns) || !finite(body.Reach...) {
+		return fmt.Errorf("%d columns do not fit what is said of them", len(body.Columns))
+	}
+	m.contradicted, m.agreement, m.reach = body.Contradicted, body.Agreement, body.Reach
+	if err := m.restoreNodes(body.Nodes); err != nil {
+		return err
+	}
+	m.derive()
+	return nil
+}
+
+func (m *Model) restoreNodes(saved []savedNode) error {
+	k := len(m.classes())
+	next := 1
+	parents := []int32{-1}
+	for i, s := range saved {
+		if i >= next {
+			return fmt.Errorf("node %d has no parent", i)
+		}
+		n := node{parent: parents[i], counts: s.Counts, patterns: s.Patterns, stop: s.Stop}
+		if n.parent >= 0 {
+			n.depth = m.nodes[n.parent].depth + 1
+		}
+		if len(s.Counts) != k || s.Patterns < 0 || s.Stop >= stops {
+			return fmt.Errorf("node %d does not fit its %d classes", i, k)
+		}
+		for _, w := range s.Counts {
+			if !(w >= 0) || !finite(w) {
+				return fmt.Errorf("node %d has a class of weight %v", i, w)
+			}
+		}
+		if !finite(sum(s.Counts)) {
+			return fmt.Errorf("node %d weighs too much", i)
+		}
+		if s.Unit != nil {
+			n.left, n.right = int32(next), int32(next+1)
+			next += 2
+			parents = append(parents, int32(i), int32(i))
+			u, err := m.restoreUnit(s.Unit)
+			if err != nil {
+				return fmt.Errorf("node %d: %v", i, err)
+			}
+			n.unit, n.positive, n.value, n.method = u, s.Unit.Positive, s.Unit.Value, s.Unit.Method
+		}
+		m.nodes = append(m.nodes, n)
+	}
+	if len(saved) != next {
+		return fmt.Errorf("%d nodes, expected %d", len(saved), next)
+	}
+	return nil
+}
+
+func (m *Model) restoreUnit(s *savedUnit) (*perceptron, error) {
+	if len(s.Positive) != len(m.classes()) || s.Method >= methods || !finite(s.Threshold, s.Value) {
+		return nil, fmt.Errorf("the unit does not fit its classes")
+	}
+	u := &perceptron{threshold: s.Threshold}
+	last := int32(-1)
+	column := func(c int32, kind table.Kind) error {
+		if c <= last || int(c) >= len(m.schema.Attributes) || int(c) == m.target || m.schema.Attributes[c].Kind != kind {
+			return fmt.Errorf("the unit has no use for column %d", c+1)
+		}
+		last = c
+		return nil
+	}
+	for _, t := range s.Terms {
+		if err := column(t.Column, table.Numeric); err != nil {
+			return nil, err
+		}
+		if !finite(t.Factor, t.Missing) {
+			return nil, fmt.Errorf("weights of column %d are not finite", t.Column+1)
+		}
+		u.terms = append(u.terms, term{t.Column, t.Factor, t.Missing})
+	}
+	last = -1
+	for _, t := range s.Tables {
+		if err := column(t.Column, table.Nominal); err != nil {
+			return nil, err
+		}
+		if len(t.Weights) != len(m.schema.Attributes[t.Column].Values) || !finite(t.Missing, t.Typical) || !finite(t.Weights...) {
+			return nil, fmt.Errorf("weights of column %d do not fit its values", t.Column+1)
+		}
+		if len(t.Weights) == 2 && t.Weights[0] != -t.Weights[1] {
+			return nil, fmt.Errorf("weights of column %d, which is one input, are not opposite", t.Column+1)
+		}
+		u.tables = append(u.tables, lookup{t.Column, t.Weights, t.Missing, t.Typical})
+	}
+	return u, nil
+}
+
+func finite(xs ...float64) bool {
+	return !slices.ContainsFunc(xs, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+}

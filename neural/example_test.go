@@ -1,0 +1,73 @@
+package neural_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/neural"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Two sigmoid layers learn XOR, which no single unit can.
+func Example() {
+	var examples []neural.Example
+	for _, x := range [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}} {
+		examples = append(examples, neural.Example{Input: x, Target: []float64{x[0] + x[1] - 2*x[0]*x[1]}})
+	}
+	n := neural.Layered(neural.Sigmoid, neural.Sigmoid, 2, 3, 1)
+	n.Randomise(1, rand.New(rand.NewPCG(1, 1)))
+	d := &neural.Descent{Rate: neural.Constant(.5), Momentum: .9, Loss: neural.CrossEntropy, Batch: 1}
+	for range 2000 {
+		d.Epoch(n, examples)
+	}
+	for _, e := range examples {
+		fmt.Printf("%v xor %v = %.1f\n", e.Input[0], e.Input[1], n.Answer(e.Input)[0])
+	}
+	// Output:
+	// 0 xor 0 = 0.0
+	// 0 xor 1 = 1.0
+	// 1 xor 0 = 1.0
+	// 1 xor 1 = 0.0
+}
+
+// The learner on a table: a class from two numbers, one of them missing in
+// the question.
+func ExampleLearner() {
+	schema := &table.Schema{Attributes: []table.Attribute{
+		{Name: "length", Kind: table.Numeric}, {Name: "width", Kind: table.Numeric},
+		{Name: "kind", Values: []string{"bolt", "nut"}},
+	}}
+	columns := make([]table.Column, 3)
+	random := rand.New(rand.NewPCG(1, 1))
+	for row := range 200 {
+		kind := int32(row % 2)
+		columns[0].Floats = append(columns[0].Floats, 40-30*float64(kind)+5*random.NormFloat64())
+		columns[1].Floats = append(columns[1].Floats, 10+random.NormFloat64())
+		columns[2].Codes = append(columns[2].Codes, kind)
+	}
+	parts, err := table.New(schema, columns, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := (&neural.Learner{Hidden: "10"}).Learn(context.Background(), learn.Task{Table: parts, Target: 2, Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	question, err := table.New(m.Schema(), []table.Column{{Floats: []float64{12}}, {Floats: []float64{table.NA}}, {Codes: []int32{table.Missing}}}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out := learn.NewPredictions(m, 1)
+	if err := m.Predict(context.Background(), question, out); err != nil {
+		fmt.Println(err)
+		return
+	}
+	best := learn.Best(out.Row(0), schema.Attributes[2].Values)
+	fmt.Println(schema.Attributes[2].Values[best], out.Row(0)[best] > .95)
+	// Output: nut true
+}

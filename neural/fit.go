@@ -1,0 +1,463 @@
+package neural
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/accrete-ml/accrete/learn"
+)
+
+// sample is the distinct rows to learn from, as numbers.
+type sample struct {
+	stride int
+	x      []float32 // a row of inputs each
+	class  []int32   // of each row; nil for a numeric target
+	number []float32 // the scaled target of each row otherwise
+}
+
+// shown is a row with the weight that it has at one showing.
+type shown struct {
+	row    int32
+	weight float32
+}
+
+// mostShown is how often equal rows are shown in an epoch at most, unless
+// there are more distinct ones: then they are shown in heavier portions.
+const mostShown = 1 << 14
+
+// show returns the rows with positive weight, a row of weight n n times: so
+// many equal rows are worth as many showings as they would be one by one.
+func show(weights []float64) []shown {
+	total, distinct := 0.0, 0
+	for _, w := range weights {
+		if w > 0 {
+			total += w
+			distinct++
+		}
+	}
+	unit := max(1, total/float64(max(mostShown, 2*distinct)))
+	var list []shown
+	for r, w := range weights {
+		for ; w > 0; w -= unit {
+			list = append(list, shown{int32(r), float32(min(w, unit) / unit)})
+		}
+	}
+	return list
+}
+
+// descent trains a dense network on a sample by mini-batches: forward and
+// backward on the rows of a batch, then each weight's step. The first half is
+// spread over cores by rows, the second by weights, so that no sum depends on
+// how many cores there are.
+type descent struct {
+	net    *dense
+	sample *sample
+	rate   float32
+	moment float32 // of gradient descent with momentum
+	decay  float32 // shrinks weights by this part of the rate
+	adam   bool
+
+	batch  []shown
+	state  *signals
+	deltas [][]float32 // of each layer's outputs, as state's values
+	back   [][]float32 // the transpose of each layer's weights but the first's
+	first  [][]float32 // Adam's mean gradient, or the last step
+	second [][]float32 // Adam's mean squared gradient
+	steps  int
+	step   stepper
+	cores  int
+}
+
+const (
+	rowGrain = 32      // rows of a batch that a core takes at a time
+	worth    = 1 << 17 // products in a batch that are worth several cores
+)
+
+func newDescent(net *dense, s *sample, o *settings, batch int) *descent {
+	d := &descent{net: net, sample: s, rate: float32(o.Rate), moment: float32(o.Momentum), decay: float32(o.Decay), adam: o.Optimiser == "adam", state: net.newSignals(batch), cores: 1}
+	work := 0
+	for i, l := range net.layers {
+		d.deltas = append(d.deltas, make([]float32, d.state.rows*l.stride))
+		for range 2 {
+			d.first = append(d.first, nil)
+			d.second = append(d.second, nil)
+		}
+		d.first[2*i], d.first[2*i+1] = make([]float32, len(l.w)), make([]float32, len(l.b))
+		if d.adam {
+			d.second[2*i], d.second[2*i+1] = make([]float32, len(l.w)), make([]float32, len(l.b))
+		}
+		d.back = append(d.back, nil)
+		if i > 0 {
+			d.back[i] = make([]float32, l.out*strideOf(l.in))
+		}
+		work += batch * l.in * l.stride
+	}
+	d.transpose()
+	if work >= worth {
+		d.cores = runtime.GOMAXPROCS(0)
+	}
+	return d
+}
+
+// transpose copies the weights for the way back.
+func (d *descent) transpose() {
+	for i := 1; i < len(d.net.layers); i++ {
+		l := &d.net.layers[i]
+		ld := strideOf(l.in)
+		for r := range l.in {
+			for c := range l.out {
+				d.back[i][c*ld+r] = l.w[r*l.stride+c]
+			}
+		}
+	}
+}
+
+// spread calls work for ranges that cover 0 ≤ i < n, on the given number of
+// cores.
+func spread(cores, n, grain int, work func(lo, hi int)) {
+	tasks := (n + grain - 1) / grain
+	if cores = min(cores, tasks); cores <= 1 {
+		if n > 0 {
+			work(0, n)
+		}
+		return
+	}
+	var next atomic.Int64
+	run := func() {
+		for {
+			lo := int(next.Add(1)-1) * grain
+			if lo >= n {
+				return
+			}
+			work(lo, min(lo+grain, n))
+		}
+	}
+	var group sync.WaitGroup
+	for range cores - 1 {
+		group.Go(run)
+	}
+	run()
+	group.Wait()
+}
+
+// learn takes one step down the batch's mean error.
+func (d *descent) learn(batch []shown) {
+	d.batch = batch
+	d.steps++
+	d.step = d.stepper()
+	if d.cores > 1 {
+		spread(d.cores, len(batch), rowGrain, d.propagate)
+	} else {
+		d.propagate(0, len(batch))
+	}
+	for i := range d.net.layers {
+		tiles := (d.net.layers[i].in + side - 1) / side
+		if d.cores > 1 {
+			spread(d.cores, tiles, max(1, tiles/(4*d.cores)), func(lo, hi int) { d.descend(i, lo, hi) })
+		} else {
+			d.descend(i, 0, tiles)
+		}
+		d.descendBias(i)
+	}
+}
+
+// propagate runs rows of the batch forward, and their errors back.
+func (d *descent) propagate(lo, hi int) {
+	s, net := d.state, d.net
+	for r := lo; r < hi; r++ {
+		copy(s.values[0][r*s.stride:(r+1)*s.stride], d.sample.x[int(d.batch[r].row)*d.sample.stride:])
+	}
+	net.forward(s, lo, hi)
+	top := len(net.layers) - 1
+	share := 1 / float32(len(d.batch))
+	for r := lo; r < hi; r++ {
+		d.blame(s.row(net, r), d.deltas[top][r*net.last().stride:], d.batch[r], share)
+	}
+	var c tile
+	for i := top; i > 0; i-- {
+		l, below := &net.layers[i], &net.layers[i-1]
+		ld := strideOf(l.in)
+		for r := lo; r < hi; r += side {
+			for j := 0; j < l.in; j += side {
+				multiply(l.out, d.deltas[i][r*l.stride:], l.stride, 1, d.back[i][j:], ld, &c)
+				for k := range side {
+					*(*[side]float32)(d.deltas[i-1][(r+k)*below.stride+j:]) = *(*[side]float32)(c[k*side:])
+				}
+			}
+		}
+		net.slopes(below, s.values[i][lo*below.stride:], d.deltas[i-1][lo*below.stride:], hi-lo)
+	}
+}
+
+// blame writes the derivative of a row's error by the outputs' sums: output
+// less target, for cross entropy behind a softmax and for half the squared
+// error alike.
+func (d *descent) blame(out, delta []float32, s shown, share float32) {
+	weight := s.weight * share
+	if d.sample.class == nil {
+		delta[0] = (out[0] - d.sample.number[s.row]) * weight
+		return
+	}
+	softmax32(out, delta[:len(out)])
+	delta[d.sample.class[s.row]]--
+	for i := range out {
+		delta[i] *= weight
+	}
+}
+
+// softmax32 writes e^x/Σe^x.
+func softmax32(x, p []float32) {
+	most := x[0]
+	for _, v := range x {
+		most = max(most, v)
+	}
+	var sum float32
+	for i, v := range x {
+		p[i] = exp32(v - most)
+		sum += p[i]
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+}
+
+// descend moves the weights of the inputs of a layer's tiles from lo to hi.
+func (d *descent) descend(i, lo, hi int) {
+	l := &d.net.layers[i]
+	x, ld := d.state.values[i], d.state.stride
+	if i > 0 {
+		ld = d.net.layers[i-1].stride
+	}
+	step := d.step
+	var c tile
+	for t := lo; t < hi; t++ {
+		from := t * side
+		rows := min(side, l.in-from)
+		for j := 0; j < l.out; j += side {
+			multiply(len(d.batch), x[from:], 1, ld, d.deltas[i][j:], l.stride, &c)
+			for r := range rows {
+				step.move(l.w, (*[side]float32)(c[r*side:]), d.first[2*i], d.second[2*i], (from+r)*l.stride+j)
+			}
+			if i > 0 {
+				back := strideOf(l.in)
+				for k := range min(side, l.out-j) {
+					for r := range rows {
+						d.back[i][(j+k)*back+from+r] = l.w[(from+r)*l.stride+j+k]
+					}
+				}
+			}
+		}
+	}
+}
+
+// descendBias moves the biases of a layer, which do not decay.
+func (d *descent) descendBias(i int) {
+	l := &d.net.layers[i]
+	step := d.step
+	step.decay = 0
+	for j := 0; j < l.out; j += side {
+		var sum [side]float32
+		for r := range d.batch {
+			delta := (*[side]float32)(d.deltas[i][r*l.stride+j:])
+			for k := range sum {
+				sum[k] += delta[k]
+			}
+		}
+		step.move(l.b, &sum, d.first[2*i+1], d.second[2*i+1], j)
+	}
+}
+
+// stepper turns gradients into steps: by momentum, or by Adam (Kingma & Ba
+// 2015), whose steps are of a size that does not depend on the gradient's.
+// Weights decay apart from the gradient (Loshchilov & Hutter 2019).
+type stepper struct {
+	adam         bool
+	rate, moment float32
+	adamSizes
+}
+
+// adamSizes are Adam's numbers at one step, in the order in which
+// moveVector reads them.
+type adamSizes struct {
+	size, small      float32 // the rate, and what keeps from dividing by 0, with corrections for the start
+	decay            float32
+	follow1, follow2 float32 // how fast the mean gradient and its square follow
+}
+
+func (d *descent) stepper() stepper {
+	const beta1, beta2, tiny = 0.9, 0.999, 1e-8
+	s := stepper{adam: d.adam, rate: d.rate, moment: d.moment}
+	correction := math.Sqrt(1 - math.Pow(beta2, float64(d.steps)))
+	s.size = d.rate * float32(correction/(1-math.Pow(beta1, float64(d.steps))))
+	s.small = float32(tiny * correction)
+	s.decay = d.rate * d.decay
+	s.follow1, s.follow2 = 1-beta1, 1-beta2
+	return s
+}
+
+// move takes a step for the weights of a tile's row, which stand at the same
+// place in w, first and second.
+func (s *stepper) move(w []float32, gradient *[side]float32, first, second []float32, at int) {
+	row, m := (*[side]float32)(w[at:]), (*[side]float32)(first[at:])
+	if !s.adam {
+		for i, g := range gradient {
+			m[i] = float32(s.moment*m[i]) - float32(s.rate*g)
+			row[i] += m[i] - float32(s.decay*row[i])
+		}
+		return
+	}
+	v := (*[side]float32)(second[at:])
+	if vectors {
+		moveVector(row, gradient, m, v, &s.adamSizes)
+		return
+	}
+	s.adamSizes.move(row, gradient, m, v)
+}
+
+// move is Adam's step in plain Go.
+func (s *adamSizes) move(w, gradient, first, second *[side]float32) {
+	for i, g := range gradient {
+		m := first[i] + float32(s.follow1*(g-first[i]))
+		v := second[i] + float32(s.follow2*(float32(g*g)-second[i]))
+		first[i], second[i] = m, v
+		w[i] -= float32(s.size*m)/(float32(math.Sqrt(float64(v)))+s.small) + float32(s.decay*w[i])
+	}
+}
+
+// outcome is a trained network and how good it is.
+type outcome struct {
+	net  *dense
+	loss float64 // mean on the rows that judge
+}
+
+// train runs epochs over the shown rows until the error on the judging rows
+// has not improved for a while, and returns the best network of all epochs,
+// the first included. Without judging rows it runs all epochs and returns the
+// last network.
+func train(ctx context.Context, net *dense, s *sample, trained, judging []float64, o *settings, seed uint64) (outcome, error) {
+	random := rand.New(rand.NewPCG(seed, 0x6d6c70))
+	order := show(trained)
+	size := min(o.Batch, len(order))
+	d := newDescent(net, s, o, size)
+	best := outcome{net.clone(), math.Inf(1)}
+	stopping := judging != nil
+	if !stopping {
+		judging = trained
+	}
+	j := newJudge(net, s, judging, d.cores)
+	if stopping {
+		best.loss = j.loss(net)
+	}
+	epochs, patience := o.endurance((len(order) + size - 1) / size)
+	since := 0
+	for epoch := range epochs {
+		random.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
+		for lo, n := 0, 0; lo < len(order); lo, n = lo+size, n+1 {
+			if n%16 == 0 {
+				if err := ctx.Err(); err != nil {
+					return outcome{}, err
+				}
+			}
+			d.learn(order[lo:min(lo+size, len(order))])
+		}
+		if stopping || epoch == epochs-1 {
+			loss := j.loss(net)
+			since++
+			if loss < best.loss {
+				if loss < best.loss*(1-1e-4) {
+					since = 0
+				}
+				best.loss = loss
+				best.net.copyFrom(net)
+			}
+		}
+		learn.Report(ctx, float64(epoch+1)/float64(epochs))
+		if since >= patience {
+			break
+		}
+	}
+	return best, ctx.Err()
+}
+
+// judge measures networks on the same rows again and again.
+type judge struct {
+	sample *sample
+	rows   []int32
+	weight []float64
+	total  float64
+	losses []float64
+	state  *signals
+	cores  int
+}
+
+const judged = 512 // rows at a time
+
+func newJudge(net *dense, s *sample, weights []float64, cores int) *judge {
+	j := &judge{sample: s, cores: cores}
+	for r, w := range weights {
+		if w > 0 {
+			j.rows = append(j.rows, int32(r))
+			j.weight = append(j.weight, w)
+			j.total += w
+		}
+	}
+	j.losses = make([]float64, len(j.rows))
+	j.state = net.newSignals(min(judged, len(j.rows)))
+	return j
+}
+
+// each calls visit with the outputs for each judging row, in any order and
+// from any core.
+func (j *judge) each(net *dense, visit func(i int, out []float32)) {
+	s := j.state
+	for start := 0; start < len(j.rows); start += judged {
+		rows := j.rows[start:min(start+judged, len(j.rows))]
+		spread(j.cores, len(rows), rowGrain, func(lo, hi int) {
+			for r := lo; r < hi; r++ {
+				copy(s.values[0][r*s.stride:(r+1)*s.stride], j.sample.x[int(rows[r])*j.sample.stride:])
+			}
+			net.forward(s, lo, hi)
+			for r := lo; r < hi; r++ {
+				visit(start+r, s.row(net, r))
+			}
+		})
+	}
+}
+
+// loss returns the mean cross entropy, or the mean squared error.
+func (j *judge) loss(net *dense) float64 {
+	j.each(net, func(i int, out []float32) {
+		row := j.rows[i]
+		if j.sample.class == nil {
+			e := float64(out[0] - j.sample.number[row])
+			j.losses[i] = e * e
+			return
+		}
+		j.losses[i] = surprise(out, j.sample.class[row], 1)
+	})
+	sum := 0.0
+	for i, l := range j.losses {
+		sum += l * j.weight[i]
+	}
+	if loss := sum / j.total; !math.IsNaN(loss) {
+		return loss
+	}
+	return math.Inf(1) // of weights that grew beyond all bounds
+}
+
+// surprise is −ln of a class's softmax at a temperature.
+func surprise(out []float32, class int32, temperature float64) float64 {
+	most := out[0]
+	for _, v := range out {
+		most = max(most, v)
+	}
+	sum := 0.0
+	for _, v := range out {
+		sum += math.Exp(float64(v-most) / temperature)
+	}
+	return math.Log(sum) - float64(out[class]-most)/temperature
+}

@@ -1,0 +1,19 @@
+package neural
+
+import "golang.org/x/sys/cpu"
+
+// vectors says whether the processor has the instructions of the functions
+// below.
+var vectors = cpu.X86.HasAVX
+
+// multiplyVector is multiply with a row of the tile in each register. It
+// multiplies and adds in separate steps and so rounds as multiplyPlain does.
+// n is at least 1.
+//
+//go:noescape
+func multiplyVector(n int, a *float32, row, step int, b *float32, stride int, c *tile)
+
+// moveVector is adamSizes.move, rounding as it does.
+//
+//go:noescape
+func moveVector(w, gradient, first, second *[side]float32, s *adamSizes)

@@ -1,0 +1,9 @@
+//go:build !amd64
+
+package neural
+
+const vectors = false
+
+func multiplyVector(int, *float32, int, int, *float32, int, *tile) {}
+
+func moveVector(_, _, _, _ *[side]float32, _ *adamSizes) {}

@@ -1,0 +1,199 @@
+package neural
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/encode"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+const (
+	headPart    = "mlp"
+	weightsPart = "weights" // with the member's number
+	format      = 1
+)
+
+// savedHead is all of a model but its weights, which follow in parts of their
+// own as single precision numbers, little-endian: layer by layer, a row for
+// each input, then the biases.
+type savedHead struct {
+	Format   int           `cbor:"format"`
+	Settings settings      `cbor:"settings"`
+	Seed     uint64        `cbor:"seed"`
+	Columns  []savedColumn `cbor:"columns"`
+	Target   int           `cbor:"target"`
+	Rows     float64       `cbor:"rows"`
+	Counts   []float64     `cbor:"counts,omitempty"`
+	Matrix   encode.Matrix `cbor:"matrix"`
+	Scale    encode.Scale  `cbor:"scale"`
+	Members  []savedMember `cbor:"members"`
+}
+
+type savedColumn struct {
+	Name    string   `cbor:"name"`
+	Numeric bool     `cbor:"numeric,omitempty"`
+	Date    bool     `cbor:"date,omitempty"`
+	Values  []string `cbor:"values,omitempty"`
+}
+
+type savedMember struct {
+	Temperature float64 `cbor:"temperature"`
+	Spread      float64 `cbor:"spread"`
+}
+
+// Parts returns the model's head and the weights of each network.
+func (m *Model) Parts() ([]learn.Part, error) {
+	head := savedHead{Format: format, Settings: *m.settings, Seed: m.seed, Target: m.target, Rows: m.rows, Counts: m.counts, Matrix: *m.matrix, Scale: m.scale}
+	for _, a := range m.schema.Attributes {
+		head.Columns = append(head.Columns, savedColumn{a.Name, a.Kind == table.Numeric, a.Date, a.Values})
+	}
+	parts := make([]learn.Part, 1)
+	for i, member := range m.members {
+		head.Members = append(head.Members, savedMember{member.temperature, member.spread})
+		parts = append(parts, learn.Part{Name: fmt.Sprintf("%s %d", weightsPart, i+1), Data: member.net.bytes()})
+	}
+	data, err := learn.Marshal(head)
+	parts[0] = learn.Part{Name: headPart, Data: data}
+	return parts, err
+}
+
+// bytes returns the weights.
+func (d *dense) bytes() []byte {
+	var data []byte
+	put := func(w []float32) {
+		for _, x := range w {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
+		}
+	}
+	for _, l := range d.layers {
+		for i := range l.in {
+			put(l.w[i*l.stride:][:l.out])
+		}
+		put(l.b[:l.out])
+	}
+	return data
+}
+
+// decodeDense reads what bytes wrote, for a network of the given form.
+func decodeDense(data []byte, inputs int, hidden []int, outputs int, activation Function) (*dense, error) {
+	want, in := 0, inputs
+	for _, out := range append(slices.Clone(hidden), outputs) {
+		want += 4 * (in + 1) * out
+		if want > len(data) {
+			break
+		}
+		in = out
+	}
+	if want != len(data) {
+		return nil, fmt.Errorf("%d bytes of weights, expected %d", len(data), want)
+	}
+	var broken error
+	take := func(to []float32) {
+		for i := range to {
+			to[i] = math.Float32frombits(binary.LittleEndian.Uint32(data))
+			data = data[4:]
+			if to[i]-to[i] != 0 {
+				broken = fmt.Errorf("a weight is %v, expected finite numbers", to[i])
+			}
+		}
+	}
+	d := &dense{inputs: inputs, activation: activation}
+	in = inputs
+	for _, out := range append(slices.Clone(hidden), outputs) {
+		l := layer{in: in, out: out, stride: strideOf(out)}
+		l.w, l.b = make([]float32, in*l.stride), make([]float32, l.stride)
+		for i := range in {
+			take(l.w[i*l.stride:][:out])
+		}
+		take(l.b[:out])
+		d.layers = append(d.layers, l)
+		in = out
+	}
+	return d, broken
+}
+
+// decode makes a model of its parts.
+func decode(parts []learn.Part) (learn.Model, error) {
+	find := func(name string) []byte {
+		if i := slices.IndexFunc(parts, func(p learn.Part) bool { return p.Name == name }); i >= 0 {
+			return parts[i].Data
+		}
+		return nil
+	}
+	var head savedHead
+	if err := learn.Unmarshal(find(headPart), &head); err != nil {
+		return nil, fmt.Errorf("part %q: %v", headPart, err)
+	}
+	if head.Format != format {
+		return nil, fmt.Errorf("the network is saved in format %d, this program reads %d", head.Format, format)
+	}
+	m, err := head.load()
+	if err != nil {
+		return nil, fmt.Errorf("part %q: %v", headPart, err)
+	}
+	for i, saved := range head.Members {
+		name := fmt.Sprintf("%s %d", weightsPart, i+1)
+		net, err := decodeDense(find(name), m.matrix.Width(), m.settings.Hidden, m.outputs(), activations[m.settings.Activation])
+		if err != nil {
+			return nil, fmt.Errorf("part %q: %v", name, err)
+		}
+		m.members = append(m.members, member{net, saved.Temperature, saved.Spread})
+	}
+	return m, nil
+}
+
+// load checks the head and returns a model without networks.
+func (head *savedHead) load() (*Model, error) {
+	m := &Model{settings: &head.Settings, seed: head.Seed, schema: &table.Schema{}, target: head.Target, rows: head.Rows, counts: head.Counts, matrix: &head.Matrix, scale: head.Scale}
+	for _, c := range head.Columns {
+		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date}
+		if c.Numeric {
+			a.Kind = table.Numeric
+		}
+		if c.Numeric && len(c.Values) > 0 {
+			return nil, fmt.Errorf("column %q is numeric and has values", c.Name)
+		}
+		m.schema.Attributes = append(m.schema.Attributes, a)
+	}
+	if err := learn.Distinct(m.schema); err != nil {
+		return nil, err
+	}
+	if err := m.settings.check(); err != nil {
+		return nil, err
+	}
+	if err := m.matrix.Check(m.schema); err != nil {
+		return nil, err
+	}
+	if err := m.scale.Check(); !m.untouched() && err != nil {
+		return nil, err
+	}
+	switch {
+	case m.target < 0 || m.target >= len(m.schema.Attributes):
+		return nil, fmt.Errorf("the target is column %d of %d", m.target+1, len(m.schema.Attributes))
+	case m.outputs() == 0:
+		return nil, fmt.Errorf("the target has no classes")
+	case slices.ContainsFunc(m.matrix.Inputs, func(in encode.Input) bool { return in.Column == m.target }):
+		return nil, fmt.Errorf("the target is an input")
+	case !(m.rows >= 0 && m.rows <= math.MaxFloat64):
+		return nil, fmt.Errorf("learnt from %v rows", m.rows)
+	case m.regression() && len(m.counts) > 0 || !m.regression() && len(m.counts) != m.outputs():
+		return nil, fmt.Errorf("rows of %d classes, expected %d", len(m.counts), m.outputs())
+	case slices.ContainsFunc(m.counts, func(n float64) bool { return !(n >= 0 && n <= math.MaxFloat64) }):
+		return nil, fmt.Errorf("rows by class are %v", m.counts)
+	case len(head.Members) != m.settings.Committee:
+		return nil, fmt.Errorf("%d networks, expected %d", len(head.Members), m.settings.Committee)
+	}
+	for _, s := range head.Members {
+		if !(s.Temperature >= 1e-3 && s.Temperature <= 1e3) || !(s.Spread >= 0 && s.Spread <= math.MaxFloat32) {
+			return nil, fmt.Errorf("temperature %v and spread %v", s.Temperature, s.Spread)
+		}
+	}
+	return m, nil
+}
+
+// untouched reports whether the target has no scale, as classes have none.
+func (m *Model) untouched() bool { return m.scale == encode.Scale{} }

@@ -1,0 +1,216 @@
+package neural
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/encode"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// update is a model and the rows that are to be trained on from where it
+// stands.
+type update struct {
+	model      *Model
+	gathering  *learn.Gathering
+	vocabulary *learn.Vocabulary
+	changed    bool
+}
+
+// Begin returns a private copy to add rows to. The rows learnt from before
+// are gone and not needed: Freeze trains the networks further, on the new
+// rows alone.
+func (m *Model) Begin(source learn.Source) (learn.Update, error) {
+	return &update{model: m, gathering: (&learn.Rows{}).Gather(source, m.target, nil), vocabulary: learn.NewVocabulary(m.schema, nil)}, nil
+}
+
+// Add keeps the table's rows until Freeze.
+func (u *update) Add(ctx context.Context, t *table.Table) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !u.vocabulary.Same(t.Schema) {
+		if err := u.vocabulary.Check(t.Schema); err != nil {
+			return err
+		}
+	}
+	if err := checkTask(t, u.model.target); err != nil {
+		return err
+	}
+	if err := u.gathering.Add(ctx, t); err != nil {
+		return err
+	}
+	if !u.vocabulary.Same(t.Schema) {
+		u.vocabulary.Admit(t.Schema)
+	}
+	u.changed = true
+	return nil
+}
+
+// Freeze trains the networks further, from the weights that the model had.
+// Steps are smaller by the new rows' share of all rows ever seen, so that a
+// few new rows do not undo what many old ones taught.
+func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !u.changed {
+		return u.model, nil
+	}
+	rows, err := u.gathering.Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	old := u.model
+	m := &Model{settings: old.settings, seed: old.seed, schema: u.vocabulary.Schema(), target: old.target, rows: old.rows + rows.Weight(), scale: old.scale}
+	t, err := rows.Table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t, err = recoded(t, m.schema); err != nil {
+		return nil, err
+	}
+	m.counts = m.count(t, old.counts)
+	nets := make([]*dense, len(old.members))
+	var grown *growth
+	if m.matrix, grown = old.grow(t); grown != nil {
+		for i := range nets {
+			nets[i] = grown.net(old.members[i].net, m)
+		}
+	} else {
+		for i := range nets {
+			nets[i] = old.members[i].net
+		}
+	}
+	if t.Rows() == 0 { // new values, perhaps, but nothing to train on
+		m.members = slices.Clone(old.members)
+		for i := range m.members {
+			m.members[i].net = nets[i]
+		}
+		return m, nil
+	}
+	x, err := m.sample(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	s := *m.settings
+	s.Restarts = 1 // they begin where the model stands
+	s.Rate *= (m.rows - old.rows) / m.rows
+	err = m.train(ctx, t, x, &s, func(member, _ uint64) *dense { return nets[member].clone() })
+	if err != nil {
+		return nil, err
+	}
+	// Few new rows say little about how far outputs can be trusted; the old
+	// word counts by its rows.
+	share := (m.rows - old.rows) / m.rows
+	for i := range m.members {
+		was, is := &old.members[i], &m.members[i]
+		is.temperature = math.Exp((1-share)*math.Log(was.temperature) + share*math.Log(is.temperature))
+		is.spread = math.Sqrt((1-share)*was.spread*was.spread + share*is.spread*is.spread)
+	}
+	return m, nil
+}
+
+// recoded returns the table with the codes of a schema that has all its
+// values.
+func recoded(t *table.Table, schema *table.Schema) (*table.Table, error) {
+	columns := slices.Clone(t.Columns)
+	for j := range columns {
+		if columns[j].Codes == nil {
+			continue
+		}
+		codes := learn.Recoding(&t.Schema.Attributes[j], &schema.Attributes[j])
+		to := slices.Clone(columns[j].Codes)
+		for r, c := range to {
+			if c >= 0 {
+				to[r] = codes[c]
+			}
+		}
+		columns[j].Codes = to
+	}
+	return table.New(schema, columns, t.Weights)
+}
+
+// growth says where the old inputs of a network that gets more of them are
+// to be found among the new.
+type growth struct {
+	inputs []int // of each old input
+}
+
+// grow returns the matrix with an input for each new value, and for missing
+// cells in columns that had none before. It returns no growth if inputs and
+// outputs stay as they are.
+func (m *Model) grow(t *table.Table) (*encode.Matrix, *growth) {
+	matrix := &encode.Matrix{Inputs: slices.Clone(m.matrix.Inputs)}
+	g := &growth{}
+	same := len(t.Schema.Attributes[m.target].Values) == len(m.schema.Attributes[m.target].Values)
+	at := 0
+	for i := range matrix.Inputs {
+		in := &matrix.Inputs[i]
+		cells := &t.Columns[in.Column]
+		kept, width := 0, 0 // inputs that stay in front; all inputs of the column
+		var had, has bool   // an indicator
+		if in.OneHot != nil {
+			o := encode.FitOneHot(&t.Schema.Attributes[in.Column], cells.Codes, false, true)
+			kept, had = len(in.OneHot.Values), in.OneHot.Indicator
+			o.Indicator = o.Indicator || had
+			in.OneHot, width, has = &o, o.Width(), o.Indicator
+		} else {
+			s := *in.Scale
+			kept, had = 1, s.Indicator
+			s.Indicator = had || slices.ContainsFunc(cells.Floats, table.IsMissing)
+			in.Scale, width, has = &s, s.Width(), s.Indicator
+		}
+		for k := range kept {
+			g.inputs = append(g.inputs, at+k)
+		}
+		if had {
+			g.inputs = append(g.inputs, at+width-1)
+		}
+		same = same && had == has && width == inputWidth(&m.matrix.Inputs[i])
+		at += width
+	}
+	if same {
+		return m.matrix, nil
+	}
+	return matrix, g
+}
+
+// net returns a network that answers as the old one does: new inputs have no
+// weight yet, new classes a bias as if one row of all had been theirs.
+func (g *growth) net(old *dense, m *Model) *dense {
+	d := old.clone()
+	d.inputs = m.matrix.Width()
+	l := &d.layers[0]
+	w := make([]float32, d.inputs*l.stride)
+	for from, to := range g.inputs {
+		copy(w[to*l.stride:(to+1)*l.stride], l.w[from*l.stride:])
+	}
+	l.in, l.w = d.inputs, w
+
+	l = d.last()
+	outputs := m.outputs()
+	if outputs == l.out {
+		return d
+	}
+	stride := strideOf(outputs)
+	w, b := make([]float32, l.in*stride), make([]float32, stride)
+	for i := range l.in {
+		copy(w[i*stride:], l.w[i*l.stride:][:l.out])
+	}
+	copy(b, l.b[:l.out])
+	for c := l.out; c < outputs; c++ {
+		b[c] = float32(-math.Log(m.rows + float64(outputs)))
+	}
+	l.out, l.stride, l.w, l.b = outputs, stride, w, b
+	return d
+}
+
+func inputWidth(in *encode.Input) int {
+	if in.OneHot != nil {
+		return in.OneHot.Width()
+	}
+	return in.Scale.Width()
+}

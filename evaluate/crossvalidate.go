@@ -133,7 +133,7 @@ func (s *Spec) testModel(ctx context.Context, m learn.Model, test *table.Table) 
 	}
 	names := classNames(test, target, dictionary(m.Schema(), m.Target()), dictionary(test.Schema, target))
 	t := &trial{test: rows, trainRows: int(math.Round(m.Size().Rows)), rules: m.Size().Rules}
-	_, ruler := m.(learn.Ruler)
+	_, ruler := learn.Ability[learn.Ruler](m)
 	t.readable = ruler || t.rules > 0
 	t.tally = newTally(test.Schema, target, names, middle(test, target), spec.bins())
 	start := time.Now()

@@ -41,6 +41,9 @@ type PrequentialOptions struct {
 	Batch  int     // rows that are tested, then learnt, together; 0 means a hundredth of the table
 	Window int     // rows that the windowed measure looks back; 0 means 1000
 	Fade   float64 // what a loss is worth one row later; 0 means 0.999
+	// DriftRate is the probability of any false alarm that a rule's truth
+	// moved, in 100,000 rows; 0 means the constant DriftRate.
+	DriftRate float64
 }
 
 // Prequence is how a model did as it went: each row was first predicted, then
@@ -51,6 +54,10 @@ type Prequence struct {
 	Window  int              `json:"window"`
 	Fade    float64          `json:"fade"`
 	Points  []PrequencePoint `json:"points"`
+	// Drifts are rules whose truth moved while rows came in. Any false
+	// alarm in 100,000 rows has at most the probability DriftRate.
+	Drifts    []Drift `json:"drifts,omitempty"`
+	DriftRate float64 `json:"drift_rate,omitempty"`
 }
 
 // PrequencePoint is the measure after so many tested rows: over all of them
@@ -115,6 +122,12 @@ func PrequentialStream(ctx context.Context, spec Spec, stream Stream, options Pr
 	if options.Fade == 0 {
 		options.Fade = 0.999
 	}
+	if options.DriftRate == 0 {
+		options.DriftRate = DriftRate
+	}
+	if !(options.DriftRate > 0 && options.DriftRate < 1) {
+		return nil, fmt.Errorf("evaluate: a false-alarm rate of %v; expected one between 0 and 1", options.DriftRate)
+	}
 	if options.Window < 0 || !(options.Fade > 0 && options.Fade <= 1) {
 		return nil, fmt.Errorf("evaluate: window %d, fade %v; expected a window of at least 1 row and a fade between 0 and 1", options.Window, options.Fade)
 	}
@@ -143,6 +156,10 @@ func PrequentialStream(ctx context.Context, spec Spec, stream Stream, options Pr
 	}
 	run.cost = cost
 	run.learnt = first.Rows()
+	run.watch.rows = run.learnt // rows are counted from the first of the stream
+	if err := run.follow(); err != nil {
+		return nil, err
+	}
 	for {
 		batch, err := next(ctx, stream)
 		if errors.Is(err, io.EOF) {
@@ -192,13 +209,16 @@ type prequent struct {
 	points []PrequencePoint
 	stride int // steps between points
 	steps  int
+
+	watch    *Watch // of the rules of the models so far
+	followed int    // rows learnt when rules were last taken up
 }
 
 // weighed is a row's loss: 1 or 0 for classes, the squared error for numbers.
 type weighed struct{ loss, weight float64 }
 
 func newPrequent(spec *Spec, m learn.Model, options PrequentialOptions) (*prequent, error) {
-	u, ok := m.(learn.Updater)
+	u, ok := learn.Ability[learn.Updater](m)
 	if !ok {
 		return nil, fmt.Errorf("evaluate: models of %s cannot be updated; prequential evaluation needs a learner that can", m.Learner())
 	}
@@ -206,7 +226,7 @@ func newPrequent(spec *Spec, m learn.Model, options PrequentialOptions) (*preque
 	if err != nil {
 		return nil, err
 	}
-	p := &prequent{spec: spec, options: options, model: m, update: update, stride: 1}
+	p := &prequent{spec: spec, options: options, model: m, update: update, stride: 1, watch: NewWatch(options.DriftRate)}
 	names := classNames(spec.Table, spec.Target, dictionary(m.Schema(), m.Target()))
 	p.tally = newTally(spec.Table.Schema, spec.Target, names, middle(spec.Table, spec.Target), spec.bins())
 	return p, nil
@@ -220,6 +240,7 @@ func (p *prequent) step(ctx context.Context, batch *table.Table) error {
 	}
 	learning := time.Now()
 	p.cost.predict += learning.Sub(start)
+	p.watch.Add(batch)
 	grown := batch
 	if batch.Schema != p.model.Schema() {
 		var err error
@@ -237,6 +258,25 @@ func (p *prequent) step(ctx context.Context, batch *table.Table) error {
 	p.model = m
 	p.learnt += batch.Rows()
 	p.cost.train += time.Since(learning)
+	if p.learnt >= 2*p.followed {
+		return p.follow()
+	}
+	return nil
+}
+
+// follow takes up the rules that the model has now. What they were learnt from
+// does not count: they were chosen because they look good on it.
+func (p *prequent) follow() error {
+	p.followed = p.learnt
+	r, ok := learn.Ability[learn.Ruler](p.model)
+	if !ok {
+		return nil
+	}
+	base, err := r.Rules()
+	if err != nil {
+		return err
+	}
+	p.watch.Follow(base, p.model.Schema().Attributes[p.model.Target()].Name, false)
 	return nil
 }
 
@@ -345,13 +385,13 @@ func (p *prequent) result() (*Result, error) {
 		Rows: p.learnt, TrainRows: p.learnt, TestRows: p.tested,
 		TrainSeconds: p.cost.train.Seconds(), PredictSeconds: p.cost.predict.Seconds(),
 	}
-	if _, ok := p.model.(learn.Ruler); ok || p.model.Size().Rules > 0 {
+	if _, ok := learn.Ability[learn.Ruler](p.model); ok || p.model.Size().Rules > 0 {
 		rules := p.model.Size().Rules
 		r.Rules = &rules
 	}
 	r.judge(p.tally, s.level(), 1)
 	r.note("each row was predicted before it was learnt; the interval takes the %d tests as independent, though the model changed on the way", p.tested)
-	r.Prequential = &Prequence{Measure: measure(p.tally.kind), Window: p.options.Window, Fade: p.options.Fade, Points: p.points}
+	r.Prequential = &Prequence{Measure: measure(p.tally.kind), Window: p.options.Window, Fade: p.options.Fade, Points: p.points, Drifts: p.watch.Drifts(), DriftRate: p.options.DriftRate}
 	return r, nil
 }
 

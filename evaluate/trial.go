@@ -107,7 +107,7 @@ func (s *Spec) learn(ctx context.Context, rows *table.Table, seed uint64, t *tri
 	}
 	t.train = time.Since(start)
 	t.rules = m.Size().Rules
-	_, ruler := m.(learn.Ruler)
+	_, ruler := learn.Ability[learn.Ruler](m)
 	t.readable = ruler || t.rules > 0
 	return m, nil
 }

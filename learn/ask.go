@@ -3,6 +3,7 @@ package learn
 import (
 	"context"
 
+	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -40,4 +41,13 @@ type Imputer interface {
 	// most probable name. A cell of which nothing can be expected, in a
 	// column without a known cell, stays missing.
 	Impute(ctx context.Context, t *table.Table) (*table.Table, error)
+}
+
+// Teller is a model that takes WHEN … EXPECT rules in by itself, as Task.Rules
+// does when it is learnt.
+type Teller interface {
+	Model
+	// Tell returns the model with an expert's rules, each worth the cases
+	// that it states. A Forgetter forgets them by the expert's ID.
+	Tell(ctx context.Context, rules *rule.Base, expert Source) (Model, error)
 }

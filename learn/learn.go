@@ -3,7 +3,8 @@
 // A Learner makes a Model from a Task: a table, the column to predict, and
 // what an expert says. A Model predicts. What else a model can do it says by
 // implementing further small interfaces, which callers find by assertion, as
-// with io: Updater, Ruler, Explainer, Merger, Forgetter, Drawer.
+// with io: Updater, Ruler, Explainer, Merger, Forgetter, Drawer. Ability is
+// such an assertion for models that may have been told rules (Told).
 //
 // A Model is immutable and safe for concurrent use. Updating goes through a
 // private state: Begin, Add rows, Freeze into a new model. Readers of the old
@@ -20,6 +21,7 @@ package learn
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/rule"
@@ -180,4 +182,13 @@ type Density interface {
 	// model's density at the table's rows. Missing cells are integrated
 	// out.
 	LogDensity(ctx context.Context, t *table.Table, out []float64) error
+}
+
+// Grower is a model that grew unit by unit and can say why each is there.
+type Grower interface {
+	Model
+	// Grown returns a certificate for each unit, which says what it removed:
+	// its text is a line for people, its exported fields are for programs.
+	// Stopped says why growth ended, where the certificates do not.
+	Grown() (certificates []fmt.Stringer, stopped string)
 }

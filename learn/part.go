@@ -70,7 +70,11 @@ func DecodeParts(learner string, parts []Part) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := info.Decode(parts)
+	own, told := splitTold(parts)
+	m, err := info.Decode(own)
+	if err == nil && told != nil {
+		m, err = decodeTold(m, told)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrDamaged, err)
 	}

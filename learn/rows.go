@@ -341,7 +341,7 @@ func joinLeaving(ctx context.Context, source Source, blocks []*block, leave func
 
 	out.rows = len(kept)
 	out.columns = make([]table.Column, len(schema.Attributes))
-	err = each(ctx, len(out.columns), func(i int) {
+	err = Each(ctx, len(out.columns), func(i int) {
 		if schema.Attributes[i].Kind == table.Nominal {
 			codes := make([]int32, len(kept))
 			for k, r := range kept {
@@ -554,4 +554,20 @@ func HoldOut(hash, seed uint64, weight, share float64) float64 {
 		}
 	}
 	return held
+}
+
+// Learnt returns each source's rows, in a model's schema.
+func (r *Rows) Learnt(ctx context.Context, schema *table.Schema) ([]Learnt, error) {
+	all := make([]Learnt, len(r.blocks))
+	for i, b := range r.blocks {
+		t, err := (&Rows{[]*block{b}}).Table(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if t, _, err = table.Conform(t, schema, false); err != nil {
+			return nil, err
+		}
+		all[i] = Learnt{b.source, t}
+	}
+	return all, nil
 }

@@ -121,7 +121,7 @@ func anyChange(t *rapid.T, l ledger, step int) change {
 	if !known {
 		h = &heap{derived: rapid.SampledFrom([]int{0, 50, 400}).Draw(t, "derived")}
 	}
-	what := rapid.SampledFrom([]string{"save", "save", "save", "two", "forget", "restore", "delete", "delete model", "move"}).Draw(t, "what")
+	what := rapid.SampledFrom([]string{"save", "save", "save", "two", "forget", "erase", "restore", "delete", "delete model", "move"}).Draw(t, "what")
 	older := newest
 	if len(a.versions) > 0 {
 		older = rapid.SampledFrom(sortedKeys(a.versions)).Draw(t, "version")
@@ -140,6 +140,26 @@ func anyChange(t *rapid.T, l ledger, step int) change {
 				})
 			},
 			func(l ledger) { l.add(name, h) }, nil}
+	case what == "erase" && known && len(h.sources) > 0:
+		id := rapid.SampledFrom(h.sources).Draw(t, "source").ID
+		h = h.without(id)
+		return change{fmt.Sprintf("erase %s in %s", id, name),
+			func(s *Store) error {
+				return s.Write(ctx, name, func(tx *Tx) error {
+					_, err := tx.Erase(h, Version{Source: Source{Name: id}, At: at}, id)
+					return err
+				})
+			},
+			func(l ledger) {
+				for number, old := range l[name].versions {
+					if left := old.without(id); len(left.sources) > 0 || len(old.sources) == 0 {
+						l[name].versions[number] = left
+					} else {
+						delete(l[name].versions, number)
+					}
+				}
+				l.add(name, h)
+			}, nil}
 	case what == "restore" && known:
 		return change{fmt.Sprintf("restore %s@%d", name, older),
 			func(s *Store) error { _, err := s.Restore(ctx, fmt.Sprintf("%s@%d", name, older), at); return err },

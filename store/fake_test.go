@@ -117,6 +117,22 @@ func (h *heap) without(id string) *heap {
 	return &heap{slices.DeleteFunc(slices.Clone(h.sources), func(s pile) bool { return s.ID == id }), h.derived}
 }
 
+// Sources and Forget make a heap one that can forget.
+func (h *heap) Sources() []learn.Source {
+	sources := make([]learn.Source, len(h.sources))
+	for i, s := range h.sources {
+		sources[i] = learn.Source{ID: s.ID}
+	}
+	return sources
+}
+
+func (h *heap) Forget(_ context.Context, ids ...string) (learn.Model, error) {
+	for _, id := range ids {
+		h = h.without(id)
+	}
+	return h, nil
+}
+
 // same reports whether two heaps are equal.
 func same(a, b learn.Model) bool {
 	x, y := a.(*heap), b.(*heap)

@@ -20,12 +20,16 @@
 // log beside it and renames it over the old: readers that have the old one
 // open read on.
 //
+// Nothing is lost, unless it is to be: Tx.Erase takes a source out of every
+// version and record.
+//
 // This is the log-structured storage of Rosenblum and Ousterhout (1992), with
 // content addressing as in Venti (Quinlan and Dorward 2002).
 //
 //	.accrete/                      the store, private to its owner (0700)
 //	  models/votes/log             versions and small parts of the model votes
 //	  models/votes/parts/3f5a…     large parts, by hash
+//	  models/votes/sources/9c0e…   copies of source files that are to be kept, by hash
 //	  models/votes/lock            what writers queue on
 package store
 

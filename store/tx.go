@@ -27,6 +27,11 @@ func (s *Store) begin(ctx context.Context, name string) (*Tx, error) {
 	if err := tx.open(); err != nil {
 		return nil, err
 	}
+	if tx.Latest().Kind == Erase { // whoever erased may have died before all files were gone
+		if err := tx.sweep(); err != nil {
+			s.warnf("files of what was erased may be left in %s: %v", s.partsDir(name), err)
+		}
+	}
 	return tx, nil
 }
 
@@ -96,22 +101,8 @@ func (tx *Tx) Save(m learn.Model, v Version) (Version, error) {
 	if tx.log.file != nil && !tx.Exists() {
 		return Version{}, tx.log.damage()
 	}
-	latest := tx.Latest().Number
-	if v.Parent != 0 && v.Parent != latest {
-		return Version{}, fail(ErrConflict, "the model %q went on from version %d to %d in the meantime; load it again and repeat the change", tx.name, v.Parent, latest)
-	}
-	if v.Kind == "" {
-		return Version{}, errors.New("a version needs a kind, such as learn or update")
-	}
-	v.Model, v.Number, v.Parent = tx.name, tx.log.next, latest
-	if v.At.IsZero() {
-		v.At = time.Now()
-	}
-	size := m.Size()
-	v.Learner, v.Rows, v.Rules, v.Units = m.Learner(), size.Rows, size.Rules, size.Units
-	v.Target = ""
-	if t := m.Target(); t >= 0 && t < len(m.Schema().Attributes) {
-		v.Target = m.Schema().Attributes[t].Name
+	if err := tx.complete(&v, m); err != nil {
+		return Version{}, err
 	}
 	parts, err := m.Parts()
 	if err != nil {
@@ -131,6 +122,28 @@ func (tx *Tx) Save(m learn.Model, v Version) (Version, error) {
 		}
 	}
 	return saved, nil
+}
+
+// complete fills in what a version says of its model.
+func (tx *Tx) complete(v *Version, m learn.Model) error {
+	latest := tx.Latest().Number
+	if v.Parent != 0 && v.Parent != latest {
+		return fail(ErrConflict, "the model %q went on from version %d to %d in the meantime; load it again and repeat the change", tx.name, v.Parent, latest)
+	}
+	if v.Kind == "" {
+		return errors.New("a version needs a kind, such as learn or update")
+	}
+	v.Model, v.Number, v.Parent = tx.name, tx.log.next, latest
+	if v.At.IsZero() {
+		v.At = time.Now()
+	}
+	size := m.Size()
+	v.Learner, v.Rows, v.Rules, v.Units = m.Learner(), size.Rows, size.Rules, size.Units
+	v.Target = ""
+	if t := m.Target(); t >= 0 && t < len(m.Schema().Attributes) {
+		v.Target = m.Schema().Attributes[t].Name
+	}
+	return nil
 }
 
 // dropDerived removes the files of derived parts that only the version before

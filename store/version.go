@@ -16,6 +16,7 @@ const (
 	Update  = "update"
 	Tell    = "tell"
 	Forget  = "forget"
+	Erase   = "erase"
 	Merge   = "merge"
 	Restore = "restore"
 	Import  = "import"

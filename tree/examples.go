@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/accrete-ml/accrete/internal/radix"
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -74,7 +72,7 @@ func layOut(ctx context.Context, t *table.Table, target int, weights []float64) 
 		return nil, fmt.Errorf("%d distinct rows with %d classes are too many for one tree; learn from a sample", x.rows, x.classes)
 	}
 	x.columns = make([]codes, len(t.Columns))
-	err := parallel(ctx, len(t.Columns), func(col int) {
+	err := learn.Each(ctx, len(t.Columns), func(col int) {
 		a := &t.Schema.Attributes[col]
 		if col == target || a.Kind == table.Numeric {
 			return
@@ -198,30 +196,4 @@ func (x *examples) sort(col int, rows []int32, s *scratch) []uint64 {
 		keys[i] = e
 	}
 	return keys
-}
-
-// parallel calls work for 0 ≤ i < n on all cores, until the context ends.
-func parallel(ctx context.Context, n int, work func(i int)) error {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	if workers <= 1 {
-		for i := 0; i < n && ctx.Err() == nil; i++ {
-			work(i)
-		}
-		return ctx.Err()
-	}
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1) - 1)
-				if i >= n {
-					return
-				}
-				work(i)
-			}
-		})
-	}
-	group.Wait()
-	return ctx.Err()
 }

@@ -252,7 +252,7 @@ func (g *grower) each(n int, p *part, s *scratch, work func(i int, s *scratch)) 
 		}
 		return
 	}
-	parallel(g.ctx, n, func(i int) {
+	learn.Each(g.ctx, n, func(i int) {
 		own := g.pool.Get().(*scratch)
 		work(i, own)
 		g.pool.Put(own)

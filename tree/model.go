@@ -28,6 +28,7 @@ var (
 	_ learn.Merger    = (*Model)(nil)
 	_ learn.Forgetter = (*Model)(nil)
 	_ learn.Drawer    = (*Model)(nil)
+	_ learn.Keeper    = (*Model)(nil)
 )
 
 // thirdHeldOut is the share of rows that pruning on held-out rows keeps from
@@ -299,6 +300,9 @@ func (m *Model) Merge(ctx context.Context, other learn.Model) (learn.Model, erro
 	}
 	return m.relearn(ctx, rows)
 }
+
+// Kept returns the rows that the tree was grown from, nil if it kept none.
+func (m *Model) Kept() *learn.Rows { return m.rows }
 
 // Sources lists the sources of the rows that were kept.
 func (m *Model) Sources() []learn.Source {

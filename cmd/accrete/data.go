@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -132,6 +134,36 @@ func (d *data) open() (io.ReadCloser, error) {
 	return io.NopCloser(d.in), nil
 }
 
+// hold reads standard input into memory, so that it can be read twice.
+func (d *data) hold() error {
+	if d.arg != "-" {
+		return nil
+	}
+	all, err := io.ReadAll(d.in)
+	d.in = bytes.NewReader(all)
+	return err
+}
+
+// keep copies the data into the store. A built-in set is there anyway.
+func (a *app) keep(s *store.Store, name string, d *data, hash string) error {
+	if d.builtin != nil {
+		return nil
+	}
+	if in, ok := d.in.(*bytes.Reader); ok && d.arg == "-" {
+		if _, err := in.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		return s.Keep(name, hash, "", in)
+	}
+	f, err := os.Open(d.arg)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	base := filepath.Base(d.arg)
+	return s.Keep(name, hash, base[len(d.base()):], f)
+}
+
 // read reads the whole table. With a target, it is checked to be a column.
 func (d *data) read(ctx context.Context, o table.Options) (*table.Table, *table.Report, error) {
 	if d.arg != "-" && d.builtin == nil {
@@ -182,7 +214,7 @@ func (a *app) readFor(ctx context.Context, d *data, target string, info learn.In
 	}
 	names := t.Schema.Names()
 	if o.Target == "" {
-		return nil, nil, 0, usagef("%s needs a column to predict: --target one of %s", info.Name, list(names, 20))
+		return nil, nil, 0, usagef("which column is to be predicted? --target one of %s", list(names, 20))
 	}
 	col := t.Schema.Index(o.Target)
 	if col < 0 {

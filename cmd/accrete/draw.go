@@ -23,7 +23,7 @@ func (a *app) drawCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, ok := m.(learn.Drawer)
+			d, ok := learn.Ability[learn.Drawer](m)
 			if !ok {
 				return cannot(v.Learner, "be drawn", func(c learn.Can) bool { return c.Draw })
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -33,31 +34,23 @@ func (a *app) evaluateCommand() *cobra.Command {
 		Short: "Estimate how often a learner is right on rows it has not seen",
 		Long: `Evaluate learns and tests on different rows: in K stratified folds (10 unless
 told otherwise), on a file of its own (--test), on N random held-out thirds
-(--holdout), row after row before learning each (--prequential), or with
-growing shares of the rows (--curve). Every rate comes with a 95 % interval.`,
+(--holdout), row after row before learning each (--prequential, which also names
+rules whose truth moved), or with growing shares of the rows (--curve). Every rate comes with a 95 % interval.`,
 		Example: `  accrete evaluate votes --learner bayes
   accrete evaluate train.csv --target y --test test.csv --pictures .
   accrete evaluate led:rows=5000 --learner bayes --prequential`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			settings, err := learner.settings()
-			if err != nil {
-				return err
-			}
-			info, _, err := configured(learner.learner, settings)
-			if err != nil {
-				return err
-			}
 			d, err := a.find(args[0], &flags)
 			if err != nil {
 				return err
 			}
-			t, _, col, err := a.readFor(ctx, d, target, info)
+			l, err := a.lesson(ctx, d, target, &learner)
 			if err != nil {
 				return err
 			}
-			spec := a.spec(d.arg, t, col, info, settings)
+			spec := a.spec(d.arg, l.table, l.target, l.info, l.settings)
 			bar, done := a.progress("evaluating")
 			defer done()
 			ctx = learn.WithProgress(ctx, bar)
@@ -71,7 +64,7 @@ growing shares of the rows (--curve). Every rate comes with a 95 % interval.`,
 				done()
 				return a.printCurve(points, pictures)
 			case prequential:
-				r, err = evaluate.Prequential(ctx, spec, evaluate.PrequentialOptions{Batch: batch, Window: window(t.Rows())})
+				r, err = evaluate.Prequential(ctx, spec, evaluate.PrequentialOptions{Batch: batch, Window: window(l.table.Rows())})
 			case test != "":
 				r, err = a.evaluateOn(ctx, spec, test, &flags)
 			case holdout > 0:
@@ -237,6 +230,26 @@ func printPrequence(w io.Writer, p *evaluate.Prequence) {
 	}
 	fmt.Fprintln(w)
 	printTable(w, []string{"rows seen", p.Measure + " lately", p.Measure + " so far"}, rows)
+	printDrifts(w, p.Drifts, "", p.DriftRate)
+}
+
+// mostDrifts is how many are printed for people.
+const mostDrifts = 10
+
+// printDrifts names the rules whose truth moved.
+func printDrifts(w io.Writer, drifts []evaluate.Drift, in string, rate float64) {
+	if len(drifts) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s moved (false alarms: %s of models in 100,000 rows)\n", plural(len(drifts), "rule"), percent(rate))
+	for _, d := range drifts[:min(len(drifts), mostDrifts)] {
+		r := d.Rule
+		r.Evidence, r.With = rule.Evidence{}, nil
+		fmt.Fprintf(w, "  true of %s, now %s, since row %d%s: %s\n", percent(d.From), percent(d.To), d.Since, in, r.String())
+	}
+	if more := len(drifts) - mostDrifts; more > 0 {
+		fmt.Fprintf(w, "  and %d more: --json lists them\n", more)
+	}
 }
 
 // measure returns how values of a measure are written.

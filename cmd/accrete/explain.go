@@ -18,11 +18,12 @@ import (
 
 func (a *app) explainCommand() *cobra.Command {
 	var (
-		flags dataFlags
-		only  []int
+		flags   dataFlags
+		only    []int
+		without string
 	)
 	c := &cobra.Command{
-		Use:   "explain MODEL DATA [--row N]…",
+		Use:   "explain MODEL DATA [--row N]… [--without SOURCE]",
 		Short: "Say why: the evidence for and against each answer",
 		Long: `Explain answers for each row of DATA and gives the reasons: the prior, each
 piece of evidence with its weight (natural logarithms of odds-like ratios; for
@@ -33,11 +34,11 @@ answer. Weights add up to the log of the posterior.`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
 		RunE: func(c *cobra.Command, args []string) error {
-			m, d, err := a.modelAndData(args, &flags)
+			m, d, err := a.modelAndData(c.Context(), args, &flags, without)
 			if err != nil {
 				return err
 			}
-			e, ok := m.(learn.Explainer)
+			e, ok := learn.Ability[learn.Explainer](m)
 			if !ok {
 				return cannot(m.Learner(), "explain its answers", func(c learn.Can) bool { return c.Explain })
 			}
@@ -48,6 +49,7 @@ answer. Weights add up to the log of the posterior.`,
 		},
 	}
 	flags.register(c)
+	c.Flags().StringVar(&without, "without", "", withoutUsage)
 	c.Flags().IntSliceVar(&only, "row", nil, "only these rows, counted from 1")
 	return c
 }
@@ -173,7 +175,7 @@ func printExplanation(w io.Writer, m learn.Model, answer predicted, x *learn.Exp
 		class := answer.Prediction.(string)
 		best := target.Code(class)
 		fmt.Fprintf(w, "row %d: %s = %s, probability %s\n", answer.Row, target.Name, class, percent(answer.Probabilities[class]))
-		rows = append(rows, []string{fmt.Sprintf("%+.3f", x.Prior[best]), fmt.Sprintf("prior: %s is usually %s", class, percent(math.Exp(x.Prior[best])))})
+		rows = append(rows, []string{fmt.Sprintf("%+.3f", x.Prior[best]), fmt.Sprintf("prior: %s is %s before any evidence", class, percent(share(x.Prior, int(best))))})
 		rows = append(rows, classEvidence(x, int(best), target.Values)...)
 		if x.Normaliser != 0 {
 			rows = append(rows, []string{fmt.Sprintf("%+.3f", -x.Normaliser), "so that all classes sum to 100 %"})
@@ -183,6 +185,15 @@ func printExplanation(w io.Writer, m learn.Model, answer predicted, x *learn.Exp
 	for _, c := range x.Missing {
 		fmt.Fprintf(w, "missing: %s could move it by %s\n", c.Column, move(target, c.CouldMove))
 	}
+}
+
+// share turns log weights of the classes into the probability of one.
+func share(logs []float64, class int) float64 {
+	sum := 0.0
+	for _, w := range logs {
+		sum += math.Exp(w - logs[class])
+	}
+	return 1 / sum
 }
 
 // classEvidence is the evidence on one class, strongest first.

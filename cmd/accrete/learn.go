@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -30,6 +31,8 @@ type learnt struct {
 	Low      *float64 `json:"accuracy_low,omitempty"`
 	High     *float64 `json:"accuracy_high,omitempty"`
 	RMSE     *float64 `json:"rmse,omitempty"`
+	// Drifts are rules whose truth moved with the rows of an update.
+	Drifts []evaluate.Drift `json:"drifts,omitempty"`
 }
 
 func newLearnt(m learn.Model, v store.Version, seconds float64) learnt {
@@ -50,26 +53,21 @@ func (a *app) learnCommand() *cobra.Command {
 		target  string
 		name    string
 		folds   int
+		rules   rulesFlags
+		keep    bool
 	)
 	c := &cobra.Command{
-		Use:   "learn DATA [--target COL] [--learner NAME] [--set key=value]… [--name MODEL]",
+		Use:   "learn DATA [--target COL] [--learner NAME] [--set key=value]… [--rules FILE] [--name MODEL]",
 		Short: "Learn a model from a table, and keep it",
 		Long: `Learn reads DATA (a file, - or a built-in set), learns a model, estimates how
 often it is right on rows it has not seen, and keeps it in the store. Learning
 under a name that exists adds a version.`,
 		Example: `  accrete learn votes
-  accrete learn people.csv --target income --learner bayes --set m=2`,
+  accrete learn people.csv --target income --learner bayes --set m=2
+  accrete learn people.csv --target income --rules expert.rules --worth 20`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			settings, err := learner.settings()
-			if err != nil {
-				return err
-			}
-			info, l, err := configured(learner.learner, settings)
-			if err != nil {
-				return err
-			}
 			d, err := a.find(args[0], &flags)
 			if err != nil {
 				return err
@@ -81,14 +79,32 @@ under a name that exists adds a version.`,
 			if err != nil {
 				return err
 			}
-			t, report, col, err := a.readFor(ctx, d, target, info)
+			if keep {
+				if err := d.hold(); err != nil {
+					return err
+				}
+			}
+			what, err := a.lesson(ctx, d, target, &learner)
 			if err != nil {
 				return err
 			}
+			t, report, col, info, l, settings := what.table, what.report, what.target, what.info, what.learner, what.settings
 			a.warnLearntBefore(s, name, report.Hash, d.arg)
 			a.warnOneClass(t, col)
-
+			var base *rule.Base
+			var told []store.Version // the expert's record
+			var expert store.Source
 			now := time.Now()
+			if rules.file != "" {
+				if base, expert, err = rules.read(a.in, t.Schema); err != nil {
+					return err
+				}
+				told = []store.Version{{Kind: store.Tell, Source: expert, At: now, Settings: rules.settings()}}
+			}
+			if l, err = taught(info, l, base, expert, t, col); err != nil {
+				return err
+			}
+
 			source := newSource(d, report.Hash, float64(t.Rows()), now)
 			bar, done := a.progress("learning")
 			m, err := l.Learn(learn.WithProgress(ctx, bar), learn.Task{
@@ -100,15 +116,28 @@ under a name that exists adds a version.`,
 			}
 			seconds := time.Since(now).Seconds()
 
-			estimate, err := a.estimate(ctx, info, settings, t, col, folds)
+			spec := a.spec("", t, col, info, settings)
+			spec.New = func() (learn.Learner, error) {
+				l, err := learn.New(info.Name, settings)
+				if err != nil {
+					return nil, err
+				}
+				return taught(info, l, base, expert, t, col)
+			}
+			estimate, err := a.estimate(ctx, spec, folds)
 			if err != nil {
 				return err
 			}
 			v, err := s.Save(ctx, name, m, store.Version{
-				Kind: store.Learn, Source: source, At: now, Seed: a.seed, Settings: settings,
+				Kind: store.Learn, Source: source, At: now, Seed: a.seed, Settings: withWeight(settings, flags.weight), History: told,
 			})
 			if err != nil {
 				return err
+			}
+			if keep {
+				if err := a.keep(s, name, d, report.Hash); err != nil {
+					return err
+				}
 			}
 			return a.printLearnt(d, t, m, v, estimate, seconds)
 		},
@@ -117,7 +146,10 @@ under a name that exists adds a version.`,
 	learner.register(c)
 	c.Flags().StringVar(&target, "target", "", "column to predict (a built-in set has one of its own)")
 	c.Flags().StringVar(&name, "name", "", "name of the model (default: the data's)")
-	c.Flags().IntVar(&folds, "folds", -1, "folds of the accuracy estimate; 0 for none (default: 10, a held-out third for large tables)")
+	c.Flags().StringVar(&rules.file, "rules", "", "what an expert knows: a file of rules")
+	c.Flags().Float64Var(&rules.worth, "worth", 0, worthUsage)
+	c.Flags().BoolVar(&keep, "keep", false, "keep a copy of the data in the store, so that it can be read again")
+	c.Flags().IntVar(&folds, "folds", -1, "folds of the accuracy estimate; 0 for none (default: 5, a held-out third for large tables)")
 	return c
 }
 
@@ -146,19 +178,19 @@ const manyRows = 20000
 
 // estimate judges the learner on rows that it has not seen. It returns nil
 // where that makes no sense: not asked for, a density, or too few rows.
-func (a *app) estimate(ctx context.Context, info learn.Info, settings map[string]string, t *table.Table, target, folds int) (*evaluate.Result, error) {
-	if folds == 0 || target == learn.NoTarget || t.Rows() < 10 {
+func (a *app) estimate(ctx context.Context, spec evaluate.Spec, folds int) (*evaluate.Result, error) {
+	rows := spec.Table.Rows()
+	if folds == 0 || spec.Target == learn.NoTarget || rows < 10 {
 		return nil, nil
 	}
-	spec := a.spec("", t, target, info, settings)
 	bar, done := a.progress("estimating accuracy")
 	defer done()
 	ctx = learn.WithProgress(ctx, bar)
-	if folds < 0 && t.Rows() > manyRows {
+	if folds < 0 && rows > manyRows {
 		return evaluate.HoldOut(ctx, spec, evaluate.HoldOutOptions{TestShare: 1. / 3, Repeats: 1})
 	}
 	if folds < 0 {
-		folds = 10
+		folds = 5
 	}
 	return evaluate.CrossValidate(ctx, spec, folds)
 }
@@ -176,6 +208,12 @@ func (a *app) printLearnt(d *data, t *table.Table, m learn.Model, v store.Versio
 	fmt.Fprintf(w, "model %s, version %d: %s%s\n", v.Model, v.Number, v.Learner, sizeNote(m.Size()))
 	if estimate != nil {
 		fmt.Fprintln(w, estimateLine(estimate, t, m.Target()))
+	}
+	if told, ok := m.(*learn.Told); ok {
+		if err := a.printTold(t, told); err != nil {
+			return err
+		}
+		m = told.Model()
 	}
 	if err := printBest(w, m, v.Model, 10); err != nil {
 		return err
@@ -265,7 +303,7 @@ func estimateLine(r *evaluate.Result, t *table.Table, target int) string {
 
 // printBest prints the most informative rules of a model that has rules.
 func printBest(w io.Writer, m learn.Model, name string, most int) error {
-	r, ok := m.(learn.Ruler)
+	r, ok := learn.Ability[learn.Ruler](m)
 	if !ok {
 		return nil
 	}

@@ -95,7 +95,7 @@ func (a *app) completeModels(_ *cobra.Command, args []string, _ string) ([]strin
 // headOnly refuses MODEL@N where only the newest version can be changed.
 func headOnly(ref string) (string, error) {
 	if name, _, found := strings.Cut(ref, "@"); found {
-		return "", usagef("only the newest version can learn more; to go on from %s: accrete restore %s, then update %s", ref, ref, name)
+		return "", usagef("only the newest version can be changed; to go on from %s: accrete restore %s, then say it again of %s", ref, ref, name)
 	}
 	return ref, nil
 }
@@ -111,13 +111,23 @@ func cannot(learner, what string, can func(learn.Can) bool) error {
 	return fmt.Errorf("a %s model cannot %s; learners whose models can: %s", learner, what, strings.Join(able, ", "))
 }
 
-// warnLearntBefore warns when a model has learnt the same bytes before.
+// warnLearntBefore warns when a model knows the same bytes already, or was made
+// to forget them.
 func (a *app) warnLearntBefore(s *store.Store, name, hash, arg string) {
 	versions, _ := s.Log(name) // a model that does not exist yet has learnt nothing
+	note := ""
 	for _, v := range versions {
-		if hash != "" && v.Source.Hash == hash {
-			a.notes([]string{fmt.Sprintf("%s has the same content as %s, which version %d learnt", arg, v.Source.Name, v.Number)})
-			return
+		if hash == "" || v.Source.Hash != hash {
+			continue
 		}
+		switch v.Kind {
+		case store.Forget, store.Erase:
+			note = fmt.Sprintf("%s has the same content as %s, which version %d was made to forget", arg, v.Source.Name, v.Number)
+		default:
+			note = fmt.Sprintf("%s has the same content as %s, which version %d learnt", arg, v.Source.Name, v.Number)
+		}
+	}
+	if note != "" {
+		a.notes([]string{note})
 	}
 }

@@ -18,11 +18,12 @@ import (
 
 func (a *app) predictCommand() *cobra.Command {
 	var (
-		flags dataFlags
-		out   string
+		flags   dataFlags
+		out     string
+		without string
 	)
 	c := &cobra.Command{
-		Use:   "predict MODEL DATA [--out FILE]",
+		Use:   "predict MODEL DATA [--out FILE] [--without SOURCE]",
 		Short: "Answer for each row, with a probability",
 		Long: `Predict answers for each row of DATA, in its order: a CSV with prediction and
 probability (for a number: prediction, low and high, a 95 % interval), or with
@@ -32,7 +33,7 @@ probability (for a number: prediction, low and high, a 95 % interval), or with
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
 		RunE: func(c *cobra.Command, args []string) error {
-			m, d, err := a.modelAndData(args, &flags)
+			m, d, err := a.modelAndData(c.Context(), args, &flags, without)
 			if err != nil {
 				return err
 			}
@@ -52,16 +53,17 @@ probability (for a number: prediction, low and high, a 95 % interval), or with
 	}
 	flags.register(c)
 	c.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")
+	c.Flags().StringVar(&without, "without", "", withoutUsage)
 	return c
 }
 
-// modelAndData loads MODEL and finds DATA.
-func (a *app) modelAndData(args []string, flags *dataFlags) (learn.Model, *data, error) {
+// modelAndData loads MODEL, maybe without a source, and finds DATA.
+func (a *app) modelAndData(ctx context.Context, args []string, flags *dataFlags, without string) (learn.Model, *data, error) {
 	s, err := a.openStore()
 	if err != nil {
 		return nil, nil, err
 	}
-	m, _, err := s.Load(args[0])
+	m, _, err := a.loadWithout(ctx, s, args[0], without)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,24 +2,36 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/store"
 )
 
 func (a *app) rulesCommand() *cobra.Command {
-	var top int
+	var (
+		budget  learn.Budget
+		without string
+		growth  bool
+	)
 	c := &cobra.Command{
-		Use:   "rules MODEL [--top N]",
+		Use:   "rules MODEL [--top N | --bits SHARE | --growth] [--without SOURCE]",
 		Short: "Print what a model knows, as rules",
 		Long: `Rules prints a model in the rule language, each rule with its evidence: the
 rows it covers, those it is right on, and its information in bits. What is
-printed can be read back, and predicts as the model does.`,
+printed can be read back, and predicts as the model does.
+
+With --top or --bits it is cut to a budget. Where the model can (rulenet), the
+rules that are left are fitted again and it is said what they are worth.`,
 		Example: `  accrete rules votes
   accrete rules votes@2 --top 7
+  accrete rules votes --bits 0.8
   accrete rules votes --json`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeModels,
@@ -28,34 +40,106 @@ printed can be read back, and predicts as the model does.`,
 			if err != nil {
 				return err
 			}
-			m, v, err := s.Load(args[0])
+			m, v, err := a.loadWithout(c.Context(), s, args[0], without)
 			if err != nil {
 				return err
 			}
-			r, ok := m.(learn.Ruler)
-			if !ok {
+			told, isTold := m.(*learn.Told)
+			if growth {
+				return a.printGrowth(m, v)
+			}
+			r, ok := learn.Ability[learn.Ruler](m)
+			if !ok && !isTold {
 				return cannot(v.Learner, "be read as rules", func(c learn.Can) bool { return c.Rules })
 			}
-			base, err := r.Rules()
-			if err != nil {
-				return err
+			base := &rule.Base{} // of a model that only has the rules it was told
+			if ok {
+				if base, err = r.Rules(); err != nil {
+					return err
+				}
+			} else if !a.json {
+				printStandings(a.out, told)
+				return nil
 			}
-			if top > 0 {
-				base, _ = topRules(base, top)
+			if budget != (learn.Budget{}) {
+				if base, err = excerpt(c.Context(), m, base, budget); err != nil {
+					return err
+				}
 			}
 			if a.json {
+				entries := ruleEntries(base)
+				behind, err := knowledge.Provenance(c.Context(), m)
+				if err != nil {
+					return err
+				}
+				for i := range entries {
+					entries[i].Sources = sourceEntries(behind[entries[i].ID])
+				}
+				if isTold {
+					entries = append(entries, toldEntries(told)...)
+				}
 				return a.printJSON(struct {
 					Model   string      `json:"model"`
 					Version int         `json:"version"`
 					Kind    string      `json:"kind"`
 					Rules   []ruleEntry `json:"rules"`
-				}{v.Model, v.Number, base.Kind.String(), ruleEntries(base)})
+				}{v.Model, v.Number, base.Kind.String(), entries})
 			}
 			return rounded(base, false).Write(a.out)
 		},
 	}
-	c.Flags().IntVar(&top, "top", 0, "only the N most informative rules")
+	c.Flags().IntVar(&budget.Top, "top", 0, "only the N most informative rules")
+	c.Flags().Float64Var(&budget.Bits, "bits", 0, "only rules that carry this share of the information, from 0 to 1")
+	c.Flags().BoolVar(&growth, "growth", false, "what each unit of a model that grew removed, and why growth stopped")
+	c.MarkFlagsMutuallyExclusive("top", "bits", "growth")
+	c.Flags().StringVar(&without, "without", "", withoutUsage)
 	return c
+}
+
+// printGrowth prints the certificates of a model that grew.
+func (a *app) printGrowth(m learn.Model, v store.Version) error {
+	g, ok := learn.Ability[learn.Grower](m)
+	if !ok {
+		return fmt.Errorf("a %s model did not grow unit by unit", v.Learner)
+	}
+	certificates, stopped := g.Grown()
+	if a.json {
+		return a.printJSON(struct {
+			Model        string         `json:"model"`
+			Version      int            `json:"version"`
+			Certificates []fmt.Stringer `json:"certificates"`
+			Stopped      string         `json:"stopped,omitempty"`
+		}{v.Model, v.Number, certificates, stopped})
+	}
+	for _, c := range certificates {
+		fmt.Fprintln(a.out, c)
+	}
+	if stopped != "" {
+		fmt.Fprintln(a.out, "growth stopped: "+stopped)
+	}
+	return nil
+}
+
+// excerpt cuts the rules of a model to a budget. A model that cannot fit the
+// rest again just shows its most informative rules.
+func excerpt(ctx context.Context, m learn.Model, base *rule.Base, budget learn.Budget) (*rule.Base, error) {
+	if e, ok := learn.Ability[learn.Excerpter](m); ok {
+		x, err := e.Excerpt(ctx, budget)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		return x.Base, nil
+	}
+	if budget.Bits != 0 || budget.Top < 0 {
+		return nil, usagef("a %s model can only be cut to a number of rules above 0: --top N", m.Learner())
+	}
+	top, left := topRules(base, budget.Top)
+	if left > 0 {
+		cut := *top
+		cut.Notes = append([]string{fmt.Sprintf("the %d most informative of %d rules", len(top.Rules), len(base.Rules))}, top.Notes...)
+		top = &cut
+	}
+	return top, nil
 }
 
 // topRules returns the n most informative rules of a base, in the base's own
@@ -98,6 +182,17 @@ type ruleEntry struct {
 	Bits        *float64    `json:"bits,omitempty"`
 	Weight      *float64    `json:"weight,omitempty"`
 	Worth       *float64    `json:"worth,omitempty"`
+	// Sources say who stands behind the rule, and State how an expert's
+	// rule fares.
+	Sources []sourceEntry `json:"sources,omitempty"`
+	State   string        `json:"state,omitempty"`
+}
+
+// sourceEntry is what one source says of a rule.
+type sourceEntry struct {
+	Source  string   `json:"source"`
+	Covered *float64 `json:"covered,omitempty"`
+	Correct *float64 `json:"correct,omitempty"`
 }
 
 type testEntry struct {
@@ -111,34 +206,46 @@ type thenEntry struct {
 	Value  any    `json:"value"`
 }
 
-func ruleEntries(base *rule.Base) []ruleEntry {
-	entries := make([]ruleEntry, 0, len(base.Rules)+len(base.Units)+1)
-	add := func(r *rule.Rule, text string) {
-		e := ruleEntry{
-			ID: r.ID(), Text: text, If: testEntries(r.If), Then: &thenEntry{r.Then.Column, r.Then.Value},
-			Probability: r.With, Worth: r.Worth,
-			Covered: r.Evidence.Covered, Correct: r.Evidence.Correct, Bits: r.Evidence.Bits, Weight: r.Evidence.Weight,
-		}
-		switch {
-		case r.Then.Numeric:
-			e.Then.Value = r.Then.Mean
-		case len(r.Then.Classes) > 0:
-			likely := likeliest(r.Then.Classes)
-			e.Then.Value, e.Probability = likely.Value, &likely.P
-		}
-		entries = append(entries, e)
-	}
-	for i := range base.Rules {
-		add(&base.Rules[i], base.Rules[i].String())
-	}
-	if base.Else != nil {
-		add(base.Else, rule.Statement{Rule: base.Else, Else: true}.String())
-	}
-	for i := range base.Units {
-		u := &base.Units[i]
-		entries = append(entries, ruleEntry{ID: u.ID(), Text: u.String(), If: []testEntry{}, Probability: &u.Prior, Worth: u.Worth})
+func sourceEntries(behind []learn.Behind) []sourceEntry {
+	var entries []sourceEntry
+	for _, b := range behind {
+		entries = append(entries, sourceEntry{b.Source.Name, &b.Covered, &b.Correct})
 	}
 	return entries
+}
+
+func ruleEntries(base *rule.Base) []ruleEntry {
+	entries := make([]ruleEntry, 0, len(base.Rules)+len(base.Units)+1)
+	for i := range base.Rules {
+		entries = append(entries, newRuleEntry(&base.Rules[i], base.Rules[i].String()))
+	}
+	if base.Else != nil {
+		entries = append(entries, newRuleEntry(base.Else, rule.Statement{Rule: base.Else, Else: true}.String()))
+	}
+	for i := range base.Units {
+		entries = append(entries, unitEntry(&base.Units[i]))
+	}
+	return entries
+}
+
+func newRuleEntry(r *rule.Rule, text string) ruleEntry {
+	e := ruleEntry{
+		ID: r.ID(), Text: text, If: testEntries(r.If), Then: &thenEntry{r.Then.Column, r.Then.Value},
+		Probability: r.With, Worth: r.Worth,
+		Covered: r.Evidence.Covered, Correct: r.Evidence.Correct, Bits: r.Evidence.Bits, Weight: r.Evidence.Weight,
+	}
+	switch {
+	case r.Then.Numeric:
+		e.Then.Value = r.Then.Mean
+	case len(r.Then.Classes) > 0:
+		likely := likeliest(r.Then.Classes)
+		e.Then.Value, e.Probability = likely.Value, &likely.P
+	}
+	return e
+}
+
+func unitEntry(u *rule.Unit) ruleEntry {
+	return ruleEntry{ID: u.ID(), Text: u.String(), If: []testEntry{}, Probability: &u.Prior, Worth: u.Worth}
 }
 
 func testEntries(tests []rule.Test) []testEntry {

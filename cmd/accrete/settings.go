@@ -14,12 +14,15 @@ type learnerFlags struct {
 	set     []string
 }
 
-// defaultLearner is used when --learner is not given.
-const defaultLearner = "tree"
+// Learners that are used when --learner is not given, by the kind of target.
+const (
+	defaultForClasses = "rulenet"
+	defaultForNumbers = "tree"
+)
 
 func (l *learnerFlags) register(c *cobra.Command) {
 	l.registerSet(c)
-	c.Flags().StringVar(&l.learner, "learner", defaultLearner, "how to learn; see accrete learners")
+	c.Flags().StringVar(&l.learner, "learner", "", "how to learn; see accrete learners (default "+defaultForClasses+" for classes, "+defaultForNumbers+" for numbers)")
 	_ = c.RegisterFlagCompletionFunc("learner", completeLearners)
 }
 

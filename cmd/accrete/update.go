@@ -10,20 +10,27 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
 )
 
 func (a *app) updateCommand() *cobra.Command {
-	var flags dataFlags
+	var (
+		flags dataFlags
+		keep  bool
+	)
 	c := &cobra.Command{
 		Use:   "update MODEL DATA",
 		Short: "Learn more rows, without the old ones",
 		Long: `Update folds the rows of DATA into a model and keeps the result as a new
 version. DATA is read in batches, so it may be larger than memory. What the
 result is worth compared with learning everything at once is the learner's
-contract: see accrete learners.`,
+contract: see accrete learners. Rules whose truth moved with the new rows are
+named, with from, to and since when.`,
 		Example:           `  accrete update people more.csv`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
@@ -42,20 +49,21 @@ contract: see accrete learners.`,
 				return err
 			}
 			return s.Write(ctx, name, func(tx *store.Tx) error {
-				return a.update(ctx, s, tx, name, d)
+				return a.update(ctx, s, tx, name, d, keep)
 			})
 		},
 	}
 	flags.register(c)
+	c.Flags().BoolVar(&keep, "keep", false, "keep a copy of the data in the store, so that it can be read again")
 	return c
 }
 
-func (a *app) update(ctx context.Context, s *store.Store, tx *store.Tx, name string, d *data) error {
+func (a *app) update(ctx context.Context, s *store.Store, tx *store.Tx, name string, d *data, keep bool) error {
 	old, before, err := tx.Load()
 	if err != nil {
 		return err
 	}
-	updater, ok := old.(learn.Updater)
+	updater, ok := learn.Ability[learn.Updater](old)
 	if !ok {
 		return cannot(before.Learner, "learn more rows", func(c learn.Can) bool { return c.Update })
 	}
@@ -66,6 +74,11 @@ func (a *app) update(ctx context.Context, s *store.Store, tx *store.Tx, name str
 		return err
 	}
 
+	if keep {
+		if err := d.hold(); err != nil {
+			return err
+		}
+	}
 	o := d.options()
 	o.Schema, o.Extend = old.Schema(), true
 	bar, done := a.progress("learning")
@@ -77,6 +90,10 @@ func (a *app) update(ctx context.Context, s *store.Store, tx *store.Tx, name str
 	}
 	defer stream.Close()
 	score := newScore(old)
+	watch, err := newWatch(old)
+	if err != nil {
+		return err
+	}
 	for {
 		batch, err := stream.Next()
 		if errors.Is(err, io.EOF) {
@@ -88,6 +105,7 @@ func (a *app) update(ctx context.Context, s *store.Store, tx *store.Tx, name str
 		if err := score.add(ctx, batch); err != nil {
 			return err
 		}
+		watch.Add(batch)
 		if err := u.Add(ctx, batch); err != nil {
 			return err
 		}
@@ -103,20 +121,46 @@ func (a *app) update(ctx context.Context, s *store.Store, tx *store.Tx, name str
 	a.notes(report.Notes)
 	a.warnLearntBefore(s, name, report.Hash, d.arg)
 	source.Hash = report.Hash
-	v, err := tx.Save(m, store.Version{Kind: store.Update, Source: source, At: now, Seed: before.Seed, Settings: before.Settings})
+	v, err := tx.Save(m, store.Version{Kind: store.Update, Source: source, At: now, Seed: before.Seed, Settings: withWeight(before.Settings, d.flags.weight)})
 	if err != nil {
 		return err
 	}
+	if keep {
+		if err := a.keep(s, name, d, report.Hash); err != nil {
+			return err
+		}
+	}
 	if a.json {
-		return a.printJSON(newLearnt(m, v, time.Since(now).Seconds()))
+		l := newLearnt(m, v, time.Since(now).Seconds())
+		l.Drifts = watch.Drifts()
+		return a.printJSON(l)
 	}
 	fmt.Fprintf(a.out, "model %s, version %d: learnt %s more from %s, %s in all%s\n",
 		v.Model, v.Number, plural(int(source.Rows), "row"), d.arg, count(v.Rows), sizeNote(m.Size()))
 	if line := score.line(); line != "" {
 		fmt.Fprintf(a.out, "before learning them, version %d %s\n", before.Number, line)
 	}
+	printDrifts(a.out, watch.Drifts(), " of "+d.arg, evaluate.DriftRate)
 	fmt.Fprintf(a.out, "\nnext: accrete rules %s    accrete log %s\n", v.Model, v.Model)
 	return nil
+}
+
+// newWatch follows what a model has learnt as rules while new rows come in.
+func newWatch(m learn.Model) (*evaluate.Watch, error) {
+	w := evaluate.NewWatch(0)
+	if m.Target() == learn.NoTarget {
+		return w, nil
+	}
+	learnt, told, err := knowledge.Of(m)
+	if err != nil {
+		return nil, err
+	}
+	for _, base := range []*rule.Base{told, learnt} {
+		if base != nil {
+			w.Follow(base, m.Schema().Attributes[m.Target()].Name, true)
+		}
+	}
+	return w, nil
 }
 
 // score counts how well a model answers rows whose answer is known.

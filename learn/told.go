@@ -1,0 +1,442 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Told is a model of any learner that also listens to experts' rules about
+// its classes. A rule
+//
+//	IF c THEN x WITH p WORTH n
+//
+// counts as n cases of which a share p has the class x. It acts on the rows
+// that satisfy c, and on no others:
+//
+//	P(x) = (N · P_model(x) + n · p) / (N + n)
+//
+// where N is the weight of the rows learnt from that satisfy c; the other
+// classes keep their proportions. Several rules that fire add their n·p and n,
+// and N is then of the rows that satisfy all of them. So a rule worth nothing
+// changes nothing, one worth very much decides, and data outvotes an expert as
+// it comes in: the conjugate update of a prior that is worth n cases.
+//
+// For each source Told keeps how much weight of each class fired which rules
+// together (a tally), and so knows every N after updates, merges and
+// forgetting too. The costs of a row are those of the model and of trying each
+// rule on it.
+//
+// Told has every optional ability; one that the model itself lacks answers
+// with an error. Ability tells them apart.
+type Told struct {
+	inner   Model
+	rules   []toldRule // those of one expert stand together
+	tallies []*tally   // in the order in which the sources came
+
+	schema  *table.Schema // the model's, and every rule against it
+	fires   []*rule.Matcher
+	classes []int              // that each rule concludes; -1: unknown to the model
+	seen    []pattern          // over all sources
+	support map[string]float64 // weight of the rows that fired these rules, and maybe others
+}
+
+var (
+	_ Updater   = (*Told)(nil)
+	_ Ruler     = (*Told)(nil)
+	_ Explainer = (*Told)(nil)
+	_ Merger    = (*Told)(nil)
+	_ Forgetter = (*Told)(nil)
+	_ Drawer    = (*Told)(nil)
+	_ Density   = (*Told)(nil)
+	_ Asker     = (*Told)(nil)
+	_ Imputer   = (*Told)(nil)
+	_ Keeper    = (*Told)(nil)
+)
+
+// toldRule is an expert's rule; With and Worth are set.
+type toldRule struct {
+	rule.Rule
+	expert Source
+}
+
+// Ability returns the model as one that has a further ability, such as
+// Updater, if it has it. It sees through Told: a model that was told rules can
+// do what it could before, and take the rules back.
+func Ability[A any](m Model) (A, bool) {
+	able, ok := m.(A)
+	if t, told := m.(*Told); told && ok {
+		_, ok = t.inner.(A)
+		if _, forgets := any(&able).(*Forgetter); forgets {
+			ok = true
+		}
+	}
+	return able, ok
+}
+
+// Keeper is a model that keeps the rows it learnt from.
+type Keeper interface {
+	Model
+	// Kept returns the rows, nil if this model was told not to keep them.
+	Kept() *Rows
+}
+
+// Learnt is rows that a model learnt from, in the model's schema.
+type Learnt struct {
+	Source Source
+	Table  *table.Table
+}
+
+// CheckTold returns what is wrong with an expert's rules for a model of these
+// columns, or nil.
+func CheckTold(rules *rule.Base, schema *table.Schema, target int) error {
+	if target == NoTarget {
+		return errors.New("rules about classes need a model with a target; this one is a density of all columns")
+	}
+	a := &schema.Attributes[target]
+	if a.Kind != table.Nominal {
+		return fmt.Errorf("an expert's rules conclude a class; the target %q is a number", a.Name)
+	}
+	if len(rules.Units) > 0 {
+		return fmt.Errorf("unit %q: WHEN units can be told to a learner that takes them while it learns; say IF … THEN %s = …", rules.Units[0].Name, a.Name)
+	}
+	if rules.Else != nil {
+		return errors.New("ELSE says nothing about a row by itself; say IF … THEN …")
+	}
+	if len(rules.Rules) == 0 {
+		return errors.New("there are no rules; expected IF … THEN … WITH probability WORTH cases")
+	}
+	if err := rules.Check(schema); err != nil {
+		return err
+	}
+	for i := range rules.Rules {
+		r := &rules.Rules[i]
+		switch {
+		case r.Then.Column != a.Name:
+			return fmt.Errorf("rule %d concludes %q; expected the target %q", i+1, r.Then.Column, a.Name)
+		case len(r.Then.Classes) > 0:
+			return fmt.Errorf("rule %d concludes a distribution; expected one class with its probability", i+1)
+		case r.Worth == nil:
+			return fmt.Errorf("rule %d does not say how many cases it is worth; add WORTH and a number", i+1)
+		case *r.Worth > mostWorth:
+			return fmt.Errorf("rule %d is worth %g cases; expected at most %g", i+1, *r.Worth, mostWorth)
+		case testsColumn(r.If, a.Name):
+			return fmt.Errorf("rule %d tests the column %q that it concludes", i+1, a.Name)
+		}
+	}
+	return nil
+}
+
+// mostWorth keeps sums of worths finite.
+const mostWorth = 1e300
+
+func testsColumn(tests []rule.Test, column string) bool {
+	return slices.ContainsFunc(tests, func(t rule.Test) bool {
+		return t.Column == column || testsColumn(t.Of, column) ||
+			slices.ContainsFunc(t.Terms, func(term rule.Term) bool { return term.Column == column })
+	})
+}
+
+// Tell returns the model with an expert's rules, next to those it was told
+// before. It needs the rows that the model learnt from, of each source, to
+// know how much speaks against each rule. A rule without WITH is as certain as
+// its worth allows: 1 − 1/(n+2).
+func Tell(ctx context.Context, m Model, rules *rule.Base, expert Source, learnt []Learnt) (*Told, error) {
+	if err := CheckTold(rules, m.Schema(), m.Target()); err != nil {
+		return nil, err
+	}
+	return tell(ctx, m, rules, expert, learnt)
+}
+
+// TellWithin is Tell for rules that may name values which this model does not
+// know, but a wider schema: that of the table it learnt from, or of a model
+// which it is about to be merged with.
+func TellWithin(ctx context.Context, m Model, rules *rule.Base, expert Source, learnt []Learnt, known *table.Schema) (*Told, error) {
+	if m.Target() == NoTarget {
+		return nil, CheckTold(rules, known, NoTarget)
+	}
+	if err := CheckTold(rules, known, known.Index(m.Schema().Attributes[m.Target()].Name)); err != nil {
+		return nil, err
+	}
+	return tell(ctx, m, rules, expert, learnt)
+}
+
+func tell(ctx context.Context, m Model, rules *rule.Base, expert Source, learnt []Learnt) (*Told, error) {
+	t := &Told{inner: m}
+	if told, ok := m.(*Told); ok {
+		t.inner, t.rules = told.inner, slices.Clone(told.rules)
+	}
+	at := len(t.rules)
+	if last := slices.IndexFunc(t.rules, func(r toldRule) bool { return r.expert.ID == expert.ID }); last >= 0 {
+		for at = last; at < len(t.rules) && t.rules[at].expert.ID == expert.ID; at++ {
+		}
+	}
+	for i, r := range rules.Rules {
+		r.Evidence = rule.Evidence{}
+		if r.With == nil {
+			p := 1 - 1/(*r.Worth+2)
+			r.With = &p
+		}
+		t.rules = slices.Insert(t.rules, at+i, toldRule{r, expert})
+	}
+	if f, ok := t.inner.(Forgetter); ok {
+		for _, s := range f.Sources() {
+			if !slices.ContainsFunc(learnt, func(l Learnt) bool { return l.Source.ID == s.ID }) {
+				return nil, fmt.Errorf("the rows of %s are needed to weigh the rules against them", cmp.Or(s.Name, s.ID, "the anonymous source"))
+			}
+		}
+	}
+	for _, l := range learnt {
+		if err := Fits(t.inner.Schema(), l.Table); err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(t.tallies, func(have *tally) bool { return have.source.ID == l.Source.ID })
+		if i < 0 {
+			i = len(t.tallies)
+			t.tallies = append(t.tallies, newTally(l.Source))
+		}
+		if err := t.tallies[i].add(ctx, t.watch(l.Table.Schema), l.Table, t.inner.Target()); err != nil {
+			return nil, err
+		}
+	}
+	return t.ready(), nil
+}
+
+// Telling returns a learner whose models are told rules once they have learnt.
+func Telling(l Learner, rules *rule.Base, expert Source) Learner { return &telling{l, rules, expert} }
+
+type telling struct {
+	Learner
+	rules  *rule.Base
+	expert Source
+}
+
+func (l *telling) Learn(ctx context.Context, task Task) (Model, error) {
+	if err := CheckTold(l.rules, task.Table.Schema, task.Target); err != nil {
+		return nil, err
+	}
+	m, err := l.Learner.Learn(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	fitted, _, err := table.Conform(task.Table, m.Schema(), false)
+	if err != nil {
+		return nil, err
+	}
+	return TellWithin(ctx, m, l.rules, l.expert, []Learnt{{task.Source, fitted}}, task.Table.Schema)
+}
+
+// watch compiles the rules for tables of one schema. A rule about a column
+// that is gone has no matcher; one about a value that is gone never meets it.
+func (m *Told) watch(s *table.Schema) []*rule.Matcher {
+	fires := make([]*rule.Matcher, len(m.rules))
+	for i := range m.rules {
+		matcher, err := rule.NewMatcher(m.rules[i].If, s)
+		if err != nil {
+			matcher, _ = rule.NewMatcher(m.rules[i].If, withValues(s, m.rules[i].If)) // nil on error
+		}
+		fires[i] = matcher
+	}
+	return fires
+}
+
+// withValues returns the schema with the values that tests name behind those
+// it has, where no code of a table reaches.
+func withValues(s *table.Schema, tests []rule.Test) *table.Schema {
+	wider := CopySchema(s)
+	var admit func(tests []rule.Test)
+	admit = func(tests []rule.Test) {
+		for i := range tests {
+			t := &tests[i]
+			admit(t.Of)
+			col := wider.Index(t.Column)
+			if col < 0 || wider.Attributes[col].Kind != table.Nominal {
+				continue
+			}
+			named := t.Values
+			if t.Op == rule.Eq || t.Op == rule.Ne {
+				named = []string{t.Value}
+			}
+			a := &wider.Attributes[col]
+			for _, v := range named {
+				if !slices.Contains(a.Values, v) {
+					a.Values = append(a.Values, v)
+				}
+			}
+		}
+	}
+	admit(tests)
+	return wider
+}
+
+// ready compiles the rules and adds up the tallies, in the order of the
+// sources' identifiers, so that sums do not depend on the order of arrival.
+func (m *Told) ready() *Told {
+	m.schema = m.inner.Schema()
+	m.fires = m.watch(m.schema)
+	target := &m.schema.Attributes[m.inner.Target()]
+	m.classes = make([]int, len(m.rules))
+	for i := range m.rules {
+		m.classes[i] = int(target.Code(m.rules[i].Then.Value))
+		if m.classes[i] < 0 {
+			m.classes[i] = -1
+		}
+	}
+	sum := newTally(Source{})
+	for _, t := range slices.SortedFunc(slices.Values(m.tallies), func(a, b *tally) int { return cmp.Compare(a.source.ID, b.source.ID) }) {
+		sum.absorb(t, func(fired string) string { return fired })
+	}
+	m.seen = sum.patterns(target.Values)
+	m.support = make(map[string]float64, len(m.seen))
+	for i := range m.seen {
+		m.support[m.seen[i].fired] = m.weigh([]byte(m.seen[i].fired))
+	}
+	return m
+}
+
+// weigh returns the weight of the rows that fired all of these rules.
+func (m *Told) weigh(fired []byte) float64 {
+	n := 0.0
+	for i := range m.seen {
+		if contains(m.seen[i].fired, fired) {
+			n += m.seen[i].weight
+		}
+	}
+	return n
+}
+
+func contains(all string, some []byte) bool {
+	for i, b := range some {
+		if b&^all[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// fire marks the rules that a row satisfies, and reports whether there are
+// any.
+func fire(fires []*rule.Matcher, t *table.Table, row int, fired []byte) bool {
+	clear(fired)
+	some := false
+	for i, f := range fires {
+		if f != nil && f.MatchRow(t, row) {
+			fired[i/8] |= 1 << (i % 8)
+			some = true
+		}
+	}
+	return some
+}
+
+func has(fired []byte, i int) bool { return fired[i/8]>>(i%8)&1 != 0 }
+
+// width is the bytes that mark the rules that fired.
+func (m *Told) width() int { return (len(m.rules) + 7) / 8 }
+
+// blend takes the rules that fired into account. Its room is a number a class.
+func (m *Told) blend(p []float64, fired []byte, room []float64) {
+	n, known := m.support[string(fired)]
+	if !known {
+		n = m.weigh(fired)
+	}
+	worth := 0.0
+	for i := range m.rules {
+		if has(fired, i) && m.classes[i] >= 0 {
+			worth += *m.rules[i].Worth
+		}
+	}
+	if worth == 0 {
+		return
+	}
+	clear(room)
+	for i := range m.rules {
+		if has(fired, i) && m.classes[i] >= 0 {
+			say(room, p, m.classes[i], *m.rules[i].With, *m.rules[i].Worth/(n+worth))
+		}
+	}
+	for c := range p {
+		p[c] = n/(n+worth)*p[c] + room[c]
+	}
+}
+
+// say adds what a rule says of the classes: its probability for its own, and
+// the rest for the others in the proportions that they have, equal ones if
+// they have none.
+func say(to, p []float64, class int, with, share float64) {
+	rest := 0.0
+	for c, q := range p {
+		if c != class {
+			rest += q
+		}
+	}
+	switch {
+	case len(p) == 1:
+		to[0] += share
+		return
+	case rest > 0:
+		for c, q := range p {
+			if c != class {
+				to[c] += share * (1 - with) * (q / rest)
+			}
+		}
+	default:
+		for c := range p {
+			if c != class {
+				to[c] += share * (1 - with) / float64(len(p)-1)
+			}
+		}
+	}
+	to[class] += share * with
+}
+
+// Model returns what was learnt from rows alone.
+func (m *Told) Model() Model { return m.inner }
+
+// Learner returns the name of the model's learner.
+func (m *Told) Learner() string { return m.inner.Learner() }
+
+// Schema returns the attributes that the model knows.
+func (m *Told) Schema() *table.Schema { return m.schema }
+
+// Target returns the index of the predicted attribute.
+func (m *Told) Target() int { return m.inner.Target() }
+
+// Size counts the experts' rules too.
+func (m *Told) Size() Size {
+	s := m.inner.Size()
+	s.Rules += len(m.rules)
+	return s
+}
+
+// Predict answers as the model does, and takes the rules into account.
+func (m *Told) Predict(ctx context.Context, t *table.Table, out *Predictions) error {
+	if err := m.inner.Predict(ctx, t, out); err != nil {
+		return err
+	}
+	return Split(ctx, t.Rows(), func(lo, hi int) {
+		fired, room := make([]byte, m.width()), make([]float64, out.Classes)
+		for row := lo; row < hi; row++ {
+			if fire(m.fires, t, row, fired) {
+				m.blend(out.Row(row), fired, room)
+			}
+		}
+	})
+}
+
+// KnownToExperts returns the model's schema with every value that the rules
+// name, though the model may have forgotten it.
+func (m *Told) KnownToExperts() *table.Schema {
+	s := m.schema
+	for i := range m.rules {
+		s = withValues(s, m.rules[i].If)
+		if a := &s.Attributes[m.Target()]; !slices.Contains(a.Values, m.rules[i].Then.Value) {
+			a.Values = append(a.Values, m.rules[i].Then.Value)
+		}
+	}
+	return s
+}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -88,58 +87,34 @@ under a name that exists adds a version.`,
 			if err != nil {
 				return err
 			}
-			t, report, col, info, l, settings := what.table, what.report, what.target, what.info, what.learner, what.settings
-			a.warnLearntBefore(s, name, report.Hash, d.arg)
-			a.warnOneClass(t, col)
-			var base *rule.Base
-			var told []store.Version // the expert's record
-			var expert store.Source
+			a.warnLearntBefore(s, name, what.report.Hash, d.arg)
+			a.warnOneClass(what.table, what.target)
 			now := time.Now()
-			if rules.file != "" {
-				if base, expert, err = rules.read(a.in, t.Schema); err != nil {
-					return err
-				}
-				told = []store.Version{{Kind: store.Tell, Source: expert, At: now, Settings: rules.settings()}}
-			}
-			if l, err = taught(info, l, base, expert, t, col); err != nil {
+			if err := what.hear(a.in, &rules, now); err != nil {
 				return err
 			}
-
-			source := newSource(d, report.Hash, float64(t.Rows()), now)
-			bar, done := a.progress("learning")
-			m, err := l.Learn(learn.WithProgress(ctx, bar), learn.Task{
-				Table: t, Target: col, Source: learn.Source{ID: source.ID, Name: source.Name}, Seed: a.seed,
-			})
-			done()
+			source := newSource(d, what.report.Hash, float64(what.table.Rows()), now)
+			m, err := a.learn(ctx, what, source)
 			if err != nil {
 				return err
 			}
 			seconds := time.Since(now).Seconds()
-
-			spec := a.spec("", t, col, info, settings)
-			spec.New = func() (learn.Learner, error) {
-				l, err := learn.New(info.Name, settings)
-				if err != nil {
-					return nil, err
-				}
-				return taught(info, l, base, expert, t, col)
-			}
-			estimate, err := a.estimate(ctx, spec, folds)
+			estimate, err := a.estimate(ctx, what, folds)
 			if err != nil {
 				return err
 			}
 			v, err := s.Save(ctx, name, m, store.Version{
-				Kind: store.Learn, Source: source, At: now, Seed: a.seed, Settings: withWeight(settings, flags.weight), History: told,
+				Kind: store.Learn, Source: source, At: now, Seed: a.seed, Settings: withWeight(what.settings, flags.weight), History: what.told,
 			})
 			if err != nil {
 				return err
 			}
 			if keep {
-				if err := a.keep(s, name, d, report.Hash); err != nil {
+				if err := a.keep(s, name, d, what.report.Hash); err != nil {
 					return err
 				}
 			}
-			return a.printLearnt(d, t, m, v, estimate, seconds)
+			return a.printLearnt(d, what.table, m, v, estimate, seconds)
 		},
 	}
 	flags.register(c)
@@ -151,6 +126,15 @@ under a name that exists adds a version.`,
 	c.Flags().BoolVar(&keep, "keep", false, "keep a copy of the data in the store, so that it can be read again")
 	c.Flags().IntVar(&folds, "folds", -1, "folds of the accuracy estimate; 0 for none (default: 5, a held-out third for large tables)")
 	return c
+}
+
+// learn makes the model of a lesson.
+func (a *app) learn(ctx context.Context, what *lesson, source store.Source) (learn.Model, error) {
+	bar, done := a.progress("learning")
+	defer done()
+	return what.learner.Learn(learn.WithProgress(ctx, bar), learn.Task{
+		Table: what.table, Target: what.target, Source: learn.Source{ID: source.ID, Name: source.Name}, Seed: a.seed,
+	})
 }
 
 // warnOneClass says when there is nothing to tell apart.
@@ -178,11 +162,13 @@ const manyRows = 20000
 
 // estimate judges the learner on rows that it has not seen. It returns nil
 // where that makes no sense: not asked for, a density, or too few rows.
-func (a *app) estimate(ctx context.Context, spec evaluate.Spec, folds int) (*evaluate.Result, error) {
-	rows := spec.Table.Rows()
-	if folds == 0 || spec.Target == learn.NoTarget || rows < 10 {
+func (a *app) estimate(ctx context.Context, what *lesson, folds int) (*evaluate.Result, error) {
+	rows := what.table.Rows()
+	if folds == 0 || what.target == learn.NoTarget || rows < 10 {
 		return nil, nil
 	}
+	spec := a.spec("", what.table, what.target, what.info, what.settings)
+	spec.New = what.fresh
 	bar, done := a.progress("estimating accuracy")
 	defer done()
 	ctx = learn.WithProgress(ctx, bar)

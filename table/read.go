@@ -25,6 +25,7 @@ type Options struct {
 	Weight string
 	// Target is the column that will be predicted. It is never ignored as
 	// an id, and at most 20 distinct integers in it are read as classes.
+	// Read against a model's schema, it may be absent without a remark.
 	Target string
 	// Schema, if not nil, is that of a model: the input is read as these
 	// columns, in this order. Columns that are absent are missing cells,
@@ -326,7 +327,7 @@ func (s *reading) noteStrangers() {
 	}
 	var absent []string
 	for _, name := range s.plan.options.Schema.Names() {
-		if f := s.plan.fields[name]; f == nil {
+		if f := s.plan.fields[name]; f == nil && name != s.plan.options.Target {
 			absent = append(absent, name)
 		}
 	}

@@ -56,7 +56,7 @@ answer. Weights add up to the log of the posterior.`,
 
 func (a *app) explain(ctx context.Context, m learn.Explainer, d *data, only []int) error {
 	o := d.options()
-	o.Schema = m.Schema()
+	o.Schema, o.Target = m.Schema(), m.Schema().Attributes[m.Target()].Name
 	stream, err := d.stream(ctx, o)
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ func (a *app) modelAndData(ctx context.Context, args []string, flags *dataFlags,
 
 func (a *app) predict(ctx context.Context, m learn.Model, d *data, to io.Writer, score *score) error {
 	o := d.options()
-	o.Schema = m.Schema()
+	o.Schema, o.Target = m.Schema(), m.Schema().Attributes[m.Target()].Name
 	bar, done := a.progress("predicting")
 	defer done()
 	o.Progress = bar

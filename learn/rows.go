@@ -61,6 +61,33 @@ func (r *Rows) Gather(source Source, target int, known *table.Schema) *Gathering
 	return &Gathering{base: r, source: source, target: target, known: known}
 }
 
+// Begin returns an update that adds rows of one source to those of a model.
+// Adding only gathers; freezing learns again, once for all rows.
+func (r *Rows) Begin(source Source, m Model, relearn func(ctx context.Context, rows *Rows) (Model, error)) Update {
+	return &relearning{m.Schema(), r.Gather(source, m.Target(), m.Schema()), relearn}
+}
+
+type relearning struct {
+	schema    *table.Schema // of the model
+	gathering *Gathering
+	relearn   func(ctx context.Context, rows *Rows) (Model, error)
+}
+
+func (u *relearning) Add(ctx context.Context, t *table.Table) error {
+	if err := Extends(u.schema, t.Schema); err != nil {
+		return err
+	}
+	return u.gathering.Add(ctx, t)
+}
+
+func (u *relearning) Freeze(ctx context.Context) (Model, error) {
+	rows, err := u.gathering.Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return u.relearn(ctx, rows)
+}
+
 // Add takes in the table's rows. The table is not kept.
 func (g *Gathering) Add(ctx context.Context, t *table.Table) error {
 	b, err := g.digest(ctx, t)

@@ -131,3 +131,22 @@ func Fits(schema *table.Schema, t *table.Table) error {
 	}
 	return nil
 }
+
+// Extends returns an error unless a table's schema has the model's columns, in
+// order, and its dictionaries begin with the model's values: what an update
+// needs.
+func Extends(model, s *table.Schema) error {
+	want, have := model.Attributes, s.Attributes
+	if len(want) != len(have) {
+		return fmt.Errorf("the table has %d columns, the model %d; conform it to the model's schema first", len(have), len(want))
+	}
+	for i := range want {
+		if want[i].Name != have[i].Name || want[i].Kind != have[i].Kind {
+			return fmt.Errorf("column %d of the table is %q (%v), expected %q (%v); conform it to the model's schema first", i+1, have[i].Name, have[i].Kind, want[i].Name, want[i].Kind)
+		}
+		if n := len(want[i].Values); len(have[i].Values) < n || !slices.Equal(have[i].Values[:n], want[i].Values) {
+			return fmt.Errorf("values of column %q do not begin with the model's; conform the table to the model's schema first", want[i].Name)
+		}
+	}
+	return nil
+}

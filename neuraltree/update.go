@@ -3,10 +3,8 @@ package neuraltree
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/table"
 )
 
 // needRows returns an error if the model kept no rows.
@@ -17,45 +15,12 @@ func (m *Model) needRows(what string) error {
 	return nil
 }
 
-// update is rows of one source on top of a model's.
-type update struct {
-	model     *Model
-	gathering *learn.Gathering
-}
-
 // Begin starts to learn more rows.
 func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 	if err := m.needRows("learn more"); err != nil {
 		return nil, err
 	}
-	return &update{m, m.rows.Gather(source, m.target, m.schema)}, nil
-}
-
-// Add takes rows in. It does not learn yet: that is Freeze's work, once for
-// all rows.
-func (u *update) Add(ctx context.Context, t *table.Table) error {
-	want, have := u.model.schema.Attributes, t.Schema.Attributes
-	if len(want) != len(have) {
-		return fmt.Errorf("the table has %d columns, the model %d; conform it to the model's schema first", len(have), len(want))
-	}
-	for i := range want {
-		if want[i].Name != have[i].Name || want[i].Kind != have[i].Kind {
-			return fmt.Errorf("column %d of the table is %q (%v), expected %q (%v); conform it to the model's schema first", i+1, have[i].Name, have[i].Kind, want[i].Name, want[i].Kind)
-		}
-		if n := len(want[i].Values); len(have[i].Values) < n || !slices.Equal(have[i].Values[:n], want[i].Values) {
-			return fmt.Errorf("values of column %q do not begin with the model's; conform the table to the model's schema first", want[i].Name)
-		}
-	}
-	return u.gathering.Add(ctx, t)
-}
-
-// Freeze grows the tree of all rows so far.
-func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
-	rows, err := u.gathering.Rows(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return u.model.relearn(ctx, rows)
+	return m.rows.Begin(source, m, m.relearn), nil
 }
 
 func (m *Model) relearn(ctx context.Context, rows *learn.Rows) (learn.Model, error) {

@@ -5,42 +5,16 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/table"
 )
-
-// exactUpdate is rows of one source on top of a model's.
-type exactUpdate struct {
-	model      *Model
-	gathering  *learn.Gathering
-	vocabulary *learn.Vocabulary
-}
 
 // Begin returns a private copy to add rows of one source to. With
 // update=exact the network is learnt again from all kept rows when it is
 // frozen; with update=published each Add runs the incremental search.
 func (m *Model) Begin(source learn.Source) (learn.Update, error) {
-	vocabulary := learn.NewVocabulary(m.coding.schema, nil)
 	if m.stream != nil {
-		return newPublishedUpdate(m, vocabulary), nil
+		return newPublishedUpdate(m, learn.NewVocabulary(m.coding.schema, nil)), nil
 	}
-	return &exactUpdate{m, m.rows.Gather(source, m.coding.target, m.coding.schema), vocabulary}, nil
-}
-
-// Add takes rows in. Learning is Freeze's work, once for all rows.
-func (u *exactUpdate) Add(ctx context.Context, t *table.Table) error {
-	if err := u.vocabulary.Check(t.Schema); err != nil {
-		return err
-	}
-	return u.gathering.Add(ctx, t)
-}
-
-// Freeze learns the network of all rows so far.
-func (u *exactUpdate) Freeze(ctx context.Context) (learn.Model, error) {
-	rows, err := u.gathering.Rows(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return u.model.relearn(ctx, rows)
+	return m.rows.Begin(source, m, m.relearn), nil
 }
 
 func (m *Model) relearn(ctx context.Context, rows *learn.Rows) (learn.Model, error) {

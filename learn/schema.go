@@ -111,8 +111,8 @@ func number(value string) (float64, bool) {
 }
 
 // Fits returns an error unless the table has the schema's columns, in order
-// and of the same kinds, with dictionaries no longer than the schema's: what
-// a model needs so that it can trust the codes it reads.
+// and of the same kinds, with dictionaries that are the beginning of the
+// schema's: what a model needs so that it can trust the codes it reads.
 func Fits(schema *table.Schema, t *table.Table) error {
 	if t.Schema == schema {
 		return nil
@@ -127,6 +127,9 @@ func Fits(schema *table.Schema, t *table.Table) error {
 		}
 		if len(have.Values) > len(want.Values) {
 			return fmt.Errorf("column %q of the table has %d values, the model knows %d; conform it to the model's schema first", want.Name, len(have.Values), len(want.Values))
+		}
+		if len(have.Values) > 0 && &have.Values[0] != &want.Values[0] && !slices.Equal(have.Values, want.Values[:len(have.Values)]) {
+			return fmt.Errorf("values of column %q are coded otherwise than the model's; conform the table to the model's schema first", want.Name)
 		}
 	}
 	return nil

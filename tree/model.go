@@ -3,7 +3,6 @@ package tree
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -162,29 +161,9 @@ func (m *Model) Depth() int {
 	return longest
 }
 
-// fits returns an error unless the table's columns and codes are the model's.
-func (m *Model) fits(t *table.Table) error {
-	if t.Schema == m.schema {
-		return nil
-	}
-	if err := learn.Fits(m.schema, t); err != nil {
-		return err
-	}
-	for i := range m.schema.Attributes {
-		have, want := t.Schema.Attributes[i].Values, m.schema.Attributes[i].Values
-		if i == m.target || len(have) == 0 || &have[0] == &want[0] {
-			continue
-		}
-		if !slices.Equal(have, want[:len(have)]) {
-			return fmt.Errorf("values of column %q are coded otherwise than the model's; conform the table to the model's schema first", m.schema.Attributes[i].Name)
-		}
-	}
-	return nil
-}
-
 // Predict answers for the table's rows.
 func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
-	if err := m.fits(t); err != nil {
+	if err := learn.Fits(m.schema, t); err != nil {
 		return err
 	}
 	rows := t.Rows()

@@ -40,9 +40,9 @@ type regression struct {
 }
 
 const (
-	sweeps  = 200 // of the quadratic problem at most
-	cycles  = 400 // through the classes at most
-	halving = 30  // of a step at most
+	sweeps  = 200  // of the quadratic problem at most
+	cycles  = 2000 // through the classes at most
+	halving = 30   // of a step at most
 
 	curveGroups = 4096 // groups that the shape of the loss is taken from at most
 )
@@ -92,18 +92,47 @@ func (r *regression) warm(o *regression) {
 	if len(o.present) != len(r.present) {
 		return
 	}
-	k := len(r.present)
 	for a := range r.weights {
 		copy(r.weights[a][:min(o.units, r.units)], o.weights[a][:min(o.units, r.units)])
 		r.weights[a][r.units] = o.weights[a][o.units]
+	}
+	r.score()
+}
+
+// score computes all scores from the weights.
+func (r *regression) score() {
+	k := len(r.present)
+	for a, w := range r.weights {
 		for g := range r.groups() {
-			s := r.weights[a][r.units]
+			s := w[r.units]
 			for _, u := range r.fires(g) {
-				s += r.weights[a][u]
+				s += w[u]
 			}
 			r.scores[g*k+a] = s
 		}
 	}
+}
+
+// loss is what the fit minimises.
+func (r *regression) loss() float64 {
+	k := len(r.present)
+	loss := 0.0
+	for g := range r.groups() {
+		if r.sizes[g] == 0 {
+			continue
+		}
+		scores := r.scores[g*k : g*k+k]
+		loss += r.sizes[g] * logSum(scores)
+		for a, c := range r.present {
+			loss -= r.counts[g*r.classes+c] * scores[a]
+		}
+	}
+	for _, w := range r.weights {
+		for _, x := range w[:r.units] {
+			loss += r.lambda*math.Abs(x) + r.ridge/2*x*x
+		}
+	}
+	return loss
 }
 
 // fit minimises the loss until no derivative is further from what the minimum
@@ -119,6 +148,7 @@ func (r *regression) fit(ctx context.Context, lambda, precision float64) error {
 			blocks = append(blocks, a)
 		}
 	}
+	var ahead extrapolation
 	for range cycles {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -131,6 +161,7 @@ func (r *regression) fit(ctx context.Context, lambda, precision float64) error {
 		if worst <= precision*r.total {
 			break
 		}
+		ahead.look(r)
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/accrete-ml/accrete/learn"
 )
 
 // regression is a multinomial logistic regression over rule units: the score
@@ -44,6 +46,7 @@ const (
 	cycles  = 2000 // through the classes at most
 	halving = 30   // of a step at most
 
+	partGroups  = 8192 // of a part at most
 	curveGroups = 4096 // groups that the shape of the loss is taken from at most
 )
 
@@ -99,34 +102,53 @@ func (r *regression) warm(o *regression) {
 	r.score()
 }
 
+// each runs work on parts of the groups, on all cores. Parts are the same for
+// any number of cores, so that sums over parts are too.
+func (r *regression) each(work func(part, lo, hi int)) {
+	n := r.parts()
+	do := func(i int) { work(i, i*partGroups, min((i+1)*partGroups, r.groups())) }
+	if n == 1 {
+		do(0)
+		return
+	}
+	_ = learn.Each(context.Background(), n, do) // fit looks at its context between rounds
+}
+
+func (r *regression) parts() int { return max(1, (r.groups()+partGroups-1)/partGroups) }
+
 // score computes all scores from the weights.
 func (r *regression) score() {
 	k := len(r.present)
-	for a, w := range r.weights {
-		for g := range r.groups() {
-			s := w[r.units]
-			for _, u := range r.fires(g) {
-				s += w[u]
+	r.each(func(_, lo, hi int) {
+		for g := lo; g < hi; g++ {
+			for a, w := range r.weights {
+				s := w[r.units]
+				for _, u := range r.fires(g) {
+					s += w[u]
+				}
+				r.scores[g*k+a] = s
 			}
-			r.scores[g*k+a] = s
 		}
-	}
+	})
 }
 
 // loss is what the fit minimises.
 func (r *regression) loss() float64 {
 	k := len(r.present)
-	loss := 0.0
-	for g := range r.groups() {
-		if r.sizes[g] == 0 {
-			continue
+	losses := make([]float64, r.parts())
+	r.each(func(part, lo, hi int) {
+		for g := lo; g < hi; g++ {
+			if r.sizes[g] == 0 {
+				continue
+			}
+			scores := r.scores[g*k : g*k+k]
+			losses[part] += r.sizes[g] * logSum(scores)
+			for a, c := range r.present {
+				losses[part] -= r.counts[g*r.classes+c] * scores[a]
+			}
 		}
-		scores := r.scores[g*k : g*k+k]
-		loss += r.sizes[g] * logSum(scores)
-		for a, c := range r.present {
-			loss -= r.counts[g*r.classes+c] * scores[a]
-		}
-	}
+	})
+	loss := sum(losses)
 	for _, w := range r.weights {
 		for _, x := range w[:r.units] {
 			loss += r.lambda*math.Abs(x) + r.ridge/2*x*x
@@ -169,14 +191,16 @@ func (r *regression) fit(ctx context.Context, lambda, precision float64) error {
 // raise computes the powers of all scores.
 func (r *regression) raise() {
 	k := len(r.present)
-	for g := range r.groups() {
-		scores := r.scores[g*k : g*k+k]
-		r.level[g] = slices.Max(scores)
-		for a, s := range scores {
-			r.powers[g*k+a] = math.Exp(s - r.level[g])
+	r.each(func(_, lo, hi int) {
+		for g := lo; g < hi; g++ {
+			scores := r.scores[g*k : g*k+k]
+			r.level[g] = slices.Max(scores)
+			for a, s := range scores {
+				r.powers[g*k+a] = math.Exp(s - r.level[g])
+			}
+			r.norm[g] = sum(r.powers[g*k : g*k+k])
 		}
-		r.norm[g] = sum(r.powers[g*k : g*k+k])
-	}
+	})
 }
 
 // probability returns the probability of a present class in a group.
@@ -188,19 +212,28 @@ func (r *regression) probability(g, a int) float64 {
 // minimum, and returns how far off the derivatives were.
 func (r *regression) improve(a int, precision float64) float64 {
 	class, w := r.present[a], r.weights[a]
-	gradient := make([]float64, r.units+1)
+	gradients := make([]float64, r.parts()*(r.units+1))
 	curvature := make([]float64, r.groups())
-	for g := range r.groups() {
-		n := r.sizes[g]
-		if n == 0 {
-			continue
+	r.each(func(part, lo, hi int) {
+		gradient := gradients[part*(r.units+1):][:r.units+1]
+		for g := lo; g < hi; g++ {
+			n := r.sizes[g]
+			if n == 0 {
+				continue
+			}
+			p := r.probability(g, a)
+			slope := n*p - r.counts[g*r.classes+class]
+			curvature[g] = n * p * (1 - p)
+			gradient[r.units] += slope
+			for _, u := range r.fires(g) {
+				gradient[u] += slope
+			}
 		}
-		p := r.probability(g, a)
-		slope := n*p - r.counts[g*r.classes+class]
-		curvature[g] = n * p * (1 - p)
-		gradient[r.units] += slope
-		for _, u := range r.fires(g) {
-			gradient[u] += slope
+	})
+	gradient := gradients[:r.units+1]
+	for part := 1; part < r.parts(); part++ {
+		for u, x := range gradients[part*(r.units+1):][:r.units+1] {
+			gradient[u] += x
 		}
 	}
 	off := math.Abs(gradient[r.units])
@@ -399,21 +432,27 @@ func (r *regression) advance(a int, chosen []int32, step []float64) {
 		moves[u] = step[i]
 	}
 	along := make([]float64, r.groups())
-	for g := range along {
-		s := moves[r.units]
-		for _, u := range r.fires(g) {
-			s += moves[u]
-		}
-		along[g] = s
-	}
-	for t, tries := 1.0, 0; tries < halving; t, tries = t/2, tries+1 {
-		change := 0.0 // of the loss
-		for g, s := range along {
-			if s != 0 && r.sizes[g] > 0 {
-				grown := r.powers[g*k+a] * math.Expm1(t*s) / r.norm[g]
-				change += r.sizes[g]*math.Log1p(grown) - r.counts[g*r.classes+class]*t*s
+	r.each(func(_, lo, hi int) {
+		for g := lo; g < hi; g++ {
+			s := moves[r.units]
+			for _, u := range r.fires(g) {
+				s += moves[u]
 			}
+			along[g] = s
 		}
+	})
+	changes := make([]float64, r.parts()) // of the loss
+	for t, tries := 1.0, 0; tries < halving; t, tries = t/2, tries+1 {
+		clear(changes)
+		r.each(func(part, lo, hi int) {
+			for g := lo; g < hi; g++ {
+				if s := along[g]; s != 0 && r.sizes[g] > 0 {
+					grown := r.powers[g*k+a] * math.Expm1(t*s) / r.norm[g]
+					changes[part] += r.sizes[g]*math.Log1p(grown) - r.counts[g*r.classes+class]*t*s
+				}
+			}
+		})
+		change := sum(changes)
 		for _, u := range chosen[:len(chosen)-1] {
 			from, to := w[u], w[u]+t*moves[u]
 			change += r.lambda*(math.Abs(to)-math.Abs(from)) + r.ridge/2*(to*to-from*from)
@@ -422,17 +461,19 @@ func (r *regression) advance(a int, chosen []int32, step []float64) {
 			for _, u := range chosen {
 				w[u] += t * moves[u]
 			}
-			far := false
-			for g, s := range along {
-				if s != 0 {
-					r.scores[g*k+a] += t * s
-					above := r.scores[g*k+a] - r.level[g]
-					far = far || above > 100
-					r.powers[g*k+a] = math.Exp(above)
-					r.norm[g] = sum(r.powers[g*k : g*k+k])
+			far := make([]bool, r.parts())
+			r.each(func(part, lo, hi int) {
+				for g := lo; g < hi; g++ {
+					if s := along[g]; s != 0 {
+						r.scores[g*k+a] += t * s
+						above := r.scores[g*k+a] - r.level[g]
+						far[part] = far[part] || above > 100
+						r.powers[g*k+a] = math.Exp(above)
+						r.norm[g] = sum(r.powers[g*k : g*k+k])
+					}
 				}
-			}
-			if far { // from the level: powers could overflow
+			})
+			if slices.Contains(far, true) { // from the level: powers could overflow
 				r.raise()
 			}
 			return

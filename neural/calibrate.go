@@ -6,15 +6,16 @@ import "math"
 // they say, by the rows that judged it: a temperature for the softmax (Guo et
 // al. 2017), or the deviation of the target from the output. The rows trained
 // on say too little of the first, but something of the second.
-func calibrate(net *dense, s *sample, trained, judging []float64) member {
+func calibrate(net *dense, s *sample, d division) member {
 	m := member{net: net, temperature: 1}
+	judging := d.judging
 	if judging == nil && s.class != nil {
 		return m
 	}
 	if judging == nil {
-		judging = trained
+		judging = d.trained
 	}
-	j := newJudge(net, s, judging, 1)
+	j := newJudge(net, s, judging, false, 1)
 	if s.class == nil {
 		m.spread = math.Sqrt(j.loss(net))
 		if !(m.spread <= math.MaxFloat32) {

@@ -63,15 +63,15 @@ func TestBooleanUnits(t *testing.T) {
 	check("XOR", TwoLevels{[]Perceptron{{-.8, .5, -.5}, {-.8, -.5, .5}}, Perceptron{.3, .5, .5}}, -1, 1, 1, -1)
 	for n := 1; n <= 5; n++ {
 		for m := 1; m <= n; m++ {
-			unit := MOfN(m, n)
 			for row := range 1 << n {
-				x, ones := make([]float64, n), 0
+				x, signed, ones := make([]float64, n), make([]float64, n), 0
 				for i := range x {
 					x[i] = float64(row >> i & 1)
+					signed[i] = 2*x[i] - 1
 					ones += row >> i & 1
 				}
-				if (unit.Output(x) == 1) != (ones >= m) {
-					t.Errorf("%d of %d: %v gives %v", m, n, x, unit.Output(x))
+				if (MOfN(m, n, false).Output(x) == 1) != (ones >= m) || (MOfN(m, n, true).Output(signed) == 1) != (ones >= m) {
+					t.Errorf("%d of %d is wrong on %v", m, n, x)
 				}
 			}
 		}
@@ -294,6 +294,26 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
+// Exercise 4.5: o = w0 + Σ w_i(x_i + x_i²) is a linear unit that reads x + x²,
+// so that Δw_i = ηΣ(t−o)(x_i + x_i²).
+func TestExercise45(t *testing.T) {
+	inputs, targets := [][]float64{{1, -2}, {.5, 3}}, []float64{2, -1}
+	n := Layered(Linear, Linear, 2, 1)
+	copy(n.Weights, []float64{.1, -.2, .3})
+	want := slices.Clone(n.Weights)
+	var examples []Example
+	for d, x := range inputs {
+		z := []float64{x[0] + x[0]*x[0], x[1] + x[1]*x[1]}
+		o := .1 - .2*z[0] + .3*z[1]
+		for i, v := range []float64{1, z[0], z[1]} {
+			want[i] += .05 * (targets[d] - o) * v
+		}
+		examples = append(examples, Example{z, []float64{targets[d]}})
+	}
+	(&Descent{Rate: Constant(.05)}).Epoch(n, examples)
+	near(t, "weights", n.Weights, want, 1e-12)
+}
+
 func TestFunctions(t *testing.T) {
 	for x, want := range map[float64]float64{-2: .119203, -1: .268941, 0: .5, 1: .731059, 2: .880797} {
 		near(t, "sigmoid", []float64{Sigmoid.At(x)}, []float64{want}, 5e-7)
@@ -485,5 +505,25 @@ func TestIdentityNetwork(t *testing.T) {
 				t.Errorf("seed %d: %d of 8 right, squared error %.3f", seed, right, e)
 			}
 		}
+	}
+}
+
+// Exercise 4.9: one hidden unit cannot do it, as an output that grows or falls
+// with it cannot be greatest for a value in the middle.
+func TestIdentityThroughOneUnit(t *testing.T) {
+	n := Layered(Sigmoid, Sigmoid, 8, 1, 8)
+	n.Randomise(.1, rand.New(rand.NewPCG(1, 49)))
+	d := &Descent{Rate: Constant(.3), Batch: 1}
+	for range 5000 {
+		d.Epoch(n, identity())
+	}
+	near := 0
+	for i, e := range identity() {
+		if n.Answer(e.Input)[i] > .5 {
+			near++
+		}
+	}
+	if near > 2 {
+		t.Errorf("%d of 8 inputs are told through one unit; those at its two ends can be", near)
 	}
 }

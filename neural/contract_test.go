@@ -15,6 +15,8 @@ func TestContractWithSettings(t *testing.T) {
 		"momentum":      {"optimiser": "momentum", "activation": "tanh", "hidden": "8,5", "epochs": "20"},
 		"no hidden":     {"hidden": "0", "activation": "sigmoid", "epochs": "20"},
 		"no validation": {"validation": "0", "epochs": "10"},
+		"folds":         {"folds": "3", "epochs": "8", "hidden": "7", "loss": "squared", "schedule": "cosine"},
+		"L-BFGS":        {"optimiser": "lbfgs", "epochs": "15", "hidden": "6", "prune": "0.4"},
 	} {
 		t.Run(name, func(t *testing.T) { learntest.RunWith(t, Name, learntest.Options{Settings: settings}) })
 	}

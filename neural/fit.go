@@ -60,6 +60,14 @@ type descent struct {
 	moment float32 // of gradient descent with momentum
 	decay  float32 // shrinks weights by this part of the rate
 	adam   bool
+	// squared is for the squared error of class probabilities instead of
+	// their cross entropy.
+	squared bool
+	// still leaves the weights where they are: first then adds up less the
+	// gradients of batches, each row's weighing share.
+	still bool
+	share float32
+	mask  [][]float32 // 0 for a layer's weights that were dropped, else 1; nil if none
 
 	batch  []shown
 	state  *signals
@@ -78,7 +86,7 @@ const (
 )
 
 func newDescent(net *dense, s *sample, o *settings, batch int) *descent {
-	d := &descent{net: net, sample: s, rate: float32(o.Rate), moment: float32(o.Momentum), decay: float32(o.Decay), adam: o.Optimiser == "adam", state: net.newSignals(batch), cores: 1}
+	d := &descent{net: net, sample: s, rate: float32(o.Rate), moment: float32(o.Momentum), decay: float32(o.Decay), adam: o.Optimiser == "adam", squared: o.Loss == "squared", state: net.newSignals(batch), cores: 1}
 	work := 0
 	for i, l := range net.layers {
 		d.deltas = append(d.deltas, make([]float32, d.state.rows*l.stride))
@@ -174,6 +182,9 @@ func (d *descent) propagate(lo, hi int) {
 	net.forward(s, lo, hi)
 	top := len(net.layers) - 1
 	share := 1 / float32(len(d.batch))
+	if d.still {
+		share = d.share
+	}
 	for r := lo; r < hi; r++ {
 		d.blame(s.row(net, r), d.deltas[top][r*net.last().stride:], d.batch[r], share)
 	}
@@ -195,7 +206,7 @@ func (d *descent) propagate(lo, hi int) {
 
 // blame writes the derivative of a row's error by the outputs' sums: output
 // less target, for cross entropy behind a softmax and for half the squared
-// error alike.
+// error of a number alike.
 func (d *descent) blame(out, delta []float32, s shown, share float32) {
 	weight := s.weight * share
 	if d.sample.class == nil {
@@ -203,9 +214,30 @@ func (d *descent) blame(out, delta []float32, s shown, share float32) {
 		return
 	}
 	softmax32(out, delta[:len(out)])
-	delta[d.sample.class[s.row]]--
-	for i := range out {
+	delta = delta[:len(out)]
+	if d.squared {
+		squaredBlame(delta, d.sample.class[s.row])
+	} else {
+		delta[d.sample.class[s.row]]--
+	}
+	for i := range delta {
 		delta[i] *= weight
+	}
+}
+
+// squaredBlame turns probabilities p, 1 being that of the class, into the
+// derivatives of ½Σ(t−p)² by the softmax's sums: with e = p − t, p·(e − Σpe).
+func squaredBlame(p []float32, class int32) {
+	mean := -p[class] // Σpe = Σp² − p of the class
+	for _, v := range p {
+		mean += float32(v * v)
+	}
+	for i, v := range p {
+		e := v
+		if i == int(class) {
+			e--
+		}
+		p[i] = v * (e - mean)
 	}
 }
 
@@ -240,7 +272,14 @@ func (d *descent) descend(i, lo, hi int) {
 		for j := 0; j < l.out; j += side {
 			multiply(len(d.batch), x[from:], 1, ld, d.deltas[i][j:], l.stride, &c)
 			for r := range rows {
-				step.move(l.w, (*[side]float32)(c[r*side:]), d.first[2*i], d.second[2*i], (from+r)*l.stride+j)
+				at := (from+r)*l.stride + j
+				step.move(l.w, (*[side]float32)(c[r*side:]), d.first[2*i], d.second[2*i], at)
+				if d.mask != nil {
+					row, mask := (*[side]float32)(l.w[at:]), (*[side]float32)(d.mask[i][at:])
+					for k := range row {
+						row[k] *= mask[k]
+					}
+				}
 			}
 			if i > 0 {
 				back := strideOf(l.in)
@@ -275,7 +314,7 @@ func (d *descent) descendBias(i int) {
 // 2015), whose steps are of a size that does not depend on the gradient's.
 // Weights decay apart from the gradient (Loshchilov & Hutter 2019).
 type stepper struct {
-	adam         bool
+	adam, still  bool
 	rate, moment float32
 	adamSizes
 }
@@ -290,6 +329,9 @@ type adamSizes struct {
 
 func (d *descent) stepper() stepper {
 	const beta1, beta2, tiny = 0.9, 0.999, 1e-8
+	if d.still {
+		return stepper{still: true}
+	}
 	s := stepper{adam: d.adam, rate: d.rate, moment: d.moment}
 	correction := math.Sqrt(1 - math.Pow(beta2, float64(d.steps)))
 	s.size = d.rate * float32(correction/(1-math.Pow(beta1, float64(d.steps))))
@@ -303,7 +345,13 @@ func (d *descent) stepper() stepper {
 // place in w, first and second.
 func (s *stepper) move(w []float32, gradient *[side]float32, first, second []float32, at int) {
 	row, m := (*[side]float32)(w[at:]), (*[side]float32)(first[at:])
-	if !s.adam {
+	switch {
+	case s.still:
+		for i, g := range gradient {
+			m[i] -= g
+		}
+		return
+	case !s.adam:
 		for i, g := range gradient {
 			m[i] = float32(s.moment*m[i]) - float32(s.rate*g)
 			row[i] += m[i] - float32(s.decay*row[i])
@@ -330,31 +378,76 @@ func (s *adamSizes) move(w, gradient, first, second *[side]float32) {
 
 // outcome is a trained network and how good it is.
 type outcome struct {
-	net  *dense
-	loss float64 // mean on the rows that judge
+	net   *dense
+	epoch int     // after which it was as it is; 0 for the start
+	loss  float64 // mean on the rows that judge
 }
 
 // train runs epochs over the shown rows until the error on the judging rows
 // has not improved for a while, and returns the best network of all epochs,
 // the first included. Without judging rows it runs all epochs and returns the
-// last network.
-func train(ctx context.Context, net *dense, s *sample, trained, judging []float64, o *settings, seed uint64) (outcome, error) {
+// last network. Then weights are dropped, if that is asked for.
+func train(ctx context.Context, net *dense, s *sample, rows division, o *settings, seed uint64) (outcome, error) {
+	method := trainInBatches
+	if o.Optimiser == "lbfgs" || o.Optimiser == "cg" {
+		method = trainOnWhole
+	}
+	if o.Prune > 0 {
+		return trainAndPrune(ctx, net, s, rows, o, seed, method)
+	}
+	return method(ctx, net, s, rows, o, seed, nil)
+}
+
+// race keeps the best network of a training.
+type race struct {
+	best     outcome
+	judge    *judge
+	stopping bool // there are rows to stop by
+	patience int
+	since    int // epochs without improvement
+}
+
+func newRace(net *dense, s *sample, rows division, o *settings, patience, cores int) *race {
+	r := &race{best: outcome{net: net.clone(), loss: math.Inf(1)}, stopping: rows.judging != nil, patience: patience}
+	if !r.stopping {
+		rows.judging = rows.trained
+	}
+	r.judge = newJudge(net, s, rows.judging, o.Loss == "squared", cores)
+	if r.stopping {
+		r.best.loss = r.judge.loss(net)
+	}
+	return r
+}
+
+// enough looks at the network after an epoch, the last one of all or not, and
+// reports whether to stop.
+func (r *race) enough(net *dense, epoch int, last bool) bool {
+	if !r.stopping && !last {
+		return false
+	}
+	loss := r.judge.loss(net)
+	r.since++
+	if loss < r.best.loss {
+		if loss < r.best.loss*(1-1e-4) {
+			r.since = 0
+		}
+		r.best.loss, r.best.epoch = loss, epoch
+		r.best.net.copyFrom(net)
+	}
+	return r.since >= r.patience
+}
+
+// trainInBatches descends by batches, in a new order in each epoch.
+func trainInBatches(ctx context.Context, net *dense, s *sample, rows division, o *settings, seed uint64, mask [][]float32) (outcome, error) {
 	random := rand.New(rand.NewPCG(seed, 0x6d6c70))
-	order := show(trained)
+	order := show(rows.trained)
 	size := min(o.Batch, len(order))
 	d := newDescent(net, s, o, size)
-	best := outcome{net.clone(), math.Inf(1)}
-	stopping := judging != nil
-	if !stopping {
-		judging = trained
-	}
-	j := newJudge(net, s, judging, d.cores)
-	if stopping {
-		best.loss = j.loss(net)
-	}
+	d.mask = mask
 	epochs, patience := o.endurance((len(order) + size - 1) / size)
-	since := 0
+	r := newRace(net, s, rows, o, patience, d.cores)
 	for epoch := range epochs {
+		d.rate = float32(o.rate(epoch, epochs))
 		random.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
 		for lo, n := 0, 0; lo < len(order); lo, n = lo+size, n+1 {
 			if n%16 == 0 {
@@ -364,40 +457,31 @@ func train(ctx context.Context, net *dense, s *sample, trained, judging []float6
 			}
 			d.learn(order[lo:min(lo+size, len(order))])
 		}
-		if stopping || epoch == epochs-1 {
-			loss := j.loss(net)
-			since++
-			if loss < best.loss {
-				if loss < best.loss*(1-1e-4) {
-					since = 0
-				}
-				best.loss = loss
-				best.net.copyFrom(net)
-			}
-		}
+		enough := r.enough(net, epoch+1, epoch == epochs-1)
 		learn.Report(ctx, float64(epoch+1)/float64(epochs))
-		if since >= patience {
+		if enough {
 			break
 		}
 	}
-	return best, ctx.Err()
+	return r.best, ctx.Err()
 }
 
 // judge measures networks on the same rows again and again.
 type judge struct {
-	sample *sample
-	rows   []int32
-	weight []float64
-	total  float64
-	losses []float64
-	state  *signals
-	cores  int
+	sample  *sample
+	squared bool
+	rows    []int32
+	weight  []float64
+	total   float64
+	losses  []float64
+	state   *signals
+	cores   int
 }
 
 const judged = 512 // rows at a time
 
-func newJudge(net *dense, s *sample, weights []float64, cores int) *judge {
-	j := &judge{sample: s, cores: cores}
+func newJudge(net *dense, s *sample, weights []float64, squared bool, cores int) *judge {
+	j := &judge{sample: s, squared: squared, cores: cores}
 	for r, w := range weights {
 		if w > 0 {
 			j.rows = append(j.rows, int32(r))
@@ -428,13 +512,18 @@ func (j *judge) each(net *dense, visit func(i int, out []float32)) {
 	}
 }
 
-// loss returns the mean cross entropy, or the mean squared error.
+// loss returns the mean cross entropy, or the mean squared error: of classes
+// half the sum over their probabilities.
 func (j *judge) loss(net *dense) float64 {
 	j.each(net, func(i int, out []float32) {
 		row := j.rows[i]
 		if j.sample.class == nil {
 			e := float64(out[0] - j.sample.number[row])
 			j.losses[i] = e * e
+			return
+		}
+		if j.squared {
+			j.losses[i] = squaredError(out, j.sample.class[row])
 			return
 		}
 		j.losses[i] = surprise(out, j.sample.class[row], 1)
@@ -447,6 +536,21 @@ func (j *judge) loss(net *dense) float64 {
 		return loss
 	}
 	return math.Inf(1) // of weights that grew beyond all bounds
+}
+
+// squaredError is ½Σ(t−p)² of a softmax.
+func squaredError(out []float32, class int32) float64 {
+	most, total, squares := out[0], 0.0, 0.0
+	for _, v := range out {
+		most = max(most, v)
+	}
+	for _, v := range out {
+		e := math.Exp(float64(v - most))
+		total += e
+		squares += e * e
+	}
+	p := math.Exp(float64(out[class]-most)) / total
+	return (squares/total/total - 2*p + 1) / 2
 }
 
 // surprise is −ln of a class's softmax at a temperature.

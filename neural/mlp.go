@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,32 +45,40 @@ func init() {
 type Learner struct {
 	Hidden     string   `set:"hidden" default:"50" doc:"units of each hidden layer, as in 100 or 50,20; 0 for none"`
 	Activation string   `set:"activation" default:"relu" oneof:"relu|tanh|sigmoid" doc:"function of the hidden units"`
-	Optimiser  string   `set:"optimiser" default:"adam" oneof:"adam|momentum" doc:"how gradients become steps"`
-	Rate       float64  `set:"rate" default:"0.003, 0.03 for momentum" doc:"learning rate"`
+	Loss       string   `set:"loss" default:"entropy" oneof:"entropy|squared" doc:"error of class probabilities that is made small; numbers have the squared one"`
+	Optimiser  string   `set:"optimiser" default:"adam" oneof:"adam|momentum|lbfgs|cg" doc:"how gradients become steps: of batches (adam, momentum), or of all rows (L-BFGS, conjugate gradients)"`
+	Rate       float64  `set:"rate" default:"0.003, 0.03 for momentum" doc:"learning rate of adam and momentum"`
+	Schedule   string   `set:"schedule" default:"constant" oneof:"constant|falling|cosine" doc:"the rate from epoch to epoch: the same, divided by the epoch's number, or down to 0 along a cosine"`
 	Momentum   *float64 `set:"momentum" default:"0.9" doc:"part of the last step in the next one, for optimiser=momentum"`
-	Decay      *float64 `set:"decay" default:"0.1" doc:"weights shrink by this times the rate at each step"`
+	Decay      *float64 `set:"decay" default:"0.1, 0.001 for lbfgs and cg" doc:"weights shrink by this times the rate at each step; for lbfgs and cg, a penalty of half this times their squares"`
 	Batch      int      `set:"batch" default:"32" doc:"rows a step"`
 	Epochs     int      `set:"epochs" default:"200, and at least 6000 steps" doc:"times that the rows are gone through at most"`
 	Patience   int      `set:"patience" default:"10, and at least 300 steps" doc:"epochs without improvement on the held-out rows before training stops"`
 	Validation *float64 `set:"validation" default:"0.15" doc:"share of rows held out to stop by and to calibrate with; 0 trains on all rows for all epochs"`
+	Folds      int      `set:"folds" default:"none" doc:"folds held out in turn to find how many epochs are best on average; the network is then trained on all rows for as many"`
 	Restarts   int      `set:"restarts" default:"1" doc:"networks trained from other starts, of which the best on the held-out rows is kept"`
 	Committee  int      `set:"committee" default:"1" doc:"networks whose answers are averaged, each with other rows held out"`
+	Prune      float64  `set:"prune" default:"0" doc:"share of the weights to drop after training, those that matter least (optimal brain damage), training again as they go"`
 }
 
 // settings are a Learner's choices with defaults filled in.
 type settings struct {
 	Hidden     []int   `cbor:"hidden"`
 	Activation string  `cbor:"activation"`
+	Loss       string  `cbor:"loss"`
 	Optimiser  string  `cbor:"optimiser"`
 	Rate       float64 `cbor:"rate"`
+	Schedule   string  `cbor:"schedule"`
 	Momentum   float64 `cbor:"momentum"`
 	Decay      float64 `cbor:"decay"`
 	Batch      int     `cbor:"batch"`
 	Epochs     int     `cbor:"epochs"`   // 0: see endurance
 	Patience   int     `cbor:"patience"` // 0: see endurance
 	Validation float64 `cbor:"validation"`
+	Folds      int     `cbor:"folds"`
 	Restarts   int     `cbor:"restarts"`
 	Committee  int     `cbor:"committee"`
+	Prune      float64 `cbor:"prune"`
 }
 
 func or[T comparable](value, otherwise T) T {
@@ -89,16 +98,19 @@ func deref(p *float64, otherwise float64) float64 {
 
 func (l *Learner) settings() (*settings, error) {
 	s := &settings{
-		Activation: or(l.Activation, "relu"), Optimiser: or(l.Optimiser, "adam"), Rate: l.Rate,
-		Momentum: deref(l.Momentum, 0.9), Decay: deref(l.Decay, 0.1), Batch: or(l.Batch, 32), Epochs: l.Epochs,
-		Patience: l.Patience, Validation: deref(l.Validation, 0.15), Restarts: or(l.Restarts, 1), Committee: or(l.Committee, 1),
+		Activation: or(l.Activation, "relu"), Loss: or(l.Loss, "entropy"), Optimiser: or(l.Optimiser, "adam"), Rate: l.Rate,
+		Schedule: or(l.Schedule, "constant"), Momentum: deref(l.Momentum, 0.9), Batch: or(l.Batch, 32), Epochs: l.Epochs,
+		Patience: l.Patience, Validation: deref(l.Validation, 0.15), Folds: l.Folds, Restarts: or(l.Restarts, 1),
+		Committee: or(l.Committee, 1), Prune: l.Prune,
 	}
-	if s.Rate == 0 {
-		s.Rate = 0.003
-		if s.Optimiser == "momentum" {
-			s.Rate = 0.03
-		}
+	rate, decay := 0.003, 0.1
+	switch s.Optimiser {
+	case "momentum":
+		rate = 0.03
+	case "lbfgs", "cg":
+		decay = 0.001
 	}
+	s.Rate, s.Decay = or(s.Rate, rate), deref(l.Decay, decay)
 	for _, word := range strings.Split(or(l.Hidden, "50"), ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(word))
 		if err != nil {
@@ -127,12 +139,13 @@ func (s *settings) check() error {
 		}
 	}
 	finite := func(x float64) bool { return x-x == 0 }
-	_, known := activations[s.Activation]
+	for _, o := range learn.Options(&Learner{}) {
+		word, isChoice := map[string]string{"activation": s.Activation, "loss": s.Loss, "optimiser": s.Optimiser, "schedule": s.Schedule}[o.Key]
+		if isChoice && !slices.Contains(o.Choices, word) {
+			return fmt.Errorf("setting %s=%s: expected one of %s", o.Key, word, strings.Join(o.Choices, ", "))
+		}
+	}
 	switch {
-	case !known:
-		return fmt.Errorf("activation %q; expected relu, tanh or sigmoid", s.Activation)
-	case s.Optimiser != "adam" && s.Optimiser != "momentum":
-		return fmt.Errorf("optimiser %q; expected adam or momentum", s.Optimiser)
 	case !(s.Rate > 0) || !finite(s.Rate):
 		return fmt.Errorf("rate %v; expected a positive number", s.Rate)
 	case !(s.Momentum >= 0 && s.Momentum < 1):
@@ -141,11 +154,28 @@ func (s *settings) check() error {
 		return fmt.Errorf("decay %v; expected 0 or more", s.Decay)
 	case !(s.Validation >= 0 && s.Validation <= 0.9):
 		return fmt.Errorf("validation %v; expected a share from 0 to 0.9", s.Validation)
+	case !(s.Prune >= 0 && s.Prune < 1):
+		return fmt.Errorf("prune %v; expected a share from 0 to less than 1", s.Prune)
+	case s.Folds < 0 || s.Folds == 1 || s.Folds > 1000:
+		return fmt.Errorf("folds %d; expected 2 to 1000, or 0 for none", s.Folds)
+	case s.Folds > 0 && s.Restarts > 1:
+		return fmt.Errorf("restarts %d with folds %d; restarts are compared on held-out rows, which folds leave none of: choose one", s.Restarts, s.Folds)
 	case s.Batch < 1 || s.Batch > 1<<20 || s.Epochs < 0 || s.Patience < 0 || s.Restarts < 1 || s.Committee < 1 || s.Committee > 1000:
 		return fmt.Errorf("batch %d, epochs %d, patience %d, restarts %d, committee %d; expected positive numbers, a batch of at most %d and a committee of at most 1000",
 			s.Batch, s.Epochs, s.Patience, s.Restarts, s.Committee, 1<<20)
 	}
 	return nil
+}
+
+// rate returns the learning rate of the i-th of so many epochs, from 0.
+func (s *settings) rate(i, epochs int) float64 {
+	switch s.Schedule {
+	case "falling":
+		return Falling(s.Rate)(i + 1)
+	case "cosine": // Loshchilov & Hutter 2017
+		return s.Rate * (1 + math.Cos(math.Pi*float64(i)/float64(epochs))) / 2
+	}
+	return s.Rate
 }
 
 var activations = map[string]Function{"relu": Rectifier, "tanh": Tanh, "sigmoid": Sigmoid}
@@ -329,41 +359,85 @@ func (m *Model) train(ctx context.Context, t *table.Table, x *sample, s *setting
 		return fmt.Errorf("the weights of the rows add up to %g; scale them to a sum below %g", m.rows, float64(moment.MaxWeight))
 	}
 	var hashes []uint64 // not needed if nothing is held out
-	if s.Validation > 0 {
+	if s.Validation > 0 || s.Folds > 0 {
 		var err error
 		if hashes, err = learn.HashRows(ctx, t); err != nil {
 			return err
 		}
 	}
-	m.members = make([]member, s.Committee)
-	outcomes := make([]outcome, s.Committee*s.Restarts)
-	errs := make([]error, len(outcomes))
-	progress := newProgress(ctx, len(outcomes))
-	spread(runtime.GOMAXPROCS(0), len(outcomes), 1, func(lo, hi int) {
-		for round := lo; round < hi; round++ {
-			i := uint64(round / s.Restarts)
-			seed := (m.seed+i)*0x9e3779b97f4a7c15 + uint64(round%s.Restarts)
-			trained, judging := divide(t, hashes, m.seed+i, s.Validation)
-			outcomes[round], errs[round] = train(progress.of(round), start(i, seed), x, trained, judging, s, seed)
-		}
-	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+	// Each round trains a network with some rows held out: those of a
+	// restart, or of a fold.
+	rounds := max(s.Restarts, s.Folds)
+	divisions := make([][]division, s.Committee)
+	for i := range divisions {
+		divisions[i] = divide(t, hashes, m.seed+uint64(i), s)
 	}
-	for i := range m.members {
-		best := outcomes[i*s.Restarts]
-		for _, o := range outcomes[i*s.Restarts : (i+1)*s.Restarts] {
-			if o.loss < best.loss {
-				best = o
+	outcomes := make([]outcome, s.Committee*rounds)
+	errs := make([]error, len(outcomes))
+	parts := len(outcomes)
+	if s.Folds > 0 {
+		parts += s.Committee
+	}
+	progress := newProgress(ctx, parts)
+	work := func(n int, do func(i int)) error {
+		spread(runtime.GOMAXPROCS(0), n, 1, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				do(i)
+			}
+		})
+		for _, err := range errs {
+			if err != nil {
+				return err
 			}
 		}
-		trained, judging := divide(t, hashes, m.seed+uint64(i), s.Validation)
-		m.members[i] = calibrate(best.net, x, trained, judging)
+		return nil
+	}
+	seedOf := func(member, round int) uint64 { return (m.seed+uint64(member))*0x9e3779b97f4a7c15 + uint64(round) }
+	err := work(len(outcomes), func(i int) {
+		member, round := i/rounds, i%rounds
+		seed := seedOf(member, round)
+		outcomes[i], errs[i] = train(progress.of(i), start(uint64(member), seed), x, divisions[member][round%len(divisions[member])], s, seed)
+	})
+	if err != nil {
+		return err
+	}
+	m.members = make([]member, s.Committee)
+	if s.Folds == 0 {
+		for i := range m.members {
+			best := outcomes[i*rounds]
+			for _, o := range outcomes[i*rounds : (i+1)*rounds] {
+				if o.loss < best.loss {
+					best = o
+				}
+			}
+			m.members[i] = calibrate(best.net, x, divisions[i][0])
+		}
+	} else if err := work(s.Committee, func(i int) {
+		folds := outcomes[i*rounds : (i+1)*rounds]
+		m.members[i], errs[i] = trainOnAll(progress.of(len(outcomes)+i), start(uint64(i), seedOf(i, rounds)), t, x, divisions[i], folds, s, seedOf(i, rounds))
+	}); err != nil {
+		return err
 	}
 	learn.Report(ctx, 1)
 	return nil
+}
+
+// trainOnAll trains on all rows for as many epochs as were best on the folds
+// in the mean (Mitchell 1997, section 4.6.5). How far its answers can be
+// trusted is what the folds' networks say in the mean.
+func trainOnAll(ctx context.Context, net *dense, t *table.Table, x *sample, divisions []division, folds []outcome, s *settings, seed uint64) (member, error) {
+	all := *s
+	epochs, log, squares := 0.0, 0.0, 0.0
+	for i, o := range folds {
+		part := calibrate(o.net, x, divisions[i%len(divisions)])
+		epochs += float64(o.epoch)
+		log += math.Log(part.temperature)
+		squares += part.spread * part.spread
+	}
+	n := float64(len(folds))
+	all.Epochs, all.Patience = max(1, int(math.Round(epochs/n))), math.MaxInt
+	o, err := train(ctx, net, x, division{trained: weightsOfRows(t)}, &all, seed)
+	return member{o.net, math.Exp(log / n), math.Sqrt(squares / n)}, err
 }
 
 // progress adds up how far networks that are trained at a time have come.
@@ -389,24 +463,47 @@ func (p *progress) of(part int) context.Context {
 	})
 }
 
-// divide splits the rows' weights into those that are trained on and those
-// that judge, by the rows' hashes. Where there are too few rows for both, or
-// nothing is to be held out, none judge.
-func divide(t *table.Table, hashes []uint64, seed uint64, share float64) (trained, judging []float64) {
-	trained, judging = make([]float64, t.Rows()), make([]float64, t.Rows())
-	kept, held := 0.0, 0.0
-	for r, h := range hashes {
-		w := t.Weight(r)
-		judging[r] = learn.HoldOut(h, seed, w, share)
-		trained[r] = w - judging[r]
-		kept += trained[r]
-		held += judging[r]
+// division is the rows' weights for training and for judging; nil if none
+// judge.
+type division struct{ trained, judging []float64 }
+
+// divide splits the rows by their hashes: once, or into folds that judge in
+// turn. Where there are too few rows for both, or nothing is to be held out,
+// none judge.
+func divide(t *table.Table, hashes []uint64, seed uint64, s *settings) []division {
+	var all []division
+	left := weightsOfRows(t) // not held out so far
+	for i := range max(s.Folds, 1) {
+		share := s.Validation
+		if s.Folds > 0 {
+			share = 1 / float64(s.Folds-i)
+		}
+		d := division{weightsOfRows(t), make([]float64, t.Rows())}
+		kept, held := 0.0, 0.0
+		for r, h := range hashes {
+			d.judging[r] = left[r]
+			if share < 1 {
+				d.judging[r] = learn.HoldOut(h, seed+uint64(i)<<32, left[r], share)
+			}
+			left[r] -= d.judging[r]
+			d.trained[r] -= d.judging[r]
+			kept += d.trained[r]
+			held += d.judging[r]
+		}
+		if kept > 0 && held > 0 {
+			all = append(all, d)
+		}
 	}
-	if kept > 0 && held > 0 {
-		return trained, judging
+	if len(all) == 0 {
+		all = []division{{trained: weightsOfRows(t)}}
 	}
-	for r := range trained {
-		trained[r] = t.Weight(r)
+	return all
+}
+
+func weightsOfRows(t *table.Table) []float64 {
+	weights := make([]float64, t.Rows())
+	for r := range weights {
+		weights[r] = t.Weight(r)
 	}
-	return trained, nil
+	return weights
 }

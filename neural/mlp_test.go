@@ -3,12 +3,15 @@ package neural
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -93,6 +96,149 @@ func TestRegression(t *testing.T) {
 		if worst > .23 || math.Abs(mean-.95) > .018 {
 			t.Errorf("%+v: error at most %.3f, %.1f %% in their intervals", *l, worst, 100*mean)
 		}
+	}
+}
+
+// Every way to train learns what there is to learn, to within half as much
+// again of the noise, which is .2.
+func TestSettingsLearn(t *testing.T) {
+	train, test := function(t, 600, 31), function(t, 1000, 32)
+	for _, l := range []*Learner{
+		{Optimiser: "lbfgs"}, {Optimiser: "cg"}, {Optimiser: "momentum"}, {Schedule: "cosine"}, {Folds: 4}, {Prune: .5},
+		{Optimiser: "lbfgs", Folds: 3, Prune: .3}, {Optimiser: "cg", Validation: new(float64), Epochs: 100},
+	} {
+		m, err := l.Learn(context.Background(), learn.Task{Table: train, Target: 2, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rmse, covered := errorAndCoverage(t, m, test); rmse > .3 || covered < .8 {
+			t.Errorf("%+v: error %.3f, %.1f %% in their intervals", *l, rmse, 100*covered)
+		}
+	}
+}
+
+func TestSchedule(t *testing.T) {
+	for word, want := range map[string][]float64{"constant": {.3, .3, .3, .3}, "falling": {.3, .15, .1, .075}, "cosine": {.3, .2560660, .15, .0439340}} {
+		var got []float64
+		for i := range 4 {
+			got = append(got, (&settings{Rate: .3, Schedule: word}).rate(i, 4))
+		}
+		near(t, word, got, want, 1e-7)
+	}
+}
+
+// Pruning drops the share that was asked for, of weights that hardly matter:
+// those of the column that says nothing go first. Updates leave them dropped.
+func TestPrune(t *testing.T) {
+	l := &Learner{Hidden: "8", Activation: "tanh", Prune: .5}
+	learnt, err := l.Learn(context.Background(), learn.Task{Table: function(t, 600, 33), Target: 2, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := learnt.(learn.Updater).Begin(learn.Source{ID: "more"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := u.Add(context.Background(), function(t, 300, 34)); err != nil {
+		t.Fatal(err)
+	}
+	updated, err := u.Freeze(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []learn.Model{learnt, updated} {
+		net := m.(*Model).members[0].net
+		left, total := 0, 0
+		perInput := make([]int, 3)
+		for i, l := range net.layers {
+			total += l.in * l.out
+			for k, kept := range net.mask()[i] {
+				left += int(kept)
+				if i == 0 {
+					perInput[k/l.stride] += int(kept)
+				}
+			}
+		}
+		if left*2 != total || perInput[2] > perInput[0] || perInput[2] > perInput[1] {
+			t.Errorf("%d of %d weights are left, by input %d", left, total, perInput)
+		}
+	}
+}
+
+// Of a linear network the saliences are what dropping a weight adds to the
+// error, others as they are, at the least error.
+func TestSaliencesOfDense(t *testing.T) {
+	nothing := 0.0
+	m, err := (&Learner{Hidden: "0", Optimiser: "lbfgs", Decay: &nothing, Validation: &nothing}).Learn(context.Background(), learn.Task{Table: function(t, 200, 35), Target: 2, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := m.(*Model)
+	fitted, err := recoded(function(t, 200, 35), m.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := model.sample(context.Background(), fitted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ones := slices.Repeat([]float64{1}, 200)
+	net := model.members[0].net
+	judge := newJudge(net, s, ones, false, 1)
+	least := judge.loss(net)
+	l := &net.layers[0]
+	saliences := net.saliences(s, ones)
+	for from := range l.in {
+		was := l.w[from*l.stride]
+		l.w[from*l.stride] = 0
+		if grew := (judge.loss(net) - least) * 200 / 2; math.Abs(grew-saliences[0][from*l.stride]) > 1e-3 {
+			t.Errorf("input %d: salience %v, the error grows by %v", from, saliences[0][from*l.stride], grew)
+		}
+		l.w[from*l.stride] = was
+	}
+}
+
+// What units look for and what they say can be drawn.
+func TestPortraits(t *testing.T) {
+	data := function(t, 100, 36)
+	m, err := (&Learner{Hidden: "3", Activation: "sigmoid"}).Learn(context.Background(), learn.Task{Table: data, Target: 2, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := m.(*Model)
+	tables, err := model.Weights(0)
+	if err != nil || len(tables.Panels) != 2 || len(tables.Panels[0].Rows) != 4 || tables.Panels[1].Columns[0] != "y" {
+		t.Errorf("weights as tables: %+v, %v", tables, err)
+	}
+	pictures, err := model.Weights(3)
+	if err != nil || len(pictures.Panels) != 3 || pictures.Panels[1].Cells[0][2] != float64(model.members[0].net.layers[0].w[2*model.members[0].net.layers[0].stride+1]) {
+		t.Errorf("weights as pictures: %+v, %v", pictures, err)
+	}
+	if _, err := model.Weights(2); err == nil {
+		t.Error("three inputs fill rows of two")
+	}
+	hidden, err := model.Hidden(context.Background(), data)
+	if err != nil || len(hidden.Panels[0].Cells) != 100 || len(hidden.Panels[0].Columns) != 3 {
+		t.Fatalf("hidden values: %v", err)
+	}
+	for _, row := range hidden.Panels[0].Cells {
+		for _, v := range row {
+			if !(v >= 0 && v <= 1) {
+				t.Fatalf("a sigmoid unit says %v", v)
+			}
+		}
+	}
+	for _, s := range []*draw.Shades{tables, pictures, hidden} {
+		if err := s.SVG(io.Discard); err != nil {
+			t.Error(err)
+		}
+	}
+	flat, err := (&Learner{Hidden: "0"}).Learn(context.Background(), learn.Task{Table: data, Target: 2, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := flat.(*Model).Hidden(context.Background(), data); err == nil {
+		t.Error("a network without hidden units shows their values")
 	}
 }
 
@@ -197,8 +343,13 @@ func TestSettingsRefused(t *testing.T) {
 		"validation 2":     {Validation: &more},
 		"batch -1":         {Batch: -1},
 		"committee 100000": {Committee: 100000},
-		`activation "cos"`: {Activation: "cos"},
-		`optimiser "cos"`:  {Optimiser: "cos"},
+		"activation=cos":   {Activation: "cos"},
+		"optimiser=cos":    {Optimiser: "cos"},
+		"loss=cos":         {Loss: "cos"},
+		"schedule=cos":     {Schedule: "cos"},
+		"folds 1":          {Folds: 1},
+		"restarts 2 with":  {Folds: 3, Restarts: 2},
+		"prune 2":          {Prune: 2},
 	} {
 		if _, err := l.Learn(context.Background(), learn.Task{Table: t1, Target: 2}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: error %v, want one that says %q", *l, err, says)

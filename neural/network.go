@@ -21,11 +21,14 @@ type Network struct {
 // Unit is one unit: its function of its bias and of the values that it reads,
 // each times a weight.
 type Unit struct {
-	Function Function
-	Bias     int // number of the weight; None for no bias
-	From     []int
-	Weights  []int // the number of the weight of each value in From
+	Function  Function
+	Steepness float64 // of the function: its argument is the biased sum times this; 0 means 1
+	Bias      int     // number of the weight; None for no bias
+	From      []int
+	Weights   []int // the number of the weight of each value in From
 }
+
+func (u *Unit) steepness() float64 { return or(u.Steepness, 1) }
 
 // None is the Bias of a unit that has none.
 const None = -1
@@ -121,7 +124,7 @@ func (n *Network) Drop(weight int) {
 		if u.Bias == weight {
 			u.Bias = None
 		}
-		kept := Unit{Function: u.Function, Bias: u.Bias}
+		kept := Unit{Function: u.Function, Steepness: u.Steepness, Bias: u.Bias}
 		for k, w := range u.Weights {
 			if w != weight {
 				kept.From, kept.Weights = append(kept.From, u.From[k]), append(kept.Weights, w)
@@ -196,6 +199,7 @@ func (p *Pass) Forward(input []float64) {
 		for k, from := range u.From {
 			sum += n.Weights[u.Weights[k]] * p.Values[from]
 		}
+		sum *= u.steepness()
 		if u.Function == Softmax {
 			p.Values[n.Inputs+i] = sum
 			chosen = min(chosen, i)
@@ -286,6 +290,7 @@ func (p *Pass) Backward(target []float64, loss Loss) {
 		} else {
 			p.Deltas[i] += u.Function.Slope(value) * blame
 		}
+		p.Deltas[i] *= u.steepness()
 		for k, from := range u.From {
 			p.blame[from] += n.Weights[u.Weights[k]] * p.Deltas[i]
 		}

@@ -166,14 +166,17 @@ func Separate(examples []Labelled) (w Perceptron, slack float64, err error) {
 	return w, slack, nil
 }
 
-// MOfN returns the unit that says whether at least m of n inputs of 0 or 1
-// are 1: AND for m = n, OR for m = 1.
-func MOfN(m, n int) Perceptron {
+// MOfN returns the unit that says whether at least m of n inputs are 1, the
+// others being 0, or −1 if signed: AND for m = n, OR for m = 1.
+func MOfN(m, n int, signed bool) Perceptron {
 	w := make(Perceptron, n+1)
 	for i := range w {
 		w[i] = 0.5
 	}
 	w[0] = 0.25 - 0.5*float64(m)
+	if signed {
+		w[0] = float64(n)/2 - float64(m) + 0.5
+	}
 	return w
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/table"
 )
 
 const (
@@ -21,23 +20,16 @@ const (
 // own as single precision numbers, little-endian: layer by layer, a row for
 // each input, then the biases.
 type savedHead struct {
-	Format   int           `cbor:"format"`
-	Settings settings      `cbor:"settings"`
-	Seed     uint64        `cbor:"seed"`
-	Columns  []savedColumn `cbor:"columns"`
-	Target   int           `cbor:"target"`
-	Rows     float64       `cbor:"rows"`
-	Counts   []float64     `cbor:"counts,omitempty"`
-	Matrix   encode.Matrix `cbor:"matrix"`
-	Scale    encode.Scale  `cbor:"scale"`
-	Members  []savedMember `cbor:"members"`
-}
-
-type savedColumn struct {
-	Name    string   `cbor:"name"`
-	Numeric bool     `cbor:"numeric,omitempty"`
-	Date    bool     `cbor:"date,omitempty"`
-	Values  []string `cbor:"values,omitempty"`
+	Format   int                 `cbor:"format"`
+	Settings settings            `cbor:"settings"`
+	Seed     uint64              `cbor:"seed"`
+	Columns  []learn.SavedColumn `cbor:"columns"`
+	Target   int                 `cbor:"target"`
+	Rows     float64             `cbor:"rows"`
+	Counts   []float64           `cbor:"counts,omitempty"`
+	Matrix   encode.Matrix       `cbor:"matrix"`
+	Scale    encode.Scale        `cbor:"scale"`
+	Members  []savedMember       `cbor:"members"`
 }
 
 type savedMember struct {
@@ -48,9 +40,7 @@ type savedMember struct {
 // Parts returns the model's head and the weights of each network.
 func (m *Model) Parts() ([]learn.Part, error) {
 	head := savedHead{Format: format, Settings: *m.settings, Seed: m.seed, Target: m.target, Rows: m.rows, Counts: m.counts, Matrix: *m.matrix, Scale: m.scale}
-	for _, a := range m.schema.Attributes {
-		head.Columns = append(head.Columns, savedColumn{a.Name, a.Kind == table.Numeric, a.Date, a.Values})
-	}
+	head.Columns = learn.SaveColumns(m.schema)
 	parts := make([]learn.Part, 1)
 	for i, member := range m.members {
 		head.Members = append(head.Members, savedMember{member.temperature, member.spread})
@@ -64,16 +54,8 @@ func (m *Model) Parts() ([]learn.Part, error) {
 // bytes returns the weights.
 func (d *dense) bytes() []byte {
 	var data []byte
-	put := func(w []float32) {
-		for _, x := range w {
-			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
-		}
-	}
-	for _, l := range d.layers {
-		for i := range l.in {
-			put(l.w[i*l.stride:][:l.out])
-		}
-		put(l.b[:l.out])
+	for _, w := range d.weights() {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(w)))
 	}
 	return data
 }
@@ -118,14 +100,8 @@ func decodeDense(data []byte, inputs int, hidden []int, outputs int, activation 
 
 // decode makes a model of its parts.
 func decode(parts []learn.Part) (learn.Model, error) {
-	find := func(name string) []byte {
-		if i := slices.IndexFunc(parts, func(p learn.Part) bool { return p.Name == name }); i >= 0 {
-			return parts[i].Data
-		}
-		return nil
-	}
 	var head savedHead
-	if err := learn.Unmarshal(find(headPart), &head); err != nil {
+	if err := learn.Unmarshal(learn.FindPart(parts, headPart), &head); err != nil {
 		return nil, fmt.Errorf("part %q: %v", headPart, err)
 	}
 	if head.Format != format {
@@ -137,7 +113,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	}
 	for i, saved := range head.Members {
 		name := fmt.Sprintf("%s %d", weightsPart, i+1)
-		net, err := decodeDense(find(name), m.matrix.Width(), m.settings.Hidden, m.outputs(), activations[m.settings.Activation])
+		net, err := decodeDense(learn.FindPart(parts, name), m.matrix.Width(), m.settings.Hidden, m.outputs(), activations[m.settings.Activation])
 		if err != nil {
 			return nil, fmt.Errorf("part %q: %v", name, err)
 		}
@@ -148,18 +124,9 @@ func decode(parts []learn.Part) (learn.Model, error) {
 
 // load checks the head and returns a model without networks.
 func (head *savedHead) load() (*Model, error) {
-	m := &Model{settings: &head.Settings, seed: head.Seed, schema: &table.Schema{}, target: head.Target, rows: head.Rows, counts: head.Counts, matrix: &head.Matrix, scale: head.Scale}
-	for _, c := range head.Columns {
-		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date}
-		if c.Numeric {
-			a.Kind = table.Numeric
-		}
-		if c.Numeric && len(c.Values) > 0 {
-			return nil, fmt.Errorf("column %q is numeric and has values", c.Name)
-		}
-		m.schema.Attributes = append(m.schema.Attributes, a)
-	}
-	if err := learn.Distinct(m.schema); err != nil {
+	m := &Model{settings: &head.Settings, seed: head.Seed, target: head.Target, rows: head.Rows, counts: head.Counts, matrix: &head.Matrix, scale: head.Scale}
+	var err error
+	if m.schema, err = learn.LoadColumns(head.Columns); err != nil {
 		return nil, err
 	}
 	if err := m.settings.check(); err != nil {

@@ -34,7 +34,7 @@ func (n *Network) TangentError(e Tangent, mu float64, gradient []float64) (float
 				s += n.Weights[u.Weights[k]] * tangent[from]
 			}
 			net[n.Inputs+i] = s
-			tangent[n.Inputs+i] = u.Function.Slope(p.Values[n.Inputs+i]) * s
+			tangent[n.Inputs+i] = u.steepness() * u.Function.Slope(p.Values[n.Inputs+i]) * s
 		}
 		clear(blame)
 		clear(blameTangent)
@@ -46,9 +46,10 @@ func (n *Network) TangentError(e Tangent, mu float64, gradient []float64) (float
 		for i := len(n.Units) - 1; i >= 0; i-- {
 			u, at := &n.Units[i], n.Inputs+i
 			value := p.Values[at]
-			slope := u.Function.Slope(value)
+			k := u.steepness()
+			slope := k * u.Function.Slope(value)
 			deltaTangent := slope * blameTangent[at]
-			delta := slope*blame[at] + u.Function.curve(value)*net[at]*blameTangent[at]
+			delta := slope*blame[at] + k*k*u.Function.curve(value)*net[at]*blameTangent[at]
 			if u.Bias != None {
 				gradient[u.Bias] += delta
 			}

@@ -96,7 +96,10 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 		return nil, err
 	}
 	s := *m.settings
-	s.Restarts = 1 // they begin where the model stands
+	s.Restarts, s.Folds = 1, 0 // they begin where the model stands
+	if s.Optimiser != "momentum" && s.Optimiser != "adam" {
+		s.Optimiser, s.Rate, s.Decay = "adam", 0.003, 0.1 // methods with small steps
+	}
 	s.Rate *= (m.rows - old.rows) / m.rows
 	err = m.train(ctx, t, x, &s, func(member, _ uint64) *dense { return nets[member].clone() })
 	if err != nil {

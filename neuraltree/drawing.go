@@ -30,7 +30,7 @@ func (m *Model) Graph() (*draw.Graph, error) {
 			box.Leaf, box.Class = true, classes[best]
 			box.Lines = []string{box.Class, strconv.FormatFloat(100*p[best], 'f', 1, 64) + " %", "n = " + strconv.FormatFloat(sum(n.counts), 'g', 6, 64)}
 		} else {
-			box.Lines = append([]string{fmt.Sprintf("unit %d", numbers[i])}, m.planeLines(n.unit)...)
+			box.Lines = append([]string{fmt.Sprintf("unit %d", numbers[i])}, m.planeLines(n.unit, mostTerms)...)
 			g.Edges = append(g.Edges,
 				draw.Edge{From: box.ID, To: strconv.Itoa(int(n.left)), Label: "no"},
 				draw.Edge{From: box.ID, To: strconv.Itoa(int(n.right)), Label: "yes"})
@@ -41,17 +41,19 @@ func (m *Model) Graph() (*draw.Graph, error) {
 }
 
 // shortTest says in a line when a row lies on the right of a plane.
-func (m *Model) shortTest(u *perceptron) string { return strings.Join(m.planeLines(u), " ") }
+func (m *Model) shortTest(u *perceptron) string { return strings.Join(m.planeLines(u, mostTerms), " ") }
 
-// planeLines says when a row lies on the right of a plane, a summand a line. A
-// plane that asks for some of a few tests says so.
-func (m *Model) planeLines(u *perceptron) []string {
-	if of, count, ok := m.mOfN(u); ok && len(of) <= 2*mostTerms && count >= 1 && count <= len(of) {
-		lines := []string{fmt.Sprintf("at least %d of", count)}
-		for _, t := range of {
-			lines = append(lines, t.String())
+// planeLines says when a row lies on the right of a plane, so many summands at
+// most, a line each. A plane that asks for some of a few tests says so.
+func (m *Model) planeLines(u *perceptron, most int) []string {
+	if _, _, tests := u.levels(); !u.numeric() && tests <= 2*mostTerms {
+		if of, count := m.mOfN(u); count >= 1 && count <= len(of) {
+			lines := []string{fmt.Sprintf("at least %d of", count)}
+			for _, t := range of {
+				lines = append(lines, t.String())
+			}
+			return lines
 		}
-		return lines
 	}
 	type summand struct {
 		text         string
@@ -77,8 +79,8 @@ func (m *Model) planeLines(u *perceptron) []string {
 	slices.SortStableFunc(all, func(a, b summand) int { return -cmp.Compare(a.size, b.size) })
 	var lines []string
 	for i, s := range all {
-		if i == mostTerms {
-			lines = append(lines, fmt.Sprintf("+ %d more", len(all)-mostTerms))
+		if i == most {
+			lines = append(lines, fmt.Sprintf("+ %d more", len(all)-most))
 			break
 		}
 		lines = append(lines, fmt.Sprintf("%+.4g*%s", s.factor, s.text))

@@ -250,11 +250,10 @@ func (g *growth) choose(o *opening) (try, Method) {
 		best, method = g.plane(o, o.problem.vertex()), ByVertex
 	}
 	if best.unit != nil && method == ByPocket {
-		if u, value := g.round(best.weights, best.value, o.positive, o.negative, g.lead, g.criterion); u != nil {
+		if u, value := g.round(best.weights, best.value, o.problem.slack(best.value), o.positive, o.negative, g.lead, g.criterion); u != nil {
 			best.unit, best.value = u, value
-		} else {
-			best.unit, best.value = best.unit.tidy(g.sample, best.value, o.positive, o.negative, g.lead, g.criterion)
 		}
+		best.unit, best.value = best.unit.tidy(g.sample, best.value, o.positive, o.negative, g.lead, g.criterion)
 	}
 	if best.unit == nil || !best.unit.parts(g.sample, o.positive, o.negative) {
 		method = ByColumn

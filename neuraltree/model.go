@@ -21,12 +21,10 @@ type Model struct {
 	// contradicted is the weight of the rows that have the cells of others
 	// but not their class.
 	contradicted float64
-	agreement    float64   // share of rows for which a summary of the tree answers as it does; see Rules
 	reach        []float64 // the greatest number, without its sign, in each numeric column
 
-	answer  []float64 // class probabilities of each node
-	rules   int       // 0 if they are too many to be written
-	summary bool      // the rules only summarise the tree
+	answer []float64 // class probabilities of each node
+	rules  int       // 0 if they are too many to be written
 }
 
 var (
@@ -112,36 +110,16 @@ func (m *Model) grow(ctx context.Context, t *table.Table) error {
 	}
 	m.measure(t)
 	m.derive()
-	return m.summarise(t)
+	return nil
 }
 
-// measure notes how far the numbers of each column reach, and what nominal
-// cells add to a unit's sum on average.
+// measure notes how far the numbers of each column reach.
 func (m *Model) measure(t *table.Table) {
 	m.reach = make([]float64, len(t.Columns))
 	for j := range t.Columns {
 		for _, x := range t.Columns[j].Floats {
 			if finite(x) {
 				m.reach[j] = max(m.reach[j], math.Abs(x))
-			}
-		}
-	}
-	for r := range t.Rows() {
-		for i := int32(0); m.nodes[i].unit != nil; {
-			n := &m.nodes[i]
-			share := t.Weight(r) / sum(n.counts)
-			for k := range n.unit.tables {
-				l := &n.unit.tables[k]
-				if code := t.Columns[l.column].Codes[r]; code >= 0 {
-					l.typical += share * l.weights[code]
-				} else {
-					l.typical += share * l.missing
-				}
-			}
-			if n.unit.right(t.Columns, r) {
-				i = n.right
-			} else {
-				i = n.left
 			}
 		}
 	}
@@ -179,8 +157,8 @@ func (m *Model) derive() {
 			}
 		}
 	}
-	if w := m.write(); w.tests <= mostTestsInAll {
-		m.rules, m.summary = len(w.rules), w.summary
+	if w := m.write(true); w.tests <= mostTestsInAll {
+		m.rules = w.count
 	}
 }
 

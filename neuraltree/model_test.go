@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 	"pgregory.net/rapid"
 )
@@ -290,17 +291,81 @@ func TestBooleanRules(t *testing.T) {
 	}
 }
 
-// Where names and numbers mix too much to be written out, rules say that they
-// are a summary, and how good a one.
-func TestSummary(t *testing.T) {
-	tab, target := load(t, "credit-a")
-	m := learnTable(t, &Learner{}, tab, target, 1)
-	base, err := m.Rules()
+// Where names and numbers mix, rules are written with values apart as long as
+// that is short, else as m-of-n tests of values and half-spaces. Either way,
+// printed and read back, they answer as the tree does for all known cells, also
+// those of rows that it never saw.
+func TestMixedRules(t *testing.T) {
+	for name, form := range map[string]string{"credit-a": "AT LEAST", "heart-c": "AT LEAST", "mixed:rows=300": "*x"} {
+		tab, target := load(t, name)
+		m := learnTable(t, &Learner{Prune: "none"}, tab, target, 1)
+		base, err := m.Rules()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := base.String()
+		if len(base.Rules) > rulesPerLeaf*(len(m.nodes)/2+1) || len(base.Rules) != m.Size().Rules || !strings.Contains(text, form) {
+			t.Errorf("%s: %d rules of %d counted, %d leaves", name, len(base.Rules), m.Size().Rules, len(m.nodes)/2+1)
+		}
+		parsed, err := rule.Parse(name, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameAnswers(t, m, parsed, knownRows(m, conform(t, tab, m)))
+	}
+}
+
+// Both ways to write a tree of any table agree with it.
+func TestRulesAreTheTree(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		tab := randomTable(r)
+		target := len(tab.Columns) - 1
+		m := learnTable(t, &Learner{Prune: "none", Presentations: 200, Restarts: 1}, tab, target, 1)
+		rows := knownRows(m, conform(t, unseen(tab, target), m))
+		for _, apart := range []bool{false, true} {
+			w := &writer{Model: m, apart: apart, limit: math.MaxInt}
+			w.visit(0, m.everything(), nil, 0)
+			sameAnswers(r, m, &rule.Base{Kind: rule.Ordered, Rules: w.rules}, rows)
+		}
+	})
+}
+
+// knownRows returns the rows without missing or unseen cells.
+func knownRows(m *Model, t *table.Table) *table.Table {
+	var rows []int
+	for r := range t.Rows() {
+		known := true
+		for j := range t.Columns {
+			c := &t.Columns[j]
+			known = known && (j == m.target || c.Codes != nil && c.Codes[r] >= 0 || c.Floats != nil && !table.IsMissing(c.Floats[r]))
+		}
+		if known {
+			rows = append(rows, r)
+		}
+	}
+	return t.Select(rows)
+}
+
+// sameAnswers fails unless rules give the tree's probabilities.
+func sameAnswers(t interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}, m *Model, base *rule.Base, tab *table.Table) {
+	predictor, err := rule.NewPredictor(base, m.schema, m.target)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !m.summary || !strings.HasPrefix(base.Notes[0], "summary: agrees") || m.agreement < 0.8 || len(base.Rules) > mostRulesInSummary+len(m.nodes) {
-		t.Errorf("%d rules that agree on %v: %q", len(base.Rules), m.agreement, base.Notes)
+	k := len(m.classes())
+	p := make([]float64, tab.Rows()*k)
+	if err := predictor.Predict(tab, p, nil); err != nil {
+		t.Fatal(err)
+	}
+	for r := range tab.Rows() {
+		for c, want := range m.answerOf(m.leaf(tab.Columns, r)) {
+			if math.Abs(p[r*k+c]-want) > 1e-12 {
+				t.Fatalf("row %d: the rules give %v, the tree %v", r, p[r*k:(r+1)*k], m.answerOf(m.leaf(tab.Columns, r)))
+			}
+		}
 	}
 }
 

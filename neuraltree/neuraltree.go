@@ -139,6 +139,9 @@ func (s *settings) check() error {
 	return nil
 }
 
+// keeps checks the settings and reports whether rows are kept.
+func (s *settings) keeps() (bool, error) { return s.Keep == "rows", s.check() }
+
 // Learn grows a tree from the task's rows.
 func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
 	s, err := l.resolve()

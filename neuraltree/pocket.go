@@ -169,6 +169,13 @@ func (p *problem) vertex() []float64 {
 	return w
 }
 
+// slack is a loss that no other rows would notice: a quarter of the deviation
+// that a criterion's value would have on as many rows, if it were the share of
+// wrong ones. What is perfect has none.
+func (p *problem) slack(value float64) float64 {
+	return math.Sqrt(max(value*(1-value), 0)/float64(p.rows)) / 4
+}
+
 // dot returns the sum of products. Four sums side by side keep the processor
 // busy; the conversions keep products from being fused with sums, which would
 // round differently on some processors.

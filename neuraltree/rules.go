@@ -1,11 +1,10 @@
 package neuraltree
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
@@ -13,37 +12,31 @@ import (
 )
 
 const (
-	// mostRules is how many rules a tree may be written out in, beyond one
-	// a leaf, where planes mix numbers and names: the rule language has no
-	// sum of both, so that there is a rule for each combination of values
-	// that matters. A summary is to be shorter.
-	mostRules          = 1000
-	mostRulesInSummary = 100
-	// mostTests is how many tests one m-of-n test may have.
-	mostTests = 500
+	// rulesPerLeaf is how many rules a leaf may be written out in, on
+	// average, where planes mix numbers and names: one for each combination
+	// of values that matters reads best as long as there are few.
+	rulesPerLeaf = 4
 	// mostTestsInAll is how many tests all rules together may have: those
 	// of a tree of thousands of levels would fill the memory.
 	mostTestsInAll = 1e6
-	// rowsToCompare is how many rows a summary is compared with the tree on.
-	rowsToCompare = 2000
 )
 
 // Rules returns the tree as rules that exclude each other. A leaf is a
 // conjunction of half-spaces. A plane over nominal columns alone is an m-of-n
-// test. Planes over both are written out for the values that make a
-// difference. Where that takes too many rules, only the columns that make the
-// greatest differences are, others count with what they add on average, and the
-// base says that it is a summary.
+// test. A plane over both is a half-space for each combination of values that
+// makes a difference, or, where these are many, an m-of-n test of values and
+// half-spaces.
 func (m *Model) Rules() (*rule.Base, error) {
-	w := m.write()
+	w := m.write(false)
 	if w.tests > mostTestsInAll {
 		return nil, fmt.Errorf("the tree is too deep to be written as rules: it takes more than %d tests; learn it with prune=folds or a max-depth", int(mostTestsInAll))
 	}
 	b := &rule.Base{Kind: rule.Ordered, Rules: w.rules, CompleteOnly: len(m.nodes) > 1}
-	if w.summary {
-		b.Notes = append(b.Notes, fmt.Sprintf("summary: agrees with the model on %.1f %% of rows", 100*m.agreement))
-	} else if b.CompleteOnly {
+	if b.CompleteOnly {
 		b.Notes = append(b.Notes, "for rows whose tested cells are known and finite; to the tree a missing number is the mean, a missing name a value like others")
+	}
+	if !w.apart {
+		b.Notes = append(b.Notes, m.sums()...)
 	}
 	if m.contradicted > 0 {
 		b.Notes = append(b.Notes, fmt.Sprintf("%.6g rows contradict others with the same cells; the majority counts", m.contradicted))
@@ -51,92 +44,44 @@ func (m *Model) Rules() (*rule.Base, error) {
 	return b, nil
 }
 
-// write writes the tree, in full if that does not take too many rules.
-func (m *Model) write() *writer {
-	columns := m.mixedColumns()
-	w := &writer{Model: m, limit: mostRules + len(m.nodes)/2}
-	w.visit(0, m.everything(), nil)
-	if len(w.rules) <= w.limit {
-		return w
-	}
-	var best *writer
-	for n := range columns {
-		w := &writer{Model: m, summary: true, averaged: columns[n:], limit: math.MaxInt}
-		if best != nil {
-			w.limit = mostRulesInSummary + len(m.nodes)/2
-		}
-		w.visit(0, m.everything(), nil)
-		if len(w.rules) > w.limit {
-			break
-		}
-		best = w
-	}
-	return best
-}
+// mostSums is how many planes are noted as sums.
+const mostSums = 20
 
-// mixedColumns returns the nominal columns of planes that numbers are in too,
-// those first between whose values the differences are greatest.
-func (m *Model) mixedColumns() []int32 {
-	spread := map[int32]float64{}
+// sums says of the first planes that mix names and numbers what they add up,
+// which is shorter than their rules.
+func (m *Model) sums() []string {
+	var notes []string
+	numbers := m.unitNumbers()
 	for i := range m.nodes {
-		u := m.nodes[i].unit
-		if u == nil {
-			continue
-		}
-		if _, _, ok := m.mOfN(u); ok {
-			continue
-		}
-		for _, t := range u.tables {
-			all := sum(m.nodes[i].counts) / sum(m.nodes[0].counts)
-			spread[t.column] += all * (slices.Max(t.weights) - slices.Min(t.weights))
+		if u := m.nodes[i].unit; u != nil && u.numeric() && len(u.tables) > 0 && len(notes) < mostSums {
+			notes = append(notes, fmt.Sprintf("unit %d: %s", numbers[i], strings.Join(m.planeLines(u, math.MaxInt), " ")))
 		}
 	}
-	columns := slices.Sorted(maps.Keys(spread))
-	slices.SortStableFunc(columns, func(a, b int32) int { return -cmp.Compare(spread[a], spread[b]) })
-	return columns
+	return notes
 }
 
-// summarise measures, where rules only summarise the tree, on some of the
-// table's rows how often they agree with it.
-func (m *Model) summarise(t *table.Table) error {
-	m.agreement = 1
-	if !m.summary {
-		return nil
+// write writes the tree: values apart if that does not take too many rules. A
+// dry run only counts.
+func (m *Model) write(dry bool) *writer {
+	leaves := len(m.nodes)/2 + 1
+	w := &writer{Model: m, dry: dry, apart: true, limit: rulesPerLeaf * leaves}
+	w.visit(0, m.everything(), nil, 0)
+	if w.count > w.limit {
+		w = &writer{Model: m, dry: dry, limit: leaves}
+		w.visit(0, m.everything(), nil, 0)
 	}
-	base, err := m.Rules()
-	if err != nil {
-		return err
-	}
-	some := t.Slice(0, min(t.Rows(), rowsToCompare)) // they stand in the order of their hashes
-	predictor, err := rule.NewPredictor(base, m.schema, m.target)
-	if err != nil {
-		return err
-	}
-	classes := m.classes()
-	p := make([]float64, some.Rows()*len(classes))
-	if err := predictor.Predict(some, p, nil); err != nil {
-		return err
-	}
-	same, all := 0.0, 0.0
-	for r := range some.Rows() {
-		own := m.answerOf(m.leaf(some.Columns, r))
-		all += some.Weight(r)
-		if learn.Best(own, classes) == learn.Best(p[r*len(classes):(r+1)*len(classes)], classes) {
-			same += some.Weight(r)
-		}
-	}
-	m.agreement = same / all
-	return nil
+	return w
 }
 
 // writer writes a tree as rules.
 type writer struct {
 	*Model
-	summary  bool
-	averaged []int32 // columns that count with what they add on average
-	limit    int     // of rules; beyond it there is no use in going on
-	rules    []rule.Rule
-	tests    int
+	dry   bool
+	apart bool // rows with values that make a difference get rules of their own
+	limit int  // of rules; beyond it there is no use in going on
+	rules []rule.Rule
+	count int // of rules
+	tests int // in all rules
 }
 
 // everything allows each nominal column all its values.
@@ -149,90 +94,95 @@ func (m *Model) everything() [][]bool {
 }
 
 // visit writes the rules below a node, for rows with the allowed values that
-// satisfy the tests.
-func (w *writer) visit(i int32, allowed [][]bool, tests []rule.Test) {
+// satisfy the tests, which have so many parts.
+func (w *writer) visit(i int32, allowed [][]bool, tests []rule.Test, parts int) {
 	n := &w.nodes[i]
-	if len(w.rules) > w.limit || w.tests > mostTestsInAll {
+	if w.count > w.limit || w.tests > mostTestsInAll {
 		return
 	}
-	w.tests += len(tests) // copied from node to node
+	w.tests += parts
 	if n.unit == nil {
-		w.rules = append(w.rules, w.rule(int(i), allowed, tests))
-		return
-	}
-	follow := func(right bool, more []rule.Test) {
-		to := n.left
-		if right {
-			to = n.right
+		if w.count++; !w.dry {
+			w.rules = append(w.rules, w.rule(int(i), allowed, tests))
 		}
-		w.visit(to, allowed, slices.Concat(tests, more))
+		return
 	}
 	if open := w.undecided(n.unit, allowed); open != nil {
 		for _, group := range groups(open.weights, allowed[open.column]) {
 			narrower := slices.Clone(allowed)
 			narrower[open.column] = group
-			w.visit(i, narrower, tests)
+			w.visit(i, narrower, tests, parts)
 		}
 		return
 	}
-	if of, count, ok := w.mOfN(n.unit); ok {
-		switch {
-		case count <= 0:
-			follow(true, nil)
-		case count > len(of):
-			follow(false, nil)
-		default:
-			follow(true, atLeast(count, of))
-			for k := range of {
-				of[k] = w.opposite(of[k])
-			}
-			follow(false, atLeast(len(of)-count+1, of))
+	if _, _, levels := n.unit.levels(); levels > mostTestsInAll {
+		w.tests = math.MaxInt
+		return
+	}
+	of, count := w.form(n.unit, allowed)
+	parts += len(of)
+	if count <= len(of) {
+		w.visit(n.right, allowed, w.and(tests, count, of), parts)
+	}
+	if count > 0 {
+		opposite := make([]rule.Test, len(of))
+		for k := range of {
+			opposite[k] = w.opposite(&of[k])
 		}
-		return
+		w.visit(n.left, allowed, w.and(tests, len(of)-count+1, opposite), parts)
 	}
-	bound := n.unit.threshold - w.decided(n.unit, allowed)
-	if w.summary {
-		bound = significant(bound, 4)
+}
+
+// and returns tests with others of which at least a count must hold; all of
+// them need no count.
+func (w *writer) and(tests []rule.Test, count int, of []rule.Test) []rule.Test {
+	switch {
+	case w.dry:
+		return nil
+	case count <= 0: // every row satisfies them
+		return tests
+	case count < len(of):
+		return append(slices.Clip(tests), rule.Test{Op: rule.AtLeast, Count: count, Of: of})
 	}
-	space := w.halfSpace(n.unit, bound)
-	if len(space.Terms) == 0 { // no number has a say
-		follow(0 > bound, nil)
-		return
+	before := len(tests)
+	tests = slices.Clip(tests)
+	for _, t := range of {
+		if !slices.ContainsFunc(tests[before:], func(have rule.Test) bool { return have.String() == t.String() }) {
+			tests = append(tests, t)
+		}
 	}
-	space.Below = false
-	follow(true, []rule.Test{space})
-	space.Below = true
-	follow(false, []rule.Test{space})
+	return tests
 }
 
 // undecided returns the first of a unit's tables to which it matters which of
-// the allowed values a cell has, or nil. Where an m-of-n test says it all, no
-// table has to be decided.
+// the allowed values a cell has, or nil. Where there are no numbers, an m-of-n
+// test says it all.
 func (w *writer) undecided(u *perceptron, allowed [][]bool) *lookup {
-	if _, _, ok := w.mOfN(u); ok {
+	if !w.apart || !u.numeric() {
 		return nil
 	}
 	for i := range u.tables {
 		t := &u.tables[i]
-		if !slices.Contains(w.averaged, t.column) && len(groups(t.weights, allowed[t.column])) > 1 {
+		if len(groups(t.weights, allowed[t.column])) > 1 {
 			return t
 		}
 	}
 	return nil
 }
 
-// decided returns what nominal cells add of which all allowed values add the
-// same, or that are averaged, in the order in which sums adds.
-func (w *writer) decided(u *perceptron, allowed [][]bool) float64 {
-	rest := 0.0
+// form writes a plane as tests of which a row on its right satisfies at least
+// a count: none if the count is 0.
+func (w *writer) form(u *perceptron, allowed [][]bool) (of []rule.Test, count int) {
+	if !w.apart || !u.numeric() {
+		return w.mOfN(u)
+	}
+	rest := 0.0 // what nominal cells add, in the order in which sums adds
 	for _, t := range u.tables {
-		if slices.Contains(w.averaged, t.column) {
-			rest += t.typical
-		} else if v := slices.Index(allowed[t.column], true); v >= 0 {
+		if v := slices.Index(allowed[t.column], true); v >= 0 {
 			rest += t.weights[v]
 		}
 	}
-	return rest
+	return []rule.Test{w.halfSpace(u, u.threshold-rest)}, 1
 }
 
 // groups divides the allowed values by their weights.
@@ -256,7 +206,7 @@ func groups(weights []float64, allowed []bool) [][]bool {
 
 // halfSpace is the test for a sum of numbers above a bound.
 func (m *Model) halfSpace(u *perceptron, bound float64) rule.Test {
-	t := rule.Test{Op: rule.HalfSpace, Number: min(max(bound, -math.MaxFloat64), math.MaxFloat64)}
+	t := rule.Test{Op: rule.HalfSpace, Number: bounded(bound)}
 	for _, term := range u.terms {
 		if term.factor != 0 {
 			t.Terms = append(t.Terms, rule.Term{Factor: term.factor, Column: m.schema.Attributes[term.column].Name})
@@ -265,31 +215,25 @@ func (m *Model) halfSpace(u *perceptron, bound float64) rule.Test {
 	return t
 }
 
-// mOfN writes a plane over nominal columns as tests of which it needs at least
-// a count: a value that weighs n more than the lightest one of its column
-// stands in n of them. It needs whole weights, which the perceptron rule gives.
-func (m *Model) mOfN(u *perceptron) (of []rule.Test, count int, ok bool) {
-	if len(m.halfSpace(u, 0).Terms) > 0 {
-		return nil, 0, false
-	}
-	least, step := 0.0, 0.0
-	for _, t := range u.tables {
-		lightest := slices.Min(t.weights)
-		least += lightest
-		for _, w := range t.weights {
-			if w != math.Trunc(w) || math.Abs(w) > mostTests {
-				return nil, 0, false
-			}
-			step = divisor(step, w-lightest)
-		}
-	}
-	if step == 0 {
-		return nil, 0, false
-	}
+// bounded keeps a number finite.
+func bounded(x float64) float64 { return min(max(x, -math.MaxFloat64), math.MaxFloat64) }
+
+// mOfN writes a plane as tests of which a row on its right satisfies at least
+// a count. A value that weighs n more than the lightest one of its column
+// stands in n tests: weights of names are whole numbers, as the perceptron rule
+// makes them.
+//
+// Numbers join in as half-spaces. Let c be the number of those tests, r in
+// all, that a row satisfies, and x > b − c what the numbers then have to. Of
+// the half-spaces x > b, x > b − 1, … x > b − r a row satisfies those from
+// b − k on, for some k, which are r + 1 − k. It lies on the right if c ≥ k, so
+// if c + r + 1 − k, which is all that it satisfies, is at least r + 1.
+func (m *Model) mOfN(u *perceptron) (of []rule.Test, count int) {
+	least, step, _ := u.levels()
 	for _, t := range u.tables {
 		lightest := slices.Min(t.weights)
 		in := make([]bool, len(t.weights))
-		for level := step; ; level += step {
+		for level := step; level > 0; level += step {
 			some := false
 			for v, w := range t.weights {
 				in[v] = w-lightest >= level
@@ -299,14 +243,42 @@ func (m *Model) mOfN(u *perceptron) (of []rule.Test, count int, ok bool) {
 				break
 			}
 			of = append(of, m.membership(int(t.column), in))
-			if len(of) > mostTests {
-				return nil, 0, false
-			}
 		}
 	}
+	names := len(of)
+	if u.numeric() {
+		space := m.halfSpace(u, 0)
+		for k := range names + 1 {
+			space.Number = bounded(u.threshold - (least + float64(k)*step))
+			of = append(of, space)
+		}
+		return of, names + 1
+	}
 	// Σ step·tests + least > threshold
-	need := math.Floor((u.threshold-least)/step) + 1
-	return of, int(min(max(need, 0), mostTests+1)), true
+	need := 0.0
+	if step > 0 {
+		need = math.Floor((u.threshold-least)/step) + 1
+	} else if least <= u.threshold {
+		need = 1
+	}
+	return of, int(min(max(need, 0), float64(names+1)))
+}
+
+// levels returns the least that names add to a plane's sum, the step by which
+// their sums differ, and how many steps there are.
+func (u *perceptron) levels() (least, step, count float64) {
+	for _, t := range u.tables {
+		lightest := slices.Min(t.weights)
+		least += lightest
+		count += slices.Max(t.weights) - lightest
+		for _, w := range t.weights {
+			step = divisor(step, w-lightest)
+		}
+	}
+	if step > 0 {
+		count /= step
+	}
+	return least, step, count
 }
 
 // divisor returns the greatest common divisor of two whole numbers.
@@ -315,20 +287,6 @@ func divisor(a, b float64) float64 {
 		a, b = b, math.Mod(a, b)
 	}
 	return math.Abs(a)
-}
-
-// atLeast is the tests of which a count must hold; all of them need no count.
-func atLeast(count int, of []rule.Test) []rule.Test {
-	if count < len(of) {
-		return []rule.Test{{Op: rule.AtLeast, Count: count, Of: slices.Clone(of)}}
-	}
-	var all []rule.Test
-	for _, t := range of {
-		if !slices.ContainsFunc(all, func(have rule.Test) bool { return have.String() == t.String() }) {
-			all = append(all, t)
-		}
-	}
-	return all
 }
 
 // membership is the test for a set of values.
@@ -346,18 +304,19 @@ func (m *Model) membership(column int, in []bool) rule.Test {
 	return t
 }
 
-// opposite is the test for the column's other values.
-func (m *Model) opposite(t rule.Test) rule.Test {
+// opposite is the test for the column's other values, or the other side of a
+// half-space.
+func (m *Model) opposite(t *rule.Test) rule.Test {
+	if t.Op == rule.HalfSpace {
+		other := *t
+		other.Below = !t.Below
+		return other
+	}
 	column := m.schema.Index(t.Column)
 	values := m.schema.Attributes[column].Values
 	in := make([]bool, len(values))
 	for v, value := range values {
-		in[v] = value != t.Value && !slices.Contains(t.Values, value)
-	}
-	if t.Op == rule.In {
-		for v, value := range values {
-			in[v] = !slices.Contains(t.Values, value)
-		}
+		in[v] = !slices.Contains(t.Values, value) && (t.Op == rule.In || value != t.Value)
 	}
 	return m.membership(column, in)
 }
@@ -376,7 +335,7 @@ func (w *writer) rule(leaf int, allowed [][]bool, tests []rule.Test) rule.Rule {
 		}
 	}
 	r.If = append(r.If, tests...)
-	if whole && !w.summary {
+	if whole {
 		covered, correct, root := sum(counts), counts[best], w.nodes[0].counts
 		bits := rule.JMeasure(covered, correct, root[best], sum(root))
 		r.Evidence = rule.Evidence{Covered: &covered, Correct: &correct, Bits: &bits}

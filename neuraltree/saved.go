@@ -18,28 +18,12 @@ const (
 
 const format = 1
 
-// savedHead is what a tree is learnt by.
-type savedHead struct {
-	Format   int      `cbor:"format"`
-	Settings settings `cbor:"settings"`
-	Seed     uint64   `cbor:"seed"`
-	Target   string   `cbor:"target"`
-}
-
 // savedBody is what was learnt. Where rows are kept it can be learnt again.
 type savedBody struct {
-	Columns      []savedColumn `cbor:"columns"`
-	Nodes        []savedNode   `cbor:"nodes"`
-	Contradicted float64       `cbor:"contradicted"`
-	Agreement    float64       `cbor:"agreement"`
-	Reach        []float64     `cbor:"reach"`
-}
-
-type savedColumn struct {
-	Name    string   `cbor:"name"`
-	Numeric bool     `cbor:"numeric,omitempty"`
-	Date    bool     `cbor:"date,omitempty"`
-	Values  []string `cbor:"values,omitempty"`
+	Columns      []learn.SavedColumn `cbor:"columns"`
+	Nodes        []savedNode         `cbor:"nodes"`
+	Contradicted float64             `cbor:"contradicted"`
+	Reach        []float64           `cbor:"reach"`
 }
 
 // savedNode is a node; offspring follow from the order: those of each unit, left
@@ -70,28 +54,13 @@ type savedLookup struct {
 	Column  int32     `cbor:"column"`
 	Weights []float64 `cbor:"weights"`
 	Missing float64   `cbor:"missing"`
-	Typical float64   `cbor:"typical"`
 }
 
 // Parts returns the settings, the rows of each source, and the tree, which can
 // be learnt again from the others if rows are kept.
 func (m *Model) Parts() ([]learn.Part, error) {
-	head, err := learn.Marshal(savedHead{format, m.settings, m.seed, m.schema.Attributes[m.target].Name})
-	if err != nil {
-		return nil, err
-	}
-	parts := []learn.Part{{Name: headPart, Data: head}}
-	if m.rows != nil {
-		rows, err := m.rows.Parts()
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, rows...)
-	}
-	body := savedBody{Contradicted: m.contradicted, Agreement: m.agreement, Reach: m.reach}
-	for _, a := range m.schema.Attributes {
-		body.Columns = append(body.Columns, savedColumn{a.Name, a.Kind == table.Numeric, a.Date, a.Values})
-	}
+	lesson := &learn.Lesson[settings]{Format: format, Settings: m.settings, Seed: m.seed, Target: m.schema.Attributes[m.target].Name}
+	body := savedBody{Columns: learn.SaveColumns(m.schema), Contradicted: m.contradicted, Reach: m.reach}
 	for i := range m.nodes {
 		n := &m.nodes[i]
 		s := savedNode{Counts: n.counts, Patterns: n.patterns, Stop: n.stop}
@@ -101,60 +70,27 @@ func (m *Model) Parts() ([]learn.Part, error) {
 				s.Unit.Terms = append(s.Unit.Terms, savedTerm{t.column, t.factor, t.missing})
 			}
 			for _, t := range u.tables {
-				s.Unit.Tables = append(s.Unit.Tables, savedLookup{t.column, t.weights, t.missing, t.typical})
+				s.Unit.Tables = append(s.Unit.Tables, savedLookup{t.column, t.weights, t.missing})
 			}
 		}
 		body.Nodes = append(body.Nodes, s)
 	}
-	data, err := learn.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	return append(parts, learn.Part{Name: bodyPart, Derived: m.rows != nil, Data: data}), nil
+	return lesson.Parts(headPart, m.rows, bodyPart, body)
 }
 
 // decode makes a model of its parts.
 func decode(parts []learn.Part) (learn.Model, error) {
-	find := func(name string) []byte {
-		if i := slices.IndexFunc(parts, func(p learn.Part) bool { return p.Name == name }); i >= 0 {
-			return parts[i].Data
-		}
-		return nil
-	}
-	var head savedHead
-	if err := learn.Unmarshal(find(headPart), &head); err != nil {
-		return nil, fmt.Errorf("part %q: %v", headPart, err)
-	}
-	if head.Format != format {
-		return nil, fmt.Errorf("the tree is saved in format %d, this program reads %d", head.Format, format)
-	}
-	if err := head.Settings.check(); err != nil {
-		return nil, err
-	}
-	rows, err := learn.DecodeRows(parts)
+	var lesson learn.Lesson[settings]
+	var body savedBody
+	rows, found, err := lesson.Load(parts, headPart, format, (*settings).keeps, bodyPart, &body)
 	if err != nil {
 		return nil, err
 	}
-	keeps := head.Settings.Keep == "rows"
-	if keeps != (len(rows.Sources()) > 0) {
-		return nil, fmt.Errorf("a tree with keep=%s has the rows of %d sources", head.Settings.Keep, len(rows.Sources()))
+	if !found {
+		return learnRows(context.Background(), rows, lesson.Target, lesson.Seed, lesson.Settings)
 	}
-	data := find(bodyPart)
-	if data == nil {
-		if !keeps {
-			return nil, fmt.Errorf("part %q is not there", bodyPart)
-		}
-		return learnRows(context.Background(), rows, head.Target, head.Seed, head.Settings)
-	}
-	var body savedBody
-	if err := learn.Unmarshal(data, &body); err != nil {
-		return nil, fmt.Errorf("part %q: %v", bodyPart, err)
-	}
-	m := &Model{settings: head.Settings, seed: head.Seed, schema: &table.Schema{}}
-	if keeps {
-		m.rows = rows
-	}
-	if err := m.restore(&body, head.Target); err != nil {
+	m := &Model{settings: lesson.Settings, seed: lesson.Seed, rows: rows}
+	if err := m.restore(&body, lesson.Target); err != nil {
 		return nil, fmt.Errorf("part %q: %v", bodyPart, err)
 	}
 	return m, nil
@@ -162,30 +98,21 @@ func decode(parts []learn.Part) (learn.Model, error) {
 
 // restore checks what was saved and puts it to use.
 func (m *Model) restore(body *savedBody, target string) error {
-	for _, c := range body.Columns {
-		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date}
-		if c.Numeric {
-			a.Kind = table.Numeric
-			if len(c.Values) > 0 {
-				return fmt.Errorf("column %q is numeric and lists values", c.Name)
-			}
-		}
-		m.schema.Attributes = append(m.schema.Attributes, a)
-	}
-	if err := learn.Distinct(m.schema); err != nil {
+	var err error
+	if m.schema, err = learn.LoadColumns(body.Columns); err != nil {
 		return err
 	}
 	m.target = m.schema.Index(target)
 	if m.target < 0 || len(m.classes()) == 0 {
 		return fmt.Errorf("the target %q is no column with classes", target)
 	}
-	if !finite(body.Contradicted) || !(body.Agreement >= 0 && body.Agreement <= 1) {
-		return fmt.Errorf("%v rows are contradicted and rules agree on %v", body.Contradicted, body.Agreement)
+	if !finite(body.Contradicted) {
+		return fmt.Errorf("%v rows are contradicted", body.Contradicted)
 	}
 	if len(body.Reach) != len(body.Columns) || !finite(body.Reach...) {
 		return fmt.Errorf("%d columns do not fit what is said of them", len(body.Columns))
 	}
-	m.contradicted, m.agreement, m.reach = body.Contradicted, body.Agreement, body.Reach
+	m.contradicted, m.reach = body.Contradicted, body.Reach
 	if err := m.restoreNodes(body.Nodes); err != nil {
 		return err
 	}
@@ -261,15 +188,20 @@ func (m *Model) restoreUnit(s *savedUnit) (*perceptron, error) {
 		if err := column(t.Column, table.Nominal); err != nil {
 			return nil, err
 		}
-		if len(t.Weights) != len(m.schema.Attributes[t.Column].Values) || !finite(t.Missing, t.Typical) || !finite(t.Weights...) {
+		if len(t.Weights) != len(m.schema.Attributes[t.Column].Values) || !finite(t.Missing) || !whole(t.Weights) {
 			return nil, fmt.Errorf("weights of column %d do not fit its values", t.Column+1)
 		}
 		if len(t.Weights) == 2 && t.Weights[0] != -t.Weights[1] {
 			return nil, fmt.Errorf("weights of column %d, which is one input, are not opposite", t.Column+1)
 		}
-		u.tables = append(u.tables, lookup{t.Column, t.Weights, t.Missing, t.Typical})
+		u.tables = append(u.tables, lookup{t.Column, t.Weights, t.Missing})
 	}
 	return u, nil
+}
+
+// whole reports whether weights are whole numbers that add up exactly.
+func whole(weights []float64) bool {
+	return !slices.ContainsFunc(weights, func(w float64) bool { return w != math.Trunc(w) || math.Abs(w) > 1e9 })
 }
 
 func finite(xs ...float64) bool {

@@ -30,9 +30,13 @@ type term struct {
 // lookup is the part of a nominal column.
 type lookup struct {
 	column  int32
-	weights []float64 // by code
+	weights []float64 // by code; whole numbers
 	missing float64
-	typical float64 // what the cells of the unit's rows add on average
+}
+
+// numeric reports whether numbers have a say.
+func (u *perceptron) numeric() bool {
+	return slices.ContainsFunc(u.terms, func(t term) bool { return t.factor != 0 })
 }
 
 // sums returns the sum over the known numbers, and what all other cells add. A
@@ -209,21 +213,14 @@ func (u *perceptron) place(s *sample, positive, negative []int32, weight []float
 // between returns a finite number m with a ≤ m < b: near the middle, and with
 // as few digits as the gap allows.
 func between(a, b float64) (float64, bool) {
-	m := a/2 + b/2
+	if math.IsInf(a, -1) && b <= -math.MaxFloat64 {
+		return 0, false
+	}
+	m := encode.Between(a, b)
 	if short := shortest(m, (b/2-a/2)/2); short > a && short < b {
 		m = short
 	}
-	switch {
-	case math.IsInf(a, -1) && math.IsInf(b, 1):
-		m = 0
-	case math.IsInf(a, -1):
-		m = b - max(1, math.Abs(b))
-	case math.IsInf(b, 1):
-		m = min(a+max(1, math.Abs(a)), math.MaxFloat64)
-	case !(m >= a && m < b):
-		m = a
-	}
-	return m, !math.IsInf(m, 0)
+	return m, true
 }
 
 // shortest returns a number with few digits, within so much of another.
@@ -269,32 +266,44 @@ func (u *perceptron) tidy(s *sample, value float64, positive, negative []int32, 
 // mostRounding is the greatest weight that round tries.
 const mostRounding = 9
 
-// round looks for the smallest whole weights that are as good as those of a
-// plane, if all its inputs are nominal. Such a plane is easy to read: where
-// all weights are 1 it says that at least so many of its tests hold.
-func (s *sample) round(w []float64, value float64, positive, negative []int32, weight []float64, c criterion) (*perceptron, float64) {
+// round looks for the smallest whole weights of names that are as good as
+// those of a plane, numbers keeping their proportion. Such a plane is easy to
+// read: where all weights are 1 and there are no numbers, it says that at least
+// so many of its tests hold. With numbers the plane may be worse by as little
+// as the slack.
+func (s *sample) round(w []float64, value, slack float64, positive, negative []int32, weight []float64, c criterion) (*perceptron, float64) {
+	names := make([]bool, len(w))
+	mixed := false
 	largest := 0.0
 	at := 0
 	for i := range s.matrix.Inputs {
 		in := &s.matrix.Inputs[i]
-		width := inputWidth(in)
-		for _, x := range w[at : at+width] {
-			if in.Scale != nil && x != 0 {
-				return nil, 0
+		for range inputWidth(in) {
+			if names[at] = in.OneHot != nil; names[at] {
+				largest = max(largest, math.Abs(w[at]))
+			} else {
+				mixed = mixed || w[at] != 0
 			}
-			largest = max(largest, math.Abs(x))
+			at++
 		}
-		at += width
 	}
 	if largest == 0 {
 		return nil, 0
 	}
+	if mixed {
+		value += slack
+	}
 	rounded := make([]float64, len(w))
 	for most := 1.0; most <= mostRounding && most < largest; most++ {
 		for j, x := range w {
-			rounded[j] = math.Round(x / largest * most)
+			if rounded[j] = x / largest * most; names[j] {
+				rounded[j] = math.Round(rounded[j])
+			}
 		}
 		u := s.perceptron(rounded)
+		if u == nil {
+			return nil, 0
+		}
 		if v := u.place(s, positive, negative, weight, c); v <= value {
 			return u, v
 		}

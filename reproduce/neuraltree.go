@@ -36,7 +36,7 @@ func init() {
 			return 1, err
 		}),
 	})
-	for bits := 2; bits <= 8; bits++ {
+	for bits := 2; bits <= 9; bits++ {
 		Register(Experiment{
 			Name: "neural-tree-parity-" + strconv.Itoa(bits), Source: paper,
 			Measure:   fmt.Sprintf("units for the parity of %d bits", bits),

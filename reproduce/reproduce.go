@@ -6,13 +6,14 @@
 // seeds and comes with the 95 % interval of its mean; what is not has one
 // seed. Register adds an experiment, Run runs some or all of them.
 //
-// So far there are the statistics of Mitchell's Machine Learning (1997),
-// chapter 5, and its PlayTennis figures, chapters 3 and 6.
+// Most experiments need nothing but the program. Some read larger data sets
+// from a folder (Options.Data), and say so where that is not there.
 package reproduce
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -111,7 +112,11 @@ type Outcome struct {
 
 // Options says how experiments are run.
 type Options struct {
-	Seeds int // of experiments that have more than one; 0 means their own number
+	Seeds int    // of experiments that have more than one; 0 means their own number
+	Data  string // the folder with the larger data sets; "" means Folder
+	// Missing, if not nil, hears of the experiments whose data are not
+	// there, which are then left out. Else they are an error.
+	Missing func(experiment string, err *MissingData)
 }
 
 var registry struct {
@@ -181,12 +186,20 @@ func Run(ctx context.Context, names []string, options Options) ([]Outcome, error
 	if options.Seeds < 0 {
 		return nil, fmt.Errorf("%d seeds; expected at least 1", options.Seeds)
 	}
-	outcomes := make([]Outcome, len(experiments))
+	ctx = context.WithValue(ctx, folderKey{}, options.Data)
+	var outcomes []Outcome
 	for i, e := range experiments {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if outcomes[i], err = e.run(part(ctx, i, len(experiments)), options); err != nil {
+		outcome, err := e.run(part(ctx, i, len(experiments)), options)
+		var missing *MissingData
+		switch {
+		case err == nil:
+			outcomes = append(outcomes, outcome)
+		case options.Missing != nil && errors.As(err, &missing):
+			options.Missing(e.Name, missing)
+		default:
 			return nil, fmt.Errorf("experiment %s: %w", e.Name, err)
 		}
 		learn.Report(ctx, float64(i+1)/float64(len(experiments)))

@@ -17,9 +17,12 @@ import (
 
 var background = context.Background()
 
-// Every published figure is met, and running it twice gives the same.
+// larger is the folder with the larger data sets, seen from here.
+const larger = "../bench/data"
+
+// Every published figure is met, and running it on one core gives the same.
 func TestAllHold(t *testing.T) {
-	first, err := Run(background, nil, Options{})
+	first, err := Run(background, nil, Options{Data: larger})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,9 +34,14 @@ func TestAllHold(t *testing.T) {
 			t.Errorf("%s lacks a source, measure or seeds: %+v", o.Name, o)
 		}
 	}
+	few := Options{Data: larger, Seeds: 2}
+	once, err := Run(background, nil, few)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	again, err := Run(background, nil, Options{})
-	if err != nil || !slices.Equal(first, again) {
+	again, err := Run(background, nil, few)
+	if err != nil || !slices.Equal(once, again) {
 		t.Errorf("another number of cores gives other outcomes: %v", err)
 	}
 }
@@ -184,6 +192,23 @@ func TestRunOptions(t *testing.T) {
 		if !strings.Contains(string(doc), `"`+key+`":`) {
 			t.Errorf("no key %q in %s", key, doc)
 		}
+	}
+}
+
+// Experiments whose data are not there are left out if somebody hears of it,
+// and are an error that says what to do if not.
+func TestMissingData(t *testing.T) {
+	nowhere := t.TempDir()
+	names := []string{"networks-faces", "statistics-z-table"}
+	_, err := Run(background, names, Options{Data: nowhere})
+	var missing *MissingData
+	if !errors.As(err, &missing) || missing.File != "faces.csv.gz" || !strings.Contains(err.Error(), "--data") || !strings.Contains(err.Error(), nowhere) {
+		t.Errorf("without data: %v", err)
+	}
+	var left []string
+	outcomes, err := Run(background, names, Options{Data: nowhere, Missing: func(name string, _ *MissingData) { left = append(left, name) }})
+	if err != nil || len(outcomes) != 1 || outcomes[0].Name != "statistics-z-table" || !slices.Equal(left, names[:1]) {
+		t.Errorf("%d outcomes, left out %v, %v", len(outcomes), left, err)
 	}
 }
 

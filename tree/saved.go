@@ -18,26 +18,11 @@ const (
 
 const format = 1
 
-// savedHead is what a tree is learnt by.
-type savedHead struct {
-	Format   int      `cbor:"format"`
-	Settings settings `cbor:"settings"`
-	Seed     uint64   `cbor:"seed"`
-	Target   string   `cbor:"target"`
-}
-
 // savedBody is what was learnt. Where rows are kept it can be learnt again.
 type savedBody struct {
-	Columns []savedColumn `cbor:"columns"`
-	Tree    *savedTree    `cbor:"tree,omitempty"`
-	List    *savedList    `cbor:"list,omitempty"`
-}
-
-type savedColumn struct {
-	Name    string   `cbor:"name"`
-	Numeric bool     `cbor:"numeric,omitempty"`
-	Date    bool     `cbor:"date,omitempty"`
-	Values  []string `cbor:"values,omitempty"`
+	Columns []learn.SavedColumn `cbor:"columns"`
+	Tree    *savedTree          `cbor:"tree,omitempty"`
+	List    *savedList          `cbor:"list,omitempty"`
 }
 
 type savedTree struct {
@@ -75,32 +60,14 @@ type savedCondition struct {
 // Parts returns the settings, the rows of each source, and the tree, which can
 // be learnt again from the others if rows are kept.
 func (m *Model) Parts() ([]learn.Part, error) {
-	head, err := learn.Marshal(savedHead{format, m.settings, m.seed, m.schema.Attributes[m.target].Name})
-	if err != nil {
-		return nil, err
-	}
-	parts := []learn.Part{{Name: headPart, Data: head}}
-	if m.rows != nil {
-		rows, err := m.rows.Parts()
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, rows...)
-	}
-	body := savedBody{}
-	for _, a := range m.schema.Attributes {
-		body.Columns = append(body.Columns, savedColumn{a.Name, a.Kind == table.Numeric, a.Date, a.Values})
-	}
+	lesson := &learn.Lesson[settings]{Format: format, Settings: m.settings, Seed: m.seed, Target: m.schema.Attributes[m.target].Name}
+	body := savedBody{Columns: learn.SaveColumns(m.schema)}
 	if m.tree != nil {
 		body.Tree = m.tree.save()
 	} else {
 		body.List = m.list.save()
 	}
-	data, err := learn.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	return append(parts, learn.Part{Name: bodyPart, Derived: m.rows != nil, Data: data}), nil
+	return lesson.Parts(headPart, m.rows, bodyPart, body)
 }
 
 func (c *compact) save() *savedTree {
@@ -136,68 +103,30 @@ func (l *list) save() *savedList {
 
 // decode makes a model of its parts.
 func decode(parts []learn.Part) (learn.Model, error) {
-	find := func(name string) []byte {
-		if i := slices.IndexFunc(parts, func(p learn.Part) bool { return p.Name == name }); i >= 0 {
-			return parts[i].Data
-		}
-		return nil
-	}
-	var head savedHead
-	if err := learn.Unmarshal(find(headPart), &head); err != nil {
-		return nil, fmt.Errorf("part %q: %v", headPart, err)
-	}
-	if head.Format != format {
-		return nil, fmt.Errorf("the tree is saved in format %d, this program reads %d", head.Format, format)
-	}
-	if err := head.Settings.check(); err != nil {
-		return nil, err
-	}
-	rows, err := learn.DecodeRows(parts)
+	var lesson learn.Lesson[settings]
+	var body savedBody
+	rows, found, err := lesson.Load(parts, headPart, format, (*settings).keeps, bodyPart, &body)
 	if err != nil {
 		return nil, err
 	}
-	keeps := head.Settings.Keep == "rows"
-	if keeps != (len(rows.Sources()) > 0) {
-		return nil, fmt.Errorf("a tree with keep=%s has the rows of %d sources", head.Settings.Keep, len(rows.Sources()))
+	if !found {
+		return learnRows(context.Background(), rows, lesson.Target, lesson.Seed, lesson.Settings)
 	}
-	data := find(bodyPart)
-	if data == nil {
-		if !keeps {
-			return nil, fmt.Errorf("part %q is not there", bodyPart)
-		}
-		return learnRows(context.Background(), rows, head.Target, head.Seed, head.Settings)
-	}
-	var body savedBody
-	if err := learn.Unmarshal(data, &body); err != nil {
-		return nil, fmt.Errorf("part %q: %v", bodyPart, err)
-	}
-	m := &Model{settings: head.Settings, seed: head.Seed, schema: &table.Schema{}}
-	if keeps {
-		m.rows = rows
-	}
-	if err := m.restore(&body, head.Target); err != nil {
+	m := &Model{settings: lesson.Settings, seed: lesson.Seed, rows: rows}
+	if err := m.restore(&body, lesson.Target); err != nil {
 		return nil, fmt.Errorf("part %q: %v", bodyPart, err)
 	}
 	return m, nil
 }
 
+// keeps checks the settings and reports whether rows are kept.
+func (s *settings) keeps() (bool, error) { return s.Keep == "rows", s.check() }
+
 // restore checks what was saved and puts it to use.
 func (m *Model) restore(body *savedBody, target string) error {
-	names := map[string]bool{}
-	for _, c := range body.Columns {
-		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date}
-		if c.Numeric {
-			a.Kind = table.Numeric
-		}
-		distinct := map[string]bool{}
-		for _, v := range c.Values {
-			distinct[v] = true
-		}
-		if names[c.Name] || len(distinct) != len(c.Values) || c.Numeric && len(c.Values) > 0 {
-			return fmt.Errorf("column %q is not sound", c.Name)
-		}
-		names[c.Name] = true
-		m.schema.Attributes = append(m.schema.Attributes, a)
+	var err error
+	if m.schema, err = learn.LoadColumns(body.Columns); err != nil {
+		return err
 	}
 	m.target = m.schema.Index(target)
 	if m.target < 0 {
@@ -207,7 +136,6 @@ func (m *Model) restore(body *savedBody, target string) error {
 	if m.schema.Attributes[m.target].Kind == table.Nominal && classes == 0 {
 		return fmt.Errorf("the target %q has no classes", target)
 	}
-	var err error
 	switch {
 	case body.Tree != nil && body.List == nil:
 		m.tree, err = body.Tree.load(m.schema, m.target)

@@ -1,0 +1,146 @@
+package neural
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/accrete-ml/accrete/learn"
+)
+
+// wholeBatch is how many rows are gone through at a time by methods that sum
+// the gradient over all rows: it bounds the memory for the units' values.
+const wholeBatch = 512
+
+// errEnough ends a minimisation that has gone far enough.
+var errEnough = errors.New("enough")
+
+// trainOnWhole descends the error over all rows, with a penalty of half the
+// decay times the squared weights, by L-BFGS or by conjugate gradients. An
+// epoch is an iteration of the method, which may look at the rows a few times.
+func trainOnWhole(ctx context.Context, net *dense, s *sample, rows division, o *settings, _ uint64, mask [][]float32) (outcome, error) {
+	var all []shown
+	total := 0.0
+	for r, w := range rows.trained {
+		if w > 0 {
+			all = append(all, shown{int32(r), float32(w)})
+			total += w
+		}
+	}
+	d := newDescent(net, s, o, min(wholeBatch, len(all)))
+	d.adam, d.still, d.share = false, true, float32(1/total)
+	epochs, patience := o.endurance((len(all) + o.Batch - 1) / o.Batch)
+	training := newJudge(net, s, rows.trained, o.Loss == "squared", d.cores)
+	f := func(w, gradient []float64) float64 {
+		net.take(w)
+		if gradient != nil {
+			d.gradient(all, o.Decay, mask, gradient)
+		}
+		loss := training.loss(net)
+		if s.class == nil {
+			loss /= 2 // what blame descends is half the squared error
+		}
+		return loss + o.Decay*net.squares()/2
+	}
+	r := newRace(net, s, rows, o, patience, d.cores)
+	epoch := 0
+	after := func(w []float64) error {
+		epoch++
+		net.take(w)
+		learn.Report(ctx, float64(epoch)/float64(epochs))
+		if r.enough(net, epoch, false) {
+			return errEnough
+		}
+		return nil
+	}
+	var method optimize.Method = &optimize.LBFGS{}
+	if o.Optimiser == "cg" {
+		method = &optimize.CG{}
+	}
+	w, _, err := minimise(ctx, f, net.weights(), method, epochs, after)
+	if err != nil {
+		return outcome{}, err
+	}
+	if !r.stopping {
+		net.take(w)
+		r.enough(net, epoch, true)
+	}
+	return r.best, nil
+}
+
+// gradient writes the derivatives of the error over all rows, and of the
+// penalty.
+func (d *descent) gradient(all []shown, decay float64, mask [][]float32, out []float64) {
+	for _, sums := range d.first {
+		clear(sums)
+	}
+	d.transpose()
+	for batch := range slices.Chunk(all, wholeBatch) {
+		d.learn(batch)
+	}
+	at := 0
+	for i := range d.net.layers {
+		l := &d.net.layers[i]
+		for r := range l.in {
+			for c := range l.out {
+				k := r*l.stride + c
+				out[at] = decay*float64(l.w[k]) - float64(d.first[2*i][k])
+				if mask != nil {
+					out[at] *= float64(mask[i][k])
+				}
+				at++
+			}
+		}
+		for c := range l.out {
+			out[at] = -float64(d.first[2*i+1][c])
+			at++
+		}
+	}
+}
+
+// weights returns the weights, layer by layer: a row for each input, then the
+// biases.
+func (d *dense) weights() []float64 {
+	var all []float64
+	add := func(w []float32) {
+		for _, x := range w {
+			all = append(all, float64(x))
+		}
+	}
+	for _, l := range d.layers {
+		for i := range l.in {
+			add(l.w[i*l.stride:][:l.out])
+		}
+		add(l.b[:l.out])
+	}
+	return all
+}
+
+// take sets the weights to what weights returned.
+func (d *dense) take(all []float64) {
+	set := func(w []float32) {
+		for i := range w {
+			w[i] = float32(all[i])
+		}
+		all = all[len(w):]
+	}
+	for _, l := range d.layers {
+		for i := range l.in {
+			set(l.w[i*l.stride:][:l.out])
+		}
+		set(l.b[:l.out])
+	}
+}
+
+// squares returns the sum of the squared weights, biases not among them.
+func (d *dense) squares() float64 {
+	sum := 0.0
+	for _, l := range d.layers {
+		for _, w := range l.w {
+			sum += float64(w) * float64(w)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,119 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/accrete-ml/accrete/neural"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// The face network of Mitchell 1997, section 4.7: which way a head is turned,
+// from 32 by 30 pixels, by 960×3×4 sigmoid units.
+//
+// As there, 260 pictures are learnt from, targets are .9 and .1, the weights
+// from the pixels start at 0, and the weights that were best on validation
+// pictures are kept. Unlike there, the mean of the pixels is taken off them,
+// and steps are by 20 pictures with a rate of .02 and a momentum of .9: the
+// full gradient at a rate of .3 leaves units saturated. The recipe was chosen
+// on the splits of other seeds than those of the experiment, where it gave
+// 92.2 with a deviation of 2.1 over splits, and test pictures have no part in
+// any choice.
+func init() {
+	Register(Experiment{
+		Name: "networks-faces", Source: "Mitchell 1997, Machine Learning, section 4.7",
+		Measure:   "accuracy in percent on pictures that were held out, mean over random splits; the book's is one split",
+		Published: 90, Bound: Bound{Relation: AtLeast}, Seeds: 12,
+		Run: OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
+			pictures, err := readFaces(ctx)
+			if err != nil {
+				return 0, err
+			}
+			return facesAccuracy(ctx, pictures, 3, seed)
+		}),
+	})
+}
+
+// directions are the classes of the face network, an output each.
+var directions = []string{"left", "straight", "right", "up"}
+
+// readFaces reads the pictures, pixels from 0 to 1, with targets of .9 for the
+// direction of the head and .1 for the others: sigmoid units reach 0 and 1
+// with infinite weights only.
+func readFaces(ctx context.Context) ([]neural.Example, error) {
+	const file, target, pixels = "faces.csv.gz", "pose", 32 * 30
+	t, err := read(ctx, file, table.Options{Target: target, Nominal: []string{target}, Ignore: []string{"userid", "expression", "eyes"}})
+	if err != nil {
+		return nil, err
+	}
+	at := t.Schema.Index(target)
+	if at < 0 || len(t.Columns) != pixels+1 {
+		return nil, fmt.Errorf("%s: expected the column %q and %d pixels", file, target, pixels)
+	}
+	pictures := make([]neural.Example, t.Rows())
+	for r := range pictures {
+		e := neural.Example{Target: []float64{.1, .1, .1, .1}}
+		direction := slices.Index(directions, t.Text(r, at))
+		if direction < 0 {
+			return nil, fmt.Errorf("%s: row %d has the direction %q, expected one of %q", file, r+1, t.Text(r, at), directions)
+		}
+		e.Target[direction] = .9
+		for j := range t.Columns {
+			if j != at {
+				e.Input = append(e.Input, t.Columns[j].Floats[r]/255)
+			}
+		}
+		pictures[r] = e
+	}
+	return pictures, nil
+}
+
+// facesAccuracy trains a network with so many hidden units on a random split,
+// and returns the percentage of test pictures that it gets right.
+func facesAccuracy(ctx context.Context, pictures []neural.Example, hidden int, seed uint64) (float64, error) {
+	random := rand.New(rand.NewPCG(seed, 412))
+	pictures = slices.Clone(pictures)
+	random.Shuffle(len(pictures), func(i, j int) { pictures[i], pictures[j] = pictures[j], pictures[i] })
+	training, validation, test := pictures[:260], pictures[260:360], pictures[360:]
+	pixels := len(training[0].Input)
+	mean := 0.0
+	for _, e := range training {
+		for _, x := range e.Input {
+			mean += x / float64(len(training)*pixels)
+		}
+	}
+	for i := range pictures {
+		centred := make([]float64, pixels)
+		for j, x := range pictures[i].Input {
+			centred[j] = x - mean
+		}
+		pictures[i].Input = centred
+	}
+	n := neural.Layered(neural.Sigmoid, neural.Sigmoid, pixels, hidden, len(directions))
+	n.Randomise(.1, random)
+	clear(n.Weights[:hidden*(pixels+1)])
+	d := &neural.Descent{Rate: neural.Constant(.02), Momentum: .9, Batch: 20, Shuffle: random}
+	if _, _, err := d.Fit(ctx, n, training, validation, neural.Stop{Epochs: 200, Every: 2}); err != nil {
+		return 0, err
+	}
+	right := 0
+	for _, e := range test {
+		if greatest(n.Answer(e.Input)) == greatest(e.Target) {
+			right++
+		}
+	}
+	return 100 * float64(right) / float64(len(test)), nil
+}
+
+// greatest returns the place of the greatest number.
+func greatest(x []float64) int {
+	best := 0
+	for i := range x {
+		if x[i] > x[best] {
+			best = i
+		}
+	}
+	return best
+}

@@ -43,6 +43,7 @@ const (
 	Points
 	Bars
 	Steps // each y holds until the next x
+	Dots  // small and grey, behind everything: many points that others explain
 )
 
 const (
@@ -105,7 +106,11 @@ func (c *Chart) SVG(w io.Writer) error {
 	var items []item
 	for i, s := range c.Series {
 		if s.Name != "" {
-			items = append(items, item{name: s.Name, colour: colour(i), kind: s.Kind})
+			sign := item{name: s.Name, colour: colour(i), kind: s.Kind}
+			if s.Kind == Dots {
+				sign.colour = dotColour
+			}
+			items = append(items, sign)
 		}
 	}
 	f.left = margin + widest + 10
@@ -151,7 +156,14 @@ func (c *Chart) SVG(w io.Writer) error {
 		p.band(&f, &c.Series[i], colour(i))
 	}
 	for i := range c.Series {
-		p.marks(&f, &c.Series[i], colour(i))
+		if c.Series[i].Kind == Dots {
+			p.marks(&f, &c.Series[i], dotColour)
+		}
+	}
+	for i := range c.Series {
+		if c.Series[i].Kind != Dots {
+			p.marks(&f, &c.Series[i], colour(i))
+		}
 	}
 	p.add("path", "d", fmt.Sprintf("M%s %sV%sH%s", num(f.left), num(f.top), num(f.bottom), num(f.right)), "fill", "none", "stroke", ink)
 	if !any {
@@ -469,7 +481,7 @@ func (s *Series) corners(f *frame, y []float64, lo, hi int) []string {
 }
 
 func (p *picture) band(f *frame, s *Series, c rgb) {
-	if s.Kind == Points || s.Kind == Bars {
+	if s.Kind == Points || s.Kind == Bars || s.Kind == Dots {
 		return
 	}
 	s.stretches(f.log, s.hasInterval, func(lo, hi int) {
@@ -486,6 +498,12 @@ func (p *picture) marks(f *frame, s *Series, c rgb) {
 	always := func(int) bool { return true }
 	switch s.Kind {
 	case Bars:
+	case Dots:
+		for i := range s.X {
+			if s.usable(i, f.log) {
+				p.add("circle", "cx", f.x(s.X[i]), "cy", f.y(s.Y[i]), "r", 1.8, "fill", c, "fill-opacity", "0.55")
+			}
+		}
 	case Points:
 		for i := range s.X {
 			if !s.usable(i, f.log) {

@@ -98,6 +98,7 @@ func TestChartKinds(t *testing.T) {
 	x, y, low, high := []float64{0, 1, 2}, []float64{0.5, 0.7, 0.9}, []float64{0.4, 0.6, 0.8}, []float64{0.6, 0.8, 1}
 	for kind, want := range map[Kind]string{
 		Line: "fill-opacity=\"0.16\"", Dashed: "stroke-dasharray=\"6 4\"", Points: "<circle", Bars: "height=", Steps: "fill-opacity=\"0.16\"",
+		Dots: "r=\"1.8\"",
 	} {
 		if svg := render(t, &Chart{Series: []Series{{Name: "s", X: x, Y: y, Low: low, High: high, Kind: kind}}}); !strings.Contains(svg, want) {
 			t.Errorf("kind %d: no %s", kind, want)

@@ -69,6 +69,9 @@ func colour(i int) rgb {
 	return palette[i%len(palette)].mix(white, 0.3*float64(round))
 }
 
+// dotColour is that of Dots, which no line has.
+var dotColour = rgb{0x8a, 0x8a, 0x8a}
+
 // num writes a coordinate: a tenth of a pixel is enough.
 func num(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -252,7 +255,7 @@ func (p *picture) legend(x, y, most float64, items []item) float64 {
 		switch {
 		case it.swatch || it.kind == Bars:
 			p.add("rect", "x", left+3, "y", middle-6, "width", 12.0, "height", 12.0, "rx", 2.0, "fill", it.colour.mix(white, 0.25), "stroke", it.colour)
-		case it.kind == Points:
+		case it.kind == Points || it.kind == Dots:
 			p.add("circle", "cx", left+sign/2, "cy", middle, "r", 3.5, "fill", it.colour)
 		default:
 			attributes := []any{"x1", left, "y1", middle, "x2", left + sign, "y2", middle, "stroke", it.colour, "stroke-width", 2.0}

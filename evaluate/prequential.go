@@ -391,6 +391,15 @@ func (p *prequent) result() (*Result, error) {
 	}
 	r.judge(p.tally, s.level(), 1)
 	r.note("each row was predicted before it was learnt; the interval takes the %d tests as independent, though the model changed on the way", p.tested)
+	if said, ok := learn.Ability[learn.Remarker](p.model); ok {
+		remarks, err := said.Remarks()
+		if err != nil {
+			return nil, err
+		}
+		for _, remark := range remarks {
+			r.note("%s", remark)
+		}
+	}
 	r.Prequential = &Prequence{Measure: measure(p.tally.kind), Window: p.options.Window, Fade: p.options.Fade, Points: p.points, Drifts: p.watch.Drifts(), DriftRate: p.options.DriftRate}
 	return r, nil
 }

@@ -23,7 +23,8 @@ func (m *Model) Ask(t *table.Table, row, column int) (*learn.Answer, error) {
 		return nil, fmt.Errorf("row %d and column %d are not among the table's %d rows and the model's %d columns", row+1, column+1, t.Rows(), len(m.columns))
 	}
 	units := make([]float64, len(m.logPrior))
-	m.view(column).explain(t, row, row+1, units)
+	v := m.view(column)
+	v.explain(t, row, row+1, units)
 	a := &learn.Answer{LogDensity: m.posterior(units)}
 	a.Experience = m.experience(t, row, column, a.LogDensity)
 	c := &m.columns[column]
@@ -32,8 +33,8 @@ func (m *Model) Ask(t *table.Table, row, column int) (*learn.Answer, error) {
 		c.classes(units, a.P)
 		return a, nil
 	}
-	mean, _, _ := c.number(units)
-	a.Mean = mean
+	c = v.expect(0)
+	a.Mean, _, _ = c.number(units)
 	a.Median, a.Low, a.High = c.number64(c.quantile(units, 0.5)), c.number64(c.quantile(units, 0.025)), c.number64(c.quantile(units, 0.975))
 	for _, mode := range c.modes(units) {
 		a.Modes = append(a.Modes, c.number64(mode))
@@ -136,48 +137,16 @@ const probes = 2000
 // nothing is known.
 func (m *Model) experience(t *table.Table, row, column int, density float64) float64 {
 	known := false
-	columns := make([]table.Column, len(m.columns))
-	random := rand.New(rand.NewPCG(1, 2))
-	k := len(m.logPrior)
-	units := make([]int, probes)
-	priors := make([]float64, k)
-	for i, l := range m.logPrior {
-		priors[i] = math.Exp(l)
-	}
-	for r := range units {
-		units[r] = drawn(priors, random)
-	}
-	for j := range columns {
+	made := m.make(probes, rand.New(rand.NewPCG(1, 2)), func(j int) bool {
 		c := &m.columns[j]
-		if c.share != nil {
-			code := t.Columns[j].Codes[row]
-			columns[j].Codes = make([]int32, probes)
-			p := make([]float64, len(c.share)/k)
-			for r := range columns[j].Codes {
-				columns[j].Codes[r] = table.Missing
-				if code >= 0 && j != column {
-					known = true
-					for v := range p {
-						p[v] = c.share[v*k+units[r]]
-					}
-					columns[j].Codes[r] = int32(drawn(p, random))
-				}
-			}
-			continue
-		}
-		columns[j].Floats = make([]float64, probes)
-		for r := range columns[j].Floats {
-			columns[j].Floats[r] = table.NA
-			if j != column && finite(t.Columns[j].Floats[row]) && c.precision != nil {
-				known = true
-				columns[j].Floats[r] = c.number64(c.mean[units[r]] + c.deviation[units[r]]*random.NormFloat64())
-			}
-		}
-	}
+		is := j != column && (c.share != nil && t.Columns[j].Codes[row] >= 0 || c.precision != nil && finite(t.Columns[j].Floats[row]))
+		known = known || is
+		return is
+	})
 	if !known {
 		return 1
 	}
-	made := &table.Table{Schema: m.total.schema, Columns: columns}
+	k := len(m.logPrior)
 	logs := make([]float64, probes*k)
 	m.view(column).explain(made, 0, probes, logs)
 	less := 0
@@ -187,6 +156,52 @@ func (m *Model) experience(t *table.Table, row, column int, density float64) flo
 		}
 	}
 	return float64(less) / probes
+}
+
+// make makes up rows as the model expects them, in some columns; the cells of
+// the others are missing.
+func (m *Model) make(rows int, random *rand.Rand, wanted func(column int) bool) *table.Table {
+	k := len(m.logPrior)
+	priors := make([]float64, k)
+	for i, l := range m.logPrior {
+		priors[i] = math.Exp(l)
+	}
+	units := make([]int, rows)
+	for r := range units {
+		units[r] = drawn(priors, random)
+	}
+	columns := make([]table.Column, len(m.columns))
+	correlated := m.joint.draw(m, units, random)
+	for j := range columns {
+		c := &m.columns[j]
+		want := wanted(j)
+		if c.share != nil {
+			columns[j].Codes = make([]int32, rows)
+			p := make([]float64, len(c.share)/k)
+			for r, u := range units {
+				columns[j].Codes[r] = table.Missing
+				if want && len(p) > 0 {
+					for v := range p {
+						p[v] = c.share[v*k+u]
+					}
+					columns[j].Codes[r] = int32(drawn(p, random))
+				}
+			}
+			continue
+		}
+		columns[j].Floats = make([]float64, rows)
+		for r, u := range units {
+			columns[j].Floats[r] = table.NA
+			switch {
+			case !want || c.precision == nil:
+			case correlated != nil:
+				columns[j].Floats[r] = correlated[j][r]
+			default:
+				columns[j].Floats[r] = c.number64(c.mean[u] + c.deviation[u]*random.NormFloat64())
+			}
+		}
+	}
+	return &table.Table{Schema: m.total.schema, Columns: columns}
 }
 
 // Impute returns the table with its missing cells filled in.

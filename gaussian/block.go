@@ -19,6 +19,10 @@ type block struct {
 	rows    float64   // weight of its rows; 0 for an expert
 	columns []overall // over its rows; of an expert only the levels count
 	units   []share
+	// said are an expert's rules, as they were told, where they did not
+	// become units of their own: the units say what rows made of them.
+	said   []share
+	expert learn.Source // who said it, of a block of rows
 }
 
 // unit is what a unit is apart from its numbers.
@@ -29,6 +33,7 @@ type unit struct {
 	normal []bool // of each column: it stays as the column is overall
 	expert bool   // stays as an expert said: rows do not move it
 	place  int    // among those that came with it
+	begun  string // key of the expert's rule that EM began it at; "" for none
 }
 
 // share is a source's part of a unit: the weight, moments and counts of its
@@ -38,6 +43,11 @@ type share struct {
 	n       float64
 	moments []moment.Moment // of each attribute, in the unit of the column's level
 	counts  [][]float64     // of each attribute, by code
+	// cross is the triangle, over all attributes, of the weighted sums of
+	// products of deviations from the means, as M2 is of squares, which
+	// itself stays with the moments. It is nil where columns are taken for
+	// independent.
+	cross []float64
 }
 
 // newShare returns the share of no rows.
@@ -82,7 +92,18 @@ func (b *block) take(shape *shape, s *statistics, units []unit, columns []overal
 			}
 			to.moments[column] = moment.Moment{
 				N: n, Mean: mean,
-				M2: max(0, s.s2[i*d+j]-c*s.s1[i*d+j]) * deviation * deviation,
+				M2: max(0, s.squares(i, j)-c*s.s1[i*d+j]) * deviation * deviation,
+			}
+		}
+		if shape.full {
+			to.cross = make([]float64, triangle(len(b.columns)))
+			for j, a := range shape.numeric {
+				for k, c := range shape.numeric[:j] {
+					if s.n[i] > leastWeight {
+						product := s.cross[i*triangle(d)+tri(j, k)] - s.s1[i*d+j]*s.s1[i*d+k]/s.n[i]
+						to.cross[tri(a, c)] = to.bounded(a, c, product*columns[a].deviation()*columns[c].deviation())
+					}
+				}
 			}
 		}
 		for c, column := range shape.nominal {
@@ -98,6 +119,13 @@ func (b *block) take(shape *shape, s *statistics, units []unit, columns []overal
 	slices.SortStableFunc(b.units[first:], func(a, b share) int { return cmp.Compare(a.place, b.place) })
 }
 
+// bounded returns what the products of two columns' deviations sum up to, no
+// more than their squares allow but for rounding.
+func (s *share) bounded(a, b int, product float64) float64 {
+	most := math.Sqrt(s.moments[a].M2) * math.Sqrt(s.moments[b].M2)
+	return min(max(product, -most), most)
+}
+
 // statistics returns what rows of a weight would sum up to if they were just
 // as the mixture says.
 func (m *mixture) statistics(weight float64) *statistics {
@@ -108,7 +136,15 @@ func (m *mixture) statistics(weight float64) *statistics {
 		s.n[i] = n
 		for j := range d {
 			c, w := m.centre[i*d+j], m.width[i*d+j]
-			s.s1[i*d+j], s.s2[i*d+j] = n*c, n*(c*c+w*w)
+			s.s1[i*d+j] = n * c
+			if m.covariance == nil {
+				s.s2[i*d+j] = n * (c*c + w*w)
+				continue
+			}
+			t := i * triangle(d)
+			for o := range j + 1 {
+				s.cross[t+tri(j, o)] = n * (c*m.centre[i*d+o] + m.covariance[t+tri(j, o)])
+			}
 		}
 		for v := range m.total {
 			s.counts[v*k+i] = n * m.share[v*k+i]
@@ -137,8 +173,15 @@ func (b *block) raise(j int, to moment.Level) {
 		return
 	}
 	c.moment = c.moment.Move(c.level, to)
-	for i := range b.units {
-		b.units[i].moments[j] = b.units[i].moments[j].Move(c.level, to)
+	for _, shares := range [][]share{b.units, b.said} {
+		for i := range shares {
+			shares[i].moments[j] = shares[i].moments[j].Move(c.level, to)
+			if shares[i].cross != nil {
+				for k := range b.columns {
+					shares[i].cross[tri(j, k)] *= to.Scale() / c.level.Scale()
+				}
+			}
+		}
 	}
 	c.level = to
 }
@@ -163,39 +206,82 @@ func (b *block) absorb(o *block) {
 		b.raise(at[j], from.level)
 		to.moment = moment.Join(to.moment, from.moment.Move(from.level, to.level))
 	}
-	index := make(map[string]int, len(b.units))
-	for i := range b.units {
-		index[b.units[i].key] = i
+	b.units = b.join(b.units, o, o.units, at, recode)
+	b.said = b.join(b.said, o, o.said, at, recode)
+	if b.expert == (learn.Source{}) {
+		b.expert = o.expert
 	}
-	for i := range o.units {
-		from := &o.units[i]
-		k, known := index[from.key]
+}
+
+// join adds shares of another block, whose columns stand at, to those of the
+// same keys.
+func (b *block) join(to []share, o *block, from []share, at []int, recode [][]int32) []share {
+	index := make(map[string]int, len(to))
+	for i := range to {
+		index[to[i].key] = i
+	}
+	for i := range from {
+		k, known := index[from[i].key]
 		if !known {
-			u := from.unit
+			u := from[i].unit
 			u.normal = make([]bool, len(b.columns))
 			for j := range o.columns {
 				if at[j] >= 0 {
-					u.normal[at[j]] = from.normal[j]
+					u.normal[at[j]] = from[i].normal[j]
 				}
 			}
 			if u.class >= 0 {
 				u.class = recode[o.target][u.class]
 			}
-			k = len(b.units)
+			k = len(to)
 			index[u.key] = k
-			b.units = append(b.units, newShare(u, b.schema))
+			to = append(to, newShare(u, b.schema))
 		}
-		to := &b.units[k]
-		to.n += from.n
+		to[k].n += from[i].n
+		b.joinCross(&to[k], o, &from[i], at)
 		for j := range o.columns {
 			switch {
 			case at[j] < 0:
 			case recode[j] != nil:
-				addCounts(to.counts[at[j]], from.counts[j], recode[j])
+				addCounts(to[k].counts[at[j]], from[i].counts[j], recode[j])
 			default:
 				level := b.columns[at[j]].level
-				to.moments[at[j]] = moment.Join(to.moments[at[j]], from.moments[j].Move(o.columns[j].level, level))
+				to[k].moments[at[j]] = moment.Join(to[k].moments[at[j]], from[i].moments[j].Move(o.columns[j].level, level))
 			}
+		}
+	}
+	return to
+}
+
+// joinCross adds the products of another block's share, before its moments
+// are: what the products of both are around the means of both.
+func (b *block) joinCross(to *share, o *block, from *share, at []int) {
+	if to.cross == nil && from.cross == nil {
+		return
+	}
+	if to.cross == nil {
+		to.cross = make([]float64, triangle(len(b.columns)))
+	}
+	moved := func(j int) moment.Moment { return from.moments[j].Move(o.columns[j].level, b.columns[at[j]].level) }
+	for j := range o.columns {
+		if at[j] < 0 || o.columns[j].counts != nil || from.moments[j].N == 0 {
+			continue
+		}
+		x, scale := moved(j), b.columns[at[j]].level.Scale()/o.columns[j].level.Scale()
+		for k := range j {
+			if at[k] < 0 || o.columns[k].counts != nil || from.moments[k].N == 0 {
+				continue
+			}
+			y := moved(k)
+			product := to.cross[tri(at[j], at[k])]
+			if from.cross != nil {
+				product += from.cross[tri(j, k)] * scale * (b.columns[at[k]].level.Scale() / o.columns[k].level.Scale())
+			}
+			if p, q := to.moments[at[j]], to.moments[at[k]]; p.N > 0 && q.N > 0 {
+				n, m := min(p.N, q.N), min(x.N, y.N)
+				product += (x.Mean - p.Mean) * (y.Mean - q.Mean) * (n * (m / (n + m)))
+			}
+			to.cross[tri(at[j], at[k])] = product
 		}
 	}
 }
@@ -258,8 +344,9 @@ func joinBlocks(a, b *block) (*block, error) {
 }
 
 // addRow takes in one row of a table in the block's schema, of which the
-// units get their shares: those of shares[i] is unit at[i].
-func (b *block) addRow(t *table.Table, row int, at []int, shares []float64) {
+// units get their shares: those of shares[i] is unit at[i]. The units' numbers
+// of some columns are left to others (see joint.addRow).
+func (b *block) addRow(t *table.Table, row int, at []int, shares []float64, others []bool) {
 	w := t.Weight(row)
 	b.rows += w
 	for i, r := range shares {
@@ -287,6 +374,9 @@ func (b *block) addRow(t *table.Table, row int, at []int, shares []float64) {
 		}
 		x *= c.level.Scale()
 		c.moment.Add(x, w)
+		if others != nil && others[j] {
+			continue
+		}
 		for i, r := range shares {
 			if w*r > leastWeight*w {
 				b.units[at[i]].moments[j].Add(x, w*r)

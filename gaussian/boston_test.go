@@ -26,9 +26,9 @@ func boston(t testing.TB) *table.Table {
 const folds = 10
 
 // fold returns a tenth of the rows for testing and half of the others for
-// training, as the published experiments do.
-func fold(all *table.Table, fold int) (training, test *table.Table) {
-	order := rand.New(rand.NewPCG(1, 10)).Perm(all.Rows())
+// training, as the published experiments do, in one of many divisions.
+func fold(all *table.Table, fold int, division uint64) (training, test *table.Table) {
+	order := rand.New(rand.NewPCG(division, 10)).Perm(all.Rows())
 	var rest, held []int
 	for i, r := range order {
 		if i%10 == fold {
@@ -42,20 +42,33 @@ func fold(all *table.Table, fold int) (training, test *table.Table) {
 
 // Units pruned from 30 to 1, procedure 1, floor 0.2. The bars, 9.3, 12.1 and
 // 20.5 nats at 10, 3 and 1 units, lie above the reproduced 8.5, 11.6 and 20.1
-// by about the standard error over ten folds.
+// by about the standard error over ten folds. Both ways to begin reach them, on
+// average over divisions, one of which lies about 0.2 from the next.
 func TestUnitsCurve(t *testing.T) {
+	for _, start := range []string{"random", "kmeans"} {
+		t.Run(start, func(t *testing.T) { testUnitsCurve(t, start) })
+	}
+}
+
+func testUnitsCurve(t *testing.T, start string) {
 	all := boston(t)
 	sum := map[int]float64{}
-	for f := range folds {
-		training, test := fold(all, f)
-		points, err := (&Learner{Units: 30, Reference: all}).Curve(context.Background(), learn.Task{Table: training, Target: learn.NoTarget, Seed: uint64(f)}, test)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, p := range points {
-			sum[p.Left] += p.Held[0] / float64(folds)
-			if p.Left != 30-i {
-				t.Fatalf("point %d has %d units", i, p.Left)
+	divisions := uint64(2)
+	if os.Getenv("ACCRETE_LONG") != "" {
+		divisions = 8
+	}
+	for division := range divisions {
+		for f := range folds {
+			training, test := fold(all, f, division+1)
+			points, err := (&Learner{Units: 30, Start: start, Reference: all}).Curve(context.Background(), learn.Task{Table: training, Target: learn.NoTarget, Seed: 10*division + uint64(f)}, test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, p := range points {
+				sum[p.Left] += p.Held[0] / float64(folds) / float64(divisions)
+				if p.Left != 30-i {
+					t.Fatalf("point %d has %d units", i, p.Left)
+				}
 			}
 		}
 	}
@@ -162,7 +175,7 @@ func TestKnowledgeWithFewRows(t *testing.T) {
 	for _, rows := range []int{10, 25} {
 		nll := map[string]float64{}
 		for f := range 10 {
-			training, test := fold(all, f)
+			training, test := fold(all, f, 1)
 			training = training.Slice(0, rows)
 			for knowledge, worth := range map[string]float64{"map": 9, "mixture": 50, "teacher": 100, "": 0} {
 				task := learn.Task{Table: training, Target: learn.NoTarget, Seed: uint64(f)}
@@ -190,7 +203,7 @@ func TestSimplerRules(t *testing.T) {
 	target := all.Schema.Index("medv")
 	cost, last := 0.0, 0
 	for f := range folds {
-		training, test := fold(all, f)
+		training, test := fold(all, f, 1)
 		l := &Learner{Units: 3, Reference: all}
 		points, err := l.NormalCurve(context.Background(), learn.Task{Table: training, Target: learn.NoTarget, Seed: uint64(f)}, UnitFromNormal, test)
 		if err != nil {
@@ -408,14 +421,14 @@ func TestSettings(t *testing.T) {
 	all := boston(t)
 	target := all.Schema.Index("medv")
 	for _, l := range []*Learner{
-		{Units: 3, Inputs: 3}, {Units: 12, Size: "validation"}, {Units: 4, From: 8, Pruning: "centres"}, {Units: 4, From: 8},
+		{Units: 3, Inputs: 3}, {Units: 12, Size: "validation"}, {Units: 10, From: 16, Pruning: "centres"}, {Units: 10, From: 16},
 		{Units: 6, Tune: 50}, {Start: "kmeans"}, {Default: 5},
 	} {
 		m, err := l.Learn(ctx, learn.Task{Table: all, Target: target, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if units := m.Size().Units; units > max(l.Units, 11) {
+		if units := m.Size().Units; units > max(l.Units, 10)+1 {
 			t.Errorf("%+v gives %d units", l, units)
 		}
 		out := learn.NewPredictions(m, all.Rows())
@@ -431,7 +444,7 @@ func TestSettings(t *testing.T) {
 			sum += (y - out.Mean[r]) * (y - out.Mean[r])
 		}
 		rmse := math.Sqrt(sum / float64(all.Rows()))
-		if rmse > 8 { // the deviation of medv is 9.2
+		if rmse > 6.5 { // the deviation of medv is 9.2, what least squares leaves 4.7
 			t.Errorf("%+v: RMSE %.2f", l, rmse)
 		}
 	}

@@ -18,6 +18,8 @@ func TestContractOfSettings(t *testing.T) {
 		{"update": "add", "start": "kmeans", "units": "4"},
 		{"from": "8", "units": "4", "normal": "3", "starts": "1"},
 		{"size": "validation", "units": "6", "starts": "1"},
+		{"covariance": "full", "units": "4"},
+		{"covariance": "full", "update": "add", "units": "3", "starts": "1"},
 	} {
 		learntest.RunWith(t, Name, learntest.Options{Settings: settings})
 	}

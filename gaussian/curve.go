@@ -3,8 +3,12 @@ package gaussian
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -56,6 +60,9 @@ func (l *Learner) Curve(ctx context.Context, task learn.Task, held ...*table.Tab
 // NormalCurve sets the conclusions of a learner's units to NORMAL one by one,
 // the nearest ones first, EM after each.
 func (l *Learner) NormalCurve(ctx context.Context, task learn.Task, divergence Divergence, held ...*table.Table) ([]Point, error) {
+	if l.Covariance == "full" {
+		return nil, fmt.Errorf("with covariance=full no conclusion of a unit stands by itself; leave it out")
+	}
 	return l.steps(ctx, task, held, func(s *simplifying) error {
 		left := 0
 		for i := range s.m.normal {
@@ -81,6 +88,9 @@ func (l *Learner) NormalCurve(ctx context.Context, task learn.Task, divergence D
 func (l *Learner) InputCurve(ctx context.Context, task learn.Task, held ...*table.Table) ([]Point, error) {
 	if task.Target == learn.NoTarget {
 		return nil, fmt.Errorf("inputs are removed for a target; name the column to predict")
+	}
+	if l.Covariance == "full" {
+		return nil, fmt.Errorf("with covariance=full no column of a unit stands by itself; leave it out")
 	}
 	return l.steps(ctx, task, held, func(s *simplifying) error {
 		target := s.targetColumn(s.m)
@@ -127,6 +137,7 @@ func (l *Learner) steps(ctx context.Context, task learn.Task, held []*table.Tabl
 		return nil, err
 	}
 	shape := newShape(task.Table.Schema, f.columns, -1)
+	shape.full = f.Covariance == "full"
 	rows, err := newSample(ctx, shape, f.columns, task.Table, f.rows)
 	if err != nil {
 		return nil, err
@@ -178,20 +189,73 @@ func (s *simplifying) note(ctx context.Context, left, removed int) error {
 	return nil
 }
 
-// CurveChart draws a curve: likelihood against what is left.
-func CurveChart(points []Point, title, left string, held ...string) *draw.Chart {
-	c := &draw.Chart{Title: title, XLabel: left, YLabel: "negative log likelihood, nats a row"}
-	training := draw.Series{Name: "training"}
-	for _, p := range points {
-		training.X, training.Y = append(training.X, float64(p.Left)), append(training.Y, p.Training)
+// sizesFrom is the number of units that the picture of sizes begins with, and
+// mostCurveRows how many rows it learns from at most.
+const (
+	sizesFrom     = 30
+	mostCurveRows = 5000
+)
+
+// SizeChart draws the negative log likelihood against the number of units, of
+// rows learnt from and of unseen ones, in so many folds: their means, and the
+// 95 % interval of the mean over folds.
+func (l *Learner) SizeChart(ctx context.Context, task learn.Task, folds int) (*draw.Chart, error) {
+	rows := task.Table
+	order := rand.New(rand.NewPCG(task.Seed, 0x666f6c6473)).Perm(rows.Rows())
+	order = order[:min(len(order), mostCurveRows)]
+	if folds < 2 || len(order) < 2*folds {
+		return nil, fmt.Errorf("%d rows in %d folds; expected at least two folds of two rows", len(order), folds)
 	}
-	c.Series = append(c.Series, training)
-	for i, name := range held {
-		s := draw.Series{Name: name, Kind: draw.Dashed, X: training.X}
-		for _, p := range points {
-			s.Y = append(s.Y, p.Held[i])
+	curve := *l
+	curve.Reference, curve.Size = rows, ""
+	curve.Units = min(max(sizesFrom, l.Units, l.From), max(1, len(order)/10))
+	curves := make([][]Point, folds)
+	for n := range curves {
+		var training, held []int
+		for i, r := range order {
+			if i%folds == n {
+				held = append(held, r)
+			} else {
+				training = append(training, r)
+			}
+		}
+		part := task
+		part.Table, part.Rules = rows.Select(training), nil
+		var err error
+		if curves[n], err = curve.Curve(learn.WithProgress(ctx, func(float64) {}), part, rows.Select(held)); err != nil {
+			return nil, err
+		}
+		learn.Report(ctx, float64(n+1)/float64(folds))
+	}
+	return CurveChart("Likelihood by number of units", "units", curves...), nil
+}
+
+// CurveChart draws the mean of curves: likelihood against what is left, of the
+// training rows and of the first table that was held out. Several curves have
+// the 95 % interval of their mean around it.
+func CurveChart(title, left string, curves ...[]Point) *draw.Chart {
+	c := &draw.Chart{Title: title, XLabel: left, YLabel: "negative log likelihood, nats a row"}
+	add := func(name string, kind draw.Kind, value func(p *Point) float64) {
+		at := map[int][]float64{} // by what is left
+		for _, points := range curves {
+			for i := range points {
+				at[points[i].Left] = append(at[points[i].Left], value(&points[i]))
+			}
+		}
+		s := draw.Series{Name: name, Kind: kind}
+		for _, n := range slices.Sorted(maps.Keys(at)) {
+			e := stat.Mean(at[n])
+			s.X, s.Y = append(s.X, float64(n)), append(s.Y, e.Value)
+			if len(curves) > 1 {
+				i := e.Interval(0.95, stat.TwoSided)
+				s.Low, s.High = append(s.Low, i.Low), append(s.High, i.High)
+			}
 		}
 		c.Series = append(c.Series, s)
+	}
+	add("training rows", draw.Dashed, func(p *Point) float64 { return p.Training })
+	if len(curves) > 0 && len(curves[0]) > 0 && len(curves[0][0].Held) > 0 {
+		add("unseen rows", draw.Line, func(p *Point) float64 { return p.Held[0] })
 	}
 	return c
 }

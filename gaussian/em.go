@@ -17,23 +17,36 @@ type statistics struct {
 	n              []float64 // K
 	absent         []float64 // K×D: the part of n whose cell is missing
 	s1, s2         []float64 // K×D
+	cross          []float64 // K triangles of the sums of xᵢxⱼ, in place of s2, with full covariance
 	counts         []float64 // value·K + unit
 	likelihood     []float64 // one number: the log likelihood of the rows
 }
 
 func newStatistics(s *shape, units int) *statistics {
 	d := len(s.numeric)
-	sizes := []int{units, units * d, units * d, units * d, s.total * units, 1}
+	squares, products := units*d, 0
+	if s.full {
+		squares, products = 0, units*triangle(d)
+	}
+	sizes := []int{units, units * d, units * d, squares, products, s.total * units, 1}
 	total := 0
 	for _, size := range sizes {
 		total += size
 	}
 	t := &statistics{units: units, columns: d, all: make([]float64, total)}
 	rest := t.all
-	for i, to := range []*[]float64{&t.n, &t.absent, &t.s1, &t.s2, &t.counts, &t.likelihood} {
+	for i, to := range []*[]float64{&t.n, &t.absent, &t.s1, &t.s2, &t.cross, &t.counts, &t.likelihood} {
 		*to, rest = rest[:sizes[i]:sizes[i]], rest[sizes[i]:]
 	}
 	return t
+}
+
+// squares returns the sum of a unit's x² in a column.
+func (s *statistics) squares(unit, column int) float64 {
+	if len(s.cross) > 0 {
+		return s.cross[unit*triangle(s.columns)+tri(column, column)]
+	}
+	return s.s2[unit*s.columns+column]
 }
 
 func (s *statistics) add(o *statistics) {
@@ -45,10 +58,12 @@ func (s *statistics) add(o *statistics) {
 // stripe is the number of rows whose units are guessed at a time: their
 // probabilities stay in the nearest cache until they are summed up. chunk is
 // the number of rows whose sums are kept apart, so that they can be added in
-// one order on any number of cores; it is what learn.Split hands out.
+// one order on any number of cores; it is what learn.Split hands out. batch is
+// the number of chunks at a time: with many columns their sums are large.
 const (
 	stripe = 128
 	chunk  = 4096
+	batch  = 256
 )
 
 // em is the learning of a mixture from rows.
@@ -71,32 +86,44 @@ type em struct {
 func (e *em) expect(ctx context.Context, m *mixture) (*statistics, error) {
 	k := len(m.prior)
 	kernel := m.kernel()
-	chunks := (e.rows + chunk - 1) / chunk
+	chunks := min(batch, (e.rows+chunk-1)/chunk)
 	if len(e.partial) != chunks || chunks > 0 && e.partial[0].units != k {
 		e.partial = make([]*statistics, chunks)
 		for c := range e.partial {
 			e.partial[c] = newStatistics(e.shape, k)
 		}
 	}
-	err := learn.Split(ctx, e.rows, func(lo, hi int) {
-		sums := e.partial[lo/chunk]
-		clear(sums.all)
-		logs := make([]float64, stripe*k)
-		for at := lo; at < hi; at += stripe {
-			end := min(at+stripe, hi)
-			kernel.logs(e.sample, at, end, logs)
-			e.guess(at, end, logs, k, sums)
-			sums.accumulate(e.sample, at, end, logs)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
 	total := newStatistics(e.shape, k)
-	for _, sums := range e.partial {
-		total.add(sums)
+	for first := 0; first < e.rows; first += batch * chunk {
+		rows := min(batch*chunk, e.rows-first)
+		if err := e.expectSome(ctx, kernel, first, rows); err != nil {
+			return nil, err
+		}
+		for _, sums := range e.partial[:(rows+chunk-1)/chunk] {
+			total.add(sums)
+		}
 	}
 	return total, nil
+}
+
+// expectSome fills in the statistics of the chunks of some rows.
+func (e *em) expectSome(ctx context.Context, kernel *kernel, first, rows int) error {
+	return learn.Split(ctx, rows, func(lo, hi int) {
+		sums := e.partial[lo/chunk]
+		clear(sums.all)
+		logs := make([]float64, stripe*kernel.units)
+		for at := first + lo; at < first+hi; at += stripe {
+			end := min(at+stripe, first+hi)
+			kernel.logs(e.sample, at, end, logs)
+			e.guess(at, end, logs, kernel.units, sums)
+			if kernel.full != nil {
+				kernel.full.accumulate(sums, e.sample, at, end, logs)
+			} else {
+				sums.accumulate(e.sample, at, end, logs)
+			}
+			sums.count(e.sample, at, end, logs)
+		}
+	})
 }
 
 // guess turns the logs of rows into the units' shares of them, times the
@@ -120,7 +147,7 @@ func (e *em) guess(lo, hi int, logs []float64, k int, sums *statistics) {
 	}
 }
 
-// accumulate adds rows, given how much of each is whose.
+// accumulate adds the numbers of rows, given how much of each is whose.
 func (s *statistics) accumulate(x *sample, lo, hi int, shares []float64) {
 	k, d := s.units, s.columns
 	row := lo
@@ -163,6 +190,11 @@ func (s *statistics) accumulate(x *sample, lo, hi int, shares []float64) {
 			}
 		}
 	}
+}
+
+// count adds the names of rows.
+func (s *statistics) count(x *sample, lo, hi int, shares []float64) {
+	k := s.units
 	if q := len(x.nominal); q > 0 {
 		for row := lo; row < hi; row++ {
 			r := shares[(row-lo)*k:][:k]
@@ -190,7 +222,13 @@ func (e *em) maximise(s *statistics, m *mixture) {
 	}
 	for i := range k {
 		m.prior[i] = s.n[i] / total
+		if m.covariance != nil {
+			e.maximiseFull(s, m, i)
+		}
 		for j := range d {
+			if m.covariance != nil {
+				break
+			}
 			at := i*d + j
 			n := s.n[i] - s.absent[at]
 			switch {
@@ -235,7 +273,13 @@ func (e *em) objective(m *mixture, likelihood float64) float64 {
 		if p.n[i] > 0 {
 			total += p.n[i] * math.Log(m.prior[i])
 		}
+		if kernel.full != nil {
+			total += kernel.full.expected(p, i) - p.n[i]*math.Log(m.prior[i])
+		}
 		for j := range d {
+			if kernel.full != nil {
+				break
+			}
 			at := i*d + j
 			total += (p.n[i]-p.absent[at])*kernel.peak[j*k+i] + kernel.b[at]*p.s1[at] + kernel.a[at]*p.s2[at]
 		}

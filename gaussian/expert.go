@@ -122,6 +122,9 @@ func (e *expert) nameOf(unit int) string {
 	return name
 }
 
+// keyOf returns what tells a rule from those of other experts.
+func (e *expert) keyOf(rule int) string { return "rule " + e.source.ID + " " + e.rules[rule].ID() }
+
 // mixture returns the rules as units in z-scores, each so many times. What a
 // rule does not speak of is NORMAL, which begins at the overall figures.
 func (e *expert) mixture(s *shape, shares []float64, copies int) *mixture {
@@ -154,6 +157,7 @@ func (e *expert) mixture(s *shape, shares []float64, copies int) *mixture {
 			}
 		}
 	}
+	m.uncorrelated()
 	return m
 }
 
@@ -193,7 +197,7 @@ func shareOf(x *rule.Expectation, value string) float64 {
 }
 
 // block returns the block that the expert's rules bring: units of their own,
-// or room for what EM makes of them. It is nil if nothing of them is kept.
+// or room for what EM makes of them. It is nil if nothing of them counts.
 func (e *expert) block(schema *table.Schema, target int) *block {
 	if e == nil || e.knowledge == "start" {
 		return nil
@@ -202,20 +206,28 @@ func (e *expert) block(schema *table.Schema, target int) *block {
 	for j := range b.columns {
 		b.columns[j].level = e.columns[j].level
 	}
-	if e.knowledge != "mixture" {
-		return b
+	if e.knowledge == "mixture" {
+		b.units = e.shares(schema)
+	} else {
+		b.said = e.shares(schema)
 	}
+	return b
+}
+
+// shares returns the rules as units that rows do not move.
+func (e *expert) shares(schema *table.Schema) []share {
+	shares := make([]share, len(e.rules))
 	for i := range e.rules {
 		r := &e.rules[i]
-		u := unit{key: "rule " + e.source.ID + " " + r.ID(), name: r.Name, class: table.Missing, normal: make([]bool, len(b.columns)), expert: true, place: i}
+		u := unit{key: e.keyOf(i), name: r.Name, class: table.Missing, normal: make([]bool, len(schema.Attributes)), expert: true, place: i}
 		to := newShare(u, schema)
 		to.n = e.cases[i]
-		for j := range b.columns {
+		for j := range schema.Attributes {
 			x := expectation(r, schema.Attributes[j].Name)
 			switch {
-			case x == nil || x.Normal || b.columns[j].counts == nil && e.columns[j].deviation() == 0:
+			case x == nil || x.Normal || to.counts[j] == nil && e.columns[j].deviation() == 0:
 				to.normal[j] = true
-			case b.columns[j].counts == nil:
+			case to.counts[j] == nil:
 				mean, deviation := e.normal(j, x)
 				to.moments[j] = moment.Moment{N: to.n, Mean: mean, M2: to.n * deviation * deviation}
 			default:
@@ -224,9 +236,9 @@ func (e *expert) block(schema *table.Schema, target int) *block {
 				}
 			}
 		}
-		b.units = append(b.units, to)
+		shares[i] = to
 	}
-	return b
+	return shares
 }
 
 // teach makes up as many rows as the rules are worth.
@@ -279,18 +291,16 @@ const broad = 3
 
 // defaultExpert returns the expert who knows nothing in particular: one broad
 // unit around the mean of everything.
-func defaultExpert(task learn.Task, schema *table.Schema, columns []overall, cases float64) *block {
-	b := newBlock(learn.Source{ID: task.Source.ID + "default", Name: "default"}, schema, task.Target)
-	u := newShare(unit{key: "default " + task.Source.ID, name: "default", class: table.Missing, normal: make([]bool, len(columns)), expert: true}, schema)
+func defaultExpert(total *block, cases float64) share {
+	u := newShare(unit{key: "default", name: "default", class: table.Missing, normal: make([]bool, len(total.columns)), expert: true}, total.schema)
 	u.n = cases
-	for j := range columns {
-		b.columns[j].level = columns[j].level
-		if d := columns[j].deviation(); columns[j].counts == nil && d > 0 {
-			u.moments[j] = moment.Moment{N: cases, Mean: columns[j].moment.Mean, M2: cases * broad * broad * d * d}
+	for j := range total.columns {
+		o := &total.columns[j]
+		if d := o.deviation(); o.counts == nil && d > 0 {
+			u.moments[j] = moment.Moment{N: cases, Mean: o.moment.Mean, M2: cases * broad * broad * d * d}
 		} else {
 			u.normal[j] = true
 		}
 	}
-	b.units = []share{u}
-	return b
+	return u
 }

@@ -3,6 +3,7 @@ package gaussian
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,7 +139,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// What becomes of an expert's rules is told rule by rule.
+// What becomes of an expert's rules is told rule by rule, however they were
+// taken in.
 func TestStanding(t *testing.T) {
 	ctx := context.Background()
 	all := boston(t)
@@ -146,37 +148,45 @@ func TestStanding(t *testing.T) {
 WHEN usual (0.5) WORTH 40 EXPECT lstat ~ 0 sd ± 1 sd AND medv ~ 22 ± 8
 WHEN odd (0.5) WORTH 40 EXPECT lstat ~ 6 sd ± 0.1 sd AND medv ~ 90 ± 1
 `)
-	for _, knowledge := range []string{"mixture", "map", "teacher"} {
-		m, err := (&Learner{Units: 5, Knowledge: knowledge, Copies: 1}).Learn(ctx, learn.Task{
-			Table: all, Target: learn.NoTarget, Seed: 1, Rules: rules, Expert: learn.Source{ID: "e", Name: "e.rules"},
-		})
+	for _, c := range []struct {
+		l       *Learner
+		worth   float64
+		sources int
+	}{
+		{&Learner{Units: 5}, 20, 2}, {&Learner{Knowledge: "map", Copies: 1}, 20, 2}, {&Learner{Knowledge: "map"}, 20, 2},
+		{&Learner{Knowledge: "teacher"}, 20, 2}, {&Learner{Knowledge: "start", Iterations: 5}, 0, 1},
+		{&Learner{Units: 3, Covariance: "full"}, 20, 2}, {&Learner{Knowledge: "map", Covariance: "full"}, 20, 2}, {&Learner{Units: 3, Knowledge: "teacher", Covariance: "full", Default: 3}, 20, 2},
+	} {
+		m, err := c.l.Learn(ctx, learn.Task{Table: all, Target: learn.NoTarget, Seed: 1, Rules: rules, Expert: learn.Source{ID: "e", Name: "e.rules"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		standing := m.(*Model).Standing()
-		states := map[string]string{}
-		for _, s := range standing {
-			states[s.Rule] = s.State
-			if !strings.Contains(s.String(), "e.rules") {
-				t.Errorf("%s: %q does not name its source", knowledge, s)
+		name := c.l.Knowledge + " " + c.l.Covariance
+		standing := m.(learn.Teller).UnitStandings()
+		if len(standing) != 2 {
+			t.Fatalf("%s: %d rules fare: %v", name, len(standing), standing)
+		}
+		for i, want := range []learn.UnitStanding{
+			{Unit: "usual", State: learn.Confirmed}, {Unit: "odd", State: learn.Outvoted},
+		} {
+			s := standing[i]
+			if s.Unit != want.Unit || s.State != want.State || s.Worth != c.worth || s.Of != 506 || !strings.Contains(s.String(), "e.rules") {
+				t.Errorf("%s: %v, expected %s to be %s", name, s, want.Unit, want.State)
 			}
 		}
-		if knowledge == "mixture" && (states["usual"] != "confirmed" || states["odd"] != "outvoted") {
-			t.Errorf("mixture: %v", states)
-		}
-		if knowledge == "map" && states["odd"] == "confirmed" {
-			t.Errorf("map: %v", states)
+		// Half of all rows or more are usual, within a width.
+		if s := standing[0]; !(s.Rows > 253 && s.Moved < 1 && (s.Column == "lstat" || s.Column == "medv")) {
+			t.Errorf("%s: %+v", name, s)
 		}
 		base, err := m.(learn.Ruler).Rules()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(base.Notes) < len(standing) {
-			t.Errorf("%s: the rules do not say how the expert fares", knowledge)
+		if !strings.Contains(base.String(), standing[1].String()) {
+			t.Errorf("%s: the rules do not say how the expert fares", name)
 		}
-		sources := m.(learn.Forgetter).Sources()
-		if len(sources) != 2 || sources[1].ID != "e" {
-			t.Errorf("%s: sources %v", knowledge, sources)
+		if sources := m.(learn.Forgetter).Sources(); len(sources) != c.sources || sources[len(sources)-1].ID == "" != (c.sources == 1) {
+			t.Errorf("%s: sources %v", name, sources)
 		}
 		parts, err := m.Parts()
 		if err != nil {
@@ -186,8 +196,42 @@ WHEN odd (0.5) WORTH 40 EXPECT lstat ~ 6 sd ± 0.1 sd AND medv ~ 90 ± 1
 		if err != nil {
 			t.Fatal(err)
 		}
-		if densityOf(t, loaded, all) != densityOf(t, m, all) {
-			t.Errorf("%s: the model differs after loading", knowledge)
+		if densityOf(t, loaded, all) != densityOf(t, m, all) || !slices.Equal(loaded.(learn.Teller).UnitStandings(), standing) {
+			t.Errorf("%s: the model differs after loading", name)
+		}
+	}
+}
+
+// Rows that come in later can make a rule that nobody met a disputed one.
+func TestStandingMoves(t *testing.T) {
+	ctx := context.Background()
+	few := numbers(t, []float64{1, 2})
+	rules := parse(t, "WHEN a (1) WORTH 30 EXPECT x0 ~ 100 ± 1")
+	m, err := (&Learner{Floor: new(1e-3)}).Learn(ctx, learn.Task{Table: few, Target: learn.NoTarget, Source: learn.Source{ID: "rows"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err = m.(learn.Teller).Tell(ctx, rules, learn.Source{ID: "e"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		rows int
+		want learn.State
+	}{{0, learn.Unmet}, {3, learn.Disputed}, {30, learn.Outvoted}} {
+		more := make([]float64, c.rows)
+		u, err := m.(learn.Updater).Begin(learn.Source{ID: "more"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := u.Add(ctx, numbers(t, more)); err != nil {
+			t.Fatal(err)
+		}
+		now, err := u.Freeze(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := now.(learn.Teller).UnitStandings()[0]; s.State != c.want {
+			t.Errorf("with %d rows more: %v, expected %s", c.rows, s, c.want)
 		}
 	}
 }

@@ -28,27 +28,27 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	if target == learn.NoTarget {
 		return &learn.Explanation{}, nil
 	}
-	logs := append([]float64(nil), m.logPrior...)
-	e := &learn.Explanation{Prior: m.answer(logs), Additive: true}
+	q := m.question(target)
+	e := &learn.Explanation{Prior: q.answer(), Additive: true}
 	last := append([]float64(nil), e.Prior...)
 	var missing []int
 	for j := range m.columns {
-		c := &m.columns[j]
+		c, cell := &m.columns[j], t.Columns[j]
 		switch {
 		case j == target:
 			continue
-		case c.share != nil && t.Columns[j].Codes[row] == table.Missing, c.share == nil && table.IsMissing(t.Columns[j].Floats[row]):
+		case c.share != nil && cell.Codes[row] == table.Missing, c.share == nil && table.IsMissing(cell.Floats[row]):
 			missing = append(missing, j)
 			continue
-		case c.share != nil && t.Columns[j].Codes[row] < 0, c.share == nil && (c.precision == nil || !finite(t.Columns[j].Floats[row])):
+		case c.share != nil && cell.Codes[row] < 0, c.share == nil && (c.precision == nil || !finite(cell.Floats[row])):
 			continue
 		case c.share != nil:
-			c.addNominal(logs, t.Columns[j].Codes[row:row+1], len(logs))
+			q.known[j].Codes[0] = cell.Codes[row]
 		default:
-			c.addNumber(logs, c.unit(t.Columns[j].Floats[row]))
+			q.known[j].Floats[0] = cell.Floats[row]
 		}
 		text := rule.Test{Op: rule.Eq, Column: m.total.schema.Attributes[j].Name, Value: t.Text(row, j)}.String()
-		now := m.answer(logs)
+		now := q.answer()
 		for class := range now {
 			if now[class] != last[class] {
 				e.Evidence = append(e.Evidence, learn.Evidence{Text: text, Class: class, Weight: now[class] - last[class]})
@@ -57,23 +57,44 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 		last = now
 	}
 	for _, j := range missing {
-		e.Missing = append(e.Missing, learn.MissingCell{Column: m.total.schema.Attributes[j].Name, CouldMove: m.couldMove(j, logs, last)})
+		e.Missing = append(e.Missing, learn.MissingCell{Column: m.total.schema.Attributes[j].Name, CouldMove: q.couldMove(j, last)})
 	}
 	return e, nil
 }
 
+// question is a row whose cells become known one after the other.
+type question struct {
+	*Model
+	view  *view
+	known []table.Column
+	logs  []float64
+}
+
+// question returns the row of which nothing is known.
+func (m *Model) question(target int) *question {
+	q := &question{Model: m, view: m.view(target), known: make([]table.Column, len(m.columns)), logs: make([]float64, len(m.logPrior))}
+	for j := range q.known {
+		if m.columns[j].share != nil {
+			q.known[j].Codes = []int32{table.Missing}
+		} else {
+			q.known[j].Floats = []float64{table.NA}
+		}
+	}
+	return q
+}
+
 // answer returns the log probabilities of the classes, or the expected number,
-// given the logs of what the units explain. It leaves the logs alone.
-func (m *Model) answer(logs []float64) []float64 {
-	units := append([]float64(nil), logs...)
-	m.posterior(units)
-	c := &m.columns[m.total.target]
+// given what is known.
+func (q *question) answer() []float64 {
+	q.view.explain(&table.Table{Schema: q.total.schema, Columns: q.known}, 0, 1, q.logs)
+	q.posterior(q.logs)
+	c := &q.columns[q.total.target]
 	if c.share == nil {
-		mean, _, _ := c.number(units)
+		mean, _, _ := q.view.expect(0).number(q.logs)
 		return []float64{mean}
 	}
-	p := make([]float64, len(c.share)/len(units))
-	c.classes(units, p)
+	p := make([]float64, len(c.share)/len(q.logs))
+	c.classes(q.logs, p)
 	for v := range p {
 		p[v] = max(math.Log(p[v]), impossible)
 	}
@@ -84,35 +105,39 @@ func (m *Model) answer(logs []float64) []float64 {
 // of the most probable class, or the number: the most over the column's values
 // or, for a number, over three deviations to both sides of each unit's centre
 // in steps of a half.
-func (m *Model) couldMove(j int, logs, now []float64) float64 {
+func (q *question) couldMove(j int, now []float64) float64 {
 	best := 0
 	for v := range now {
 		if now[v] > now[best] {
 			best = v
 		}
 	}
-	most, classes := 0.0, m.columns[m.total.target].share != nil
-	try := func(add func(logs []float64)) {
-		moved := append([]float64(nil), logs...)
-		add(moved)
-		then := m.answer(moved)
+	most, classes := 0.0, q.columns[q.total.target].share != nil
+	compare := func() {
+		then := q.answer()
 		if classes {
 			most = max(most, math.Abs(math.Exp(then[best])-math.Exp(now[best])))
 		} else {
 			most = max(most, math.Abs(then[0]-now[0]))
 		}
 	}
-	c := &m.columns[j]
-	for v := range m.overall[j].counts {
-		try(func(logs []float64) { c.addNominal(logs, []int32{int32(v)}, len(logs)) })
+	c := &q.columns[j]
+	for v := range q.overall[j].counts {
+		q.known[j].Codes[0] = int32(v)
+		compare()
+	}
+	if c.share != nil {
+		q.known[j].Codes[0] = table.Missing
+		return most
 	}
 	if c.precision != nil {
 		for i := range c.mean {
 			for step := -6; step <= 6; step++ {
-				x := c.number64(c.mean[i] + float64(step)/2*c.deviation[i])
-				try(func(logs []float64) { c.addNumber(logs, c.unit(x)) })
+				q.known[j].Floats[0] = c.number64(c.mean[i] + float64(step)/2*c.deviation[i])
+				compare()
 			}
 		}
 	}
+	q.known[j].Floats[0] = table.NA
 	return min(most, math.MaxFloat64)
 }

@@ -136,11 +136,15 @@ func (f *fit) learn(ctx context.Context, report func(float64)) ([]*block, error)
 	schema := learn.CopySchema(f.task.Table.Schema)
 	data := &block{source: f.task.Source, schema: schema, target: f.task.Target, columns: f.columns}
 	expert := f.expert.block(schema, f.task.Target)
+	if f.expert != nil && expert == nil { // its rules are where EM begins, no more
+		data.said, data.expert = f.expert.shares(schema), f.expert.source
+	}
 	without := -1
 	if f.apart() {
 		without = f.task.Target
 	}
 	shape := newShape(schema, f.columns, without)
+	shape.full = f.Covariance == "full"
 	groups := f.groups()
 	done := 0
 	for _, g := range groups {
@@ -183,9 +187,6 @@ func (f *fit) learn(ctx context.Context, report func(float64)) ([]*block, error)
 	blocks := []*block{data}
 	if expert != nil {
 		blocks = append(blocks, expert)
-	}
-	if f.Default > 0 {
-		blocks = append(blocks, defaultExpert(f.task, schema, f.columns, f.Default))
 	}
 	return blocks, nil
 }
@@ -268,7 +269,7 @@ func (f *fit) describe(m *mixture, class int) []unit {
 			}
 		}
 		if f.expert.guides() {
-			u.name = f.expert.nameOf(i)
+			u.name, u.begun = f.expert.nameOf(i), f.expert.keyOf(i/f.expert.copies)
 		}
 		u.place = place
 		u.key = m.key(f.task.Source.ID, class, i)

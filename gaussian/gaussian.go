@@ -22,10 +22,17 @@
 // values get a pseudo case spread over the values for the same reason. A
 // column that never varies says nothing.
 //
+// With covariance=full the numeric columns of a unit are correlated, and the
+// floor holds in every direction. What is missing is then expected given the
+// other cells of its row, c_M + Σ_MO Σ_OO⁻¹ (x − c)_O, in learning, with its
+// variance, as in answers: a few units predict as several lines would. Rules
+// state the units' centres and widths, and say that they are a summary.
+//
 // A model is the sum of its sources. Each keeps, for every unit, the weight,
 // moments and counts of its rows, split among the units as they were when the
 // source came; an expert's rules are a source like any other, worth so many
-// cases. Merging puts units and sources side by side, which is the incremental
+// cases, and UnitStandings says how the rows bear each of them out. Merging
+// puts units and sources side by side, which is the incremental
 // mixture of section 5.1, P(a) = K_a/(K_a + K_b); forgetting drops a source's
 // terms. Both are exact: nothing is subtracted.
 //
@@ -38,7 +45,7 @@
 // is exactly the merge of the old model with one of the new rows.
 //
 // The cost of learning is rows × columns × units for each iteration, that of
-// an answer columns × units.
+// an answer columns × units; with full covariance columns count squared.
 package gaussian
 
 import (
@@ -62,7 +69,7 @@ func init() {
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true, Density: true, Rules: true},
 		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true},
 		Contract: learn.Bounded,
-		Keeps:    "statistics per source: weight, moments and counts of each unit",
+		Keeps:    "statistics per source: weight, moments and counts of each unit, and what experts said",
 		New:      func() learn.Learner { return &Learner{} },
 		Decode:   decode,
 	})
@@ -102,6 +109,11 @@ type Learner struct {
 	// Floor is the least width of a unit, in deviations of the column. Nil
 	// is 0.2.
 	Floor *float64 `set:"floor" default:"0.2" doc:"least width of a unit, in deviations of the column"`
+	// Covariance is whether the numeric columns are independent within a
+	// unit, as the paper has them, or correlated. Rules cannot say how: of
+	// correlated columns they state the centres and widths, and are a
+	// summary.
+	Covariance string `set:"covariance" default:"diagonal" oneof:"diagonal|full" doc:"numeric columns within a unit: independent, or correlated (full; rules then only summarise)"`
 	// M is the number of pseudo cases that each unit spreads evenly over
 	// the values of a nominal column. Nil is 1.
 	M *float64 `set:"m" default:"1" doc:"pseudo cases of each unit, spread evenly over the values of a nominal column"`
@@ -135,6 +147,7 @@ type settings struct {
 	Iterations     int
 	Tolerance      float64
 	Floor, M       float64
+	Covariance     string
 	Knowledge      string
 	Copies         int
 	Default        float64
@@ -155,7 +168,7 @@ func (l *Learner) settings() (settings, error) {
 	s := settings{
 		Units: l.Units, From: l.From, Pruning: or(l.Pruning, "likelihood"), Size: or(l.Size, "fixed"),
 		Normal: l.Normal, Inputs: l.Inputs, Start: or(l.Start, "random"), Starts: l.Starts,
-		Iterations: l.Iterations, Tolerance: 1e-5, Floor: 0.2, M: 1,
+		Iterations: l.Iterations, Tolerance: 1e-5, Floor: 0.2, M: 1, Covariance: or(l.Covariance, "diagonal"),
 		Knowledge: or(l.Knowledge, "mixture"), Copies: l.Copies, Default: l.Default, Update: or(l.Update, "online"), Tune: l.Tune,
 	}
 	for _, d := range []struct {
@@ -203,12 +216,29 @@ func (s *settings) check() error {
 	}{
 		{"pruning", s.Pruning, []string{"likelihood", "centres"}}, {"size", s.Size, []string{"fixed", "validation"}}, {"start", s.Start, []string{"random", "kmeans"}},
 		{"knowledge", s.Knowledge, []string{"mixture", "map", "teacher", "start"}}, {"update", s.Update, []string{"online", "add"}},
+		{"covariance", s.Covariance, []string{"diagonal", "full"}},
 	} {
 		if !slices.Contains(w.words, w.value) {
 			return fmt.Errorf("setting %s=%s: expected one of %v", w.key, w.value, w.words)
 		}
 	}
+	if s.Covariance == "full" {
+		for _, alone := range []struct {
+			key   string
+			value int
+		}{{"normal", s.Normal}, {"inputs", s.Inputs}, {"tune", s.Tune}} {
+			if alone.value > 0 {
+				return fmt.Errorf("setting %s=%d: with covariance=full no column of a unit stands by itself; leave out one of the two", alone.key, alone.value)
+			}
+		}
+	}
 	return nil
+}
+
+// reading is the settings by which a model's statistics become parameters:
+// models that differ in them are not parts of one.
+func (s *settings) reading() string {
+	return fmt.Sprintf("covariance=%s floor=%v m=%v default=%v", s.Covariance, s.Floor, s.M, s.Default)
 }
 
 // Learn returns the model of the task's rows, and of its rules.

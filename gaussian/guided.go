@@ -33,6 +33,7 @@ func (f *fit) guided(ctx context.Context, s *sample, report func(float64)) (*mix
 			m.centre[at] += jitter * f.random.NormFloat64()
 		}
 	}
+	m.uncorrelated()
 	for at, p := range m.share {
 		m.share[at] = 0.9*p + 0.1*e.overall[at/units] // nothing is impossible before a row was seen
 	}
@@ -51,7 +52,7 @@ func (m *Model) Tell(ctx context.Context, rules *rule.Base, source learn.Source)
 	}
 	for _, b := range m.blocks {
 		if b.source.ID == source.ID {
-			return nil, fmt.Errorf("source %q is already in the model; forget it first, or tell under another name", source.ID)
+			return nil, fmt.Errorf("the model was told these rules already, as %s; forget them first", b.source.Name)
 		}
 	}
 	e := &expert{source: source, knowledge: "mixture", copies: 1, schema: m.total.schema, columns: m.overall}

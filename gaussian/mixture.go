@@ -11,16 +11,18 @@ type shape struct {
 	offset  []int  // of each nominal column's values among all of them
 	total   int    // values of all nominal columns
 	flat    []bool // numeric columns that never vary, and say nothing
+	full    bool   // numeric columns are correlated within units
 }
 
 // mixture is the units side by side, numbers in z-scores of the training
 // rows: unit i expects column j near centre[i·D+j], give or take
 // width[i·D+j], and value v of all nominal values with probability
-// share[v·K+i].
+// share[v·K+i]. With full covariance, width is the root of its diagonal.
 type mixture struct {
 	*shape
 	prior         []float64
 	centre, width []float64
+	covariance    []float64 // K triangles; nil if columns are independent within units
 	share         []float64
 	// normal conclusions stay what the column is like over all rows: 0 ± 1,
 	// or its overall frequencies. The numeric columns of unit i are at
@@ -30,10 +32,29 @@ type mixture struct {
 
 func newMixture(s *shape, units int) *mixture {
 	d, q := len(s.numeric), len(s.nominal)
-	return &mixture{
+	m := &mixture{
 		shape: s,
 		prior: make([]float64, units), centre: make([]float64, units*d), width: make([]float64, units*d),
 		share: make([]float64, units*s.total), normal: make([]bool, units*(d+q)),
+	}
+	if s.full {
+		m.covariance = make([]float64, units*triangle(d))
+	}
+	return m
+}
+
+// uncorrelated makes the covariances those of the widths alone.
+func (m *mixture) uncorrelated() {
+	if m.covariance == nil {
+		return
+	}
+	d := len(m.numeric)
+	clear(m.covariance)
+	for at, w := range m.width {
+		if m.flat[at%d] {
+			w = 1
+		}
+		m.covariance[at/d*triangle(d)+tri(at%d, at%d)] = w * w
 	}
 }
 
@@ -42,6 +63,7 @@ func (m *mixture) clone() *mixture {
 	copy(c.prior, m.prior)
 	copy(c.centre, m.centre)
 	copy(c.width, m.width)
+	copy(c.covariance, m.covariance)
 	copy(c.share, m.share)
 	copy(c.normal, m.normal)
 	return c
@@ -71,6 +93,9 @@ func (m *mixture) copyUnit(to int, from *mixture, i int) {
 	d, c := len(m.numeric), len(m.numeric)+len(m.nominal)
 	copy(m.centre[to*d:(to+1)*d], from.centre[i*d:(i+1)*d])
 	copy(m.width[to*d:(to+1)*d], from.width[i*d:(i+1)*d])
+	if t := triangle(d); m.covariance != nil {
+		copy(m.covariance[to*t:(to+1)*t], from.covariance[i*t:(i+1)*t])
+	}
 	copy(m.normal[to*c:(to+1)*c], from.normal[i*c:(i+1)*c])
 	for v := range m.total {
 		m.share[v*len(m.prior)+to] = from.share[v*len(from.prior)+i]
@@ -86,6 +111,7 @@ type kernel struct {
 	a, b           []float64 // K×D
 	peak           []float64 // D×K
 	logShare       []float64 // value·K + unit
+	full           *full     // instead of a, b and peak, unless nil
 }
 
 const halfLog2Pi = 0.91893853320467274178032973640562
@@ -97,10 +123,13 @@ func (m *mixture) kernel() *kernel {
 		base: make([]float64, k), a: make([]float64, k*d), b: make([]float64, k*d),
 		peak: make([]float64, d*k), logShare: make([]float64, len(m.share)),
 	}
+	if m.covariance != nil {
+		e.full = m.fullKernel()
+	}
 	for i := range k {
 		e.base[i] = math.Log(m.prior[i])
 		for j := range d {
-			if m.flat[j] {
+			if m.flat[j] || e.full != nil {
 				continue
 			}
 			c, precision := m.centre[i*d+j], 1/(m.width[i*d+j]*m.width[i*d+j])
@@ -120,6 +149,29 @@ func (m *mixture) kernel() *kernel {
 // logs fills in, for the rows lo ≤ row < hi, the log of what each unit gives
 // the row, K numbers a row.
 func (e *kernel) logs(s *sample, lo, hi int, logs []float64) {
+	if e.full != nil {
+		e.full.logs(s, lo, hi, logs)
+	} else {
+		e.numbers(s, lo, hi, logs)
+	}
+	k := e.units
+	if q := len(s.nominal); q > 0 {
+		for row := lo; row < hi; row++ {
+			out := logs[(row-lo)*k:][:k]
+			for c, code := range s.codes[row*q:][:q] {
+				if code < 0 {
+					continue
+				}
+				for i, l := range e.logShare[(s.offset[c]+int(code))*k:][:k] {
+					out[i] += l
+				}
+			}
+		}
+	}
+}
+
+// numbers is logs of the numeric columns, which are independent.
+func (e *kernel) numbers(s *sample, lo, hi int, logs []float64) {
 	k, d := e.units, e.columns
 	row := lo
 	for ; row+4 <= hi; row += 4 {
@@ -156,19 +208,6 @@ func (e *kernel) logs(s *sample, lo, hi int, logs []float64) {
 			for _, j := range s.missing[s.start[row]:s.start[row+1]] {
 				for i, p := range e.peak[int(j)*k:][:k] {
 					out[i] -= p
-				}
-			}
-		}
-	}
-	if q := len(s.nominal); q > 0 {
-		for row := lo; row < hi; row++ {
-			out := logs[(row-lo)*k:][:k]
-			for c, code := range s.codes[row*q:][:q] {
-				if code < 0 {
-					continue
-				}
-				for i, l := range e.logShare[(s.offset[c]+int(code))*k:][:k] {
-					out[i] += l
 				}
 			}
 		}

@@ -21,6 +21,7 @@ type Model struct {
 
 	logPrior []float64 // of each unit
 	columns  []column
+	joint    *joint // how columns hang together within units; nil if they do not
 }
 
 var (
@@ -75,6 +76,10 @@ func newModel(s settings, hasTarget bool, blocks []*block) (*Model, error) {
 	if !(weight <= 2*moment.MaxWeight) {
 		return nil, fmt.Errorf("the weights of the rows add up to %g; scale them to a sum below %g", weight, float64(moment.MaxWeight))
 	}
+	if s.Default > 0 {
+		total.units = append(total.units, defaultExpert(total, s.Default))
+		weight += s.Default
+	}
 	unique(total.units)
 	m := &Model{settings: s, blocks: blocks, total: total, overall: total.columns, rows: total.rows, logPrior: make([]float64, len(total.units)), columns: make([]column, len(total.columns))}
 	for i := range total.units {
@@ -86,6 +91,9 @@ func newModel(s settings, hasTarget bool, blocks []*block) (*Model, error) {
 		} else {
 			m.columns[j] = m.numeric(j)
 		}
+	}
+	if s.Covariance == "full" {
+		m.joint = m.newJoint()
 	}
 	return m, nil
 }
@@ -250,7 +258,7 @@ func (m *Model) predict(ctx context.Context, t *table.Table, target int, out *le
 				if c.share != nil {
 					c.classes(r, out.Row(row))
 				} else {
-					out.Mean[row], out.Low[row], out.High[row] = c.number(r)
+					out.Mean[row], out.Low[row], out.High[row] = v.expect(row - at).number(r)
 				}
 			}
 		}

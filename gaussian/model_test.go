@@ -41,7 +41,6 @@ func numbers(t testing.TB, columns ...[]float64) *table.Table {
 
 // Odd tables give sound models.
 func TestOddTables(t *testing.T) {
-	ctx := context.Background()
 	inf, na := math.Inf(1), table.NA
 	for name, rows := range map[string]*table.Table{
 		"one row":                numbers(t, []float64{3}, []float64{5}),
@@ -56,51 +55,58 @@ func TestOddTables(t *testing.T) {
 		"a far outlier":          numbers(t, []float64{0, 1, 0, 1, 1e12}, []float64{0, 1, 2, 3, 4}),
 		"a unit that no row has": numbers(t, []float64{0, 0, 0, 0, 0, 1e6}, []float64{0, 0, 0, 0, 0, 1e6}),
 	} {
-		for _, target := range []int{learn.NoTarget, 0} {
-			m, err := (&Learner{}).Learn(ctx, learn.Task{Table: rows, Target: target, Seed: 1})
-			if err != nil {
-				if target == 0 && name == "nothing known" && strings.Contains(err.Error(), "no row has a target") {
-					continue
-				}
-				t.Fatalf("%s: %v", name, err)
-			}
-			out := make([]float64, rows.Rows())
-			if err := m.(learn.Density).LogDensity(ctx, rows, out); err != nil {
-				t.Fatal(err)
-			}
-			for r, l := range out {
-				if math.IsNaN(l) || math.IsInf(l, 0) {
-					t.Errorf("%s: log density of row %d is %v", name, r+1, l)
-				}
-			}
-			for column := range rows.Columns {
-				a, err := m.(learn.Asker).Ask(rows, 0, column)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !(a.Low <= a.Median && a.Median <= a.High) || math.IsNaN(a.Mean) || math.IsInf(a.Mean, 0) || !(a.Experience >= 0 && a.Experience <= 1) {
-					t.Errorf("%s: column %d is answered with %+v", name, column, a)
-				}
-			}
-			full, err := m.(learn.Imputer).Impute(ctx, rows)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for j, c := range full.Columns {
-				for r, x := range c.Floats {
-					if math.IsNaN(x) && !m.(*Model).unknown(j) {
-						t.Errorf("%s: row %d, column %d is still missing", name, r+1, j+1)
-					}
-				}
-			}
-			base, err := m.(learn.Ruler).Rules()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := base.Check(m.Schema()); err != nil && !m.(*Model).unknown(0) {
-				t.Errorf("%s: %v", name, err)
+		for kind, l := range []*Learner{{}, {Covariance: "full"}, {Start: "kmeans", Default: 2}, {Units: 3, From: 6, Size: "validation"}} {
+			for _, target := range []int{learn.NoTarget, 0} {
+				t.Run(fmt.Sprintf("%s, learner %d, target %d", name, kind, target), func(t *testing.T) { testOddTable(t, name, rows, l, target) })
 			}
 		}
+	}
+}
+
+func testOddTable(t *testing.T, name string, rows *table.Table, l *Learner, target int) {
+	ctx := context.Background()
+	m, err := l.Learn(ctx, learn.Task{Table: rows, Target: target, Seed: 1})
+	if err != nil {
+		if target == 0 && name == "nothing known" && strings.Contains(err.Error(), "no row has a target") {
+			return
+		}
+		t.Fatalf("%s: %v", name, err)
+	}
+	out := make([]float64, rows.Rows())
+	if err := m.(learn.Density).LogDensity(ctx, rows, out); err != nil {
+		t.Fatal(err)
+	}
+	for r, l := range out {
+		if math.IsNaN(l) || math.IsInf(l, 0) {
+			t.Errorf("%s: log density of row %d is %v", name, r+1, l)
+		}
+	}
+	for column := range rows.Columns {
+		a, err := m.(learn.Asker).Ask(rows, 0, column)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(a.Low <= a.Median && a.Median <= a.High) || math.IsNaN(a.Mean) || math.IsInf(a.Mean, 0) || !(a.Experience >= 0 && a.Experience <= 1) {
+			t.Errorf("%s: column %d is answered with %+v", name, column, a)
+		}
+	}
+	full, err := m.(learn.Imputer).Impute(ctx, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, c := range full.Columns {
+		for r, x := range c.Floats {
+			if math.IsNaN(x) && !m.(*Model).unknown(j) {
+				t.Errorf("%s: row %d, column %d is still missing", name, r+1, j+1)
+			}
+		}
+	}
+	base, err := m.(learn.Ruler).Rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := base.Check(m.Schema()); err != nil && !m.(*Model).unknown(0) {
+		t.Errorf("%s: %v", name, err)
 	}
 }
 
@@ -174,8 +180,18 @@ func TestPictures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := CurveChart(points, "Boston", "units", "test").SVG(&picture); err != nil {
-		t.Error(err)
+	if c := CurveChart("Boston", "units", points); len(c.Series) != 2 || c.SVG(&picture) != nil {
+		t.Errorf("%d series, and a picture of %d bytes", len(c.Series), picture.Len())
+	}
+	sizes, err := (&Learner{Units: 2, Starts: 1}).SizeChart(context.Background(), learn.Task{Table: all.Slice(0, 60), Target: learn.NoTarget, Seed: 1}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unseen := sizes.Series[1]; len(unseen.X) != 6 || !(unseen.Low[0] < unseen.Y[0]) {
+		t.Errorf("unseen rows: %+v", unseen)
+	}
+	if _, err := (&Learner{}).SizeChart(context.Background(), learn.Task{Table: all.Slice(0, 5), Target: learn.NoTarget}, 3); err == nil {
+		t.Error("five rows are cut into three folds")
 	}
 }
 
@@ -213,6 +229,14 @@ func FuzzDecode(f *testing.F) {
 	}
 	parts, err := m.Parts()
 	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(parts[0].Data, parts[1].Data)
+	m, err = (&Learner{Units: 2, Covariance: "full", Default: 3}).Learn(context.Background(), learn.Task{Table: rows, Target: 1, Seed: 1, Source: learn.Source{ID: "a"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	if parts, err = m.Parts(); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(parts[0].Data, parts[1].Data)

@@ -26,6 +26,8 @@ type savedBlock struct {
 	Rows    float64       `cbor:"rows"`
 	Columns []savedColumn `cbor:"columns"`
 	Units   []savedUnit   `cbor:"units"`
+	Said    []savedUnit   `cbor:"said,omitempty"`
+	Expert  [2]string     `cbor:"expert,omitempty"` // ID and name
 }
 
 // savedColumn is an attribute and what it is like over the source's rows.
@@ -47,8 +49,10 @@ type savedUnit struct {
 	Class   int32     `cbor:"class"`
 	Normal  []bool    `cbor:"normal"`
 	Expert  bool      `cbor:"expert,omitempty"`
+	Begun   string    `cbor:"begun,omitempty"`
 	N       float64   `cbor:"n"`
 	Numbers []float64 `cbor:"numbers"`
+	Cross   []float64 `cbor:"cross,omitempty"`
 }
 
 const (
@@ -75,7 +79,7 @@ func (m *Model) Parts() ([]learn.Part, error) {
 }
 
 func (b *block) saved() savedBlock {
-	s := savedBlock{ID: b.source.ID, Name: b.source.Name, Target: b.target, Rows: b.rows, Columns: make([]savedColumn, len(b.columns)), Units: make([]savedUnit, len(b.units))}
+	s := savedBlock{ID: b.source.ID, Name: b.source.Name, Target: b.target, Rows: b.rows, Columns: make([]savedColumn, len(b.columns)), Units: b.savedUnits(b.units), Said: b.savedUnits(b.said), Expert: [2]string{b.expert.ID, b.expert.Name}}
 	for j, c := range b.columns {
 		a := &b.schema.Attributes[j]
 		s.Columns[j] = savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Values: a.Values, Counts: c.counts}
@@ -84,9 +88,14 @@ func (b *block) saved() savedBlock {
 			s.Columns[j].Moment = []float64{c.moment.N, c.moment.Mean, c.moment.M2}
 		}
 	}
-	for i := range b.units {
-		u := &b.units[i]
-		to := savedUnit{Key: u.key, Name: u.name, Class: u.class, Normal: u.normal, Expert: u.expert, N: u.n}
+	return s
+}
+
+func (b *block) savedUnits(units []share) []savedUnit {
+	saved := make([]savedUnit, len(units))
+	for i := range units {
+		u := &units[i]
+		to := savedUnit{Key: u.key, Name: u.name, Class: u.class, Normal: u.normal, Expert: u.expert, Begun: u.begun, N: u.n, Cross: u.cross}
 		for j := range b.columns {
 			if u.counts[j] == nil {
 				to.Numbers = append(to.Numbers, u.moments[j].N, u.moments[j].Mean, u.moments[j].M2)
@@ -95,9 +104,9 @@ func (b *block) saved() savedBlock {
 		for j := range b.columns {
 			to.Numbers = append(to.Numbers, u.counts[j]...)
 		}
-		s.Units[i] = to
+		saved[i] = to
 	}
-	return s
+	return saved
 }
 
 // decode makes a model of the parts that Parts returned.
@@ -156,7 +165,7 @@ func (s *savedBlock) block() (*block, error) {
 	if s.Target < learn.NoTarget || s.Target >= len(s.Columns) || !isWeight(s.Rows) {
 		return nil, fmt.Errorf("target %d of %d columns, or rows of the weight %v", s.Target, len(s.Columns), s.Rows)
 	}
-	b := &block{source: learn.Source{ID: s.ID, Name: s.Name}, schema: &table.Schema{}, target: s.Target, rows: s.Rows}
+	b := &block{source: learn.Source{ID: s.ID, Name: s.Name}, schema: &table.Schema{}, target: s.Target, rows: s.Rows, expert: learn.Source{ID: s.Expert[0], Name: s.Expert[1]}}
 	numbers := 0 // of each unit
 	for j := range s.Columns {
 		c := &s.Columns[j]
@@ -187,9 +196,20 @@ func (s *savedBlock) block() (*block, error) {
 	if err := learn.Distinct(b.schema); err != nil {
 		return nil, err
 	}
+	var err error
+	if b.units, err = b.read(s.Units, numbers); err != nil {
+		return nil, err
+	}
+	b.said, err = b.read(s.Said, numbers)
+	return b, err
+}
+
+// read checks units, each of so many numbers, and returns them as shares.
+func (b *block) read(units []savedUnit, numbers int) ([]share, error) {
 	keys := map[string]bool{}
-	for i := range s.Units {
-		u := &s.Units[i]
+	shares := make([]share, len(units))
+	for i := range units {
+		u := &units[i]
 		if len(u.Numbers) != numbers || len(u.Normal) != len(b.columns) || keys[u.Key] || !isWeight(u.N) {
 			return nil, fmt.Errorf("unit %q has %d numbers, expected %d, or comes twice", u.Name, len(u.Numbers), numbers)
 		}
@@ -197,18 +217,17 @@ func (s *savedBlock) block() (*block, error) {
 		if u.Class != table.Missing && (b.target < 0 || u.Class < 0 || int(u.Class) >= len(b.schema.Attributes[b.target].Values)) {
 			return nil, fmt.Errorf("unit %q is of class %d, which is not there", u.Name, u.Class)
 		}
-		to, err := u.share(b)
-		if err != nil {
+		var err error
+		if shares[i], err = u.share(b); err != nil {
 			return nil, fmt.Errorf("unit %q: %v", u.Name, err)
 		}
-		to.place = i
-		b.units = append(b.units, to)
+		shares[i].place = i
 	}
-	return b, nil
+	return shares, nil
 }
 
 func (u *savedUnit) share(b *block) (share, error) {
-	to := newShare(unit{key: u.Key, name: u.Name, class: u.Class, normal: u.Normal, expert: u.Expert}, b.schema)
+	to := newShare(unit{key: u.Key, name: u.Name, class: u.Class, normal: u.Normal, expert: u.Expert, begun: u.Begun}, b.schema)
 	to.n = u.N
 	rest := u.Numbers
 	for j := range b.columns {
@@ -224,6 +243,19 @@ func (u *savedUnit) share(b *block) (share, error) {
 		rest = rest[n:]
 		if slices.ContainsFunc(to.counts[j], func(n float64) bool { return !isWeight(n) }) {
 			return share{}, fmt.Errorf("counts of column %q are not weights", b.schema.Attributes[j].Name)
+		}
+	}
+	if len(u.Cross) > 0 {
+		if len(u.Cross) != triangle(len(b.columns)) {
+			return share{}, fmt.Errorf("%d products of columns, expected %d", len(u.Cross), triangle(len(b.columns)))
+		}
+		to.cross = u.Cross
+		for j := range b.columns {
+			for k := range j + 1 {
+				if x := u.Cross[tri(j, k)]; !(math.Abs(x) <= math.Sqrt(to.moments[j].M2)*math.Sqrt(to.moments[k].M2)*(1+1e-6)) {
+					return share{}, fmt.Errorf("the products of columns %d and %d sum up to %v, more than their squares", j+1, k+1, x)
+				}
+			}
 		}
 	}
 	if u.Class >= 0 && u.N > 0 && !(to.counts[b.target][u.Class] > 0) {

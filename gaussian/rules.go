@@ -1,11 +1,14 @@
 package gaussian
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -17,7 +20,7 @@ func (m *Model) Rules() (*rule.Base, error) {
 	if m.settings.Tune > 0 {
 		base.Notes = append(base.Notes, fmt.Sprintf("fine-tuned to predict %s: centres and widths weigh the conclusions and no longer describe the rows", m.total.targetName()))
 	}
-	for _, s := range m.Standing() {
+	for _, s := range m.UnitStandings() {
 		base.Notes = append(base.Notes, s.String())
 	}
 	for i := range m.total.units {
@@ -38,7 +41,45 @@ func (m *Model) Rules() (*rule.Base, error) {
 		base.Units = nil
 		base.Notes = append(base.Notes, "no column says anything: none varies")
 	}
+	if m.joint != nil {
+		base.Notes = append([]string{m.summary(base)}, base.Notes...)
+	}
 	return base, nil
+}
+
+// summary says how far rules answer as the model does whose columns are
+// correlated within units, for rows as the model expects them.
+func (m *Model) summary(base *rule.Base) string {
+	const why = "columns are correlated within units (covariance=full), of which rules only state centres and widths"
+	target := m.total.target
+	predictor, err := rule.NewPredictor(base, m.total.schema, max(target, 0), m.Overall()...)
+	if target < 0 || err != nil {
+		return "summary: " + why
+	}
+	made := m.make(probes, rand.New(rand.NewPCG(1, 4)), func(j int) bool { return j != target })
+	rows, err := table.New(m.total.schema, made.Columns, nil)
+	if err != nil {
+		return "summary: " + why
+	}
+	ours, theirs := learn.NewPredictions(m, probes), learn.NewPredictions(m, probes)
+	if m.Predict(context.Background(), rows, ours) != nil || predictor.Predict(rows, theirs.P, theirs.Mean) != nil {
+		return "summary: " + why
+	}
+	if names := m.total.schema.Attributes[target].Values; m.columns[target].share != nil {
+		agree := 0
+		for r := range probes {
+			if learn.Best(ours.Row(r), names) == learn.Best(theirs.Row(r), names) {
+				agree++
+			}
+		}
+		return fmt.Sprintf("summary: agrees with the model on %.1f %% of rows; %s", 100*float64(agree)/probes, why)
+	}
+	sum := 0.0
+	for r := range probes {
+		d := ours.Mean[r] - theirs.Mean[r]
+		sum += d * d
+	}
+	return fmt.Sprintf("summary: off by %.3g from the model's answers (root mean square); %s", math.Sqrt(sum/probes), why)
 }
 
 // speaks reports whether rules have something to say of a column: it is the
@@ -106,6 +147,9 @@ type Network struct {
 func (m *Model) Network(column int) (*Network, error) {
 	if column < 0 || column >= len(m.columns) || m.columns[column].share != nil {
 		return nil, fmt.Errorf("column %d is not a numeric one of the model's %d columns", column+1, len(m.columns))
+	}
+	if m.joint != nil {
+		return nil, fmt.Errorf("with covariance=full units are not axis-parallel basis functions")
 	}
 	n := &Network{LogKappa: append([]float64(nil), m.logPrior...)}
 	for j := range m.columns {
@@ -211,9 +255,12 @@ func (m *Model) divergence(i, j int) float64 {
 	return min(max(0, sum), 1e6)
 }
 
+// mostDots is how many rows a picture shows; of more, some.
+const mostDots = 2000
+
 // Ovals returns the picture of the units over two numeric columns: for each
-// the line at two deviations, which has 86 % of its rows inside, and the rows
-// of a table, if one is given.
+// the line at two deviations, which has 86 % of its rows inside, dashed if an
+// expert told it, and the rows of a table in the model's schema, unless nil.
 func (m *Model) Ovals(x, y int, rows *table.Table) (*draw.Chart, error) {
 	for _, j := range []int{x, y} {
 		if j < 0 || j >= len(m.columns) || m.columns[j].share != nil {
@@ -221,19 +268,68 @@ func (m *Model) Ovals(x, y int, rows *table.Table) (*draw.Chart, error) {
 		}
 	}
 	names := m.total.schema.Attributes
-	chart := &draw.Chart{Title: "Gaussian units", XLabel: names[x].Name, YLabel: names[y].Name}
+	chart := &draw.Chart{Title: "Gaussian units: 86 % of the rows of each lie inside its line", XLabel: names[x].Name, YLabel: names[y].Name}
 	if rows != nil {
-		chart.Series = append(chart.Series, draw.Series{Name: "rows", Kind: draw.Points, X: rows.Columns[x].Floats, Y: rows.Columns[y].Floats})
+		if err := learn.Fits(m.total.schema, rows); err != nil {
+			return nil, err
+		}
+		dots := draw.Series{Name: "rows", Kind: draw.Dots}
+		step := max(1, float64(rows.Rows())/mostDots)
+		for r := 0.0; int(r) < rows.Rows(); r += step {
+			dots.X, dots.Y = append(dots.X, rows.Columns[x].Floats[int(r)]), append(dots.Y, rows.Columns[y].Floats[int(r)])
+		}
+		if step > 1 {
+			dots.Name = fmt.Sprintf("%d of %d rows", len(dots.X), rows.Rows())
+		}
+		chart.Series = append(chart.Series, dots)
 	}
 	for i := range m.total.units {
-		s := draw.Series{Name: fmt.Sprintf("%s (%.2f)", m.total.units[i].name, math.Exp(m.logPrior[i]))}
+		u := &m.total.units[i]
+		s := draw.Series{Name: fmt.Sprintf("%s (%.2f)", u.name, math.Exp(m.logPrior[i]))}
+		if u.expert {
+			s.Kind = draw.Dashed
+		}
 		a, b := &m.columns[x], &m.columns[y]
 		for step := range 65 {
 			sin, cos := math.Sincos(2 * math.Pi * float64(step) / 64)
+			r := m.correlation(i, x, y)
 			s.X = append(s.X, a.number64(a.mean[i]+2*a.deviation[i]*cos))
-			s.Y = append(s.Y, b.number64(b.mean[i]+2*b.deviation[i]*sin))
+			s.Y = append(s.Y, b.number64(b.mean[i]+2*b.deviation[i]*(r*cos+math.Sqrt(1-r*r)*sin)))
 		}
 		chart.Series = append(chart.Series, s)
 	}
+	chart.XRange = roomAround(chart.Series, func(s *draw.Series) []float64 { return s.X })
 	return chart, nil
+}
+
+// correlation returns how two numeric columns are correlated within a unit.
+func (m *Model) correlation(i, x, y int) float64 {
+	if m.joint == nil {
+		return 0
+	}
+	a, b := slices.Index(m.joint.numeric, x), slices.Index(m.joint.numeric, y)
+	if a < 0 || b < 0 {
+		return 0
+	}
+	d := len(m.joint.numeric)
+	r := m.joint.covariance[i*triangle(d)+tri(a, b)] / m.joint.width[i*d+a] / m.joint.width[i*d+b]
+	return min(max(r, -1), 1)
+}
+
+// roomAround returns the range of all finite numbers and a little more, so
+// that no mark touches the frame.
+func roomAround(series []draw.Series, numbers func(*draw.Series) []float64) [2]float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	for i := range series {
+		for _, x := range numbers(&series[i]) {
+			if finite(x) {
+				low, high = min(low, x), max(high, x)
+			}
+		}
+	}
+	room := (high/2 - low/2) / 15
+	if !finite(room) {
+		return [2]float64{}
+	}
+	return [2]float64{low - room, high + room}
 }

@@ -3,6 +3,7 @@ package gaussian
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
@@ -191,17 +192,17 @@ func (s *sample) weightOf(row int) float64 {
 	return s.weights[row]
 }
 
+// missingOf returns the numeric columns of a row's missing cells.
+func (s *sample) missingOf(row int) []int32 {
+	if s.start == nil {
+		return nil
+	}
+	return s.missing[s.start[row]:s.start[row+1]]
+}
+
 // known reports whether a numeric cell is.
 func (s *sample) known(row, column int) bool {
-	if s.start == nil {
-		return true
-	}
-	for _, c := range s.missing[s.start[row]:s.start[row+1]] {
-		if int(c) == column {
-			return false
-		}
-	}
-	return true
+	return !slices.Contains(s.missingOf(row), int32(column))
 }
 
 // pick returns some rows of the sample.

@@ -32,8 +32,8 @@ func (m *Model) Merge(ctx context.Context, other learn.Model) (learn.Model, erro
 	if !ok {
 		return nil, fmt.Errorf("a gaussian model cannot be merged with a model of learner %s", other.Learner())
 	}
-	if m.settings.Floor != o.settings.Floor || m.settings.M != o.settings.M {
-		return nil, fmt.Errorf("models learnt with different settings cannot be merged: floor=%v m=%v and floor=%v m=%v", m.settings.Floor, m.settings.M, o.settings.Floor, o.settings.M)
+	if a, b := m.settings.reading(), o.settings.reading(); a != b {
+		return nil, fmt.Errorf("models learnt with different settings cannot be merged: %s and %s", a, b)
 	}
 	if m.total.targetName() != o.total.targetName() {
 		return nil, fmt.Errorf("models of different targets cannot be merged: %q and %q", m.total.targetName(), o.total.targetName())

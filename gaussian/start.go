@@ -66,6 +66,7 @@ func (e *em) start(rows []int) *mixture {
 			}
 		}
 	}
+	m.uncorrelated()
 	return m
 }
 

@@ -7,32 +7,61 @@ import (
 
 // tune changes all parameters of the network y = Σ w_i n_i(x) so that the
 // squared error of a numeric target falls (section 7.3), beginning with EM's:
-// first the output weights by least squares (equation 2), then gradient
-// descent on weights, centres, log widths and log priors, whose step grows
-// while the error falls and is halved when it does not. It never ends with a
-// larger error than EM's. Afterwards b_i(x) is how much a unit's conclusion
-// weighs, no longer a density of the rows.
+// first the output weights by least squares (equation 2), then weights,
+// centres, log widths and log priors down the gradient, each with a step of its
+// own that grows while the sign of its derivative stays and is halved when it
+// turns (Rprop without backtracking, Igel & Hüsken 2000). It ends with the
+// least error on the way, which is never larger than EM's. Afterwards b_i(x) is
+// how much a unit's conclusion weighs, no longer a density of the rows.
 func tune(ctx context.Context, s *sample, m *mixture, target, steps int, floor float64) error {
 	n := newTuner(s, m, target, floor)
 	n.leastSquares()
-	step := 0.1
-	last := n.error(m)
-	for range steps {
+	best, least := m.clone(), math.Inf(1)
+	var size, last []float64
+	for done := range steps + 1 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		gradient := n.gradient()
-		next := m.clone()
-		n.move(next, gradient, step)
-		if e := n.error(next); e < last {
-			*m, last = *next, e
-			step *= 1.2
-		} else {
-			step /= 2
+		g, e := n.gradient()
+		if e < least {
+			best, least = m.clone(), e
 		}
+		if done == steps {
+			break
+		}
+		if last == nil {
+			size, last = make([]float64, len(g)), make([]float64, len(g))
+			for i := range size {
+				size[i] = firstStep
+			}
+		}
+		for i := range g {
+			switch turn := g[i] * last[i]; {
+			case turn > 0:
+				size[i] = min(1.2*size[i], longestStep)
+			case turn < 0:
+				size[i], g[i] = max(0.5*size[i], shortestStep), 0
+			}
+			last[i] = g[i]
+			switch {
+			case g[i] > 0:
+				g[i] = -size[i]
+			case g[i] < 0:
+				g[i] = size[i]
+			}
+		}
+		n.move(m, g)
 	}
+	*m = *best
 	return nil
 }
+
+// Steps of a parameter, in deviations or in logs.
+const (
+	firstStep    = 0.01
+	shortestStep = 1e-6
+	longestStep  = 0.2
+)
 
 // tuner has the rows whose target is known, the target's cells hidden.
 type tuner struct {
@@ -128,18 +157,21 @@ func (n *tuner) leastSquares() {
 
 // gradient returns the derivative of the mean squared error by the weights,
 // centres, log widths and log priors of the units: those of centres and
-// widths at i·D+j, the target's centre being the weight, then the priors.
-func (n *tuner) gradient() []float64 {
+// widths at i·D+j, the target's centre being the weight, then the priors. It
+// also returns the error.
+func (n *tuner) gradient() ([]float64, float64) {
 	m := n.m
 	k, d := len(m.prior), len(m.numeric)
 	g := make([]float64, 2*k*d+k)
 	shares := n.outputs(m)
+	squares := 0.0
 	for r, y := range n.y {
 		row := shares[r*k : (r+1)*k]
 		out := 0.0
 		for i, s := range row {
 			out += s * m.centre[i*d+n.target]
 		}
+		squares += n.weightOf(r) * (out - y) * (out - y)
 		f := 2 * n.weightOf(r) * (out - y) / n.weight
 		for i, s := range row {
 			if s == 0 {
@@ -158,11 +190,11 @@ func (n *tuner) gradient() []float64 {
 			}
 		}
 	}
-	return g
+	return g, squares / n.weight
 }
 
-// move takes a step downhill. NORMAL conclusions stay.
-func (n *tuner) move(m *mixture, g []float64, step float64) {
+// move takes a step. NORMAL conclusions stay.
+func (n *tuner) move(m *mixture, step []float64) {
 	k, d, q := len(m.prior), len(m.numeric), len(m.nominal)
 	total := 0.0
 	for i := range k {
@@ -170,12 +202,12 @@ func (n *tuner) move(m *mixture, g []float64, step float64) {
 			if m.normal[i*(d+q)+j] {
 				continue
 			}
-			m.centre[i*d+j] -= step * g[i*d+j]
+			m.centre[i*d+j] += step[i*d+j]
 			if j != n.target {
-				m.width[i*d+j] = max(n.floor, m.width[i*d+j]*math.Exp(-min(1, max(-1, step*g[k*d+i*d+j]))))
+				m.width[i*d+j] = max(n.floor, m.width[i*d+j]*math.Exp(step[k*d+i*d+j]))
 			}
 		}
-		m.prior[i] *= math.Exp(-min(1, max(-1, step*g[2*k*d+i])))
+		m.prior[i] *= math.Exp(step[2*k*d+i])
 		total += m.prior[i]
 	}
 	for i := range k {

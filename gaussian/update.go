@@ -22,6 +22,7 @@ type update struct {
 	vocabulary *learn.Vocabulary
 	fresh      []*table.Table // rows that get units of their own
 	pending    float64        // weight added since current was made
+	correlated []bool         // columns of current that hang together; nil if none do
 	changed    bool
 }
 
@@ -69,6 +70,12 @@ func (u *update) locate() {
 		}
 		u.places = append(u.places, at)
 	}
+	if x := u.current.joint; x != nil {
+		u.correlated = make([]bool, len(u.block.columns))
+		for _, j := range x.numeric {
+			u.correlated[j] = true
+		}
+	}
 }
 
 // Add learns the table's rows: all of them or, on an error, none.
@@ -105,7 +112,7 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 	f := fit{task: learn.Task{Table: t, Target: u.block.target}}
 	k := len(u.places)
 	logs := make([]float64, k)
-	var at, fresh []int
+	var at, units, fresh []int
 	var shares []float64
 	for row := range t.Rows() {
 		w := t.Weight(row)
@@ -118,17 +125,24 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 			continue
 		}
 		u.view.explain(t, row, row+1, logs)
-		at, shares = at[:0], shares[:0]
+		at, units, shares = at[:0], units[:0], shares[:0]
 		for i, place := range u.places {
 			if place >= 0 && u.belongs(t, row, i) {
-				at, shares = append(at, place), append(shares, logs[i])
+				at, units, shares = append(at, place), append(units, i), append(shares, logs[i])
 			}
 		}
 		if len(at) == 0 || normalise(shares) == negativeInfinity {
 			fresh = append(fresh, row) // of a class that no unit speaks of
 			continue
 		}
-		u.block.addRow(t, row, at, shares)
+		u.block.addRow(t, row, at, shares, u.correlated)
+		if x := u.current.joint; x != nil {
+			for n, r := range shares {
+				if r > leastWeight {
+					x.addRow(u.current, t, row, u.view, units[n], w*r, u.block, &u.block.units[at[n]])
+				}
+			}
+		}
 		if u.pending += w; u.pending > lag*u.current.rows {
 			if err := u.refresh(); err != nil {
 				return err
@@ -236,7 +250,6 @@ func (u *update) learnFresh(ctx context.Context) (*block, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Default = 0
 	blocks, err := f.learn(ctx, func(float64) {})
 	if err != nil {
 		return nil, err

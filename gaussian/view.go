@@ -18,12 +18,19 @@ type view struct {
 	// c are at i·D+c.
 	mean, precision []float64
 	room            []float64 // for a stripe's cells
+
+	// Of a model with full covariance:
+	without  int    // the column whose cells are not looked at
+	given    *given // it, from the others
+	rows     sample
+	gap      *gap
+	expected column // what units expect of it given a row
 }
 
 // view returns the view without the cells of a column, which may be -1. It is
 // not safe for concurrent use; share gives each goroutine its own.
 func (m *Model) view(without int) *view {
-	v := &view{model: m, base: append([]float64(nil), m.logPrior...)}
+	v := &view{model: m, base: append([]float64(nil), m.logPrior...), without: without}
 	for j := range m.columns {
 		switch c := &m.columns[j]; {
 		case j == without:
@@ -41,13 +48,16 @@ func (m *Model) view(without int) *view {
 			v.precision = append(v.precision, c.precision[i]*math.Sqrt(0.5))
 		}
 	}
+	if m.joint != nil {
+		v.given = m.joint.given(without)
+	}
 	return v
 }
 
 // share returns the view for another goroutine.
 func (v *view) share() *view {
 	w := *v
-	w.room = nil
+	w.room, w.rows, w.gap, w.expected = nil, sample{}, nil, column{}
 	return &w
 }
 
@@ -55,6 +65,34 @@ func (v *view) share() *view {
 // the row's known cells in it, K numbers a row. A row's numbers are added in
 // one order whatever rows stand around it.
 func (v *view) explain(t *table.Table, lo, hi int, logs []float64) {
+	if v.given != nil {
+		v.given.gather(v.model, t, lo, hi, &v.rows)
+		v.given.kernel.logs(&v.rows, 0, hi-lo, logs)
+	} else {
+		v.numbers(t, lo, hi, logs)
+	}
+	for _, j := range v.nominal {
+		v.model.columns[j].addNominal(logs, t.Columns[j].Codes[lo:hi], len(v.base))
+	}
+}
+
+// expect returns what units expect of the column that is left out, given the
+// n-th of the rows that were explained last. It holds until the next call.
+func (v *view) expect(n int) *column {
+	c := &v.model.columns[v.without]
+	if v.given == nil || v.given.slope == nil {
+		return c
+	}
+	if v.gap == nil {
+		v.gap = newGap(len(v.given.numeric))
+		v.expected = column{scale: c.scale, mean: make([]float64, len(c.mean)), deviation: make([]float64, len(c.mean))}
+	}
+	v.given.expect(&v.model.overall[v.without], &v.rows, n, v.gap, &v.expected)
+	return &v.expected
+}
+
+// numbers is explain of the numeric columns, which are independent.
+func (v *view) numbers(t *table.Table, lo, hi int, logs []float64) {
 	k, d := len(v.base), len(v.numeric)
 	if len(v.room) < (hi-lo)*d {
 		v.room = make([]float64, (hi-lo)*d)
@@ -74,9 +112,6 @@ func (v *view) explain(t *table.Table, lo, hi int, logs []float64) {
 			v.one(x[r*d:(r+1)*d], logs[r*k:(r+1)*k])
 		}
 		r++
-	}
-	for _, j := range v.nominal {
-		v.model.columns[j].addNominal(logs, t.Columns[j].Codes[lo:hi], k)
 	}
 }
 

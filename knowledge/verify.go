@@ -32,7 +32,7 @@ func Verify(ctx context.Context, m learn.Model, l learn.Learner, rows []learn.Le
 	if err != nil {
 		return nil, err
 	}
-	all, err := join(m.Schema(), rows)
+	all, err := Join(m.Schema(), rows)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +57,8 @@ func Verify(ctx context.Context, m learn.Model, l learn.Learner, rows []learn.Le
 	return p, nil
 }
 
-// join puts the rows of all sources into one table.
-func join(schema *table.Schema, parts []learn.Learnt) (*table.Table, error) {
+// Join puts the rows of all sources, which are of one schema, into one table.
+func Join(schema *table.Schema, parts []learn.Learnt) (*table.Table, error) {
 	rows, weighted := 0, false
 	for _, p := range parts {
 		if err := learn.Fits(schema, p.Table); err != nil {

@@ -47,10 +47,14 @@ func parameters(l Learner) []reflect.StructField {
 // Set gives a learner's parameter a value, as --set key=value does. The
 // learner is a pointer to a struct whose parameters are fields of type
 // string, bool, int or float64, or pointers to these where zero is a value of
-// its own and nil the default, with the tags that Option describes.
+// its own and nil the default, with the tags that Option describes. A field of
+// type map[string]string takes every key that has a dot in it, whole: such
+// settings are handed on to other learners.
 func Set(l Learner, key, value string) (err error) {
 	fields := parameters(l)
-	i := slices.IndexFunc(fields, func(f reflect.StructField) bool { return f.Tag.Get("set") == key })
+	i := slices.IndexFunc(fields, func(f reflect.StructField) bool {
+		return f.Tag.Get("set") == key || f.Type.Kind() == reflect.Map && strings.Contains(key, ".")
+	})
 	if i < 0 {
 		known := make([]string, len(fields))
 		for i, f := range fields {
@@ -93,6 +97,11 @@ func Set(l Learner, key, value string) (err error) {
 			return fmt.Errorf("setting %s=%s: expected a number", key, value)
 		}
 		v.SetFloat(x)
+	case reflect.Map:
+		if v.IsNil() {
+			v.Set(reflect.MakeMap(f.Type))
+		}
+		v.SetMapIndex(reflect.ValueOf(key), reflect.ValueOf(value))
 	default:
 		return fmt.Errorf("setting %s: its type %v cannot be set", key, f.Type)
 	}
@@ -108,6 +117,11 @@ func New(name string, settings map[string]string) (Learner, error) {
 	l := info.New()
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		if err := Set(l, key, settings[key]); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if c, ok := l.(Checker); ok {
+		if err := c.Check(); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -75,3 +75,42 @@ func TestSetRefuses(t *testing.T) {
 		}
 	}
 }
+
+// handing is a learner that hands settings on to another.
+type handing struct {
+	Base   string            `set:"base" default:"none" doc:"another"`
+	OfBase map[string]string `set:"base.KEY" default:"none" doc:"its settings"`
+}
+
+func (*handing) Learn(context.Context, Task) (Model, error) {
+	return nil, errors.New("nothing to learn")
+}
+
+func (h *handing) Check() error {
+	if _, ok := h.OfBase["base.bad"]; ok {
+		return errors.New("bad is bad")
+	}
+	return nil
+}
+
+func TestSetHandsOn(t *testing.T) {
+	h := &handing{}
+	for _, key := range []string{"base.a", "other.b.c"} {
+		if err := Set(h, key, "1"); err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	if len(h.OfBase) != 2 || h.OfBase["base.a"] != "1" || h.OfBase["other.b.c"] != "1" || h.Base != "" {
+		t.Errorf("handed on: %+v", h)
+	}
+	if err := Set(h, "bse", "1"); err == nil {
+		t.Error("a key without a dot is handed on")
+	}
+	Register(Info{Name: "handing", New: func() Learner { return &handing{} }})
+	if _, err := New("handing", map[string]string{"base.bad": "1"}); err == nil || err.Error() != "handing: bad is bad" {
+		t.Errorf("a learner that finds its settings wrong: %v", err)
+	}
+	if _, err := New("handing", map[string]string{"base.good": "1"}); err != nil {
+		t.Error(err)
+	}
+}

@@ -57,6 +57,7 @@ var (
 	_ Asker     = (*Told)(nil)
 	_ Imputer   = (*Told)(nil)
 	_ Keeper    = (*Told)(nil)
+	_ Teller    = (*Told)(nil)
 )
 
 // toldRule is an expert's rule; With and Worth are set.
@@ -186,7 +187,7 @@ func tell(ctx context.Context, m Model, rules *rule.Base, expert Source, learnt 
 	}
 	if f, ok := t.inner.(Forgetter); ok {
 		for _, s := range f.Sources() {
-			if !slices.ContainsFunc(learnt, func(l Learnt) bool { return l.Source.ID == s.ID }) {
+			if !isUnitExpert(t.inner, s) && !slices.ContainsFunc(learnt, func(l Learnt) bool { return l.Source.ID == s.ID }) {
 				return nil, fmt.Errorf("the rows of %s are needed to weigh the rules against them", cmp.Or(s.Name, s.ID, "the anonymous source"))
 			}
 		}
@@ -205,6 +206,13 @@ func tell(ctx context.Context, m Model, rules *rule.Base, expert Source, learnt 
 		}
 	}
 	return t.ready(), nil
+}
+
+// isUnitExpert reports whether a source is one who told WHEN … EXPECT rules,
+// and so brought no rows.
+func isUnitExpert(m Model, s Source) bool {
+	t, ok := m.(Teller)
+	return ok && slices.ContainsFunc(t.UnitStandings(), func(u UnitStanding) bool { return u.Expert.ID == s.ID })
 }
 
 // Telling returns a learner whose models are told rules once they have learnt.

@@ -147,6 +147,29 @@ func placed(fired string, place []int, width int) string {
 	return string(marks)
 }
 
+// Tell hands an expert's WHEN … EXPECT rules on to the model itself.
+func (m *Told) Tell(ctx context.Context, rules *rule.Base, expert Source) (Model, error) {
+	inner, err := ability[Teller](m, "take WHEN … EXPECT rules in")
+	if err != nil {
+		return nil, err
+	}
+	told, err := inner.Tell(ctx, rules, expert)
+	if err != nil {
+		return nil, err
+	}
+	return (&Told{inner: told, rules: m.rules, tallies: m.tallies}).ready(), nil
+}
+
+// UnitStandings returns how the WHEN … EXPECT rules that the model itself took
+// in fare.
+func (m *Told) UnitStandings() []UnitStanding {
+	inner, err := ability[Teller](m, "")
+	if err != nil {
+		return nil
+	}
+	return inner.UnitStandings()
+}
+
 // Experts lists who told the model rules, with the rules of each.
 func (m *Told) Experts() (experts []Source, rules []*rule.Base) {
 	for i := range m.rules {

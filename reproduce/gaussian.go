@@ -1,11 +1,13 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/gaussian"
@@ -36,18 +38,19 @@ func init() {
 	}
 
 	// The allowance is the standard error over ten folds, about 0.4 to 0.8.
+	// One division into folds can lie 0.3 from the next.
 	for _, units := range []struct {
 		count      int
 		nll, above float64
 	}{{10, 8.5, .8}, {3, 11.6, .5}} {
 		on(fmt.Sprintf("units-%02d", units.count), "figure 6, worked out again",
 			fmt.Sprintf("test nats a row with %d units, pruned from 30 by procedure 1", units.count),
-			units.nll, Bound{Relation: AtMost, Within: units.above}, 2, func(ctx context.Context, h *housing) (float64, error) {
+			units.nll, Bound{Relation: AtMost, Within: units.above}, 4, func(ctx context.Context, h *housing) (float64, error) {
 				return h.unitsCurve(ctx, func(points []gaussian.Point) float64 { return points[30-units.count].Held[0] })
 			})
 	}
 	on("units-01", "figure 6, worked out again", "test nats a row with 1 unit",
-		20.1, Bound{Relation: AtMost, Within: .4}, 2, func(ctx context.Context, h *housing) (float64, error) {
+		20.1, Bound{Relation: AtMost, Within: .4}, 4, func(ctx context.Context, h *housing) (float64, error) {
 			return h.mean(ctx, func(f fold) (float64, error) {
 				points, err := (&gaussian.Learner{Units: 1, Starts: 1, Reference: h.Table}).Curve(ctx, f.task(h), f.test)
 				if err != nil {
@@ -57,7 +60,7 @@ func init() {
 			})
 		})
 	on("procedures-agree", "section 6.2 (\"almost always\"), worked out again", "share of steps in which both pruning procedures remove the same unit",
-		.48, Within(.12), 1, func(ctx context.Context, h *housing) (float64, error) {
+		.48, Within(.12), 2, func(ctx context.Context, h *housing) (float64, error) {
 			return h.unitsCurve(ctx, func(points []gaussian.Point) float64 {
 				agree := 0.0
 				for _, p := range points[:len(points)-1] {
@@ -70,13 +73,15 @@ func init() {
 		})
 	on("table-4", "table 4", "mean difference of three units' centres, in deviations, from the printed ones; nearest of 20 restarts",
 		0, Bound{Relation: AtMost, Within: .05}, 2, func(ctx context.Context, h *housing) (float64, error) {
-			m, err := h.threeUnits(ctx)
+			m, err := h.threeUnits(ctx, .2)
 			return m.difference, err
 		})
-	// The printed network had conclusions set to NORMAL already.
-	on("table-5", "table 5", "mean difference of three units' priors from the printed ones, in the restart of table 4",
-		0, Bound{Relation: AtMost, Within: .05}, 2, func(ctx context.Context, h *housing) (float64, error) {
-			m, err := h.threeUnits(ctx)
+	// The paper does not say how narrow its units could be. Of the two least
+	// widths of the other experiments, 0.35 comes nearer to the centres of
+	// table 4 (0.024 on average, with 0.2 0.028), so the priors are those.
+	on("table-5", "table 5", "mean difference of three units' priors from the printed ones, in the restart nearest to table 4, widths at least 0.35",
+		0, Bound{Relation: AtMost, Within: .03}, 2, func(ctx context.Context, h *housing) (float64, error) {
+			m, err := h.threeUnits(ctx, .35)
 			return m.priors, err
 		})
 	on("normal", "figure 7 (no significant loss), worked out again as 0.21 ± 0.19", "test nats a row that 10 of 42 conclusions set to NORMAL cost",
@@ -98,6 +103,10 @@ func init() {
 				return 0
 			})
 		})
+	// With 13 inputs, a rank correlation of 0.484 or more is one time in 20
+	// chance (Spearman's test, one-sided).
+	on("inputs-order", "table 7", "rank correlation of the mean order in which inputs of medv go with the printed one",
+		1, Bound{Relation: AtLeast, Within: 1 - .484}, 3, func(ctx context.Context, h *housing) (float64, error) { return h.inputOrder(ctx) })
 	on("inputs-best", "figure 8", "number of inputs at which medv is predicted best, on average over folds",
 		3, Within(1), 3, func(ctx context.Context, h *housing) (float64, error) { return h.bestInputs(ctx) })
 
@@ -111,8 +120,12 @@ func init() {
 				return h.mean(ctx, func(f fold) (float64, error) { return h.informed(ctx, f, 10, k.knowledge, k.worth) })
 			})
 	}
-	on("prior-order", "figure 9", "of 10 and 25 rows, where MAP beats the mixture of models, that the teacher, and that no rules",
-		2, Bound{Relation: AtLeast, Within: .5}, 3, func(ctx context.Context, h *housing) (float64, error) { return h.orderHolds(ctx, 10, 25) })
+	// The order is one of means: a division into folds by itself moves each by
+	// about 0.4 nats.
+	Register(Experiment{
+		Name: "gaussian-prior-order", Source: paper + "figure 9", Measure: "of 10 and 25 rows, where MAP beats the mixture of models, that the teacher, and that no rules, on average over divisions",
+		Published: 2, Bound: Bound{Relation: AtLeast}, Seeds: 10, Run: orderOfMeans(10, 25),
+	})
 	// The paper's 70, 70 and 19 were 100, 50 and 50 when worked out again.
 	for _, k := range []struct {
 		knowledge       string
@@ -120,7 +133,7 @@ func init() {
 		published, less float64
 	}{{"mixture", 50, 70, 0}, {"map", 9, 70, 20}, {"teacher", 100, 19, 0}} {
 		on("prior-helps-"+k.knowledge, "figure 9", "rows up to which the rules help significantly (paired t over ten folds, 95 %)",
-			k.published, Bound{Relation: AtLeast, Within: k.less}, 2, func(ctx context.Context, h *housing) (float64, error) {
+			k.published, Bound{Relation: AtLeast, Within: k.less}, 4, func(ctx context.Context, h *housing) (float64, error) {
 				return h.helpsUpTo(ctx, k.knowledge, k.worth)
 			})
 	}
@@ -228,6 +241,30 @@ func (h *housing) bestInputs(ctx context.Context) (float64, error) {
 	return float64(slices.Index(sums, slices.Min(sums))), nil
 }
 
+// inputOrder correlates the mean place at which each input goes with the
+// printed order.
+func (h *housing) inputOrder(ctx context.Context) (float64, error) {
+	printed := strings.Fields("chas rad dis crim indus nox age tax ptratio zn b rm lstat")
+	places := make([]float64, len(h.Columns))
+	for _, f := range h.folds {
+		points, err := h.inputCurve(ctx, f)
+		if err != nil {
+			return 0, err
+		}
+		for i, p := range points[1:] {
+			places[p.Removed] += float64(i)
+		}
+	}
+	order := slices.Clone(printed)
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(places[h.Schema.Index(a)], places[h.Schema.Index(b)]) })
+	squares, n := 0.0, float64(len(order))
+	for i, name := range order {
+		d := float64(i - slices.Index(printed, name))
+		squares += d * d
+	}
+	return 1 - 6*squares/(n*(n*n-1)), nil
+}
+
 // printed is the centres of table 4, a row a column of the data; NaN is
 // "normal". Below it are the priors of table 5.
 var (
@@ -242,11 +279,12 @@ var (
 // likeness is how far three units are from the printed ones.
 type likeness struct{ difference, priors float64 }
 
-// threeUnits learns all rows from 20 starts and returns the nearest likeness.
-func (h *housing) threeUnits(ctx context.Context) (likeness, error) {
+// threeUnits learns all rows from 20 starts, with a least width, and returns
+// the nearest likeness.
+func (h *housing) threeUnits(ctx context.Context, floor float64) (likeness, error) {
 	nearest := likeness{difference: math.Inf(1)}
 	for start := range uint64(20) {
-		m, err := (&gaussian.Learner{Units: 3, Starts: 1}).Learn(ctx, learn.Task{Table: h.Table, Target: learn.NoTarget, Seed: h.seed*20 + start})
+		m, err := (&gaussian.Learner{Units: 3, Starts: 1, Floor: &floor}).Learn(ctx, learn.Task{Table: h.Table, Target: learn.NoTarget, Seed: h.seed*20 + start})
 		if err != nil {
 			return nearest, err
 		}
@@ -325,27 +363,36 @@ func (h *housing) informed(ctx context.Context, f fold, rows int, knowledge stri
 	return -stat.Mean(logs).Value, nil
 }
 
-// orderHolds counts the numbers of rows at which the ways to use the rules
-// come in the published order.
-func (h *housing) orderHolds(ctx context.Context, rows ...int) (float64, error) {
-	holds := 0.0
-	for _, n := range rows {
-		var nll []float64
-		for _, k := range []struct {
-			knowledge string
-			worth     float64
-		}{{"map", 9}, {"mixture", 50}, {"teacher", 100}, {"", 0}} {
-			x, err := h.mean(ctx, func(f fold) (float64, error) { return h.informed(ctx, f, n, k.knowledge, k.worth) })
-			if err != nil {
-				return 0, err
+// orderOfMeans counts the numbers of rows at which the ways to use the rules,
+// on average over seeds, come in the published order.
+func orderOfMeans(rows ...int) func(ctx context.Context, seeds int) (Result, error) {
+	ways := []struct {
+		knowledge string
+		worth     float64
+	}{{"map", 9}, {"mixture", 50}, {"teacher", 100}, {"", 0}}
+	return func(ctx context.Context, seeds int) (Result, error) {
+		holds := 0.0
+		for _, n := range rows {
+			var nll []float64
+			for _, way := range ways {
+				r, err := OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
+					h, err := loadHousing(ctx, seed)
+					if err != nil {
+						return 0, err
+					}
+					return h.mean(ctx, func(f fold) (float64, error) { return h.informed(ctx, f, n, way.knowledge, way.worth) })
+				})(ctx, seeds)
+				if err != nil {
+					return Result{}, err
+				}
+				nll = append(nll, r.Ours)
 			}
-			nll = append(nll, x)
+			if slices.IsSorted(nll) {
+				holds++
+			}
 		}
-		if slices.IsSorted(nll) {
-			holds++
-		}
+		return Result{holds, holds, holds}, nil
 	}
-	return holds, nil
 }
 
 // helpsUpTo returns the largest number of rows up to which the rules help

@@ -1,9 +1,12 @@
 package rulenet
 
 import (
+	"context"
 	"slices"
 	"testing"
 
+	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/learntest"
 )
 
@@ -34,5 +37,49 @@ func TestContractOfThePublishedUpdate(t *testing.T) {
 		if err := learntest.Check(info(t), o); err != nil {
 			t.Errorf("weights=%s: %v", weights, err)
 		}
+	}
+}
+
+// A network that keeps no rows answers as any other; what it cannot do is learn
+// more.
+func TestContractWithoutRows(t *testing.T) {
+	laws := []string{"abilities are those declared", "missing cells", "predictions are sound", "weight 2 is the row twice", "rules predict as the model does", "explanations add up", "graphs are well formed"}
+	if err := learntest.Check(info(t), learntest.Options{Settings: map[string]string{"update": "none"}, Laws: laws}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSavedWithoutRows(t *testing.T) {
+	l, err := learn.New(Name, map[string]string{"update": "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	votes, set, err := datasets.Load(context.Background(), "votes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := l.Learn(context.Background(), learn.Task{Table: votes, Target: votes.Schema.Index(set.Target), Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := m.Parts()
+	if err != nil || len(parts) != 2 {
+		t.Fatalf("%d parts, %v", len(parts), err)
+	}
+	again, err := learn.DecodeParts(Name, parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Size() != m.Size() || again.(learn.Keeper).Kept() != nil {
+		t.Errorf("read back with the size %+v, expected %+v and no rows", again.Size(), m.Size())
+	}
+	if _, err := again.(learn.Updater).Begin(learn.Source{}); err == nil {
+		t.Error("a network without rows learns more")
+	}
+	if _, err := again.(learn.Excerpter).Excerpt(context.Background(), learn.Budget{Top: 3}); err == nil {
+		t.Error("a network without rows is cut to a budget")
+	}
+	if _, err := learn.DecodeParts(Name, parts[:1]); err == nil {
+		t.Error("a network without a network is read")
 	}
 }

@@ -79,6 +79,9 @@ func (m *Model) reopen(ctx context.Context) (*workshop, error) {
 		w.sheet, err = m.stream.layOut(ctx)
 		return w, err
 	}
+	if err := m.needRows("be cut to a budget"); err != nil {
+		return nil, err
+	}
 	if w.table, err = m.rows.Table(ctx); err != nil {
 		return nil, err
 	}

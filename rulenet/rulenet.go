@@ -30,9 +30,9 @@ func init() {
 // Learner makes rule networks. Its zero value is ready to use.
 type Learner struct {
 	Weights   string  `set:"weights" default:"calibrated" oneof:"published|all|calibrated" doc:"what a rule adds: ln p(x|y)/p(x) to its class, that to every class, or weights refitted by penalised logistic regression"`
-	Grow      string  `set:"grow" default:"residual (with weights=calibrated and update=exact; else none)" oneof:"none|residual" doc:"add rules where the network is wrong, in rounds, stopped on validation"`
+	Grow      string  `set:"grow" default:"residual (with weights=calibrated and not update=published; else none)" oneof:"none|residual" doc:"add rules where the network is wrong, in rounds, stopped on validation"`
 	Ties      string  `set:"ties" default:"information" oneof:"information|random|first" doc:"which of equally good rules a climb goes on with: drop the test that says least of the class, any, or the first column's"`
-	Update    string  `set:"update" default:"exact" oneof:"exact|published" doc:"learning more rows: equal to learning all at once, or the published incremental search"`
+	Update    string  `set:"update" default:"exact" oneof:"exact|published|none" doc:"learning more rows: equal to learning all at once, the published incremental search, or not at all, and no rows are kept"`
 	Templates string  `set:"templates" default:"auto (all up to 4000 distinct rows, else a sample of 4000)" doc:"examples to climb from: auto, all or a number"`
 	Cuts      string  `set:"cuts" default:"both" oneof:"mdl|frequency|both" doc:"cuts of numeric columns: supervised (Fayyad & Irani 1993), 16 intervals of equal frequency, or both where there are few rows or no supervised cuts"`
 	Penalty   float64 `set:"penalty" default:"0.1" doc:"for weights=calibrated: penalty on a unit of weight, times the square root of the rows"`
@@ -68,7 +68,7 @@ func (l *Learner) settings() (settings, error) {
 	}
 	if s.Grow == "" {
 		s.Grow = "none"
-		if s.Weights == "calibrated" && s.Update == "exact" {
+		if s.Weights == "calibrated" && s.Update != "published" {
 			s.Grow = "residual"
 		}
 	}
@@ -182,6 +182,9 @@ func learnRows(ctx context.Context, rows *learn.Rows, target string, seed uint64
 		}
 		m.rows = nil
 		return m, m.weighStream(ctx)
+	}
+	if s.Update == "none" {
+		m.rows = nil
 	}
 	if s.Grow == "residual" {
 		err = w.grow(ctx, m)

@@ -97,7 +97,7 @@ func (m *Model) Parts() ([]learn.Part, error) {
 			}
 		}
 		add(streamPart, false, to)
-	} else {
+	} else if m.rows != nil {
 		rows, err := m.rows.Parts()
 		if err != nil {
 			return nil, err
@@ -114,7 +114,7 @@ func (m *Model) Parts() ([]learn.Part, error) {
 		u := &m.units[i]
 		net.Units = append(net.Units, savedUnit{saveTests(u.rule), u.class, u.templates, u.counts, u.weights, u.round, u.removed})
 	}
-	add(networkPart, true, net)
+	add(networkPart, m.settings.Update != "none", net)
 	return parts, failed
 }
 
@@ -166,7 +166,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 		if m.stream, err = from.load(head.Target); err != nil {
 			return nil, fmt.Errorf("part %q: %v", streamPart, err)
 		}
-	} else {
+	} else if head.Settings.Update == "exact" {
 		rows, err := learn.DecodeRows(parts)
 		if err != nil {
 			return nil, err
@@ -190,6 +190,9 @@ func decode(parts []learn.Part) (learn.Model, error) {
 		return m, nil
 	}
 	ctx := context.Background()
+	if head.Settings.Update == "none" {
+		return nil, fmt.Errorf("part %q is not there", networkPart)
+	}
 	if m.stream == nil {
 		again, err := learnRows(ctx, m.rows, head.Target, head.Seed, head.Settings)
 		if err != nil {

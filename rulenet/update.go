@@ -14,6 +14,9 @@ func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 	if m.stream != nil {
 		return newPublishedUpdate(m, learn.NewVocabulary(m.coding.schema, nil)), nil
 	}
+	if err := m.needRows("learn more rows"); err != nil {
+		return nil, err
+	}
 	return m.rows.Begin(source, m, m.relearn), nil
 }
 
@@ -28,7 +31,7 @@ func (m *Model) relearn(ctx context.Context, rows *learn.Rows) (learn.Model, err
 // needRows returns an error unless the model keeps its rows by source.
 func (m *Model) needRows(what string) error {
 	if m.rows == nil {
-		return fmt.Errorf("this network was learnt with update=published, which keeps no sources apart, so it cannot %s; learn it again with update=exact", what)
+		return fmt.Errorf("this network was learnt with update=%s, which keeps no sources apart, so it cannot %s; learn it again with update=exact", m.settings.Update, what)
 	}
 	return nil
 }

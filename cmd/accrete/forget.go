@@ -115,6 +115,9 @@ func (a *app) forget(ctx context.Context, s *store.Store, tx *store.Tx, name, so
 	}
 	fmt.Fprintf(a.out, "model %s, version %d: %s %s (%s), %s rows left%s\n", v.Model, v.Number, done, filepath.Base(gone.Name), what, count(v.Rows), sizeNote(left.Size()))
 	fmt.Fprintln(a.out, contractLine(before.Learner, "what is left equals never having learnt it"))
+	if err := a.printRemarks(left); err != nil {
+		return err
+	}
 	if erase {
 		a.noteElsewhere(s, name, found)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,8 @@ type learnt struct {
 	RMSE     *float64 `json:"rmse,omitempty"`
 	// Drifts are rules whose truth moved with the rows of an update.
 	Drifts []evaluate.Drift `json:"drifts,omitempty"`
+	// Remarks are what the model says of the rows that it learnt last.
+	Remarks []fmt.Stringer `json:"remarks,omitempty"`
 }
 
 func newLearnt(m learn.Model, v store.Version, seconds float64) learnt {
@@ -42,6 +45,7 @@ func newLearnt(m learn.Model, v store.Version, seconds float64) learnt {
 	if m.Target() != learn.NoTarget {
 		l.Target = &m.Schema().Attributes[m.Target()].Name
 	}
+	l.Remarks, _ = remarks(m) // a model that cannot tell says nothing
 	return l
 }
 
@@ -201,6 +205,9 @@ func (a *app) printLearnt(d *data, t *table.Table, m learn.Model, v store.Versio
 		}
 		m = told.Model()
 	}
+	if err := a.printRemarks(m); err != nil {
+		return err
+	}
 	if err := printBest(w, m, v.Model, 10); err != nil {
 		return err
 	}
@@ -287,6 +294,9 @@ func estimateLine(r *evaluate.Result, t *table.Table, target int) string {
 	return line
 }
 
+// longestShown is how much of a rule fits on a page.
+const longestShown = 600
+
 // printBest prints the most informative rules of a model that has rules.
 func printBest(w io.Writer, m learn.Model, name string, most int) error {
 	r, ok := learn.Ability[learn.Ruler](m)
@@ -299,8 +309,15 @@ func printBest(w io.Writer, m learn.Model, name string, most int) error {
 	}
 	best, left := topRules(base, most)
 	fmt.Fprintln(w)
-	if err := rounded(best, true).Write(w); err != nil {
+	var text strings.Builder
+	if err := rounded(best, true).Write(&text); err != nil {
 		return err
+	}
+	for line := range strings.Lines(text.String()) {
+		if runes := []rune(line); len(runes) > longestShown {
+			line = fmt.Sprintf("%s… (%d characters: accrete rules %s)\n", string(runes[:longestShown]), len(runes), name)
+		}
+		fmt.Fprint(w, line)
 	}
 	if left > 0 {
 		fmt.Fprintf(w, "# and %d more: accrete rules %s\n", left, name)

@@ -31,7 +31,7 @@ func rounded(base *rule.Base, brief bool) *rule.Base {
 			roundUnit(&b.Units[i])
 		}
 		if len(base.Units) > 0 && len(base.Units[0].Expect) > mostExpected {
-			b.Notes = append(slices.Clone(base.Notes), fmt.Sprintf("the first %d of %d columns", mostExpected, len(base.Units[0].Expect)))
+			b.Notes = append(slices.Clone(base.Notes), fmt.Sprintf("of %d columns the first %d that are not NORMAL", len(base.Units[0].Expect), mostExpected))
 		}
 	}
 	return &b
@@ -61,7 +61,11 @@ func likeliest(shares []rule.Share) rule.Share {
 
 func roundUnit(u *rule.Unit) {
 	u.Prior = digits(u.Prior)
-	u.Expect = slices.Clone(u.Expect[:min(len(u.Expect), mostExpected)])
+	u.Expect = slices.Clone(u.Expect)
+	if len(u.Expect) > mostExpected { // what is NORMAL tells least
+		u.Expect = slices.DeleteFunc(u.Expect, func(e rule.Expectation) bool { return e.Normal })
+		u.Expect = u.Expect[:min(len(u.Expect), mostExpected)]
+	}
 	for i := range u.Expect {
 		e := &u.Expect[i]
 		e.Mean, e.Deviation = digits(e.Mean), digits(e.Deviation)

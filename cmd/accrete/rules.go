@@ -19,19 +19,26 @@ func (a *app) rulesCommand() *cobra.Command {
 		budget  learn.Budget
 		without string
 		growth  bool
+		asTable bool
+		sd      bool
 	)
 	c := &cobra.Command{
-		Use:   "rules MODEL [--top N | --bits SHARE | --growth] [--without SOURCE]",
+		Use:   "rules MODEL [--top N | --bits SHARE | --growth] [--table] [--sd] [--without SOURCE]",
 		Short: "Print what a model knows, as rules",
 		Long: `Rules prints a model in the rule language, each rule with its evidence: the
 rows it covers, those it is right on, and its information in bits. What is
 printed can be read back, and predicts as the model does.
 
 With --top or --bits it is cut to a budget. Where the model can (rulenet), the
-rules that are left are fitted again and it is said what they are worth.`,
+rules that are left are fitted again and it is said what they are worth.
+
+With --table they stand in a table, WHEN … EXPECT rules side by side. --sd gives
+their numbers in deviations from the columns' means instead of the columns' own
+units.`,
 		Example: `  accrete rules votes
   accrete rules votes@2 --top 7
   accrete rules votes --bits 0.8
+  accrete rules boston --table --sd
   accrete rules votes --json`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeModels,
@@ -66,6 +73,15 @@ rules that are left are fitted again and it is said what they are worth.`,
 					return err
 				}
 			}
+			if sd {
+				if base, err = inDeviations(m, base); err != nil {
+					return err
+				}
+			}
+			var standings []learn.UnitStanding
+			if t, ok := learn.Ability[learn.Teller](m); ok {
+				standings = t.UnitStandings()
+			}
 			if a.json {
 				entries := ruleEntries(base)
 				behind, err := knowledge.Provenance(c.Context(), m)
@@ -75,6 +91,7 @@ rules that are left are fitted again and it is said what they are worth.`,
 				for i := range entries {
 					entries[i].Sources = sourceEntries(behind[entries[i].ID])
 				}
+				setStates(entries, base.Units, standings)
 				if isTold {
 					entries = append(entries, toldEntries(told)...)
 				}
@@ -83,7 +100,13 @@ rules that are left are fitted again and it is said what they are worth.`,
 					Version int         `json:"version"`
 					Kind    string      `json:"kind"`
 					Rules   []ruleEntry `json:"rules"`
-				}{v.Model, v.Number, base.Kind.String(), entries})
+					// Standings are how experts' WHEN … EXPECT rules fare.
+					Standings []standingEntry `json:"standings,omitempty"`
+				}{v.Model, v.Number, base.Kind.String(), entries, standingEntries(standings)})
+			}
+			if asTable {
+				writeRuleTable(a.out, m, base, sd)
+				return nil
 			}
 			return rounded(base, false).Write(a.out)
 		},
@@ -91,6 +114,8 @@ rules that are left are fitted again and it is said what they are worth.`,
 	c.Flags().IntVar(&budget.Top, "top", 0, "only the N most informative rules")
 	c.Flags().Float64Var(&budget.Bits, "bits", 0, "only rules that carry this share of the information, from 0 to 1")
 	c.Flags().BoolVar(&growth, "growth", false, "what each unit of a model that grew removed, and why growth stopped")
+	c.Flags().BoolVar(&asTable, "table", false, "as a table")
+	c.Flags().BoolVar(&sd, "sd", false, "what units expect in deviations from the columns' means")
 	c.MarkFlagsMutuallyExclusive("top", "bits", "growth")
 	c.Flags().StringVar(&without, "without", "", withoutUsage)
 	return c
@@ -186,6 +211,18 @@ type ruleEntry struct {
 	// rule fares.
 	Sources []sourceEntry `json:"sources,omitempty"`
 	State   string        `json:"state,omitempty"`
+	// Expect is what a unit expects of the columns.
+	Expect []expectEntry `json:"expect,omitempty"`
+}
+
+// expectEntry is an expectation as programs read it; neither a number nor
+// values is NORMAL.
+type expectEntry struct {
+	Column    string             `json:"column"`
+	Mean      *float64           `json:"mean,omitempty"`
+	Deviation *float64           `json:"deviation,omitempty"`
+	Values    map[string]float64 `json:"values,omitempty"`
+	Normal    bool               `json:"normal,omitempty"`
 }
 
 // sourceEntry is what one source says of a rule.
@@ -245,7 +282,22 @@ func newRuleEntry(r *rule.Rule, text string) ruleEntry {
 }
 
 func unitEntry(u *rule.Unit) ruleEntry {
-	return ruleEntry{ID: u.ID(), Text: u.String(), If: []testEntry{}, Probability: &u.Prior, Worth: u.Worth}
+	entry := ruleEntry{ID: u.ID(), Text: u.String(), If: []testEntry{}, Probability: &u.Prior, Worth: u.Worth}
+	for i := range u.Expect {
+		e := &u.Expect[i]
+		x := expectEntry{Column: e.Column, Normal: e.Normal}
+		switch {
+		case len(e.Shares) > 0:
+			x.Values = make(map[string]float64, len(e.Shares))
+			for _, s := range e.Shares {
+				x.Values[s.Value] = s.P
+			}
+		case !e.Normal:
+			x.Mean, x.Deviation = &e.Mean, &e.Deviation
+		}
+		entry.Expect = append(entry.Expect, x)
+	}
+	return entry
 }
 
 func testEntries(tests []rule.Test) []testEntry {

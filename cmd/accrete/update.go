@@ -141,6 +141,9 @@ func (a *app) update(ctx context.Context, s *store.Store, tx *store.Tx, name str
 		fmt.Fprintf(a.out, "before learning them, version %d %s\n", before.Number, line)
 	}
 	printDrifts(a.out, watch.Drifts(), " of "+d.arg, evaluate.DriftRate)
+	if err := a.printRemarks(m); err != nil {
+		return err
+	}
 	fmt.Fprintf(a.out, "\nnext: accrete rules %s    accrete log %s\n", v.Model, v.Model)
 	return nil
 }

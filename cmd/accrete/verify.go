@@ -99,6 +99,7 @@ func (a *app) learnerAgain(p *part, flags *sourceFlags) (learn.Learner, error) {
 	if err != nil {
 		return nil, err
 	}
+	again := &withRules{Learner: l}
 	var beside []learn.Source
 	if told, ok := p.Model.(*learn.Told); ok {
 		beside, _ = told.Experts()
@@ -124,7 +125,12 @@ func (a *app) learnerAgain(p *part, flags *sourceFlags) (learn.Learner, error) {
 		if source.Hash != v.Source.Hash {
 			return nil, fmt.Errorf("%s is not the file of rules that version %d was told", rules.file, p.version.Number)
 		}
-		l = &withRules{l, base, learn.Source{ID: v.Source.ID, Name: v.Source.Name}}
+		expert := learn.Source{ID: v.Source.ID, Name: v.Source.Name}
+		if v.Number == 0 && again.rules == nil { // it came with the rows
+			again.rules, again.expert = base, expert
+		} else {
+			again.later = append(again.later, learntRules{base, expert})
+		}
 	}
-	return l, nil
+	return again, nil
 }

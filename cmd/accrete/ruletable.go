@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
+)
+
+// overaller is a model that knows what its columns are like over all rows.
+type overaller interface{ Overall() []rule.Overall }
+
+// inDeviations returns a base of units in deviations from the columns' means.
+func inDeviations(m learn.Model, base *rule.Base) (*rule.Base, error) {
+	o, ok := plain(m).(overaller)
+	if !ok || len(base.Units) == 0 {
+		return nil, usagef("--sd is for WHEN … EXPECT rules; a %s model has none", m.Learner())
+	}
+	return base.InDeviations(m.Schema(), o.Overall())
+}
+
+// writeRuleTable prints rules as a table: of a mixture a line for each column
+// and a column for each unit, of other bases a line for each rule.
+func writeRuleTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
+	for _, n := range base.Notes {
+		fmt.Fprintln(w, "# "+n)
+	}
+	if len(base.Units) > 0 {
+		writeUnitTable(w, m, base, sd)
+		return
+	}
+	rules := base.Rules
+	var rows [][]string
+	line := func(r *rule.Rule, text string) {
+		cell := func(x *float64, write func(float64) string) string {
+			if x == nil {
+				return ""
+			}
+			return write(*x)
+		}
+		rows = append(rows, []string{cell(r.With, percent), cell(r.Evidence.Covered, count), cell(r.Evidence.Correct, count), cell(r.Evidence.Bits, number), text})
+	}
+	bare := func(r *rule.Rule) rule.Rule {
+		b := *r
+		roundRule(&b, true)
+		b.With, b.Evidence = nil, rule.Evidence{}
+		return b
+	}
+	for i := range rules {
+		b := bare(&rules[i])
+		line(&rules[i], b.String())
+	}
+	if base.Else != nil {
+		b := bare(base.Else)
+		line(base.Else, rule.Statement{Rule: &b, Else: true}.String())
+	}
+	printTable(w, []string{"probability", "covered", "correct", "bits", "rule"}, rows)
+}
+
+// unitsAcross is how many units stand side by side.
+const unitsAcross = 6
+
+func writeUnitTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
+	var overall []rule.Overall
+	if o, ok := plain(m).(overaller); ok {
+		overall = o.Overall()
+	}
+	for first := 0; first < len(base.Units); first += unitsAcross {
+		if first > 0 {
+			fmt.Fprintln(w)
+		}
+		units := base.Units[first:min(first+unitsAcross, len(base.Units))]
+		header := []string{"column"}
+		if overall != nil && !sd {
+			header = append(header, "NORMAL")
+		}
+		for i := range units {
+			name := fmt.Sprintf("%s (%.3g)", units[i].Name, units[i].Prior)
+			if units[i].Worth != nil {
+				name = fmt.Sprintf("%s (%.3g, worth %.4g)", units[i].Name, units[i].Prior, *units[i].Worth)
+			}
+			header = append(header, name)
+		}
+		var rows [][]string
+		for j := range m.Schema().Attributes {
+			a := &m.Schema().Attributes[j]
+			row := []string{a.Name}
+			if len(header) > len(units)+1 {
+				row = append(row, overallCell(a.Values, &overall[j]))
+			}
+			said := false
+			for i := range units {
+				cell := ""
+				for k := range units[i].Expect {
+					if e := &units[i].Expect[k]; e.Column == a.Name {
+						cell, said = expectationCell(e), true
+					}
+				}
+				row = append(row, cell)
+			}
+			if said {
+				rows = append(rows, row)
+			}
+		}
+		printTable(w, header, rows)
+	}
+}
+
+// expectationCell is what a unit expects of a column, as it fits in a table.
+func expectationCell(e *rule.Expectation) string {
+	switch {
+	case e.Normal:
+		return "NORMAL"
+	case len(e.Shares) > 0:
+		likely := likeliest(e.Shares)
+		return fmt.Sprintf("%s %.0f %%", likely.Value, 100*likely.P)
+	case e.MeanSD:
+		return fmt.Sprintf("%.2f ± %.2f", e.Mean+0, e.Deviation)
+	}
+	return fmt.Sprintf("%.4g ± %.3g", e.Mean, e.Deviation)
+}
+
+func overallCell(values []string, o *rule.Overall) string {
+	if len(o.Shares) == 0 {
+		return fmt.Sprintf("%.4g ± %.3g", o.Mean, o.Deviation)
+	}
+	best := 0
+	for v, p := range o.Shares {
+		if p > o.Shares[best] {
+			best = v
+		}
+	}
+	return fmt.Sprintf("%s %.0f %%", values[best], 100*o.Shares[best])
+}

@@ -18,6 +18,11 @@ type Curve struct {
 	Notes   []string     `json:"notes,omitempty"`
 }
 
+// Grows reports whether the models have units to count.
+func (c *Curve) Grows() bool {
+	return slices.ContainsFunc(c.Points, func(p CurvePoint) bool { return p.Units > 0 })
+}
+
 // CurvePoint is the measure at one number of training rows: on unseen rows
 // with its interval, and on the rows learnt from, which shows overfitting.
 type CurvePoint struct {
@@ -26,6 +31,7 @@ type CurvePoint struct {
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
 	Training float64 `json:"training"`
+	Units    float64 `json:"units,omitempty"` // of a model, on average
 }
 
 // CurveOptions says where a learning curve is measured.
@@ -101,6 +107,9 @@ func LearningCurve(ctx context.Context, spec Spec, options CurveOptions) (*Curve
 		training := of[0].training
 		for _, t := range of[1:] {
 			training.merge(t.training)
+		}
+		for _, t := range of {
+			p.Units += float64(t.units) / float64(len(of))
 		}
 		var on Result
 		on.judge(training, spec.level(), 1)

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/accrete-ml/accrete/draw"
 )
@@ -81,6 +82,39 @@ func (c *Curve) Chart() Picture {
 		Title: heading("learning curve", c.Learner, c.Data), XLabel: "training rows", YLabel: c.Measure,
 		LogX: true, Percent: c.Measure == "accuracy", Series: []draw.Series{unseen, learnt},
 	}
+}
+
+// GrowthChart draws how many units the models have that learnt so many rows;
+// nil for learners whose models have none.
+func (c *Curve) GrowthChart() Picture {
+	units := draw.Series{Name: "units"}
+	for _, p := range c.Points {
+		units.X, units.Y = append(units.X, float64(p.Rows)), append(units.Y, p.Units)
+	}
+	if !c.Grows() {
+		return nil
+	}
+	return growth(heading("growth", c.Learner, c.Data), "training rows", true, units)
+}
+
+// GrowthChart draws how many units the model had as rows came in; nil if the
+// evaluation was not prequential or models have no units.
+func (r *Result) GrowthChart() Picture {
+	if r.Prequential == nil || len(r.Prequential.Points) == 0 {
+		return nil
+	}
+	units := draw.Series{Name: "units"}
+	for _, q := range r.Prequential.Points {
+		units.X, units.Y = append(units.X, float64(q.Rows)), append(units.Y, float64(q.Units))
+	}
+	if slices.Max(units.Y) == 0 {
+		return nil
+	}
+	return growth(heading("growth", r.Learner, r.Data), "rows tested", false, units)
+}
+
+func growth(title, rows string, log bool, units draw.Series) Picture {
+	return &draw.Chart{Title: title, XLabel: rows, YLabel: "units", LogX: log, Series: []draw.Series{units}}
 }
 
 // PrequentialChart draws the measure as rows came in: over all so far with

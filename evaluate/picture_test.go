@@ -49,6 +49,15 @@ func TestPictures(t *testing.T) {
 			t.Errorf("no %q in the picture", word)
 		}
 	}
+	if c.GrowthChart() != nil || p.GrowthChart() != nil || r.GrowthChart() != nil {
+		t.Error("models without units do not grow")
+	}
+	c.Points[0].Units, p.Prequential.Points[0].Units = 2.5, 3
+	for _, growing := range []Picture{c.GrowthChart(), p.GrowthChart()} {
+		if !strings.Contains(svg(t, growing), "growth: lookup on made up") {
+			t.Error("no growth in the picture")
+		}
+	}
 	y, err := CrossValidate(background, spec(measured(50, 1, 1), 1, &lookup{}), 5)
 	if err != nil {
 		t.Fatal(err)

@@ -69,6 +69,7 @@ type PrequencePoint struct {
 	High   float64 `json:"high"`
 	Window float64 `json:"window"`
 	Faded  float64 `json:"faded"`
+	Units  int     `json:"units,omitempty"` // of the model that was tested last
 }
 
 // mostPoints bounds the points of a curve: when there are more, every second
@@ -342,7 +343,7 @@ func (p *prequent) record() {
 	if value == nil { // errors too large to be squared
 		return
 	}
-	point := PrequencePoint{Rows: p.tested, Value: *value, Low: *value, High: *value}
+	point := PrequencePoint{Rows: p.tested, Value: *value, Low: *value, High: *value, Units: p.model.Size().Units}
 	if low != nil && high != nil {
 		point.Low, point.High = *low, *high
 	}

@@ -22,6 +22,7 @@ type trial struct {
 	losses    []float64 // for classes: 1 for each that was wrong
 	trainRows int
 	rules     int
+	units     int
 	readable  bool // rules means something
 	train     time.Duration
 	predict   time.Duration
@@ -106,7 +107,7 @@ func (s *Spec) learn(ctx context.Context, rows *table.Table, seed uint64, t *tri
 		return nil, err
 	}
 	t.train = time.Since(start)
-	t.rules = m.Size().Rules
+	t.rules, t.units = m.Size().Rules, m.Size().Units
 	_, ruler := learn.Ability[learn.Ruler](m)
 	t.readable = ruler || t.rules > 0
 	return m, nil

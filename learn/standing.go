@@ -40,15 +40,7 @@ const (
 func (m *Told) Standings() []Standing {
 	all := make([]Standing, len(m.rules))
 	for i := range m.rules {
-		covered, of := 0.0, make([]float64, len(m.schema.Attributes[m.Target()].Values))
-		for k := range m.seen {
-			if has([]byte(m.seen[k].fired), i) {
-				covered += m.seen[k].weight
-				for c, w := range m.seen[k].classes {
-					of[c] += w
-				}
-			}
-		}
+		covered, of := m.covered(i)
 		correct, r := 0.0, m.rules[i].Rule
 		if m.classes[i] >= 0 {
 			correct = of[m.classes[i]]

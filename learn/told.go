@@ -25,7 +25,8 @@ import (
 // classes keep their proportions. Several rules that fire add their n·p and n,
 // and N is then of the rows that satisfy all of them. So a rule worth nothing
 // changes nothing, one worth very much decides, and data outvotes an expert as
-// it comes in: the conjugate update of a prior that is worth n cases.
+// it comes in: the conjugate update of a prior that is worth n cases. A
+// Listener takes rules in as units of its own instead.
 //
 // For each source Told keeps how much weight of each class fired which rules
 // together (a tally), and so knows every N after updates, merges and
@@ -44,6 +45,7 @@ type Told struct {
 	classes []int              // that each rule concludes; -1: unknown to the model
 	seen    []pattern          // over all sources
 	support map[string]float64 // weight of the rows that fired these rules, and maybe others
+	weights []float64          // of the rules as units of the model; nil where they are blended
 }
 
 var (
@@ -58,6 +60,7 @@ var (
 	_ Imputer   = (*Told)(nil)
 	_ Keeper    = (*Told)(nil)
 	_ Teller    = (*Told)(nil)
+	_ Excerpter = (*Told)(nil)
 )
 
 // toldRule is an expert's rule; With and Worth are set.
@@ -304,6 +307,7 @@ func (m *Told) ready() *Told {
 	for i := range m.seen {
 		m.support[m.seen[i].fired] = m.weigh([]byte(m.seen[i].fired))
 	}
+	m.listen()
 	return m
 }
 
@@ -348,6 +352,10 @@ func (m *Told) width() int { return (len(m.rules) + 7) / 8 }
 
 // blend takes the rules that fired into account. Its room is a number a class.
 func (m *Told) blend(p []float64, fired []byte, room []float64) {
+	if m.weights != nil {
+		m.shift(p, fired, room)
+		return
+	}
 	n, known := m.support[string(fired)]
 	if !known {
 		n = m.weigh(fired)

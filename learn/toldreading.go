@@ -13,7 +13,8 @@ import (
 )
 
 // Rules returns what the model learnt from rows. The experts' rules, which act
-// on top of it, stand in the notes; see Standings.
+// on top of it, stand in the notes; where they are units of the model they
+// follow the others. See Standings.
 func (m *Told) Rules() (*rule.Base, error) {
 	inner, err := ability[Ruler](m, "be read as rules")
 	if err != nil {
@@ -25,8 +26,14 @@ func (m *Told) Rules() (*rule.Base, error) {
 	}
 	noted := *base
 	noted.Notes = slices.Clone(base.Notes)
+	part := "not part of what follows"
+	if m.Listened() {
+		noted.Rules = slices.Clone(base.Rules)
+		m.heard(&noted)
+		part = "at the end of what follows"
+	}
 	for _, s := range m.Standings() {
-		noted.Notes = append(noted.Notes, fmt.Sprintf("told by %s, not part of what follows: %v", cmp.Or(s.Expert.Name, "an expert"), s))
+		noted.Notes = append(noted.Notes, fmt.Sprintf("told by %s, %s: %v", cmp.Or(s.Expert.Name, "an expert"), part, s))
 	}
 	return &noted, nil
 }
@@ -61,7 +68,11 @@ func (m *Told) Explain(t *table.Table, row int) (*Explanation, error) {
 		return nil, err
 	}
 	p, fired := out.P, make([]byte, m.width())
-	if fire(m.fires, one, 0, fired) {
+	switch some := fire(m.fires, one, 0, fired); {
+	case some && m.Listened():
+		m.blend(p, fired, make([]float64, len(p)))
+		m.account(e, fired)
+	case some:
 		m.explain(e, p, fired)
 	}
 	best := p[Best(p, m.schema.Attributes[m.Target()].Values)]
@@ -175,4 +186,13 @@ func (m *Told) Kept() *Rows {
 		return inner.Kept()
 	}
 	return nil
+}
+
+// Excerpt cuts what the model learnt from rows to a budget.
+func (m *Told) Excerpt(ctx context.Context, b Budget) (*Excerpt, error) {
+	inner, err := ability[Excerpter](m, "be cut to a budget")
+	if err != nil {
+		return nil, err
+	}
+	return inner.Excerpt(ctx, b)
 }

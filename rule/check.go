@@ -313,7 +313,7 @@ func (n *names) rule(r *Rule) string {
 		if *x == nil {
 			continue
 		}
-		if i < 2 {
+		if isAmount(evidenceKeys[i]) {
 			if msg := wrongAmount(evidenceKeys[i], **x); msg != "" {
 				return msg
 			}

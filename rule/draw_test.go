@@ -109,6 +109,7 @@ func anyThen(t *rapid.T) Rule {
 	r.Evidence = Evidence{
 		Covered: maybe(t, amount(), "covered"), Correct: maybe(t, amount(), "correct"),
 		Bits: maybe(t, anyNumber(), "bits"), Weight: maybe(t, anyNumber(), "weight"),
+		Templates: maybe(t, amount(), "templates"),
 	}
 	return r
 }

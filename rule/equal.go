@@ -29,7 +29,8 @@ func equalRules(x, y *Rule) bool {
 		equalNumbers(x.Evidence.Covered, y.Evidence.Covered) &&
 		equalNumbers(x.Evidence.Correct, y.Evidence.Correct) &&
 		equalNumbers(x.Evidence.Bits, y.Evidence.Bits) &&
-		equalNumbers(x.Evidence.Weight, y.Evidence.Weight)
+		equalNumbers(x.Evidence.Weight, y.Evidence.Weight) &&
+		equalNumbers(x.Evidence.Templates, y.Evidence.Templates)
 }
 
 func equalConclusions(x, y *Conclusion) bool {

@@ -106,7 +106,7 @@ func (m *measure) rule(r *Rule, covered bits.Set) error {
 		return fmt.Errorf("%s", wrong.msg)
 	}
 	n := m.weight(covered)
-	r.Evidence = Evidence{Covered: &n, Weight: r.Evidence.Weight}
+	r.Evidence = Evidence{Covered: &n, Weight: r.Evidence.Weight, Templates: r.Evidence.Templates}
 	if r.Then.Numeric {
 		clear(m.correct)
 		for row := range covered.All {

@@ -242,7 +242,7 @@ func (p *parser) evidence(e *Evidence) {
 	for {
 		t := p.ahead[0]
 		if t.kind != wordToken {
-			p.expected("covered, correct, bits or weight")
+			p.expected("covered, correct, bits, weight or templates")
 		}
 		fields := e.fields()
 		i := 0
@@ -258,7 +258,7 @@ func (p *parser) evidence(e *Evidence) {
 		p.next()
 		at := p.ahead[0]
 		x := p.number("a number")
-		if evidenceKeys[i] == "covered" || evidenceKeys[i] == "correct" {
+		if isAmount(t.text) {
 			p.require(at, wrongAmount(t.text, x))
 		}
 		*fields[i] = &x

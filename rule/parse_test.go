@@ -133,7 +133,7 @@ func TestErrors(t *testing.T) {
 		{"IF a = 1 THEN y = 1 [covered 5, covered 5]", "f:1:33: covered stands twice"},
 		{"IF a = 1 THEN y = 1 [covered -5]", "f:1:30: covered is -5, expected a number ≥ 0"},
 		{"IF a = 1 THEN y = 1 [covered 5", `f:1:31: expected "," or "]", found the end of the file`},
-		{"IF a = 1 THEN y = 1 []", "f:1:22: expected covered, correct, bits or weight, found ]"},
+		{"IF a = 1 THEN y = 1 []", "f:1:22: expected covered, correct, bits, weight or templates, found ]"},
 		{"RULES sorted", `f:1:7: unknown kind of rules sorted; known are ordered, weighed, mixture`},
 		{"RULES IF", "f:1:7: expected ordered, weighed or mixture, found IF"},
 		{"RULES ordered RULES ordered", "f:1:15: RULES stands once, before all rules"},

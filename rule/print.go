@@ -58,8 +58,15 @@ func (b *Base) lines(line func(print func([]byte) []byte)) {
 			line(func(dst []byte) []byte { return append(append(dst, "# "...), part...) })
 		}
 	}
+	usual := b.usual()
 	for i := range b.Rules {
-		line(func(dst []byte) []byte { return appendRule(dst, &b.Rules[i]) })
+		line(func(dst []byte) []byte {
+			dst = appendRule(dst, &b.Rules[i])
+			if share, ok := usual[b.Rules[i].Then.Value]; ok && b.Rules[i].against() {
+				dst = append(append(dst, " # "...), oneLine(b.Rules[i].words(share))...)
+			}
+			return dst
+		})
 	}
 	if b.Else != nil {
 		line(func(dst []byte) []byte { return appendThen(append(dst, "ELSE "...), b.Else) })
@@ -127,12 +134,15 @@ func appendThen(dst []byte, r *Rule) []byte {
 	return dst
 }
 
-var evidenceKeys = [...]string{"covered", "correct", "bits", "weight"}
+var evidenceKeys = [...]string{"covered", "correct", "bits", "weight", "templates"}
 
 // fields returns the places of the evidence in the order of evidenceKeys.
-func (e *Evidence) fields() [4]**float64 {
-	return [4]**float64{&e.Covered, &e.Correct, &e.Bits, &e.Weight}
+func (e *Evidence) fields() [5]**float64 {
+	return [...]**float64{&e.Covered, &e.Correct, &e.Bits, &e.Weight, &e.Templates}
 }
+
+// isAmount reports whether evidence is a weight of rows.
+func isAmount(key string) bool { return key != "bits" && key != "weight" }
 
 func appendConclusion(dst []byte, c *Conclusion) []byte {
 	dst = appendName(dst, c.Column)

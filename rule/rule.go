@@ -97,6 +97,9 @@ type Evidence struct {
 	Correct *float64 // weight of those that satisfy the THEN part too
 	Bits    *float64 // information in bits (J-measure)
 	Weight  *float64 // weight in a weighed base, natural log
+
+	// Templates is the weight of the examples that the rule was found from.
+	Templates *float64
 }
 
 // Op is the relation that a test asks for.

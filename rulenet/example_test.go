@@ -26,9 +26,9 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, r := range e.Base.Rules {
-		if len(r.If) > 0 {
-			fmt.Printf("%v %s\n", r.If[0], rulenet.Words(&r, 168.0/435))
+	for i, words := range e.Base.Words() {
+		if words != "" {
+			fmt.Printf("%v %s\n", e.Base.Rules[i].If[0], words)
 		}
 	}
 	fmt.Printf("%.0f %% of the bits, accuracy %.1f %%\n", 100*e.Share, 100*e.Accuracy)

@@ -51,6 +51,7 @@ var (
 	_ learn.Merger    = (*Model)(nil)
 	_ learn.Forgetter = (*Model)(nil)
 	_ learn.Drawer    = (*Model)(nil)
+	_ learn.Listener  = (*Model)(nil)
 )
 
 // settle makes the rules of the units, and what predicts by them.
@@ -116,6 +117,18 @@ func (m *Model) fits(t *table.Table) error {
 		}
 	}
 	return nil
+}
+
+// Heeds returns the priors if experts' rules are to be units of the network.
+func (m *Model) Heeds() []float64 {
+	if m.settings.Knowledge != "units" {
+		return nil
+	}
+	priors := make([]float64, len(m.counts))
+	for c, n := range m.counts {
+		priors[c] = n / sum(m.counts)
+	}
+	return priors
 }
 
 // Growth returns what each round of growth came to on rows held out, and why

@@ -1,6 +1,7 @@
 package rulenet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -36,6 +37,7 @@ type Learner struct {
 	Templates string  `set:"templates" default:"auto (all up to 4000 distinct rows, else a sample of 4000)" doc:"examples to climb from: auto, all or a number"`
 	Cuts      string  `set:"cuts" default:"both" oneof:"mdl|frequency|both" doc:"cuts of numeric columns: supervised (Fayyad & Irani 1993), 16 intervals of equal frequency, or both where there are few rows or no supervised cuts"`
 	Penalty   float64 `set:"penalty" default:"0.1" doc:"for weights=calibrated: penalty on a unit of weight, times the square root of the rows"`
+	Knowledge string  `set:"knowledge" default:"blend" oneof:"blend|units" doc:"an expert's rules: blended into the answers, as for every learner, or taken in as units of the network"`
 	Rounds    int     `set:"rounds" default:"30" doc:"for grow=residual: rounds at most"`
 }
 
@@ -51,17 +53,18 @@ type settings struct {
 	Cuts      string  `cbor:"cuts"`
 	Penalty   float64 `cbor:"penalty"`
 	Rounds    int     `cbor:"rounds"`
+	Knowledge string  `cbor:"knowledge,omitempty"`
 }
 
 // autoTemplates is the number of examples that are enough to climb from.
 const autoTemplates = 4000
 
 func (l *Learner) settings() (settings, error) {
-	s := settings{Weights: l.Weights, Grow: l.Grow, Ties: l.Ties, Update: l.Update, Cuts: l.Cuts, Penalty: l.Penalty, Rounds: l.Rounds}
+	s := settings{Weights: l.Weights, Grow: l.Grow, Ties: l.Ties, Update: l.Update, Cuts: l.Cuts, Penalty: l.Penalty, Rounds: l.Rounds, Knowledge: l.Knowledge}
 	for _, o := range []struct {
 		field *string
 		word  string
-	}{{&s.Weights, "calibrated"}, {&s.Ties, "information"}, {&s.Update, "exact"}, {&s.Cuts, "both"}} {
+	}{{&s.Weights, "calibrated"}, {&s.Ties, "information"}, {&s.Update, "exact"}, {&s.Cuts, "both"}, {&s.Knowledge, "blend"}} {
 		if *o.field == "" {
 			*o.field = o.word
 		}
@@ -95,7 +98,7 @@ func (l *Learner) settings() (settings, error) {
 // check refuses settings that make no sense, read from anywhere.
 func (s settings) check() error {
 	for _, o := range learn.Options(&Learner{}) {
-		word, isChoice := map[string]string{"weights": s.Weights, "grow": s.Grow, "ties": s.Ties, "update": s.Update, "cuts": s.Cuts}[o.Key]
+		word, isChoice := map[string]string{"weights": s.Weights, "grow": s.Grow, "ties": s.Ties, "update": s.Update, "cuts": s.Cuts, "knowledge": cmp.Or(s.Knowledge, "blend")}[o.Key]
 		known := !isChoice
 		for _, choice := range o.Choices {
 			known = known || choice == word

@@ -87,9 +87,20 @@ func (m *Model) arrange() {
 				Correct: pointer(u.counts[l.class]),
 				Bits:    pointer(bits(u, l.class)),
 				Weight:  pointer(u.weights[l.class]),
+
+				Templates: u.examples(),
 			},
 		})
 	}
+}
+
+// examples returns the weight of the examples that ended in the unit's rule;
+// nil where growth found it by what the others left wrong.
+func (u *unit) examples() *float64 {
+	if u.templates == 0 {
+		return nil
+	}
+	return &u.templates
 }
 
 func pointer(x float64) *float64 { return &x }
@@ -142,21 +153,6 @@ func (m *Model) Rules() (*rule.Base, error) {
 	base := *m.base
 	base.Rules = slices.Clone(m.base.Rules)
 	return &base, nil
-}
-
-// Words says in words what a rule of a weighed base does to its class, as in
-// "speaks for democrat: 98 %, usually 61 %". Usual is the share of the class
-// among all rows.
-func Words(r *rule.Rule, usual float64) string {
-	side := "for"
-	if w := r.Evidence.Weight; w != nil && *w < 0 || w == nil && r.With != nil && *r.With < usual {
-		side = "against"
-	}
-	text := "speaks " + side + " " + r.Then.Value
-	if r.With != nil {
-		text += fmt.Sprintf(": %s %%, usually %s %%", percent(*r.With), percent(usual))
-	}
-	return text
 }
 
 // percent writes a share with as many digits as it needs.

@@ -70,6 +70,7 @@ type savedStream struct {
 	Weights []float64        `cbor:"weights"`
 	Rules   [][]savedLineage `cbor:"rules"`
 	Limit   uint64           `cbor:"limit"`
+	Origin  [][]float64      `cbor:"origin,omitempty"`
 }
 
 type savedLineage struct {
@@ -90,7 +91,7 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	add(headPart, false, savedHead{format, m.settings, m.seed, m.conclude(0).Column})
 	if m.stream != nil {
 		s := m.stream
-		to := savedStream{Coding: s.coding.save(), Codes: s.codes, Class: s.class, Weights: s.weights, Rules: make([][]savedLineage, len(s.rules)), Limit: s.limit}
+		to := savedStream{Coding: s.coding.save(), Codes: s.codes, Class: s.class, Weights: s.weights, Rules: make([][]savedLineage, len(s.rules)), Limit: s.limit, Origin: s.origin}
 		for row, lines := range s.rules {
 			for _, l := range lines {
 				to.Rules[row] = append(to.Rules[row], savedLineage{saveTests(l.rule), l.weight})
@@ -334,7 +335,10 @@ func (s *savedStream) load(target string) (*stream, error) {
 			s.Codes[col] = []int32{}
 		}
 	}
-	to := &stream{coding: c, codes: s.Codes, class: s.Class, weights: s.Weights, rules: make([][]lineage, rows), limit: s.Limit}
+	if len(s.Origin) != 0 && len(s.Origin) != len(s.Codes) || slices.ContainsFunc(s.Origin, func(of []float64) bool { return !amounts(of) }) {
+		return nil, fmt.Errorf("what the cuts were made for does not fit the columns")
+	}
+	to := &stream{coding: c, codes: s.Codes, class: s.Class, weights: s.Weights, rules: make([][]lineage, rows), limit: s.Limit, origin: s.Origin}
 	for row, class := range s.Class {
 		if class < 0 || int(class) >= c.classes() || s.Weights[row] == 0 {
 			return nil, fmt.Errorf("row %d has no class or no weight", row+1)

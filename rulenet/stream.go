@@ -29,6 +29,7 @@ type stream struct {
 	weights []float64
 	rules   [][]lineage // of each distinct row: where its examples have got to
 	limit   uint64      // rows whose hash is greater are counted, but are no examples
+	origin  [][]float64 // of each numeric column: the weight in each interval when cuts were made
 }
 
 // lineage is a rule that examples of one row share.
@@ -50,6 +51,7 @@ func (w *workshop) stream(ctx context.Context) (*stream, error) {
 	for i, t := range templates {
 		s.rules[t.row] = []lineage{{ends[i], w.weights[t.row]}}
 	}
+	s.origin = s.occupancy()
 	return s, nil
 }
 
@@ -159,7 +161,7 @@ type publishedUpdate struct {
 // newPublishedUpdate copies a model's stream.
 func newPublishedUpdate(m *Model, v *learn.Vocabulary) *publishedUpdate {
 	s := m.stream
-	own := &stream{coding: s.coding, codes: make([][]int32, len(s.codes)), class: slices.Clone(s.class), weights: slices.Clone(s.weights), rules: make([][]lineage, len(s.rules)), limit: s.limit}
+	own := &stream{coding: s.coding, codes: make([][]int32, len(s.codes)), class: slices.Clone(s.class), weights: slices.Clone(s.weights), rules: make([][]lineage, len(s.rules)), limit: s.limit, origin: s.origin}
 	for col, codes := range s.codes {
 		own.codes[col] = slices.Clone(codes)
 	}
@@ -543,7 +545,7 @@ func (u *publishedUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 	}
 	m := &Model{settings: u.model.settings, seed: u.model.seed}
 	s := u.stream
-	m.stream = &stream{coding: s.coding, codes: make([][]int32, len(s.codes)), class: slices.Clone(s.class), weights: slices.Clone(s.weights), rules: make([][]lineage, len(s.rules)), limit: s.limit}
+	m.stream = &stream{coding: s.coding, codes: make([][]int32, len(s.codes)), class: slices.Clone(s.class), weights: slices.Clone(s.weights), rules: make([][]lineage, len(s.rules)), limit: s.limit, origin: s.origin}
 	for col, codes := range s.codes {
 		m.stream.codes[col] = slices.Clone(codes)
 	}

@@ -14,8 +14,22 @@ const (
 	groupRecords = 64        // records that it puts in one frame
 )
 
+// keptDerived returns the derived parts that are kept: those of the newest
+// version and of the one before, which are compared most.
+func (l *log) keptDerived(versions []*record) map[uint64]bool {
+	kept := map[uint64]bool{}
+	for _, r := range versions[max(0, len(versions)-2):] {
+		for _, id := range r.Derived.unpack() {
+			if l.parts[id] != nil {
+				kept[id] = true
+			}
+		}
+	}
+	return kept
+}
+
 // mark finds which parts are needed: all that some version cannot do without,
-// and the derived ones of the newest version.
+// and the derived ones that are kept.
 func (l *log) mark(versions []*record) {
 	for _, p := range l.parts {
 		p.live = false
@@ -23,21 +37,19 @@ func (l *log) mark(versions []*record) {
 	// Versions mostly repeat the runs of the one before, a little longer.
 	type runKey struct{ first, difference int64 }
 	done := map[runKey]int64{}
-	for i, r := range versions {
-		newest := i == len(versions)-1
+	for _, r := range versions {
 		for _, run := range r.Parts.runs() {
 			key := runKey{run.first, run.difference}
-			from := done[key]
-			if newest {
-				from = 0
-			}
-			for k := from; k < run.count; k++ {
-				if p := l.parts[uint64(run.first+k*run.difference)]; p != nil && (newest || !p.key.derived) {
+			for k := done[key]; k < run.count; k++ {
+				if p := l.parts[uint64(run.first+k*run.difference)]; p != nil && !p.key.derived {
 					p.live = true
 				}
 			}
 			done[key] = max(done[key], run.count)
 		}
+	}
+	for id := range l.keptDerived(versions) {
+		l.parts[id].live = true
 	}
 }
 
@@ -149,16 +161,18 @@ func (l *log) copyParts(w *frameWriter) error {
 	return flush()
 }
 
-// copyVersions writes the records, many to a frame, the newest by itself. The
-// older ones lose their derived parts.
+// copyVersions writes the records, many to a frame, the newest by itself,
+// without the derived parts that are not kept.
 func (l *log) copyVersions(w *frameWriter, versions []*record) error {
 	var group []record
+	stays := l.keptDerived(versions)
 	for i, r := range versions {
 		kept := *r
-		if i < len(versions)-1 && len(r.Derived) > 0 {
-			derived := r.Derived.unpack()
-			kept.Parts = packIDs(slices.DeleteFunc(r.Parts.unpack(), func(id uint64) bool { return slices.Contains(derived, id) }))
-			kept.Derived = nil
+		gone := slices.DeleteFunc(r.Derived.unpack(), func(id uint64) bool { return stays[id] })
+		if len(gone) > 0 {
+			is := func(id uint64) bool { return slices.Contains(gone, id) }
+			kept.Parts = packIDs(slices.DeleteFunc(r.Parts.unpack(), is))
+			kept.Derived = packIDs(slices.DeleteFunc(r.Derived.unpack(), is))
 		}
 		group = append(group, kept)
 		if len(group) == groupRecords || i >= len(versions)-2 {

@@ -12,7 +12,7 @@
 // readers ignore and the next writer cuts off. Save returns once the frame is
 // on the disk (fsync). Large parts are files of their own, named by the
 // SHA-256 of what they hold; the log only names them. Of derived parts only
-// those of the newest version are kept.
+// those of the two newest versions are kept.
 //
 // Readers take no lock: they open the log and read up to its last whole
 // frame. Writers of one model queue on a lock file. When too much of a log is

@@ -108,13 +108,12 @@ func (tx *Tx) Save(m learn.Model, v Version) (Version, error) {
 	if err != nil {
 		return Version{}, fmt.Errorf("the model %q cannot be saved: %w", tx.name, err)
 	}
-	before := tx.log.latest()
 	if err := tx.append(parts, newRecord(v)); err != nil {
 		tx.broken = s.writeError(err)
 		return Version{}, tx.broken
 	}
 	saved := tx.Latest()
-	tx.dropDerived(before)
+	tx.dropDerived()
 	if len(tx.log.holes) == 0 && tx.log.wasteful() {
 		if err := tx.compact(0); err != nil {
 			s.warnf("%v is saved, but the log could not be made smaller: %v", saved, s.writeError(err))
@@ -146,19 +145,17 @@ func (tx *Tx) complete(v *Version, m learn.Model) error {
 	return nil
 }
 
-// dropDerived removes the files of derived parts that only the version before
-// the newest had. If that fails, the next compaction finds them.
-func (tx *Tx) dropDerived(before *record) {
-	if before == nil {
-		return
-	}
+// dropDerived removes the files of derived parts that are not kept any more.
+// If that fails, the next compaction finds them.
+func (tx *Tx) dropDerived() {
+	l := tx.log
 	needed := map[string]bool{}
-	for _, id := range tx.log.latest().Derived.unpack() {
-		needed[tx.log.parts[id].fileName()] = true
+	for id := range l.keptDerived(l.versions) {
+		needed[l.parts[id].fileName()] = true
 	}
-	for _, id := range before.Derived.unpack() {
-		if p := tx.log.parts[id]; p != nil && p.inFile && !needed[p.fileName()] {
-			tx.store.disk.Remove(tx.log.partPath(p))
+	for id := range l.keptDerived(l.versions[:len(l.versions)-1]) {
+		if p := l.parts[id]; p.inFile && !needed[p.fileName()] {
+			tx.store.disk.Remove(l.partPath(p))
 		}
 	}
 }

@@ -131,6 +131,9 @@ func (a *app) printResult(r *evaluate.Result, pictures string) error {
 	if err := a.picture(pictures, "prequential", r.PrequentialChart()); err != nil {
 		return err
 	}
+	if err := a.picture(pictures, "growth", r.GrowthChart()); err != nil {
+		return err
+	}
 	if a.json {
 		return a.printJSON(r)
 	}
@@ -206,16 +209,27 @@ func (a *app) printCurve(c *evaluate.Curve, pictures string) error {
 	if err := a.picture(pictures, "curve", c.Chart()); err != nil {
 		return err
 	}
+	if err := a.picture(pictures, "growth", c.GrowthChart()); err != nil {
+		return err
+	}
 	if a.json {
 		return a.printJSON(c)
 	}
 	write := measure(c.Measure)
 	var rows [][]string
 	for _, p := range c.Points {
-		rows = append(rows, []string{strconv.Itoa(p.Rows), write(p.Value), write(p.Low), write(p.High), write(p.Training)})
+		row := []string{strconv.Itoa(p.Rows), write(p.Value), write(p.Low), write(p.High), write(p.Training)}
+		if c.Grows() {
+			row = append(row, number(p.Units))
+		}
+		rows = append(rows, row)
 	}
 	fmt.Fprintf(a.out, "%s on %s: %s on unseen rows against the number of rows learnt\n\n", c.Learner, c.Data, c.Measure)
-	printTable(a.out, []string{"rows learnt", c.Measure, "low", "high", "on the rows learnt"}, rows)
+	head := []string{"rows learnt", c.Measure, "low", "high", "on the rows learnt"}
+	if c.Grows() {
+		head = append(head, "units")
+	}
+	printTable(a.out, head, rows)
 	return nil
 }
 

@@ -1,0 +1,112 @@
+package rulenet
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Moved says that the numbers of a column lie elsewhere than those for which
+// its cuts were made. With update=published cuts stay as they were found at
+// first; learning again cuts again.
+type Moved struct {
+	Column string  `json:"column"`
+	Where  string  `json:"where"` // the interval whose share changed most
+	Before float64 `json:"before"`
+	Since  float64 `json:"since"`
+	Rows   float64 `json:"rows"` // since
+	P      float64 `json:"p"`    // of a difference as large by chance
+}
+
+// String says it in one line.
+func (m Moved) String() string {
+	return fmt.Sprintf("the numbers of %s have moved: %s in %s %% of the rows that its cuts were made for, in %s %% of the %.6g since; cuts stay until accrete learn cuts again",
+		m.Column, m.Where, percent(m.Before), percent(m.Since), m.Rows)
+}
+
+const (
+	movedP     = 0.001 // probability of saying so of any column by chance
+	movedShare = 0.05  // share of the rows that must lie in another interval
+)
+
+// Remarks names the columns whose numbers have moved, if cuts were frozen.
+func (m *Model) Remarks() ([]fmt.Stringer, error) {
+	if m.stream == nil {
+		return nil, nil
+	}
+	var all []fmt.Stringer
+	for _, r := range m.stream.moved() {
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// occupancy returns the weight of the rows in each interval of each numeric
+// column.
+func (s *stream) occupancy() [][]float64 {
+	all := make([][]float64, len(s.codes))
+	for col, codes := range s.codes {
+		if !s.ordered(col) {
+			continue
+		}
+		all[col] = make([]float64, s.levels(col))
+		for row, code := range codes {
+			if code >= 0 {
+				all[col][code] += s.weights[row]
+			}
+		}
+	}
+	return all
+}
+
+// moved compares, by Pearson's test, the rows that the cuts were made for with
+// those that came since.
+func (s *stream) moved() []Moved {
+	var all []Moved
+	columns := 0
+	now := s.occupancy()
+	for _, of := range s.origin {
+		if len(of) > 1 {
+			columns++
+		}
+	}
+	for col, before := range s.origin {
+		if len(before) < 2 || len(now[col]) != len(before) {
+			continue
+		}
+		since := make([]float64, len(before))
+		for i := range since {
+			since[i] = max(0, now[col][i]-before[i])
+		}
+		n, k := sum(before), sum(since)
+		if n == 0 || k == 0 {
+			continue
+		}
+		x2, apart, most, levels := 0.0, 0.0, 0, 0
+		gap := func(i int) float64 { return math.Abs(since[i]/k - before[i]/n) }
+		for i := range since {
+			both := before[i] + since[i]
+			if both == 0 {
+				continue
+			}
+			levels++
+			for _, o := range [][2]float64{{before[i], both * n / (n + k)}, {since[i], both * k / (n + k)}} {
+				x2 += (o[0] - o[1]) * (o[0] - o[1]) / o[1]
+			}
+			apart += gap(i) / 2
+			if gap(i) > gap(most) {
+				most = i
+			}
+		}
+		if levels < 2 || apart < movedShare {
+			continue
+		}
+		chance := distuv.ChiSquared{K: float64(levels - 1)}
+		if p := chance.Survival(x2); p < movedP/float64(columns) {
+			where := s.test(test{int32(col), int32(most), int32(most)})
+			all = append(all, Moved{s.schema.Attributes[col].Name, where.String(), before[most] / n, since[most] / k, k, p})
+		}
+	}
+	return all
+}

@@ -46,6 +46,9 @@ func (m *Told) Standings() []Standing {
 			correct = of[m.classes[i]]
 		}
 		r.Evidence.Covered, r.Evidence.Correct = &covered, &correct
+		if m.Listened() {
+			r.Evidence.Weight = &m.weights[i]
+		}
 		s := Standing{Rule: r, Expert: m.rules[i].expert, State: Unmet, Frequency: math.NaN(), Low: math.NaN(), High: math.NaN()}
 		if covered > 0 {
 			s.Frequency = min(correct/covered, 1)

@@ -41,7 +41,8 @@ Of a model of all columns together (gaussian), --columns draws the units as oval
 over two numeric columns, with the rows of DATA or else those that the model
 learnt from, where they can still be had. --curve learns those rows again, with
 many units and one less at a time, and draws the likelihood of unseen rows
-against the number of units.
+against the number of units. Of a network that grew by rules (rulenet) it draws
+how rows held out judged each round of growth.
 
 Of a network (mlp), --weights draws what its units look for: --weights=N as
 pictures of N inputs a row, for inputs that are pixels. --hidden draws what its
@@ -223,6 +224,11 @@ const curveFolds = 5
 
 // sizes draws the likelihood of unseen rows against the number of units.
 func (a *app) sizes(ctx context.Context, s *store.Store, p *part, what *drawing) (func(io.Writer) error, error) {
+	if grown, ok := plain(p.Model).(interface{ GrowthChart() *draw.Chart }); ok {
+		if chart := grown.GrowthChart(); chart != nil {
+			return chart.SVG, nil
+		}
+	}
 	l, err := learn.New(p.version.Learner, learnerSettings(p.version))
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ const mostExpected = 12
 
 func roundRule(r *rule.Rule, brief bool) {
 	e := &r.Evidence
-	e.Covered, e.Correct, e.Bits = decimals(e.Covered), decimals(e.Correct), decimals(e.Bits)
+	e.Covered, e.Correct, e.Bits, e.Templates = decimals(e.Covered), decimals(e.Correct), decimals(e.Bits), decimals(e.Templates)
 	if !brief {
 		return
 	}

@@ -55,7 +55,11 @@ units.`,
 			if growth {
 				return a.printGrowth(m, v)
 			}
-			r, ok := learn.Ability[learn.Ruler](m)
+			read := m
+			if a.json {
+				read = plain(m) // what was told is listed with its state
+			}
+			r, ok := learn.Ability[learn.Ruler](read)
 			if !ok && !isTold {
 				return cannot(v.Learner, "be read as rules", func(c learn.Can) bool { return c.Rules })
 			}
@@ -206,6 +210,8 @@ type ruleEntry struct {
 	Correct     *float64    `json:"correct,omitempty"`
 	Bits        *float64    `json:"bits,omitempty"`
 	Weight      *float64    `json:"weight,omitempty"`
+	Templates   *float64    `json:"templates,omitempty"`
+	Words       string      `json:"words,omitempty"`
 	Worth       *float64    `json:"worth,omitempty"`
 	// Sources say who stands behind the rule, and State how an expert's
 	// rule fares.
@@ -253,8 +259,11 @@ func sourceEntries(behind []learn.Behind) []sourceEntry {
 
 func ruleEntries(base *rule.Base) []ruleEntry {
 	entries := make([]ruleEntry, 0, len(base.Rules)+len(base.Units)+1)
+	words := base.Words()
 	for i := range base.Rules {
-		entries = append(entries, newRuleEntry(&base.Rules[i], base.Rules[i].String()))
+		e := newRuleEntry(&base.Rules[i], base.Rules[i].String())
+		e.Words = words[i]
+		entries = append(entries, e)
 	}
 	if base.Else != nil {
 		entries = append(entries, newRuleEntry(base.Else, rule.Statement{Rule: base.Else, Else: true}.String()))
@@ -269,7 +278,7 @@ func newRuleEntry(r *rule.Rule, text string) ruleEntry {
 	e := ruleEntry{
 		ID: r.ID(), Text: text, If: testEntries(r.If), Then: &thenEntry{r.Then.Column, r.Then.Value},
 		Probability: r.With, Worth: r.Worth,
-		Covered: r.Evidence.Covered, Correct: r.Evidence.Correct, Bits: r.Evidence.Bits, Weight: r.Evidence.Weight,
+		Covered: r.Evidence.Covered, Correct: r.Evidence.Correct, Bits: r.Evidence.Bits, Weight: r.Evidence.Weight, Templates: r.Evidence.Templates,
 	}
 	switch {
 	case r.Then.Numeric:

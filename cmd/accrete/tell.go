@@ -184,6 +184,9 @@ func (a *app) tell(ctx context.Context, s *store.Store, tx *store.Tx, name strin
 	}
 	fmt.Fprintf(a.out, "model %s, version %d: %s told by %s\n\n", v.Model, v.Number, plural(len(base.Rules), "rule"), filepath.Base(rules.file))
 	printStandings(a.out, told)
+	if told.Listened() {
+		fmt.Fprintf(a.out, "\nthe %s took them in as units: their weights add to those of the rules that were learnt\n", told.Learner())
+	}
 	a.printConflicts(conflicts, saysOne, saysOne, bothDecide)
 	for _, o := range overlaps[:min(len(overlaps), mostConflicts)] {
 		fmt.Fprintf(a.out, "\nwhere %s two rules count together:\n    %s\n    %s\n    the rows there  %s\n", regionText(o.Region), o.A.String(), o.B.String(), rowsText(o.Rows))

@@ -397,8 +397,8 @@ func (p *prequent) result() (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, remark := range remarks {
-			r.note("%s", remark)
+		if len(remarks) > 0 { // the first is about the whole
+			r.note("%s", remarks[0])
 		}
 	}
 	r.Prequential = &Prequence{Measure: measure(p.tally.kind), Window: p.options.Window, Fade: p.options.Fade, Points: p.points, Drifts: p.watch.Drifts(), DriftRate: p.options.DriftRate}

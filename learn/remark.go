@@ -6,8 +6,9 @@ import "fmt"
 // last, and what it still knows of those before.
 type Remarker interface {
 	Model
-	// Remarks returns what there is to say: the text of a remark is a line
-	// for people, its exported fields are for programs.
+	// Remarks returns what there is to say, the most important first: the
+	// text of a remark is a line for people, its exported fields are for
+	// programs.
 	Remarks() ([]fmt.Stringer, error)
 }
 

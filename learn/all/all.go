@@ -4,6 +4,7 @@ package all
 
 import (
 	_ "github.com/accrete-ml/accrete/bayes"
+	_ "github.com/accrete-ml/accrete/ensemble"
 	_ "github.com/accrete-ml/accrete/gaussian"
 	_ "github.com/accrete-ml/accrete/neural"
 	_ "github.com/accrete-ml/accrete/neuraltree"

@@ -1,0 +1,256 @@
+// Package ensemble learns new data without the old, and lets many models
+// answer as one.
+//
+// Learn++ (Polikar, Udpa, Udpa and Honavar 2000) boosts over time. Rows come
+// in sessions, each seen once. A session draws rows from a distribution D_t,
+// trains a member h_t on them, and moves the distribution towards the rows
+// that the session's members H_t together still get wrong. All members of all
+// sessions vote, each with log(1/β_t), where β_t = ε_t/(1−ε_t) and ε_t is the
+// weight of the rows that it gets wrong.
+//
+// As published, a session of one class trains members that know nothing else,
+// are never wrong, and outvote everybody. Li (2008) keeps the rows beside the
+// boundaries, those that were hard to learn, and adds them to every later
+// session: there they are the negatives that the session lacks. Three things
+// more make that work. A class's votes are divided by the weight of the
+// members that have seen the class (as in Learn++.NC, Muhlbaier, Topalis and
+// Polikar 2009), so that old members cannot outvote new ones on a class that
+// they never saw. Rows to train on are drawn in equal parts from the classes.
+// And besides the rows at the boundaries, a few from inside each class are
+// kept as anchors.
+//
+// Members are models of any learner of the registry (base). The setting
+// preset=published is Learn++ as it was printed, preset=li Li's improvement as
+// it was printed.
+//
+// Weighted-Majority and Halving (Littlestone and Warmuth 1991; Mitchell 1997,
+// section 7.5) weigh any set of models by the mistakes that each makes, with a
+// bound on the mistakes of the whole: see Majority. A Committee takes the mean
+// of what its models say.
+package ensemble
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Name is the name of Learn++ in the registry.
+const Name = "learnpp"
+
+func init() {
+	learn.Register(learn.Info{
+		Name:     Name,
+		Summary:  "boosting over time: each session adds members that vote, and keeps the rows that were hard",
+		Source:   "Polikar, Udpa, Udpa & Honavar 2000 (Learn++); Li 2008; Muhlbaier, Topalis & Polikar 2009 (votes)",
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true},
+		Can:      learn.Can{Update: true, Explain: true, Forget: true},
+		Contract: learn.None,
+		Keeps:    "members, and the rows of each session that were hard or anchor a class",
+		New:      func() learn.Learner { return &Learner{} },
+		Decode:   decode,
+	})
+}
+
+// Learner makes models that learn session by session. A session costs the
+// training of its members, at most Members and twice as many tries; memory
+// grows with the members, of which there are at most Limit, and the kept rows.
+type Learner struct {
+	Preset  string            `set:"preset" default:"improved" oneof:"improved|published|li" doc:"what the other settings begin with: the best known, Learn++ as published, or Li's improvement as published"`
+	Base    string            `set:"base" default:"mlp" doc:"learner of the members"`
+	Members int               `set:"members" default:"10" doc:"members that a session adds at most"`
+	Alpha   *float64          `set:"alpha" default:"0.01, published 0" doc:"a session ends when its members together err on less than this share"`
+	Kappa   string            `set:"kappa" default:"off, li 0" doc:"a member is kept only if its agreement κ with every other of the session is below this number; off keeps all"`
+	Anchors *int              `set:"anchors" default:"20, published and li 0" doc:"rows of each class that are kept besides the hard ones"`
+	Vote    string            `set:"vote" default:"normalised, published and li plain" oneof:"normalised|plain" doc:"normalised divides a class's votes by the weight of the members that have seen it"`
+	Draw    string            `set:"draw" default:"balanced, published and li plain" oneof:"balanced|plain" doc:"balanced draws as many rows of each class"`
+	Keep    string            `set:"keep" default:"members, published none, li hypothesis" oneof:"members|hypothesis|none" doc:"rows kept for later sessions: those that a member got wrong, or all members together, or none"`
+	Share   float64           `set:"share" default:"0.35" doc:"part of a session's rows that is kept at most, until there are 10 rows of each class"`
+	Abreast int               `set:"abreast" default:"2, published and li 1" doc:"members drawn from the same distribution and trained side by side"`
+	Limit   int               `set:"limit" default:"200" doc:"members of all sessions at most; those that do worst on the kept rows retire"`
+	OfBase  map[string]string `set:"base.KEY" default:"the base's own" doc:"a setting of the base, as in base.hidden=20"`
+}
+
+// settings are a Learner's choices with defaults filled in.
+type settings struct {
+	Base    string            `cbor:"base"`
+	OfBase  map[string]string `cbor:"ofBase"`
+	Members int               `cbor:"members"`
+	Alpha   float64           `cbor:"alpha"`
+	Kappa   *float64          `cbor:"kappa"`
+	Anchors int               `cbor:"anchors"`
+	Plain   bool              `cbor:"plain"`  // votes as they are
+	Uneven  bool              `cbor:"uneven"` // draws as D_t says
+	Keep    string            `cbor:"keep"`
+	Share   float64           `cbor:"share"`
+	Abreast int               `cbor:"abreast"`
+	Limit   int               `cbor:"limit"`
+}
+
+func or[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+func deref[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+func (l *Learner) settings() (*settings, error) {
+	vote, draw, keep, kappa, alpha, anchors, abreast := "normalised", "balanced", "members", "off", 0.01, 20, 2
+	switch l.Preset {
+	case "published":
+		vote, draw, keep, alpha, anchors, abreast = "plain", "plain", "none", 0, 0, 1
+	case "li":
+		vote, draw, keep, kappa, anchors, abreast = "plain", "plain", "hypothesis", "0", 0, 1
+	}
+	s := &settings{
+		Base: or(l.Base, "mlp"), OfBase: map[string]string{}, Members: or(l.Members, 10), Alpha: deref(l.Alpha, alpha), Anchors: deref(l.Anchors, anchors),
+		Plain: or(l.Vote, vote) == "plain", Uneven: or(l.Draw, draw) == "plain", Keep: or(l.Keep, keep), Share: or(l.Share, 0.35), Abreast: or(l.Abreast, abreast), Limit: or(l.Limit, 200),
+	}
+	if text := or(l.Kappa, kappa); text != "off" {
+		k, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(k >= -1 && k <= 1) {
+			return nil, fmt.Errorf("setting kappa=%s: expected off, or a number from -1 to 1", l.Kappa)
+		}
+		s.Kappa = &k
+	}
+	for _, key := range slices.Sorted(maps.Keys(l.OfBase)) {
+		of, own, _ := strings.Cut(key, ".")
+		if of != "base" {
+			return nil, fmt.Errorf("unknown setting %q; settings of the base are written base.%s", key, own)
+		}
+		s.OfBase[own] = l.OfBase[key]
+	}
+	return s, s.check()
+}
+
+func (s *settings) check() error {
+	switch {
+	case s.Members < 1 || s.Members > 1000 || s.Abreast < 1 || s.Abreast > 1000:
+		return fmt.Errorf("members=%d, abreast=%d: expected 1 to 1000", s.Members, s.Abreast)
+	case s.Limit < s.Members:
+		return fmt.Errorf("limit=%d: expected at least the %d members of a session", s.Limit, s.Members)
+	case !(s.Alpha >= 0 && s.Alpha < 0.5):
+		return fmt.Errorf("alpha=%v: expected 0 or more and less than 0.5", s.Alpha)
+	case !(s.Share > 0 && s.Share <= 1):
+		return fmt.Errorf("share=%v: expected more than 0 and at most 1", s.Share)
+	case s.Anchors < 0:
+		return fmt.Errorf("anchors=%d: expected 0 or more", s.Anchors)
+	case s.Keep != "members" && s.Keep != "hypothesis" && s.Keep != "none":
+		return fmt.Errorf("keep=%s: expected members, hypothesis or none", s.Keep)
+	case s.Kappa != nil && !(*s.Kappa >= -1 && *s.Kappa <= 1):
+		return fmt.Errorf("kappa=%v: expected a number from -1 to 1", *s.Kappa)
+	}
+	return nil
+}
+
+// learner returns a new base learner.
+func (s *settings) learner() (learn.Learner, error) {
+	if s.Base == Name {
+		return nil, fmt.Errorf("base=%s: its members cannot be of its own kind", s.Base)
+	}
+	info, err := learn.Lookup(s.Base)
+	if err != nil {
+		return nil, fmt.Errorf("base=%s: %w", s.Base, err)
+	}
+	if !info.Takes.Classes {
+		return nil, fmt.Errorf("base=%s does not learn classes", s.Base)
+	}
+	l, err := learn.New(s.Base, s.OfBase)
+	if err == nil {
+		err = rowless(l, s.OfBase)
+	}
+	return l, err
+}
+
+// rowless tells a learner that can to keep no rows: members are never updated,
+// and what is kept of a session is the ensemble's to decide.
+func rowless(l learn.Learner, told map[string]string) error {
+	for _, o := range learn.Options(l) {
+		word, has := map[string]string{"keep": "nothing", "update": "none"}[o.Key]
+		if _, given := told[o.Key]; has && !given && slices.Contains(o.Choices, word) {
+			if err := learn.Set(l, o.Key, word); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Check returns what is wrong with the settings, or nil.
+func (l *Learner) Check() error {
+	s, err := l.settings()
+	if err == nil {
+		_, err = s.learner()
+	}
+	return err
+}
+
+// Learn is the first session.
+func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	s, err := l.settings()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", Name, err)
+	}
+	if err := checkTask(Name, task.Table, task.Target); err != nil {
+		return nil, err
+	}
+	g := (&learn.Rows{}).Gather(task.Source, task.Target, nil)
+	if err := g.Add(ctx, task.Table); err != nil {
+		return nil, err
+	}
+	own, err := gathered(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	m, err := (&Model{settings: s, seed: task.Seed, crowd: crowd{target: task.Target}}).next(ctx, task.Source, own)
+	if err != nil {
+		return nil, err // not a model that is nil
+	}
+	return m.able(), nil
+}
+
+// checkTask refuses what cannot be learnt.
+func checkTask(name string, t *table.Table, target int) error {
+	switch {
+	case target == learn.NoTarget:
+		return fmt.Errorf("%s predicts a column; name it as the target", name)
+	case target < 0 || target >= len(t.Schema.Attributes):
+		return fmt.Errorf("the target is column %d of a table of %d", target+1, len(t.Schema.Attributes))
+	case t.Schema.Attributes[target].Kind == table.Numeric:
+		return fmt.Errorf("%s predicts classes; the target %q is a number", name, t.Schema.Attributes[target].Name)
+	}
+	return learn.Distinct(t.Schema)
+}
+
+// gathered returns the distinct rows that were gathered, in canonical order.
+func gathered(ctx context.Context, g *learn.Gathering) (*table.Table, error) {
+	rows, err := g.Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	t, err := rows.Table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t.Rows() == 0 {
+		return nil, fmt.Errorf("no row has a target and a weight; at least one is needed")
+	}
+	return t, nil
+}

@@ -1,0 +1,245 @@
+package ensemble
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Pool is a set of models that answer as one. It is immutable.
+type Pool struct {
+	crowd
+	name    string   // of its learner
+	names   []string // of the members' learners
+	members []member // with their weights as votes
+	rows    float64  // weight of the rows learnt from
+	score   Majority // of a committee: no rows
+}
+
+var (
+	_ learn.Updater   = (*Pool)(nil)
+	_ learn.Explainer = (*Pool)(nil)
+	_ learn.Remarker  = (*Pool)(nil)
+)
+
+// Of returns a pool of any models of the same columns and the same target,
+// whose learner is majority, halving or committee; beta is for majority.
+func Of(name string, beta float64, models ...learn.Model) (*Pool, error) {
+	if len(models) == 0 {
+		return nil, fmt.Errorf("%s: there are no models", name)
+	}
+	m := &Pool{name: name, score: Majority{Beta: beta, Mistakes: make([]float64, len(models))}}
+	schemas := make([]*table.Schema, len(models))
+	for i, model := range models {
+		m.names, schemas[i] = append(m.names, model.Learner()), model.Schema()
+		m.rows = max(m.rows, model.Size().Rows)
+	}
+	switch {
+	case name == HalvingName:
+		m.score.Beta = 0
+	case name == CommitteeName:
+		m.score.Beta = 1
+	case name != MajorityName:
+		return nil, fmt.Errorf("unknown pool %q; expected %s, %s or %s", name, MajorityName, HalvingName, CommitteeName)
+	case !(beta >= 0 && beta < 1):
+		return nil, fmt.Errorf("beta=%v: expected 0 or more and less than 1", beta)
+	}
+	schema, err := learn.Union(schemas...)
+	if err != nil {
+		return nil, err
+	}
+	if m.target = models[0].Target(); m.target == learn.NoTarget {
+		return nil, fmt.Errorf("%s: the first model has no target", name)
+	}
+	if name != CommitteeName && schema.Attributes[m.target].Kind == table.Numeric {
+		return nil, fmt.Errorf("%s answers with classes; the target %q is a number", name, schema.Attributes[m.target].Name)
+	}
+	return m.with(models, schema)
+}
+
+// with returns the pool with other models.
+func (m *Pool) with(models []learn.Model, schema *table.Schema) (*Pool, error) {
+	next := *m
+	next.crowd = crowd{schema: schema, target: m.target}
+	next.members = make([]member, len(models))
+	weights := m.score.Weights()
+	for i, model := range models {
+		next.members[i] = member{model: model, vote: weights[i]}
+		if err := next.enlist(&next.members[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", m.names[i], err)
+		}
+	}
+	return &next, nil
+}
+
+// judge lets the members answer rows, and keeps the score.
+func (m *Pool) judge(ctx context.Context, t *table.Table, score *Majority) error {
+	if m.name == CommitteeName {
+		return nil
+	}
+	fitted, _, err := table.Conform(t, m.schema, false)
+	if err != nil {
+		return err
+	}
+	said := make([]int, t.Rows()*len(m.members))
+	err = m.ask(ctx, fitted, func(g *group, of *member, out *learn.Predictions) {
+		names, i := g.schema.Attributes[m.target].Values, m.index(of)
+		for r := range t.Rows() {
+			said[r*len(m.members)+i] = g.classes[learn.Best(out.Row(r), names)]
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for r, truth := range fitted.Columns[m.target].Codes {
+		// A class that nobody knows yet is everybody's mistake.
+		score.Learn(said[r*len(m.members):(r+1)*len(m.members)], int(truth), t.Weight(r), m.classes())
+	}
+	return ctx.Err()
+}
+
+// index returns the place of a member.
+func (m *Pool) index(of *member) int {
+	for i := range m.members {
+		if &m.members[i] == of {
+			return i
+		}
+	}
+	return -1 // never: groups are made of the members
+}
+
+// Learner returns the name of the pool's learner.
+func (m *Pool) Learner() string { return m.name }
+
+// Size counts the rows, and the members' units.
+func (m *Pool) Size() learn.Size {
+	size := learn.Size{Rows: m.rows}
+	for i := range m.members {
+		size.Units += m.members[i].model.Size().Units
+	}
+	return size
+}
+
+// Predict lets the members vote with their weights, or, in a committee, takes
+// the mean of what they say. A vote says nothing of the classes that nobody
+// names; they share one row in all that there were.
+func (m *Pool) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
+	if err := learn.Fits(m.schema, t); err != nil {
+		return err
+	}
+	var lock sync.Mutex
+	var wrong error
+	err := learn.Split(ctx, t.Rows(), func(lo, hi int) {
+		if err := m.predict(ctx, t.Slice(lo, hi), lo, out); err != nil {
+			lock.Lock()
+			wrong = err
+			lock.Unlock()
+		}
+	})
+	return cmp.Or(err, wrong)
+}
+
+func (m *Pool) predict(ctx context.Context, t *table.Table, lo int, out *learn.Predictions) error {
+	hi := lo + t.Rows()
+	total := 0.0
+	for i := range m.members {
+		total += m.members[i].vote
+	}
+	if m.schema.Attributes[m.target].Kind == table.Numeric {
+		clear(out.Mean[lo:hi])
+		clear(out.Low[lo:hi])
+		clear(out.High[lo:hi])
+		return m.ask(ctx, t, func(_ *group, of *member, said *learn.Predictions) {
+			for r := range t.Rows() {
+				out.Mean[lo+r] += said.Mean[r] * (of.vote / total)
+				out.Low[lo+r] += said.Low[r] * (of.vote / total)
+				out.High[lo+r] += said.High[r] * (of.vote / total)
+			}
+		})
+	}
+	classes := len(m.classes())
+	p := out.P[lo*classes : hi*classes]
+	clear(p)
+	if m.name == CommitteeName {
+		return m.ask(ctx, t, func(g *group, of *member, said *learn.Predictions) {
+			for r := range t.Rows() {
+				for c, q := range said.Row(r) {
+					p[r*classes+g.classes[c]] += q * (of.vote / total)
+				}
+			}
+		})
+	}
+	if err := m.each(ctx, t, func(of *member, row, class int) { p[row*classes+class] += of.vote }); err != nil {
+		return err
+	}
+	spare := 1 / (m.rows + float64(classes))
+	for i := range p {
+		p[i] = p[i]/total*(1-spare) + spare/float64(classes)
+	}
+	return nil
+}
+
+// Explain says what each member says, and with what weight: its share of the
+// votes or, in a committee, what it adds to the probability of the answer or
+// to the number.
+func (m *Pool) Explain(t *table.Table, row int) (*learn.Explanation, error) {
+	if err := learn.Fits(m.schema, t); err != nil {
+		return nil, err
+	}
+	if row < 0 || row >= t.Rows() {
+		return nil, fmt.Errorf("row %d is not one of the table's %d rows", row+1, t.Rows())
+	}
+	one := t.Slice(row, row+1)
+	target := &m.schema.Attributes[m.target]
+	total := 0.0
+	for i := range m.members {
+		total += m.members[i].vote
+	}
+	e := &learn.Explanation{Prior: make([]float64, max(1, len(target.Values))), Additive: target.Kind == table.Numeric}
+	err := m.ask(context.Background(), one, func(g *group, of *member, said *learn.Predictions) {
+		i := m.index(of)
+		who := fmt.Sprintf("%s (member %d)", m.names[i], i+1)
+		v := learn.Evidence{Weight: of.vote / total}
+		answer := ""
+		if said.Classes == 0 {
+			v.Weight *= said.Mean[0]
+			answer = target.Format(said.Mean[0])
+		} else {
+			best := learn.Best(said.Row(0), g.schema.Attributes[m.target].Values)
+			v.Class = g.classes[best]
+			answer = target.Values[v.Class]
+			if m.name == CommitteeName {
+				v.Weight *= said.Row(0)[best]
+			}
+		}
+		v.Text = rule.Test{Op: rule.Eq, Column: who, Value: answer}.String()
+		e.Evidence = append(e.Evidence, v)
+	})
+	return e, err
+}
+
+// Remarks gives the score, and that of each member.
+func (m *Pool) Remarks() ([]fmt.Stringer, error) {
+	if m.score.Rows == 0 {
+		return nil, nil
+	}
+	best := m.score.Best()
+	s := Score{Rows: m.score.Rows, Mistakes: m.score.Made, Best: m.names[best], Fewest: m.score.Mistakes[best]}
+	if bound := m.score.Bound(); bound-bound == 0 {
+		s.Bound = &bound
+	}
+	weights := m.score.Weights()
+	for i, name := range m.names {
+		s.Members = append(s.Members, Fared{name, m.score.Mistakes[i], weights[i]})
+	}
+	remarks := []fmt.Stringer{s}
+	for _, f := range s.Members {
+		remarks = append(remarks, f)
+	}
+	return remarks, nil
+}

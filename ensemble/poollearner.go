@@ -1,0 +1,266 @@
+package ensemble
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Names of the pools in the registry.
+const (
+	MajorityName  = "majority"
+	HalvingName   = "halving"
+	CommitteeName = "committee"
+)
+
+func init() {
+	register := func(name, summary, source string, numbers bool, fresh func() learn.Learner) {
+		learn.Register(learn.Info{
+			Name: name, Summary: summary, Source: source,
+			Takes: learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: numbers},
+			Can:   learn.Can{Update: true, Explain: true}, Contract: learn.None, Keeps: "what its members keep",
+			New: fresh, Decode: decodePool,
+		})
+	}
+	register(MajorityName, "Weighted-Majority: learners weighed by their mistakes, with a bound on those of the whole",
+		"Littlestone & Warmuth 1991; Mitchell 1997, section 7.5.4", false, func() learn.Learner { return &MajorityLearner{} })
+	register(HalvingName, "Halving: the majority of the learners that were never wrong",
+		"Littlestone 1987; Mitchell 1997, section 7.5.2", false, func() learn.Learner { return &HalvingLearner{} })
+	register(CommitteeName, "committee: the mean of what several learners say",
+		"Hansen & Salamon 1990", true, func() learn.Learner { return &CommitteeLearner{} })
+}
+
+// usualMembers are the members of a pool that names none.
+const (
+	usualMembers = "bayes,tree,mlp"
+	usualNumbers = "tree,mlp" // for a numeric target
+)
+
+// MajorityLearner makes pools whose members vote with weights. To judge
+// members by rows that they have not learnt, it first learns them on folds.
+type MajorityLearner struct {
+	Members   string            `set:"members" default:"bayes,tree,mlp" doc:"learners of the members, separated by commas"`
+	Beta      *float64          `set:"beta" default:"0.5" doc:"factor by which a mistake lowers a member's weight, from 0 to less than 1"`
+	Folds     int               `set:"folds" default:"5" doc:"parts of the first rows, each judged by members that learnt the others"`
+	OfMembers map[string]string `set:"MEMBER.KEY" default:"the members' own" doc:"a setting of the members of one learner, as in mlp.hidden=20"`
+}
+
+// HalvingLearner is MajorityLearner with a factor of 0.
+type HalvingLearner struct {
+	Members   string            `set:"members" default:"bayes,tree,mlp" doc:"learners of the members, separated by commas"`
+	Folds     int               `set:"folds" default:"5" doc:"parts of the first rows, each judged by members that learnt the others"`
+	OfMembers map[string]string `set:"MEMBER.KEY" default:"the members' own" doc:"a setting of the members of one learner, as in mlp.hidden=20"`
+}
+
+// CommitteeLearner makes pools whose members have equal say.
+type CommitteeLearner struct {
+	Members   string            `set:"members" default:"bayes,tree,mlp; for numbers tree,mlp" doc:"learners of the members, separated by commas"`
+	OfMembers map[string]string `set:"MEMBER.KEY" default:"the members' own" doc:"a setting of the members of one learner, as in mlp.hidden=20"`
+}
+
+func (l *MajorityLearner) order() order {
+	return order{MajorityName, l.Members, l.OfMembers, deref(l.Beta, 0.5), or(l.Folds, 5)}
+}
+
+func (l *HalvingLearner) order() order {
+	return order{HalvingName, l.Members, l.OfMembers, 0, or(l.Folds, 5)}
+}
+
+func (l *CommitteeLearner) order() order {
+	return order{CommitteeName, l.Members, l.OfMembers, 1, 0}
+}
+
+// Check returns what is wrong with the settings, or nil.
+func (l *MajorityLearner) Check() error { return l.order().check() }
+
+// Check returns what is wrong with the settings, or nil.
+func (l *HalvingLearner) Check() error { return l.order().check() }
+
+// Check returns what is wrong with the settings, or nil.
+func (l *CommitteeLearner) Check() error { return l.order().check() }
+
+// Learn judges members on folds, and learns them on all rows.
+func (l *MajorityLearner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	return l.order().learn(ctx, task)
+}
+
+// Learn judges members on folds, and learns them on all rows.
+func (l *HalvingLearner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	return l.order().learn(ctx, task)
+}
+
+// Learn learns all members.
+func (l *CommitteeLearner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	return l.order().learn(ctx, task)
+}
+
+// order is what a pool is to be.
+type order struct {
+	name     string
+	members  string
+	settings map[string]string
+	beta     float64
+	folds    int
+}
+
+// makers returns a maker of each member's learner.
+func (o order) makers(numeric bool) ([]func() (learn.Learner, error), []string, error) {
+	list := o.members
+	if list == "" {
+		list = usualMembers
+		if numeric {
+			list = usualNumbers
+		}
+	}
+	names := strings.Split(list, ",")
+	own := map[string]map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(o.settings)) {
+		of, rest, _ := strings.Cut(key, ".")
+		if !slices.ContainsFunc(names, func(n string) bool { return strings.TrimSpace(n) == of }) {
+			return nil, nil, fmt.Errorf("setting %s: %q is none of the members %s", key, of, list)
+		}
+		if own[of] == nil {
+			own[of] = map[string]string{}
+		}
+		own[of][rest] = o.settings[key]
+	}
+	var makers []func() (learn.Learner, error)
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+		name, settings := names[i], own[names[i]]
+		if name == MajorityName || name == HalvingName || name == CommitteeName {
+			return nil, nil, fmt.Errorf("members=%s: a pool of pools is not taken", list)
+		}
+		info, err := learn.Lookup(name)
+		if err != nil {
+			return nil, nil, fmt.Errorf("members=%s: %w", list, err)
+		}
+		if numeric && !info.Takes.Regression || !numeric && !info.Takes.Classes && !info.Takes.Regression {
+			return nil, nil, fmt.Errorf("members=%s: %s does not learn such a target", list, name)
+		}
+		makers = append(makers, func() (learn.Learner, error) { return learn.New(name, settings) })
+	}
+	return makers, names, nil
+}
+
+func (o order) check() error {
+	switch {
+	case !(o.beta >= 0 && (o.beta < 1 || o.name == CommitteeName)):
+		return fmt.Errorf("beta=%v: expected 0 or more and less than 1", o.beta)
+	case o.folds < 0 || o.folds > 1000:
+		return fmt.Errorf("folds=%d: expected 1 to 1000", o.folds)
+	}
+	makers, _, err := o.makers(false)
+	for _, fresh := range makers {
+		if err == nil {
+			_, err = fresh()
+		}
+	}
+	return err
+}
+
+// learn learns the members, those on folds first.
+func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.name, err)
+	}
+	numeric := task.Target >= 0 && task.Target < len(task.Table.Schema.Attributes) && task.Table.Schema.Attributes[task.Target].Kind == table.Numeric
+	if !numeric || o.name != CommitteeName {
+		if err := checkTask(o.name, task.Table, task.Target); err != nil {
+			return nil, err
+		}
+	}
+	makers, names, err := o.makers(numeric)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.name, err)
+	}
+	g := (&learn.Rows{}).Gather(task.Source, task.Target, nil)
+	if err := g.Add(ctx, task.Table); err != nil {
+		return nil, err
+	}
+	rows, err := gathered(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	m := &Pool{name: o.name, names: names, rows: weightOf(rows, nil), score: Majority{Beta: o.beta, Mistakes: make([]float64, len(names))}}
+	m.schema, m.target = rows.Schema, task.Target
+	parts, err := o.parts(ctx, rows, task.Seed)
+	if err != nil {
+		return nil, err
+	}
+	// The last part tests nothing: it is the model.
+	models := make([]learn.Model, len(parts)*len(names))
+	errs := make([]error, len(models))
+	var lock sync.Mutex
+	done := 0
+	err = learn.Each(ctx, len(models), func(i int) {
+		member := i % len(names)
+		l, err := makers[member]()
+		if err == nil {
+			quiet := learn.WithProgress(ctx, func(float64) {})
+			models[i], err = l.Learn(quiet, learn.Task{Table: parts[i/len(names)].learn, Target: task.Target, Source: task.Source, Seed: mix(task.Seed, uint64(member))})
+		}
+		if err != nil {
+			errs[i] = fmt.Errorf("%s: %w", names[member], err)
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		done++
+		learn.Report(ctx, float64(done)/float64(len(models)))
+	})
+	for _, e := range errs {
+		err = cmp.Or(err, e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, part := range parts[:len(parts)-1] {
+		pool, err := m.with(models[i*len(names):(i+1)*len(names)], m.schema)
+		if err != nil {
+			return nil, err
+		}
+		if err := pool.judge(ctx, part.test, &m.score); err != nil {
+			return nil, err
+		}
+	}
+	if m, err = m.with(models[len(models)-len(names):], m.schema); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// part is rows to learn from and rows to be judged by.
+type part struct{ learn, test *table.Table }
+
+// parts returns the folds, by the rows' hashes, and all rows at the end. Folds
+// that are empty, or all there is, are left out.
+func (o order) parts(ctx context.Context, rows *table.Table, seed uint64) ([]part, error) {
+	var parts []part
+	if o.folds > 1 {
+		hashes, err := learn.HashRows(ctx, rows)
+		if err != nil {
+			return nil, err
+		}
+		for fold := range o.folds {
+			var in, out []int
+			for r, h := range hashes {
+				if mix(h, seed)%uint64(o.folds) == uint64(fold) {
+					out = append(out, r)
+				} else {
+					in = append(in, r)
+				}
+			}
+			if len(in) > 0 && len(out) > 0 {
+				parts = append(parts, part{rows.Select(in), rows.Select(out)})
+			}
+		}
+	}
+	return append(parts, part{learn: rows}), nil
+}

@@ -1,0 +1,98 @@
+package ensemble
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// savedPool is a pool in one part; its members follow in parts of their own.
+type savedPool struct {
+	Name     string    `cbor:"name"`
+	Names    []string  `cbor:"names"`
+	Rows     float64   `cbor:"rows"`
+	Beta     float64   `cbor:"beta"`
+	Mistakes []float64 `cbor:"mistakes"`
+	Made     float64   `cbor:"made"`
+	Judged   float64   `cbor:"judged"`
+	Schema   []column  `cbor:"schema"`
+	Target   int       `cbor:"target"`
+}
+
+type column struct {
+	Name    string   `cbor:"name"`
+	Numeric bool     `cbor:"numeric,omitempty"`
+	Date    bool     `cbor:"date,omitempty"`
+	Values  []string `cbor:"values,omitempty"`
+}
+
+const (
+	poolPart   = "pool"
+	memberPart = "member" // with its number
+)
+
+// Parts returns the pool and its members.
+func (m *Pool) Parts() ([]learn.Part, error) {
+	s := savedPool{Name: m.name, Names: m.names, Rows: m.rows, Beta: m.score.Beta, Mistakes: m.score.Mistakes, Made: m.score.Made, Judged: m.score.Rows, Target: m.target}
+	for _, a := range m.schema.Attributes {
+		s.Schema = append(s.Schema, column{a.Name, a.Kind == table.Numeric, a.Date, a.Values})
+	}
+	data, err := learn.Marshal(s)
+	parts := []learn.Part{{Name: poolPart, Data: data}}
+	for i := range m.members {
+		data, e := learn.Encode(m.members[i].model)
+		err = cmp.Or(err, e)
+		parts = append(parts, learn.Part{Name: fmt.Sprintf("%s %d", memberPart, i+1), Data: data})
+	}
+	return parts, err
+}
+
+// decodePool makes a pool of its parts.
+func decodePool(parts []learn.Part) (learn.Model, error) {
+	var s savedPool
+	if err := learn.Unmarshal(find(parts, poolPart), &s); err != nil {
+		return nil, fmt.Errorf("part %q: %v", poolPart, err)
+	}
+	amount := func(x float64) bool { return x >= 0 && x-x == 0 }
+	switch {
+	case len(s.Mistakes) == 0 || len(s.Mistakes) != len(s.Names) || !amount(s.Made) || !amount(s.Judged) || !amount(s.Rows):
+		return nil, fmt.Errorf("part %q: %d members with %d scores", poolPart, len(s.Names), len(s.Mistakes))
+	case slices.ContainsFunc(s.Mistakes, func(x float64) bool { return !amount(x) }):
+		return nil, fmt.Errorf("part %q: mistakes %v", poolPart, s.Mistakes)
+	case s.Name != MajorityName && s.Name != HalvingName && s.Name != CommitteeName, !(s.Beta >= 0 && s.Beta <= 1):
+		return nil, fmt.Errorf("part %q: a pool %q with the factor %v", poolPart, s.Name, s.Beta)
+	case s.Target < 0 || s.Target >= len(s.Schema):
+		return nil, fmt.Errorf("part %q: the target is column %d of %d", poolPart, s.Target+1, len(s.Schema))
+	}
+	m := &Pool{name: s.Name, names: s.Names, rows: s.Rows, score: Majority{s.Beta, s.Mistakes, s.Made, s.Judged}}
+	m.target = s.Target
+	schema := &table.Schema{}
+	for _, c := range s.Schema {
+		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date}
+		if c.Numeric {
+			a.Kind, a.Values = table.Numeric, nil
+		}
+		schema.Attributes = append(schema.Attributes, a)
+	}
+	if err := learn.Distinct(schema); err != nil {
+		return nil, err
+	}
+	if a := &schema.Attributes[m.target]; a.Kind == table.Numeric && m.name != CommitteeName || a.Kind == table.Nominal && len(a.Values) == 0 {
+		return nil, fmt.Errorf("part %q: the target %q has no classes", poolPart, a.Name)
+	}
+	models := make([]learn.Model, len(s.Names))
+	for i := range models {
+		var err error
+		if models[i], err = learn.Decode(find(parts, fmt.Sprintf("%s %d", memberPart, i+1))); err != nil {
+			return nil, fmt.Errorf("part %q: %v", fmt.Sprintf("%s %d", memberPart, i+1), err)
+		}
+	}
+	pool, err := m.with(models, schema)
+	if err != nil {
+		return nil, err
+	}
+	return pool, nil
+}

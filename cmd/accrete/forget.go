@@ -109,12 +109,12 @@ func (a *app) forget(ctx context.Context, s *store.Store, tx *store.Tx, name, so
 	if erase {
 		done = "erased"
 	}
-	what := plural(int(rows), "row")
-	if found[0].Kind == store.Tell {
-		what = "rules"
+	what, contract := plural(int(rows), "row"), contractLine(before.Learner, "what is left equals never having learnt it")
+	if found[0].Kind == store.Tell { // rules were added to what rows say, and go without a trace for any learner
+		what, contract = "rules", "contract: exact: what is left equals never having been told"
 	}
 	fmt.Fprintf(a.out, "model %s, version %d: %s %s (%s), %s rows left%s\n", v.Model, v.Number, done, filepath.Base(gone.Name), what, count(v.Rows), sizeNote(left.Size()))
-	fmt.Fprintln(a.out, contractLine(before.Learner, "what is left equals never having learnt it"))
+	fmt.Fprintln(a.out, contract)
 	if err := a.printRemarks(left); err != nil {
 		return err
 	}

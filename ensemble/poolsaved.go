@@ -53,7 +53,7 @@ func (m *Pool) Parts() ([]learn.Part, error) {
 // decodePool makes a pool of its parts.
 func decodePool(parts []learn.Part) (learn.Model, error) {
 	var s savedPool
-	if err := learn.Unmarshal(find(parts, poolPart), &s); err != nil {
+	if err := learn.Unmarshal(learn.FindPart(parts, poolPart), &s); err != nil {
 		return nil, fmt.Errorf("part %q: %v", poolPart, err)
 	}
 	amount := func(x float64) bool { return x >= 0 && x-x == 0 }
@@ -86,7 +86,7 @@ func decodePool(parts []learn.Part) (learn.Model, error) {
 	models := make([]learn.Model, len(s.Names))
 	for i := range models {
 		var err error
-		if models[i], err = learn.Decode(find(parts, fmt.Sprintf("%s %d", memberPart, i+1))); err != nil {
+		if models[i], err = learn.Decode(learn.FindPart(parts, fmt.Sprintf("%s %d", memberPart, i+1))); err != nil {
 			return nil, fmt.Errorf("part %q: %v", fmt.Sprintf("%s %d", memberPart, i+1), err)
 		}
 	}

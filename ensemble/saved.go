@@ -75,18 +75,10 @@ func (m *Model) Parts() ([]learn.Part, error) {
 
 func sessionName(number int) string { return fmt.Sprintf("%s %d", sessionPart, number) }
 
-// find returns the data of a part.
-func find(parts []learn.Part, name string) []byte {
-	if i := slices.IndexFunc(parts, func(p learn.Part) bool { return p.Name == name }); i >= 0 {
-		return parts[i].Data
-	}
-	return nil
-}
-
 // decode makes a model of its parts.
 func decode(parts []learn.Part) (learn.Model, error) {
 	var head savedHead
-	if err := learn.Unmarshal(find(parts, headPart), &head); err != nil {
+	if err := learn.Unmarshal(learn.FindPart(parts, headPart), &head); err != nil {
 		return nil, fmt.Errorf("part %q: %v", headPart, err)
 	}
 	if head.Format != format {
@@ -102,7 +94,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 			return nil, fmt.Errorf("part %q: sessions %v are not in order", headPart, head.Sessions)
 		}
 		name := sessionName(number)
-		s, err := decodeSession(find(parts, name), number)
+		s, err := decodeSession(learn.FindPart(parts, name), number)
 		if err != nil {
 			return nil, fmt.Errorf("part %q: %v", name, err)
 		}

@@ -141,14 +141,8 @@ func saveTests(c conjunction) [][3]int32 {
 
 // decode makes a model of its parts.
 func decode(parts []learn.Part) (learn.Model, error) {
-	find := func(name string) []byte {
-		if i := slices.IndexFunc(parts, func(p learn.Part) bool { return p.Name == name }); i >= 0 {
-			return parts[i].Data
-		}
-		return nil
-	}
 	var head savedHead
-	if err := learn.Unmarshal(find(headPart), &head); err != nil {
+	if err := learn.Unmarshal(learn.FindPart(parts, headPart), &head); err != nil {
 		return nil, fmt.Errorf("part %q: %v", headPart, err)
 	}
 	if head.Format != format {
@@ -160,7 +154,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	m := &Model{settings: head.Settings, seed: head.Seed}
 	if head.Settings.Update == "published" {
 		var from savedStream
-		if err := learn.Unmarshal(find(streamPart), &from); err != nil {
+		if err := learn.Unmarshal(learn.FindPart(parts, streamPart), &from); err != nil {
 			return nil, fmt.Errorf("part %q: %v", streamPart, err)
 		}
 		var err error
@@ -177,7 +171,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 		}
 		m.rows = rows
 	}
-	if data := find(networkPart); data != nil {
+	if data := learn.FindPart(parts, networkPart); data != nil {
 		var net savedNetwork
 		if err := learn.Unmarshal(data, &net); err != nil {
 			return nil, fmt.Errorf("part %q: %v", networkPart, err)

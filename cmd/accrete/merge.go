@@ -79,7 +79,7 @@ func (a *app) merge(ctx context.Context, first, second, name string, flags *sour
 	if _, ok := learn.Ability[learn.Merger](x.Model); !ok {
 		return cannot(x.version.Learner, "be merged", func(c learn.Can) bool { return c.Merge })
 	}
-	conflicts, err := mergeConflicts(ctx, x, y)
+	conflicts, clashes, err := mergeConflicts(ctx, x, y)
 	if err != nil {
 		return err
 	}
@@ -104,46 +104,52 @@ func (a *app) merge(ctx context.Context, first, second, name string, flags *sour
 		return a.printJSON(struct {
 			learnt
 			Conflicts []conflictEntry `json:"conflicts"`
-		}{newLearnt(m, v, time.Since(start).Seconds()), conflictEntries(conflicts)})
+		}{newLearnt(m, v, time.Since(start).Seconds()), append(conflictEntries(conflicts), clashEntries(clashes)...)})
 	}
 	fmt.Fprintf(a.out, "model %s, version %d: %s of %s and %s, %s rows%s\n", v.Model, v.Number, v.Learner, first, second, count(v.Rows), sizeNote(m.Size()))
 	fmt.Fprintln(a.out, contractLine(v.Learner, "equal to one model of all rows"))
 	a.printConflicts(conflicts, first+" says", second+" says", "the rows of both decide")
+	a.printClashes(clashes)
 	fmt.Fprintf(a.out, "\nnext: accrete rules %s    accrete verify %s\n", v.Model, v.Model)
 	return nil
 }
 
-// mergeConflicts lists where two models, or their experts, disagree.
-func mergeConflicts(ctx context.Context, x, y *part) ([]knowledge.Conflict, error) {
+// mergeConflicts lists where two models, or their experts, disagree: rules, and
+// units of a mixture.
+func mergeConflicts(ctx context.Context, x, y *part) ([]knowledge.Conflict, []knowledge.Clash, error) {
 	schema, err := learn.Union(x.Schema(), y.Schema())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	xLearnt, xTold, err := knowledge.Of(x.Model)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	yLearnt, yTold, err := knowledge.Of(y.Model)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	var clashes []knowledge.Clash
+	if xLearnt != nil && yLearnt != nil {
+		clashes = knowledge.Clashes(xLearnt.Units, yLearnt.Units)
 	}
 	conflicts := append(knowledge.Conflicts(xTold, yTold, schema), knowledge.Conflicts(xLearnt, yLearnt, schema)...)
 	var rows []learn.Learnt
 	for _, p := range []*part{x, y} {
 		k, ok := learn.Ability[learn.Keeper](p.Model)
 		if !ok || k.Kept() == nil {
-			return conflicts, nil
+			return conflicts, clashes, nil
 		}
 		kept, err := k.Kept().Learnt(ctx, schema)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		rows = append(rows, kept...)
 	}
 	if x.Target() != learn.NoTarget {
 		knowledge.Decide(conflicts, rows, schema, schema.Index(x.Schema().Attributes[x.Target()].Name))
 	}
-	return conflicts, nil
+	return conflicts, clashes, nil
 }
 
 // shareRules tells each model the rules that only the other was told.

@@ -34,7 +34,7 @@ func TestAllHold(t *testing.T) {
 			t.Errorf("%s lacks a source, measure or seeds: %+v", o.Name, o)
 		}
 	}
-	few := Options{Data: larger, Seeds: 2}
+	few := Options{Data: larger, Seeds: 1}
 	once, err := Run(background, nil, few)
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,13 @@
 # make test        everything, a few minutes on two cores
 # make test-long   full seeds, 200 kills, minutes of fuzzing
 # make accrete     one static binary
+# make bench       against what people use today, under 40 minutes; docs/benchmark.md
+# make bench-quick the same in small, under 5 minutes
+# make microbench  the benchmarks of every package
 
 GO ?= go
 STATICCHECK = $(GO) tool -modfile=tools.mod staticcheck
-.PHONY: test test-long check race bench cover accrete
+.PHONY: test test-long check race bench bench-quick microbench cover accrete
 
 accrete:
 	CGO_ENABLED=0 $(GO) build -trimpath -o accrete ./cmd/accrete
@@ -33,6 +36,14 @@ race:
 	scripts/race -run 'Reader|Writer|Delete' ./store -rapid.seed=1
 
 bench:
+	scripts/bench-peers
+	$(GO) run ./bench -docs docs
+
+bench-quick:
+	scripts/bench-peers
+	$(GO) run ./bench -quick
+
+microbench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 cover:

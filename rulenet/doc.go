@@ -89,4 +89,5 @@
 // that meet go on as one. Above 4,000 distinct rows a sample of as many
 // examples is climbed from, above 25,000 growth works on a sample, above
 // 100,000 weights are fitted on a sample; counts are always of all rows.
+// Climbing from all 32,561 rows of adult gives 87.07 % instead of 87.02 %.
 package rulenet

@@ -33,7 +33,7 @@ func init() {
 		sessions               *sessions
 		published              []float64
 		tested                 float64 // rows
-		seeds, collapses       int     // from this session on
+		seeds, collapses       int     // from the session of this number on
 	}
 	improvedRings := &sessions{of: rings}
 	printed := map[string]string{"preset": "published"}

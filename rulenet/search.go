@@ -144,13 +144,20 @@ func (x *search) inform() {
 	if x.info == nil {
 		x.info = make([][]float64, len(x.sets))
 	}
-	var n, k []int64
-	lo, hi := x.first[x.class], x.first[x.class+1]
+	var n, k []int64 // of each code, from 1; of ordered ones up to it
+	classes := x.classes()
 	for col, sets := range x.sets {
 		n, k = zeroed(n, len(sets)+1), zeroed(k, len(sets)+1)
-		for v, set := range sets {
-			k[v+1] = x.ledger.weigh(set[lo:hi], lo)
-			n[v+1] = k[v+1] + x.ledger.weigh(set[:lo], 0) + x.ledger.weigh(set[hi:], hi)
+		for v := range sets {
+			count := x.ledger.census[col][v*classes : (v+1)*classes]
+			k[v+1] = count[x.class]
+			for _, w := range count {
+				n[v+1] += w
+			}
+			if x.ordered(col) {
+				n[v+1] += n[v]
+				k[v+1] += k[v]
+			}
 		}
 		levels := len(sets)
 		size := levels
@@ -304,8 +311,9 @@ func (c *climber) climb(example conjunction) conjunction {
 // rule of an example, tests of the example that were removed may also come
 // back, and widened intervals become the example's own again. Counted are the
 // rule and its children over all rows. It gives the rule of each example that
-// moves to set, and returns the most iterations that one took.
-func (c *climber) refine(rule conjunction, counted *tallies, examples []int, set func(example int, rule conjunction)) int {
+// moves to set, asks count for the counts of the rules on the way, and returns
+// the most iterations that one took.
+func (c *climber) refine(rule conjunction, counted *tallies, examples []int, count func(*climber), set func(example int, rule conjunction)) int {
 	most := 1
 	moved := true
 	for _, row := range examples {
@@ -325,7 +333,7 @@ func (c *climber) refine(rule conjunction, counted *tallies, examples []int, set
 			}
 			moved = true
 			c.recall()
-			c.count()
+			count(c)
 		}
 		if moved {
 			set(row, slices.Clone(c.rule))

@@ -232,6 +232,7 @@ type ledger struct {
 	unit   float64
 	class  []int64 // of each class
 	total  int64
+	census [][]int64 // of each column: the weight of each code in each class, at code*classes+class
 }
 
 // newLedger returns the weights of a sheet's rows in so many planes at most.
@@ -248,6 +249,7 @@ func newLedger(s *sheet, weights []float64, most int) *ledger {
 			l.class[s.class[i]]++
 		}
 		l.total = int64(len(weights))
+		l.survey(s)
 		return l
 	}
 	_, top := math.Frexp(greatest) // greatest < 2^top
@@ -273,7 +275,29 @@ func newLedger(s *sheet, weights []float64, most int) *ledger {
 	if l.planes == nil {
 		l.planes = []bits.Set{make(bits.Set, len(s.valid))} // nothing weighs anything
 	}
+	l.survey(s)
 	return l
+}
+
+// survey takes the census of a sheet.
+func (l *ledger) survey(s *sheet) {
+	classes := len(l.class)
+	l.census = make([][]int64, len(s.sets))
+	for col, sets := range s.sets {
+		count := make([]int64, len(sets)*classes)
+		for v, set := range sets {
+			for c := range classes {
+				lo, hi := s.first[c], s.first[c+1]
+				count[v*classes+c] = l.weigh(set[lo:hi], lo)
+			}
+		}
+		if s.ordered(col) { // the bitmaps are of all rows up to a code
+			for i := len(count) - 1; i >= classes; i-- {
+				count[i] -= count[i-classes]
+			}
+		}
+		l.census[col] = count
+	}
 }
 
 // weigh returns the units of the rows of some words that begin at a word.

@@ -151,6 +151,7 @@ type publishedUpdate struct {
 	byName     map[sharedName]int
 	order      []*shared
 	arrivals   []arrival
+	passed     passing
 	fresh      []template
 	batch      []search // of each class: the new rows alone
 	epoch      int      // of the ledger's unit and the columns' values
@@ -168,7 +169,7 @@ func newPublishedUpdate(m *Model, v *learn.Vocabulary) *publishedUpdate {
 	for row, lines := range s.rules {
 		own.rules[row] = slices.Clone(lines)
 	}
-	u := &publishedUpdate{model: m, vocabulary: v, stream: own, index: make(map[key]int32, len(s.class)), byName: map[sharedName]int{}, fewWords: fewWords}
+	u := &publishedUpdate{model: m, vocabulary: v, stream: own, index: make(map[key]int32, len(s.class)), byName: map[sharedName]int{}, passed: passing{counts: map[sharedName]*tallies{}}, fewWords: fewWords}
 	u.climbers.New = func() any { return &climber{} }
 	for row := range own.class {
 		u.index[own.name(row)] = int32(row)
@@ -338,7 +339,7 @@ func (u *publishedUpdate) take(t *table.Table, r int, class int32, weight float6
 		s.class = s.class[:row]
 		s.weights[known] += weight
 		if int(known) < len(u.sheet.at) {
-			u.ledger.add(int(u.sheet.at[known]), int(s.class[known]), weight)
+			u.weigh(int(known), weight)
 		}
 		return int(known)
 	}
@@ -373,7 +374,7 @@ func (u *publishedUpdate) place(old int) {
 				}
 			}
 		}
-		u.ledger.add(at, int(c), s.weights[row])
+		u.weigh(row, s.weights[row])
 	}
 	if u.ledger.rounds(s.weights[old:]) {
 		u.reweigh()
@@ -381,11 +382,23 @@ func (u *publishedUpdate) place(old int) {
 	}
 }
 
-// add adds to the weight of a row.
-func (l *ledger) add(at, class int, weight float64) {
-	n := int64(math.Round(weight / l.unit))
-	l.class[class] += n
-	l.total += n
+// weigh adds to the weight of a row that has its bit.
+func (u *publishedUpdate) weigh(row int, weight float64) {
+	l, class := u.ledger, int(u.stream.class[row])
+	n := l.add(int(u.sheet.at[row]), class, weight)
+	for col, codes := range u.stream.codes {
+		if codes != nil && codes[row] >= 0 {
+			l.census[col][int(codes[row])*len(l.class)+class] += n
+		}
+	}
+}
+
+// add adds to the weight of a bit, and returns how many units.
+func (l *ledger) add(at, class int, weight float64) int64 {
+	units := int64(math.Round(weight / l.unit))
+	l.class[class] += units
+	l.total += units
+	n := units
 	word, bit := at/64, uint64(1)<<(at%64)
 	for b := 0; n>>b > 0; b++ {
 		for n>>b&1 == 1 {
@@ -399,6 +412,7 @@ func (l *ledger) add(at, class int, weight float64) {
 			n += 1 << b // carry: the bit was set, and the next is added to
 		}
 	}
+	return units
 }
 
 // rounds reports whether a weight is no multiple of the unit.
@@ -419,9 +433,8 @@ func (u *publishedUpdate) research(ctx context.Context, fresh []template) error 
 		}
 	}
 	u.order = order
-	work := func(i int) {
+	err := u.each(ctx, len(order), func(i int, c *climber) {
 		g := order[i]
-		c := u.climbers.Get().(*climber)
 		if g.counted && g.epoch == u.epoch {
 			// Only the new rows need counting.
 			c.search = &u.batch[g.class]
@@ -431,16 +444,18 @@ func (u *publishedUpdate) research(ctx context.Context, fresh []template) error 
 			g.tallies.set(c.tallied(g.rule))
 			g.counted, g.epoch = true, u.epoch
 		}
-		c.search = u.searches[g.class]
-		g.iterations = c.refine(g.rule, &g.tallies, g.rows, func(row int, rule conjunction) { g.moved = append(g.moved, moved{row, rule}) })
-		c.more = c.more[:0]
-		u.climbers.Put(c)
+	})
+	if err != nil {
+		return err
 	}
-	if len(u.sheet.valid) <= u.fewWords { // not worth a goroutine's while
-		for i := range order {
-			work(i)
-		}
-	} else if err := learn.Each(ctx, len(order), work); err != nil {
+	clear(u.passed.counts)
+	u.passed.groups, u.passed.byName = u.groups, u.byName
+	err = u.each(ctx, len(order), func(i int, c *climber) {
+		g := order[i]
+		c.search = u.searches[g.class]
+		g.iterations = c.refine(g.rule, &g.tallies, g.rows, u.passed.count, func(row int, rule conjunction) { g.moved = append(g.moved, moved{row, rule}) })
+	})
+	if err != nil {
 		return err
 	}
 	ends, err := climbEach(ctx, u.searches, fresh)
@@ -467,6 +482,54 @@ func (u *publishedUpdate) research(ctx context.Context, fresh []template) error 
 	}
 	u.arrivals = u.arrivals[:0]
 	return nil
+}
+
+// each calls work for each of n rules, on all cores if that is worth while.
+func (u *publishedUpdate) each(ctx context.Context, n int, work func(i int, c *climber)) error {
+	one := func(i int) {
+		c := u.climbers.Get().(*climber)
+		work(i, c)
+		c.more = c.more[:0]
+		u.climbers.Put(c)
+	}
+	if len(u.sheet.valid) > u.fewWords {
+		return learn.Each(ctx, n, one)
+	}
+	for i := range n {
+		one(i)
+	}
+	return nil
+}
+
+// passing is the counts of rules that examples pass on their way, which many
+// have in common.
+type passing struct {
+	groups []*shared // those with examples are counted
+	byName map[sharedName]int
+	mutex  sync.Mutex
+	counts map[sharedName]*tallies
+}
+
+// count counts the climber's rule, or finds that it has been counted.
+func (p *passing) count(c *climber) {
+	n := sharedName{c.rule.key(), int32(c.class)}
+	if i, ok := p.byName[n]; ok && p.groups[i].counted {
+		c.tallies.set(&p.groups[i].tallies)
+		return
+	}
+	p.mutex.Lock()
+	known := p.counts[n]
+	p.mutex.Unlock()
+	if known != nil {
+		c.tallies.set(known)
+		return
+	}
+	c.count()
+	known = &tallies{}
+	known.set(&c.tallies)
+	p.mutex.Lock()
+	p.counts[n] = known
+	p.mutex.Unlock()
 }
 
 // prepare makes the searches ready for the counts of now.

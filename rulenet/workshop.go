@@ -1,7 +1,6 @@
 package rulenet
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/internal/bits"
+	"github.com/accrete-ml/accrete/internal/radix"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -168,10 +168,18 @@ func (w *workshop) sample(weights []float64) ([]template, uint64) {
 	if n == 0 || len(all) <= n {
 		return all, math.MaxUint64
 	}
-	slices.SortFunc(all, func(a, b template) int { return cmp.Compare(w.hash(a.row), w.hash(b.row)) })
+	hashes, order := make([]uint64, len(all)), make([]int32, len(all))
+	for i, t := range all {
+		hashes[i], order[i] = w.hash(t.row), int32(i)
+	}
+	radix.Sort(hashes, order)
+	limit := hashes[n-1]
+	chosen := order[:n]
+	slices.Sort(chosen)
+	for i, at := range chosen {
+		all[i] = all[at]
+	}
 	all = all[:n]
-	limit := w.hash(all[n-1].row)
-	slices.SortFunc(all, func(a, b template) int { return cmp.Compare(a.row, b.row) })
 	part := 0.0
 	for _, t := range all {
 		part += t.weight

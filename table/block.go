@@ -8,8 +8,6 @@ import (
 	"io"
 	"runtime"
 	"sync"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // Text is read in blocks of whole records. One goroutine reads and cuts,
@@ -41,10 +39,9 @@ type batch struct {
 	rows    int
 	weights []float64 // what the format itself says rows weigh, or nil
 	data    []byte
-	values  [][]parquet.Value // of each column, in place of data, where the input is no text
-	lines   int               // in the data, or rows where there are none
-	before  int               // lines or rows of the input before these; known once they are taken in order
-	read    int64             // raw bytes read from the input by then
+	lines   int   // in the data, or rows where there are none
+	before  int   // lines or rows of the input before these; known once they are taken in order
+	read    int64 // raw bytes read from the input by then
 	problem *problem
 	scratch []byte // for cells that are not in data as they are
 	done    chan struct{}
@@ -113,7 +110,7 @@ type tuning struct {
 
 func (t tuning) orDefault() tuning {
 	if t.block == 0 {
-		t.block = 1 << 20
+		t.block = 1 << 19 // larger ones are no faster, and several are in memory
 	}
 	if t.workers == 0 {
 		t.workers = runtime.GOMAXPROCS(0)

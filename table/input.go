@@ -9,7 +9,6 @@ import (
 	"hash"
 	"io"
 	"os"
-	"sync"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
@@ -93,7 +92,7 @@ func (in *input) Close() error {
 
 // first returns the raw bytes for the first time, and meters them.
 func (in *input) first() (io.Reader, *meter) {
-	m := newMeter(in.raw)
+	m := &meter{r: in.raw, hash: sha256.New()}
 	if in.spool != nil {
 		return io.TeeReader(m, in.spool), m
 	}
@@ -111,67 +110,36 @@ func (in *input) again() (io.Reader, error) {
 	return in.raw, nil
 }
 
-// meter counts and hashes what is read through it. Hashing has a goroutine
-// of its own: it takes about as long as a disk read.
+// meter counts and hashes what is read through it.
 type meter struct {
-	r     io.Reader
-	bytes atomic.Int64
-	hash  hash.Hash
-	feed  chan []byte // nil after the last bytes
-	free  chan []byte
-	quit  chan struct{}
-	once  sync.Once
-	done  sync.WaitGroup
-	total func() string // the hash, computed once
-}
-
-func newMeter(r io.Reader) *meter {
-	m := &meter{r: r, hash: sha256.New(), feed: make(chan []byte, 4), free: make(chan []byte, 6), quit: make(chan struct{})}
-	m.done.Go(func() {
-		for {
-			select {
-			case b := <-m.feed:
-				if b == nil {
-					return
-				}
-				m.hash.Write(b)
-				m.free <- b
-			case <-m.quit:
-				return
-			}
-		}
-	})
-	m.total = sync.OnceValue(func() string {
-		m.feed <- nil
-		m.done.Wait()
-		return hex.EncodeToString(m.hash.Sum(nil))
-	})
-	return m
+	r       io.Reader
+	bytes   atomic.Int64
+	hash    hash.Hash
+	stopped atomic.Bool
 }
 
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
-	if n > 0 {
-		m.bytes.Add(int64(n))
-		var b []byte
-		select {
-		case b = <-m.free:
-		default:
-		}
-		select {
-		case m.feed <- append(b[:0], p[:n]...):
-		case <-m.quit:
-			return 0, io.ErrClosedPipe
-		}
-	}
+	m.bytes.Add(int64(n))
+	m.hash.Write(p[:n])
 	return n, err
 }
 
-// stop ends the hashing, finished or not.
-func (m *meter) stop() { m.once.Do(func() { close(m.quit) }) }
+// rest reads what is left, unless it is stopped.
+func (m *meter) rest() error {
+	room := make([]byte, 64<<10)
+	for !m.stopped.Load() {
+		if _, err := m.Read(room); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return io.ErrClosedPipe
+}
 
 // sum returns the hash of all bytes, in hexadecimal, once they are read.
-func (m *meter) sum() string { return m.total() }
+func (m *meter) sum() string { return hex.EncodeToString(m.hash.Sum(nil)) }
 
 // spool keeps bytes for a second reading: a few in memory, more in a
 // temporary file.

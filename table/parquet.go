@@ -2,6 +2,7 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -10,9 +11,12 @@ import (
 	"io"
 	"math/big"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -26,19 +30,24 @@ type parquetFile struct {
 	kinds   []parquetKind
 	cursors []cursor
 	batch   *batch
-	rows    int // in a batch
+	rows    int // in a batch, at most
 	tuning  tuning
 	total   int64 // rows that the file says it has
 	done    int64 // rows read
 	size    int64 // bytes of the input
 }
 
-// parquetKind is what the values of a column are.
+// parquetKind is what the values of a column are, and how those of a page or
+// of a dictionary are read.
 type parquetKind struct {
-	state  state // number, date or text
-	number func(v parquet.Value) float64
-	text   func(v parquet.Value) []byte
+	state   state // number, date or text
+	numbers numbersReader
+	text    func(from encoding.Values) func(i int) []byte
 }
+
+// numbersReader returns n numbers from one on. They are in the room that it
+// is given, or where the values are.
+type numbersReader func(room []float64, from encoding.Values, at, n int) []float64
 
 // errParquet begins what is said of files that cannot be decoded.
 var errParquet = errors.New("is damaged or no Parquet file")
@@ -101,10 +110,11 @@ func (s *reading) beginParquet(ctx context.Context) error {
 		if err := checkPages(r, size, f, leaf.Index()); err != nil {
 			return s.named(fmt.Errorf("column %q %w", names[i], err))
 		}
-		p.cursors[i].pages = leaf.Pages()
+		p.cursors[i] = cursor{pages: leaf.Pages(), level: byte(leaf.MaxDefinitionLevel())}
 	}
-	p.batch = &batch{columns: p.columns(), values: make([][]parquet.Value, len(leaves))}
+	p.batch = &batch{columns: p.columns()}
 	s.source, s.flow = p, p
+	s.hashAside()
 	return nil
 }
 
@@ -192,66 +202,111 @@ func kindOfParquet(leaf *parquet.Column) (kind parquetKind, err error) {
 	}
 	switch l := logical.(type) {
 	case *format.DateType:
-		return numeric(date, func(v parquet.Value) float64 { return float64(v.Int32()) }), nil
+		return parquetKind{state: date, numbers: cast((*encoding.Values).Int32)}, nil
 	case *format.TimestampType:
 		day, err := unitsPerDay(l.Unit)
-		return numeric(date, func(v parquet.Value) float64 { return days(v.Int64(), day) }), err
+		return parquetKind{state: date, numbers: mapped((*encoding.Values).Int64, func(x int64) float64 { return days(x, day) })}, err
 	case *format.TimeType:
 		day, err := unitsPerDay(l.Unit)
-		return numeric(number, func(v parquet.Value) float64 { return float64(integer(v)) / float64(day/86400) }), err
+		return parquetKind{state: number, numbers: integers(t, func(x int64) float64 { return float64(x) / float64(day/86400) })}, err
 	case *format.DecimalType:
 		if l.Scale < 0 || l.Scale > 1000 {
 			return kind, fmt.Errorf("has decimals of scale %d, which are not read; write it as numbers", l.Scale)
 		}
-		return numeric(number, decimal(l.Scale)), nil
+		return parquetKind{state: number, numbers: decimals(t, l.Scale)}, nil
 	case *format.IntType:
-		if !l.IsSigned {
-			return numeric(number, unsigned), nil
+		switch {
+		case l.IsSigned:
+		case t.Kind() == parquet.Int32:
+			return parquetKind{state: number, numbers: cast((*encoding.Values).Uint32)}, nil
+		default:
+			return parquetKind{state: number, numbers: cast((*encoding.Values).Uint64)}, nil
 		}
 	case *format.UUIDType:
-		return names(func(v parquet.Value) []byte { return []byte(hex.EncodeToString(v.ByteArray())) }), nil
+		return parquetKind{state: text, text: hexadecimal}, nil
 	case *format.Float16Type, *format.BsonType, *format.GeometryType, *format.GeographyType, *format.VariantType:
 		return kind, fmt.Errorf("is of type %v, which is not read; write it as numbers or text", t)
 	}
 	switch t.Kind() {
 	case parquet.Boolean:
-		return names(func(v parquet.Value) []byte {
-			if v.Boolean() {
-				return []byte("true")
-			}
-			return []byte("false")
-		}), nil
-	case parquet.Int32, parquet.Int64:
-		return numeric(number, func(v parquet.Value) float64 { return float64(integer(v)) }), nil
+		return parquetKind{state: text, text: booleans}, nil
+	case parquet.Int32:
+		return parquetKind{state: number, numbers: cast((*encoding.Values).Int32)}, nil
+	case parquet.Int64:
+		return parquetKind{state: number, numbers: cast((*encoding.Values).Int64)}, nil
 	case parquet.Int96:
-		return numeric(date, julian), nil
+		return parquetKind{state: date, numbers: mapped((*encoding.Values).Int96, julian)}, nil
 	case parquet.Float:
-		return numeric(number, func(v parquet.Value) float64 { return float64(v.Float()) }), nil
+		return parquetKind{state: number, numbers: cast((*encoding.Values).Float)}, nil
 	case parquet.Double:
-		return numeric(number, parquet.Value.Double), nil
+		return parquetKind{state: number, numbers: asTheyAre}, nil
+	case parquet.ByteArray, parquet.FixedLenByteArray:
+		return parquetKind{state: text, text: byteArrays}, nil
 	}
-	return names(parquet.Value.ByteArray), nil
+	return parquetKind{state: text, text: nulls}, nil // of a type without values
 }
 
-func numeric(s state, f func(v parquet.Value) float64) parquetKind {
-	return parquetKind{state: s, number: f}
+// part returns n elements from one on. It panics where there are not so
+// many, even if there is room for them.
+func part[T any](s []T, at, n int) []T { return s[:len(s):len(s)][at : at+n] }
+
+func asTheyAre(_ []float64, from encoding.Values, at, n int) []float64 {
+	return part(from.Double(), at, n)
 }
 
-func names(f func(v parquet.Value) []byte) parquetKind { return parquetKind{state: text, text: f} }
-
-func integer(v parquet.Value) int64 {
-	if v.Kind() == parquet.Int32 {
-		return int64(v.Int32())
+// cast returns the reader of numbers that only need another type.
+func cast[T int32 | int64 | uint32 | uint64 | float32](slice func(*encoding.Values) []T) numbersReader {
+	return func(room []float64, from encoding.Values, at, n int) []float64 {
+		for i, x := range part(slice(&from), at, n) {
+			room[i] = float64(x)
+		}
+		return room[:n]
 	}
-	return v.Int64()
 }
 
-func unsigned(v parquet.Value) float64 {
-	if v.Kind() == parquet.Int32 {
-		return float64(v.Uint32())
+// mapped returns the reader of values that stand for numbers.
+func mapped[T any](slice func(*encoding.Values) []T, number func(T) float64) numbersReader {
+	return func(room []float64, from encoding.Values, at, n int) []float64 {
+		for i, x := range part(slice(&from), at, n) {
+			room[i] = number(x)
+		}
+		return room[:n]
 	}
-	return float64(v.Uint64())
 }
+
+// integers returns the reader of integers of either size.
+func integers(t parquet.Type, number func(int64) float64) numbersReader {
+	if t.Kind() == parquet.Int32 {
+		return mapped((*encoding.Values).Int32, func(x int32) float64 { return number(int64(x)) })
+	}
+	return mapped((*encoding.Values).Int64, number)
+}
+
+func byteArrays(from encoding.Values) func(i int) []byte {
+	if from.Kind() == encoding.FixedLenByteArray {
+		data, size := from.FixedLenByteArray()
+		return func(i int) []byte { return part(data, i*size, size) }
+	}
+	data, offsets := from.ByteArray()
+	return func(i int) []byte { return data[offsets[i]:offsets[i+1]] }
+}
+
+// hexadecimal returns texts that are valid until the next one.
+func hexadecimal(from encoding.Values) func(i int) []byte {
+	array := byteArrays(from)
+	var room []byte
+	return func(i int) []byte {
+		room = hex.AppendEncode(room[:0], array(i))
+		return room
+	}
+}
+
+func booleans(from encoding.Values) func(i int) []byte {
+	bits, names := from.Boolean(), [2][]byte{[]byte("false"), []byte("true")}
+	return func(i int) []byte { return names[bits[i/8]>>(i%8)&1] }
+}
+
+func nulls(encoding.Values) func(i int) []byte { return func(int) []byte { return nil } }
 
 func unitsPerDay(unit format.TimeUnit) (int64, error) {
 	if unit.Value == nil {
@@ -271,28 +326,32 @@ func days(units, perDay int64) float64 {
 
 // julian reads the old timestamps of twelve bytes: nanoseconds of the day,
 // and the Julian day number.
-func julian(v parquet.Value) float64 {
-	t := v.Int96()
+func julian(t deprecated.Int96) float64 {
 	nanos := int64(uint64(t[0]) | uint64(t[1])<<32)
 	return float64(int64(t[2])-2440588) + float64(nanos)/86400e9
 }
 
-// decimal returns the reader of integers that stand for 10^-scale.
-func decimal(scale int32) func(v parquet.Value) float64 {
+// decimals returns the reader of integers that stand for 10^-scale.
+func decimals(t parquet.Type, scale int32) numbersReader {
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 	divide := func(unscaled *big.Int) float64 {
 		x, _ := new(big.Rat).SetFrac(unscaled, power).Float64()
 		return x
 	}
-	return func(v parquet.Value) float64 {
-		if kind := v.Kind(); kind == parquet.Int32 || kind == parquet.Int64 {
-			n := integer(v)
+	if kind := t.Kind(); kind == parquet.Int32 || kind == parquet.Int64 {
+		return integers(t, func(n int64) float64 {
 			if scale < int32(len(pow10)) && -1<<53 <= n && n <= 1<<53 {
 				return float64(n) / pow10[scale]
 			}
 			return divide(big.NewInt(n))
+		})
+	}
+	return func(room []float64, from encoding.Values, at, n int) []float64 {
+		array := byteArrays(from)
+		for i := range n {
+			room[i] = divide(twosComplement(array(at + i)))
 		}
-		return divide(twosComplement(v.ByteArray()))
+		return room[:n]
 	}
 }
 
@@ -305,39 +364,89 @@ func twosComplement(b []byte) *big.Int {
 	return n
 }
 
-// cursor reads the values of a column one batch after the other, across
-// pages and row groups.
+// cursor goes through the pages of a column one batch after the other, across
+// row groups.
 type cursor struct {
-	pages  parquet.Pages
-	values parquet.ValueReader
+	pages parquet.Pages
+	level byte   // the definition level of values that are not null
+	spans []span // the rows of the batch
+	rest  span   // the rows of the last page that are not in it
+	room  []float64
+
+	// What the values of the dictionary met last stand for.
+	dictionary parquet.Dictionary
+	numbers    []float64
+	codes      []int32 // in the batch, or notYet
 }
 
-// read fills the buffer, less only at the end of the column.
-func (c *cursor) read(buffer []parquet.Value) (n int, err error) {
-	defer guard(&err)
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	for n < len(buffer) {
-		if c.values == nil {
-			page, err := c.pages.ReadPage()
-			if err == io.EOF {
-				return n, nil
-			}
-			if err != nil {
-				return n, fmt.Errorf("%w (%v); write it again", errParquet, err)
-			}
-			c.values = page.Values()
-		}
-		got, err := c.values.ReadValues(buffer[n:])
-		n += got
-		if err == io.EOF {
-			c.values = nil
-		} else if err != nil {
-			return n, fmt.Errorf("%w (%v); write it again", errParquet, err)
-		} else if got == 0 {
-			return n, fmt.Errorf("%w (a page without end); write it again", errParquet)
+// notYet is where the code of a name will be once the name is met.
+const notYet = Unseen - 1
+
+// span is a run of rows of a page.
+type span struct {
+	page       parquet.Page
+	dictionary parquet.Dictionary // nil if there is none
+	values     encoding.Values    // of the page, or indexes into its dictionary; nulls have none
+	levels     []byte             // of the rows; nil if none is null
+	from, rows int                // in the page
+	at, known  int                // in values
+}
+
+// take cuts off the first rows.
+func (s *span) take(most int, level byte) span {
+	head := *s
+	head.rows = min(most, s.rows)
+	head.known = head.rows
+	if s.levels != nil {
+		head.levels, s.levels = s.levels[:head.rows], s.levels[head.rows:]
+		if head.known = bytes.Count(head.levels, []byte{level}); head.known == head.rows {
+			head.levels = nil
 		}
 	}
-	return n, nil
+	s.from, s.rows, s.at = s.from+head.rows, s.rows-head.rows, s.at+head.known
+	return head
+}
+
+// value returns the value of a row, for messages.
+func (s *span) value(row int) parquet.Value {
+	var v [1]parquet.Value
+	row += s.from
+	s.page.Slice(int64(row), int64(row)+1).Values().ReadValues(v[:])
+	return v[0]
+}
+
+// read goes on to the next rows, fewer than most only at the end of the
+// column, and returns their number.
+func (c *cursor) read(most int) (rows int, err error) {
+	defer guard(&err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	c.release()
+	for rows < most {
+		if c.rest.rows == 0 {
+			page, err := c.pages.ReadPage()
+			if err == io.EOF {
+				return rows, nil
+			}
+			if err != nil {
+				return rows, fmt.Errorf("%w (%v); write it again", errParquet, err)
+			}
+			c.rest = span{page: page, dictionary: page.Dictionary(), values: page.Data(), levels: page.DefinitionLevels(), rows: int(page.NumValues())}
+		}
+		c.spans = append(c.spans, c.rest.take(most-rows, c.level))
+		rows += c.spans[len(c.spans)-1].rows
+	}
+	return rows, nil
+}
+
+// release gives back the pages that all rows were taken of.
+func (c *cursor) release() {
+	for i, s := range c.spans {
+		if i < len(c.spans)-1 || c.rest.rows == 0 {
+			parquet.Release(s.page)
+		}
+	}
+	clear(c.spans)
+	c.spans = c.spans[:0]
 }
 
 // The methods of a flow. Columns are decoded and typed side by side.
@@ -347,25 +456,17 @@ func (p *parquetFile) next() (*batch, error) {
 	if err := p.ctx.Err(); err != nil {
 		return nil, err
 	}
-	errs := make([]error, len(p.cursors))
-	p.each(func(i int) {
-		if cap(b.values[i]) < p.rows {
-			b.values[i] = make([]parquet.Value, p.rows)
-		}
-		n, err := p.cursors[i].read(b.values[i][:p.rows])
-		b.values[i], errs[i] = b.values[i][:n], err
-	})
+	rows, errs := make([]int, len(p.cursors)), make([]error, len(p.cursors))
+	p.each(func(i int) { rows[i], errs[i] = p.cursors[i].read(p.rows) })
 	b.lines = -1
 	for i := range p.cursors {
-		if p.cursors[i].pages == nil {
-			continue
-		}
-		if errs[i] != nil {
+		switch {
+		case p.cursors[i].pages == nil:
+		case errs[i] != nil:
 			return nil, errs[i]
-		}
-		if n := len(b.values[i]); b.lines < 0 {
-			b.lines = n
-		} else if n != b.lines {
+		case b.lines < 0:
+			b.lines = rows[i]
+		case b.lines != rows[i]:
 			return nil, fmt.Errorf("%w (columns differ in length); write it again", errParquet)
 		}
 	}
@@ -404,8 +505,9 @@ func (p *parquetFile) release(*batch) {}
 
 func (p *parquetFile) stop() {
 	for i := range p.cursors {
-		if pages := p.cursors[i].pages; pages != nil {
-			pages.Close()
+		if c := &p.cursors[i]; c.pages != nil {
+			c.release()
+			c.pages.Close()
 		}
 	}
 }
@@ -429,7 +531,7 @@ func (p *parquetFile) parse(b *batch) *problem {
 	problems := make([]*problem, len(p.fields))
 	p.each(func(i int) {
 		if c := &b.columns[i]; !c.idle {
-			problems[i] = p.kinds[i].addAll(c, b.values[i])
+			problems[i] = p.cursors[i].addTo(c, &p.kinds[i])
 		}
 	})
 	var first *problem
@@ -441,29 +543,104 @@ func (p *parquetFile) parse(b *batch) *problem {
 	return first
 }
 
-// addAll takes the values of a batch.
-func (k *parquetKind) addAll(c *cells, values []parquet.Value) (p *problem) {
+// addTo gives the rows of the batch to its cells.
+func (c *cursor) addTo(to *cells, kind *parquetKind) (p *problem) {
 	row := 0
 	defer func() {
 		if cause := recover(); cause != nil {
-			p = &problem{row, fmt.Sprintf("column %q: the file is damaged (%v); write it again", c.field.name, cause)}
+			p = &problem{row, fmt.Sprintf("column %q: the file is damaged (%v); write it again", to.field.name, cause)}
 		}
 	}()
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	for ; row < len(values); row++ {
+	if kind.state == text {
+		c.dictionary = nil // the codes are those of another batch
+	}
+	for i := range c.spans {
+		s := &c.spans[i]
+		var taken int
 		var f fault
-		v := values[row]
-		switch {
-		case v.IsNull():
-			f = c.add(nil, row)
-		case k.state == text:
-			f = c.add(k.text(v), row)
-		default:
-			f = c.addFloat(k.number(v), k.state, row)
+		if kind.state == text {
+			taken, f = c.addTexts(to, s, kind, row)
+		} else {
+			taken, f = to.addFloats(c.floats(s, kind), kind.state, row)
 		}
+		row += taken
 		if f != fine {
-			return &problem{row, f.say(c.field.name, []byte(fmt.Sprint(v)))}
+			return &problem{row, f.say(to.field.name, []byte(fmt.Sprint(s.value(taken))))}
 		}
 	}
 	return nil
+}
+
+// floats returns the numbers of a span, NaN for null.
+func (c *cursor) floats(s *span, kind *parquetKind) []float64 {
+	c.room = slices.Grow(c.room[:0], s.rows)[:s.rows]
+	var known []float64
+	if d := s.dictionary; d != nil {
+		if d != c.dictionary {
+			c.dictionary, c.numbers = d, kind.numbers(make([]float64, d.Len()), d.Page().Data(), 0, d.Len())
+		}
+		known = c.room[:s.known]
+		for i, index := range part(s.values.Int32(), s.at, s.known) {
+			known[i] = c.numbers[index]
+		}
+	} else {
+		known = kind.numbers(c.room, s.values, s.at, s.known)
+	}
+	if s.levels == nil {
+		return known
+	}
+	// From the last one on, each goes to a row that is not before its place.
+	next := copy(c.room, known)
+	for i := len(s.levels) - 1; i >= 0; i-- {
+		if s.levels[i] == c.level {
+			next--
+			c.room[i] = c.room[next]
+		} else {
+			c.room[i] = NA
+		}
+	}
+	return c.room
+}
+
+// addTexts gives the texts of a span to the cells, and returns how many of
+// them were taken before one was at fault. Of a dictionary's texts each is
+// looked at once.
+func (c *cursor) addTexts(to *cells, s *span, kind *parquetKind, row int) (int, fault) {
+	values, indexes := s.values, []int32(nil)
+	if d := s.dictionary; d != nil {
+		if d != c.dictionary {
+			c.dictionary = d
+			c.codes = slices.Grow(c.codes[:0], d.Len())[:d.Len()]
+			for i := range c.codes {
+				c.codes[i] = notYet
+			}
+		}
+		values, indexes = d.Page().Data(), part(s.values.Int32(), s.at, s.known)
+	}
+	value, next := kind.text(values), 0
+	for i := range s.rows {
+		var cell []byte
+		var code *int32
+		if s.levels == nil || s.levels[i] == c.level {
+			at := s.at + next
+			if indexes != nil {
+				at = int(indexes[next])
+				code = &c.codes[at]
+			}
+			next++
+			if code != nil && *code != notYet {
+				to.addCode(*code)
+				continue
+			}
+			cell = value(at)
+		}
+		if f := to.add(cell, row+i); f != fine {
+			return i, f
+		}
+		if code != nil && to.state == text {
+			*code = to.codes[len(to.codes)-1]
+		}
+	}
+	return s.rows, fine
 }

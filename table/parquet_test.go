@@ -2,8 +2,11 @@ package table
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -169,6 +172,26 @@ func TestParquetLateNames(t *testing.T) {
 	}
 }
 
+// A stream that is closed early leaves its input alone.
+func TestParquetClosedStream(t *testing.T) {
+	rows, _ := variedRows(5000)
+	r := bytes.NewReader(parquetBytes(t, rows))
+	s, err := NewStream(t.Context(), r, Options{Schema: &Schema{[]Attribute{{Name: "int", Kind: Numeric}}}, tuning: tuning{block: 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Next(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r.Reset(nil) // the race detector knows if anyone still reads
+	if report := s.Report(); report.Hash != "" {
+		t.Errorf("%+v", report)
+	}
+}
+
 func TestParquetOldTimestamps(t *testing.T) {
 	type row struct {
 		T deprecated.Int96 `parquet:"t"`
@@ -260,4 +283,180 @@ func FuzzParquet(f *testing.F) {
 			t.Errorf("error of several lines: %q", err)
 		}
 	})
+}
+
+// variedRow has the ways in which a flat column can be stored.
+type variedRow struct {
+	Double        float64   `parquet:"double"`
+	DoubleDict    float64   `parquet:"double_dict,dict"`
+	DoubleSplit   float64   `parquet:"double_split,split"`
+	DoubleNull    *float64  `parquet:"double_null,optional"`
+	Float         float32   `parquet:"float"`
+	FloatNullDict *float32  `parquet:"float_null_dict,optional,dict"`
+	Int           int32     `parquet:"int"`
+	IntDelta      int32     `parquet:"int_delta,delta"`
+	LongNull      *int64    `parquet:"long_null,optional"`
+	LongDict      int64     `parquet:"long_dict,dict"`
+	Unsigned      uint32    `parquet:"unsigned"`
+	UnsignedNull  *uint64   `parquet:"unsigned_null,optional,dict"`
+	Bool          bool      `parquet:"bool"`
+	BoolNull      *bool     `parquet:"bool_null,optional"`
+	Name          string    `parquet:"name"`
+	NameDict      string    `parquet:"name_dict,dict"`
+	NameDelta     string    `parquet:"name_delta,delta"`
+	NameNull      *string   `parquet:"name_null,optional"`
+	NameNullDict  *string   `parquet:"name_null_dict,optional,dict"`
+	DigitsDict    string    `parquet:"digits_dict,dict"`
+	LateDict      string    `parquet:"late_dict,dict"`
+	Time          time.Time `parquet:"time,timestamp(millisecond)"`
+	Day           int32     `parquet:"day,date,dict"`
+	Price         *int64    `parquet:"price,optional,decimal(2:18)"`
+	Wide          [16]byte  `parquet:"wide,decimal(1:38),dict"`
+	ID            [16]byte  `parquet:"id,uuid"`
+}
+
+// variedRows returns rows, and what each cell of them is to be: a float64, or
+// a name, or nil.
+func variedRows(n int) (rows []variedRow, want [][]any) {
+	random := rand.New(rand.NewPCG(7, 7))
+	missing := []string{"", "NA", "?", "null"}
+	for i := range n {
+		x := math.Round(random.NormFloat64()*1e6) / 1e3
+		if random.IntN(20) == 0 {
+			x = math.NaN()
+		}
+		few, name, late := random.IntN(5), fmt.Sprintf("n%d", random.IntN(90)), strconv.Itoa(random.IntN(9))
+		if random.IntN(10) == 0 {
+			name = missing[random.IntN(len(missing))]
+		}
+		if i == n-1 {
+			late = "x"
+		}
+		r := variedRow{
+			Double: x, DoubleDict: float64(few) / 4, DoubleSplit: -x, Float: float32(few) / 2, Int: int32(i) - 100, IntDelta: int32(few) - 2,
+			LongDict: int64(few) << 40, Unsigned: math.MaxUint32 - uint32(few), Bool: few > 2, Name: name, NameDict: name, NameDelta: name,
+			DigitsDict: fmt.Sprintf("%d.50", few), LateDict: late, Time: time.UnixMilli(int64(few-2) * 43200e3), Day: int32(few) - 2, ID: [16]byte{0: 0xab, 15: byte(few)},
+		}
+		r.Wide[15] = byte(few)
+		cells := []any{x, float64(few) / 4, -x, nil, float64(few) / 2, nil, float64(i) - 100, float64(few) - 2, nil, float64(int64(few) << 40), float64(math.MaxUint32 - few), nil,
+			strconv.FormatBool(few > 2), nil, name, name, name, nil, nil, float64(few) + .5, late, float64(few-2) / 2, float64(few - 2), nil, float64(few) / 10, fmt.Sprintf("ab%030x", few)}
+		there := func(column int, value any) bool {
+			if i/100%3 == 1 || random.IntN(3) == 0 { // also pages of nothing but nulls
+				return false
+			}
+			cells[column] = value
+			return true
+		}
+		if there(3, x) {
+			r.DoubleNull = &x
+		}
+		if f := float32(few); there(5, float64(f)) {
+			r.FloatNullDict = &f
+		}
+		if l := int64(few); there(8, float64(l)) {
+			r.LongNull = &l
+		}
+		if u := uint64(few) << 60; there(11, float64(u)) {
+			r.UnsignedNull = &u
+		}
+		if b := few > 2; there(13, strconv.FormatBool(b)) {
+			r.BoolNull = &b
+		}
+		if there(17, name) {
+			r.NameNull = &name
+		}
+		if there(18, name) {
+			r.NameNullDict = &name
+		}
+		if price := int64(few); there(23, float64(price)/100) {
+			r.Price = &price
+		}
+		rows, want = append(rows, r), append(want, cells)
+	}
+	return rows, want
+}
+
+// Whatever the pages, row groups and batches, each cell is what was written.
+func TestParquetCells(t *testing.T) {
+	const n = 1200
+	rows, want := variedRows(n)
+	for _, options := range [][]parquet.WriterOption{
+		{},
+		{parquet.DataPageVersion(1), parquet.PageBufferSize(512), parquet.Compression(&parquet.Gzip)},
+		{parquet.MaxRowsPerRowGroup(333), parquet.PageBufferSize(256), parquet.Compression(&parquet.Snappy)},
+		{parquet.MaxRowsPerRowGroup(100), parquet.DataPageVersion(1), parquet.Compression(&parquet.Zstd)},
+	} {
+		data := parquetBytes(t, rows, options...)
+		for _, tuning := range []tuning{{}, {block: 7, workers: 3}, {block: 64, workers: 1}, {block: 333, workers: 2}} {
+			got, _, err := Read(t.Context(), bytes.NewReader(data), Options{tuning: tuning})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Rows() != n || len(got.Columns) != len(want[0]) {
+				t.Fatalf("%d rows of %d columns", got.Rows(), len(got.Columns))
+			}
+			for r := range n {
+				for c, want := range want[r] {
+					a, column := &got.Schema.Attributes[c], &got.Columns[c]
+					var cell any
+					if a.Kind == Numeric {
+						if x := column.Floats[r]; !IsMissing(x) {
+							cell = x
+						}
+					} else if code := column.Codes[r]; code != Missing {
+						cell = a.Values[code]
+					}
+					switch w := want.(type) {
+					case float64:
+						if IsMissing(w) {
+							want = nil
+						}
+					case string:
+						if isMissing([]byte(w)) {
+							want = nil
+						}
+					}
+					if cell != want {
+						t.Fatalf("row %d, column %s: got %v, want %v", r, a.Name, cell, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// What is wrong with a cell is told with its row, whatever the pages.
+func TestBadParquetCells(t *testing.T) {
+	type row struct {
+		Weight float64  `parquet:"weight"`
+		Null   *float64 `parquet:"null,optional"`
+		Dict   int64    `parquet:"dict,dict"`
+		Text   string   `parquet:"text,dict"`
+	}
+	one := 1.0
+	rows := make([]row, 500)
+	for i := range rows {
+		rows[i] = row{1, &one, 1, "1"}
+	}
+	rows[300], rows[400] = row{-2, nil, -3, "x"}, row{-4, nil, -5, "\xff"}
+	data := parquetBytes(t, rows, parquet.MaxRowsPerRowGroup(90), parquet.PageBufferSize(128))
+	numeric := func(name string) Options { return Options{Schema: &Schema{[]Attribute{{Name: name, Kind: Numeric}}}} }
+	for _, test := range []struct {
+		options Options
+		want    string
+	}{
+		{Options{Weight: "weight"}, `x: row 301: column "weight": "-2" is not a weight`},
+		{Options{Weight: "null"}, `x: row 301: column "null": "<null>" is not a weight`},
+		{Options{Weight: "dict"}, `x: row 301: column "dict": "-3" is not a weight`},
+		{numeric("text"), `x: row 301: column "text": "x" is not a number`},
+		{Options{}, `x: row 401: column "text": a cell is not UTF-8 text`},
+	} {
+		for _, block := range []int{0, 7, 64} {
+			test.options.Name, test.options.tuning = "x", tuning{block: block}
+			_, _, err := Read(t.Context(), bytes.NewReader(data), test.options)
+			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		}
+	}
 }

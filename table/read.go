@@ -105,7 +105,8 @@ type reading struct {
 	path     string
 	plan     *plan
 	notes    notes
-	meter    *meter // nil in a second reading
+	meter    *meter     // nil in a second reading
+	aside    chan error // the end of hashAside, or nil
 	content  *content
 	format   string
 	source   source
@@ -179,6 +180,15 @@ func (s *reading) begin(ctx context.Context, raw io.Reader) error {
 	flow.patient = s.in.seek != nil
 	s.flow = flow
 	return nil
+}
+
+// hashAside reads the input on the side, for the hash: a source that reads in
+// an order of its own does not go through the meter.
+func (s *reading) hashAside() {
+	if s.meter != nil {
+		s.aside = make(chan error, 1)
+		go func() { s.aside <- s.meter.rest() }()
+	}
 }
 
 func (s *reading) bytesRead() int64 {
@@ -295,15 +305,24 @@ func (s *reading) stop() {
 	} else if s.content != nil {
 		s.content.close()
 	}
-	if s.meter != nil {
-		s.meter.stop()
+	if s.aside != nil {
+		s.meter.stopped.Store(true)
+		<-s.aside
+		s.aside = nil
 	}
 }
 
 // finish is called after the last batch. It reads what a decompressor may
 // have left, for the hash, and checks that there was what was asked for.
 func (s *reading) finish() error {
-	if _, err := io.Copy(io.Discard, s.meter); err != nil {
+	var err error
+	if s.aside != nil {
+		err = <-s.aside
+		s.aside = nil
+	} else {
+		err = s.meter.rest()
+	}
+	if err != nil {
 		return s.named(err)
 	}
 	s.ended = true

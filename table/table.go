@@ -106,8 +106,10 @@ func New(schema *Schema, columns []Column, weights []float64) (*Table, error) {
 		if n != rows {
 			return nil, fmt.Errorf("table: column %q has %d cells, expected %d", a.Name, n, rows)
 		}
+		// Codes below the least one wrap around to large ones.
+		codes := uint32(len(a.Values) - int(Unseen))
 		for r, code := range c.Codes {
-			if code < Unseen || int(code) >= len(a.Values) {
+			if uint32(code-Unseen) >= codes {
 				return nil, fmt.Errorf("table: column %q, row %d: code %d is not in its dictionary of %d values", a.Name, r+1, code, len(a.Values))
 			}
 		}

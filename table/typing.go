@@ -226,6 +226,43 @@ func (c *cells) addFloat(x float64, kind state, place int) fault {
 	return fine
 }
 
+// addFloats takes numbers or dates that the input holds as such, the first of
+// them at a place. It returns how many were taken before one was at fault.
+func (c *cells) addFloats(xs []float64, kind state, place int) (int, fault) {
+	for i, x := range xs {
+		if c.state == kind && !c.field.weight {
+			c.addAll(xs[i:])
+			break
+		}
+		if f := c.addFloat(x, kind, place+i); f != fine {
+			return i, f
+		}
+	}
+	return len(xs), fine
+}
+
+// addAll takes numbers of which nothing needs to be checked.
+func (c *cells) addAll(xs []float64) {
+	n, missing := len(c.floats), 0
+	c.floats = append(c.floats, xs...)
+	added := c.floats[n:]
+	for i, x := range added {
+		if IsMissing(x) {
+			added[i] = NA
+			missing++
+		}
+	}
+	c.known += len(xs) - missing
+}
+
+// addCode takes a name of the block, or a missing cell, once more.
+func (c *cells) addCode(code int32) {
+	if code != Missing {
+		c.known++
+	}
+	c.codes = append(c.codes, code)
+}
+
 func (c *cells) addName(cell []byte, place int) fault {
 	if c.names == nil {
 		c.names = &dictionary{}

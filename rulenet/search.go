@@ -409,8 +409,11 @@ func (a *child) better(b *child) bool {
 // if that is the rule itself.
 func (c *climber) step() bool {
 	best := child{j: c.j(c.base[in]+c.base[out], c.base[in]), test: -1}
+	same := best.j
 	try := func(n tally, one child, t test) {
-		one.j = c.j(n[in]+n[out], n[in])
+		if one.j = same; n != c.base {
+			one.j = c.j(n[in]+n[out], n[in])
+		}
 		if one.j < best.j-tolerance {
 			return
 		}
@@ -430,10 +433,15 @@ func (c *climber) step() bool {
 	}
 	for i, t := range c.rule {
 		try(c.base.plus(c.miss[i]), child{order: -1, test: i}, t)
+	}
+	for i, t := range c.rule {
 		if !c.ordered(int(t.col)) {
 			continue
 		}
 		for way, extra := range c.wide[i] {
+			if extra == (tally{}) && best.order < 0 {
+				continue // as good as the rule, to which a more general one was preferred
+			}
 			if w, ok := c.widened(t, way); ok {
 				try(c.base.plus(extra), child{width: int(w.hi - w.lo - t.hi + t.lo), test: i, to: w}, t)
 			}

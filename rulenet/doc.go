@@ -86,8 +86,9 @@
 // bitmap, rows sorted by class, and one pass over the bitmaps of a rule's
 // tests counts the rule and all its children: a row that fails no test counts
 // for all of them, a row that fails one test for the child without it. Climbs
-// that meet go on as one. Above 4,000 distinct rows a sample of as many
+// that meet go on as one. Above 4,000 distinct rows a sample of 2,000
 // examples is climbed from, above 25,000 growth works on a sample, above
 // 100,000 weights are fitted on a sample; counts are always of all rows.
-// Climbing from all 32,561 rows of adult gives 87.07 % instead of 87.02 %.
+// Climbing from all 32,561 rows of adult gives 86.99 % instead of 86.91 %
+// (mean of five seeds).
 package rulenet

@@ -165,6 +165,11 @@ func (w *workshop) sample(weights []float64) ([]template, uint64) {
 		}
 	}
 	n := w.settings.Templates
+	if n == automatic {
+		if n = enough; len(all) <= quickly {
+			n = 0
+		}
+	}
 	if n == 0 || len(all) <= n {
 		return all, math.MaxUint64
 	}

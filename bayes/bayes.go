@@ -116,7 +116,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if sum(b.classes) == 0 {
 		return nil, fmt.Errorf("no row has a class: column %q is missing, or the weight 0, in all %d rows", task.Table.Schema.Attributes[task.Target].Name, task.Table.Rows())
 	}
-	return newModel(s, []*block{b})
+	return newModel(s, []*block{b}, nil)
 }
 
 // checkTarget refuses tasks without a nominal target, and says who takes them.

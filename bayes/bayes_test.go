@@ -179,6 +179,7 @@ func TestDeclared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	model.(*Model).estimate()
 	near(t, "smoothed prior", math.Exp(model.(*Model).logPrior[0]), 1./7, 1e-15) // (0 + 3/3)/(4 + 3)
 }
 
@@ -343,8 +344,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"settings or the sources":               parts[1:],
 		"comes twice":                           {parts[0], parts[1], parts[1]},
 		"is not one that bayes knows":           {parts[0], parts[0]},
-		"this program reads format 1":           setting(saved{Format: 2}),
-		"setting m=-1":                          setting(saved{Format: 1, M: -1}),
+		"this program reads format 2":           setting(saved{Format: 1}),
+		"setting m=-1":                          setting(saved{Format: format, M: -1}),
 		"target 9 is not a nominal one":         change(func(b *savedBlock) { b.Target = 9 }),
 		"2 classes, or not weights":             change(func(b *savedBlock) { b.Classes[0] = -1 }),
 		"3 weights of 2 classes":                change(func(b *savedBlock) { b.Classes = append(b.Classes, 1) }),

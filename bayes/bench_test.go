@@ -95,3 +95,51 @@ func BenchmarkAddRow(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkUpdateRow learns one row more, from a model to the next one: of a
+// new source, of the source that the model knows, and with a prediction from
+// each model, which then needs its tables.
+func BenchmarkUpdateRow(b *testing.B) {
+	for _, rows := range []int{1000, 100_000} {
+		t := mixed(rows)
+		model := fit(b, t, 1)
+		one, _, err := table.Conform(t.Slice(0, 1), model.Schema(), false)
+		if err != nil {
+			b.Fatal(err)
+		}
+		known := model.Sources()[0].ID
+		for _, c := range []struct {
+			name, source string
+			predict      bool
+		}{{"new", "2", false}, {"known", known, false}, {"predict", known, true}} {
+			b.Run(fmt.Sprintf("%d/%s", rows, c.name), func(b *testing.B) {
+				out := learn.NewPredictions(model, 1)
+				b.ReportAllocs()
+				for b.Loop() {
+					next, err := updated(model, c.source, one)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if !c.predict {
+						continue
+					}
+					if err := next.Predict(context.Background(), one, out); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// updated returns the model that has learnt a table's rows too.
+func updated(m learn.Updater, source string, t *table.Table) (learn.Model, error) {
+	u, err := m.Begin(learn.Source{ID: source})
+	if err != nil {
+		return nil, err
+	}
+	if err := u.Add(context.Background(), t); err != nil {
+		return nil, err
+	}
+	return u.Freeze(context.Background())
+}

@@ -28,21 +28,49 @@ type column struct {
 	moments []moment.Moment // numeric: of each class
 }
 
-// newBlock returns the block of no rows.
+// newBlock returns the block of no rows. Its counts stand in one piece of
+// memory, and so do its moments.
 func newBlock(source learn.Source, schema *table.Schema, target int) *block {
 	classes := len(schema.Attributes[target].Values)
-	b := &block{source: source, schema: schema, target: target, classes: make([]float64, classes), columns: make([]column, len(schema.Attributes))}
+	b := &block{source: source, schema: schema, target: target, columns: make([]column, len(schema.Attributes))}
+	values, numbers := 0, 0
 	for j := range schema.Attributes {
 		switch a := &schema.Attributes[j]; {
 		case j == target:
 		case a.Kind == table.Nominal:
-			b.columns[j].counts = make([]float64, len(a.Values)*classes)
+			values += len(a.Values)
+		default:
+			numbers++
+		}
+	}
+	counts, moments := make([]float64, (1+values)*classes), make([]moment.Moment, numbers*classes)
+	b.classes, counts = cut(counts, classes)
+	for j := range schema.Attributes {
+		switch a := &schema.Attributes[j]; {
+		case j == target:
+		case a.Kind == table.Nominal:
+			b.columns[j].counts, counts = cut(counts, len(a.Values)*classes)
 		default:
 			b.columns[j].level = moment.Tiny
-			b.columns[j].moments = make([]moment.Moment, classes)
+			b.columns[j].moments, moments = cut(moments, classes)
 		}
 	}
 	return b
+}
+
+// cut returns the first n of a list, and the rest.
+func cut[T any](list []T, n int) (first, rest []T) { return list[:n:n], list[n:] }
+
+// clone returns a copy that shares nothing that can be changed.
+func (b *block) clone() *block {
+	to := newBlock(b.source, b.schema, b.target)
+	copy(to.classes, b.classes)
+	for j := range b.columns {
+		to.columns[j].level = b.columns[j].level
+		copy(to.columns[j].counts, b.columns[j].counts)
+		copy(to.columns[j].moments, b.columns[j].moments)
+	}
+	return to
 }
 
 // promote moves a numeric column's moments to the level that x needs.
@@ -273,7 +301,9 @@ func (c *column) sample(floats, weights []float64, order []int32) moment.Moment 
 // absorb adds the statistics of another block. Columns, values and classes
 // are matched by name; what b's schema does not have is left out.
 func (b *block) absorb(o *block) {
-	classOf := learn.Recoding(&o.schema.Attributes[o.target], &b.schema.Attributes[b.target])
+	var classes, values [64]int32 // room for the codes of most columns
+	classOf := learn.AppendRecoding(classes[:0], &o.schema.Attributes[o.target], &b.schema.Attributes[b.target])
+	valueOf := values[:0]
 	for c, w := range o.classes {
 		if to := classOf[c]; to >= 0 {
 			b.classes[to] += w
@@ -300,7 +330,7 @@ func (b *block) absorb(o *block) {
 			}
 			continue
 		}
-		valueOf := learn.Recoding(&o.schema.Attributes[j], &b.schema.Attributes[k])
+		valueOf = learn.AppendRecoding(valueOf[:0], &o.schema.Attributes[j], &b.schema.Attributes[k])
 		for v, at := range valueOf {
 			if at < 0 {
 				continue

@@ -52,7 +52,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	if s == nil || len(blocks) == 0 {
 		return nil, fmt.Errorf("the settings or the sources are missing")
 	}
-	return newModel(*s, blocks)
+	return newModel(*s, blocks, nil)
 }
 
 func (b *block) className() string { return b.schema.Attributes[b.target].Name }
@@ -65,16 +65,10 @@ func (s *savedBlock) block() (*block, error) {
 	if len(s.Classes) != len(s.Columns[s.Target].Values) || !weights(s.Classes) {
 		return nil, fmt.Errorf("%d weights of %d classes, or not weights", len(s.Classes), len(s.Columns[s.Target].Values))
 	}
-	b := &block{
-		source:  learn.Source{ID: s.ID, Name: s.Name},
-		schema:  &table.Schema{Attributes: make([]table.Attribute, len(s.Columns))},
-		target:  s.Target,
-		classes: s.Classes,
-		columns: make([]column, len(s.Columns)),
-	}
+	schema := &table.Schema{Attributes: make([]table.Attribute, len(s.Columns))}
 	for j := range s.Columns {
 		c := &s.Columns[j]
-		a := &b.schema.Attributes[j]
+		a := &schema.Attributes[j]
 		*a = table.Attribute{Name: c.Name, Kind: table.Nominal, Values: c.Values, Date: c.Date}
 		if c.Numeric {
 			a.Kind = table.Numeric
@@ -82,24 +76,21 @@ func (s *savedBlock) block() (*block, error) {
 		if err := c.check(j == s.Target, len(s.Classes)); err != nil {
 			return nil, fmt.Errorf("column %q: %v", c.Name, err)
 		}
-		switch {
-		case j == s.Target:
-		case c.Numeric:
-			to := &b.columns[j]
+	}
+	b := newBlock(learn.Source{ID: s.ID, Name: s.Name}, schema, s.Target)
+	copy(b.classes, s.Classes)
+	for j := range s.Columns {
+		c, to := &s.Columns[j], &b.columns[j]
+		copy(to.counts, c.Counts)
+		if c.Numeric {
 			to.level = moment.Level(c.Level)
-			to.moments = make([]moment.Moment, len(s.Classes))
-			for i := range to.moments {
-				m := moment.Moment{N: c.Moments[3*i], Mean: c.Moments[3*i+1], M2: c.Moments[3*i+2]}
-				if !m.Valid() {
-					return nil, fmt.Errorf("column %q: %v are not moments", c.Name, m)
-				}
-				to.moments[i] = m
+		}
+		for i := range to.moments {
+			m := moment.Moment{N: c.Moments[3*i], Mean: c.Moments[3*i+1], M2: c.Moments[3*i+2]}
+			if !m.Valid() {
+				return nil, fmt.Errorf("column %q: %v are not moments", c.Name, m)
 			}
-		default:
-			b.columns[j].counts = c.Counts
-			if c.Counts == nil {
-				b.columns[j].counts = []float64{}
-			}
+			to.moments[i] = m
 		}
 	}
 	return b, learn.Distinct(b.schema)

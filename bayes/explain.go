@@ -17,12 +17,13 @@ import (
 // A class without rows has no evidence; its prior is low enough for the
 // probability 0 that it gets.
 func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
-	if err := learn.Fits(m.total.schema, t); err != nil {
+	if err := learn.Fits(m.schema, t); err != nil {
 		return nil, err
 	}
 	if row < 0 || row >= t.Rows() {
 		return nil, fmt.Errorf("row %d is not one of the table's %d rows", row+1, t.Rows())
 	}
+	m.estimate()
 	classes := len(m.logPrior)
 	e := &learn.Explanation{Prior: make([]float64, classes), Additive: true}
 	copy(e.Prior, m.logPrior)
@@ -31,9 +32,9 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	cell := make([]float64, classes)
 	var missing []int
 	for j := range m.columns {
-		a := &m.total.schema.Attributes[j]
+		a := &m.schema.Attributes[j]
 		switch at := &t.Columns[j]; {
-		case j == m.total.target:
+		case j == m.target:
 			continue
 		case a.Kind == table.Nominal && at.Codes[row] == table.Missing, a.Kind == table.Numeric && table.IsMissing(at.Floats[row]):
 			missing = append(missing, j)
@@ -60,7 +61,7 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	}
 	best := learn.Best(p, m.class().Values)
 	for _, j := range missing {
-		e.Missing = append(e.Missing, learn.MissingCell{Column: m.total.schema.Attributes[j].Name, CouldMove: m.couldMove(j, logs, p[best], best)})
+		e.Missing = append(e.Missing, learn.MissingCell{Column: m.schema.Attributes[j].Name, CouldMove: m.couldMove(j, logs, p[best], best)})
 	}
 	return e, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
@@ -15,9 +16,18 @@ import (
 // Model is a naive Bayes classifier.
 type Model struct {
 	settings settings
-	blocks   []*block // in the order in which the sources came
-	total    *block   // their sum, in the union of their schemas
+	blocks   []*block      // in the order in which the sources came
+	schema   *table.Schema // the union of theirs
+	target   int
 
+	once sync.Once // for the estimates, which the first to ask for them makes
+	estimates
+}
+
+// estimates are what is computed from the blocks. A model
+// that goes on learning row by row may never be asked for them.
+type estimates struct {
+	total    *block    // the sum of the blocks, in the union of their schemas
 	logPrior []float64 // of each class; -Inf for a class without rows
 	columns  []estimate
 }
@@ -62,47 +72,66 @@ const (
 	farthest = 1e140
 )
 
-// newModel adds up the blocks and estimates from the sum. The blocks are
-// added in the order of their identifiers, so that the sum does not depend on
-// the order in which the sources came.
-func newModel(s settings, blocks []*block) (*Model, error) {
-	schemas := make([]*table.Schema, len(blocks))
-	for i, b := range blocks {
-		schemas[i] = b.schema
+// newModel returns the model of the blocks. Their schemas' union is computed
+// unless the caller knows it.
+func newModel(s settings, blocks []*block, union *table.Schema) (*Model, error) {
+	if len(blocks) == 1 {
+		union = blocks[0].schema
 	}
-	union, err := learn.Union(schemas...)
-	if err != nil {
-		return nil, err
+	if union == nil {
+		schemas := make([]*table.Schema, len(blocks))
+		for i, b := range blocks {
+			schemas[i] = b.schema
+		}
+		var err error
+		if union, err = learn.Union(schemas...); err != nil {
+			return nil, err
+		}
 	}
-	target := union.Index(blocks[0].schema.Attributes[blocks[0].target].Name)
-	m := &Model{settings: s, blocks: blocks, total: newBlock(learn.Source{}, union, target)}
-	for _, b := range slices.SortedFunc(slices.Values(blocks), func(a, b *block) int { return cmp.Compare(a.source.ID, b.source.ID) }) {
-		m.total.absorb(b)
+	rows := 0.0
+	for _, b := range blocks {
+		rows += sum(b.classes)
 	}
-	if rows := sum(m.total.classes); !(rows > 0) {
+	if !(rows > 0) {
 		return nil, fmt.Errorf("no row with a class is left to learn from")
 	} else if rows > moment.MaxWeight {
 		return nil, fmt.Errorf("the weights of the rows add up to %g; scale them to a sum below %g", rows, float64(moment.MaxWeight))
 	}
-	m.estimate()
-	return m, nil
+	return &Model{settings: s, blocks: blocks, schema: union, target: columnNamed(union, blocks[0].className(), blocks[0].target)}, nil
 }
 
-// estimate fills in the probabilities.
+// estimate fills in the probabilities unless they are there. Every method
+// that looks at them calls it first.
 func (m *Model) estimate() {
-	rows, k := sum(m.total.classes), float64(len(m.total.classes))
-	m.logPrior = make([]float64, len(m.total.classes))
-	for c, n := range m.total.classes {
-		m.logPrior[c] = logRatio(n+m.settings.PriorM/k, rows+m.settings.PriorM)
-	}
-	m.columns = make([]estimate, len(m.total.columns))
-	for j := range m.total.columns {
-		switch c := &m.total.columns[j]; {
-		case c.counts != nil:
-			m.columns[j] = m.estimateNominal(c.counts)
-		case c.moments != nil:
-			m.columns[j] = m.estimateNumeric(c)
+	m.once.Do(func() {
+		m.add()
+		rows, k := sum(m.total.classes), float64(len(m.total.classes))
+		m.logPrior = make([]float64, len(m.total.classes))
+		for c, n := range m.total.classes {
+			m.logPrior[c] = logRatio(n+m.settings.PriorM/k, rows+m.settings.PriorM)
 		}
+		m.columns = make([]estimate, len(m.total.columns))
+		for j := range m.total.columns {
+			switch c := &m.total.columns[j]; {
+			case c.counts != nil:
+				m.columns[j] = m.estimateNominal(c.counts)
+			case c.moments != nil:
+				m.columns[j] = m.estimateNumeric(c)
+			}
+		}
+	})
+}
+
+// add adds up the blocks, in the order of their identifiers, so that the sum
+// does not depend on the order in which the sources came.
+func (m *Model) add() {
+	if len(m.blocks) == 1 {
+		m.total = m.blocks[0]
+		return
+	}
+	m.total = newBlock(learn.Source{}, m.schema, m.target)
+	for _, b := range slices.SortedFunc(slices.Values(m.blocks), func(a, b *block) int { return cmp.Compare(a.source.ID, b.source.ID) }) {
+		m.total.absorb(b)
 	}
 }
 
@@ -113,26 +142,32 @@ func (m *Model) estimateNominal(counts []float64) estimate {
 	values := len(counts) / classes
 	e := estimate{weights: make([]float64, (values+2)*classes), marginal: make([]float64, values)}
 	known := make([]float64, classes) // weight of the known cells of each class
-	for i, n := range counts {
-		known[i%classes] += n
+	for v := range values {
+		for c, n := range counts[v*classes:][:classes] {
+			known[c] += n
+		}
+	}
+	logKnown := make([]float64, classes) // of the estimates' denominators
+	for c, n := range known {
+		logKnown[c] = math.Log(n + m.settings.M)
 	}
 	p := 1 / float64(values)
 	for v := range values {
-		logs := e.weights[(v+2)*classes:][:classes]
-		for c := range logs {
+		weights := e.weights[(v+2)*classes:][:classes]
+		for c := range weights {
 			n := counts[v*classes+c]
 			switch {
 			case known[c] == 0:
-				logs[c] = math.Log(p)
+				weights[c] = math.Log(p)
 			case n == 0 && m.settings.M == 0:
-				logs[c] = zero
+				weights[c] = zero
 			default:
-				logs[c] = logRatio(n+m.settings.M*p, known[c]+m.settings.M)
+				weights[c] = math.Log(n+m.settings.M*p) - logKnown[c]
 			}
 		}
-		e.marginal[v] = mixture(m.logPrior, logs)
-		for c := range logs {
-			logs[c] -= e.marginal[v]
+		e.marginal[v] = mixture(m.logPrior, weights)
+		for c := range weights {
+			weights[c] -= e.marginal[v]
 		}
 	}
 	return e
@@ -146,7 +181,11 @@ func mixture(logPrior, logs []float64) float64 {
 	}
 	total := 0.0
 	for c, l := range logs {
-		total += math.Exp(logPrior[c] + l - most)
+		if log := logPrior[c] + l; log == most {
+			total++
+		} else {
+			total += math.Exp(log - most)
+		}
 	}
 	return most + math.Log(total)
 }
@@ -190,22 +229,23 @@ func (m *Model) estimateNumeric(c *column) estimate {
 func (m *Model) Learner() string { return Name }
 
 // Schema returns the attributes that the model knows.
-func (m *Model) Schema() *table.Schema { return m.total.schema }
+func (m *Model) Schema() *table.Schema { return m.schema }
 
 // Target returns the index of the class.
-func (m *Model) Target() int { return m.total.target }
+func (m *Model) Target() int { return m.target }
 
 // class returns the attribute to predict.
-func (m *Model) class() *table.Attribute { return &m.total.schema.Attributes[m.total.target] }
+func (m *Model) class() *table.Attribute { return &m.schema.Attributes[m.target] }
 
 // active reports whether a class can be predicted at all.
 func (m *Model) active(class int) bool { return !math.IsInf(m.logPrior[class], -1) }
 
 // Predict fills in the class probabilities of the table's rows.
 func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
-	if err := learn.Fits(m.total.schema, t); err != nil {
+	if err := learn.Fits(m.schema, t); err != nil {
 		return err
 	}
+	m.estimate()
 	if len(out.P) < t.Rows()*len(m.logPrior) {
 		return fmt.Errorf("room for %d probabilities, expected %d rows of %d", len(out.P), t.Rows(), len(m.logPrior))
 	}
@@ -325,6 +365,7 @@ func normalise(logs []float64) (most, total float64) {
 
 // Size counts the rows, the rules, and a unit for each class with a normal.
 func (m *Model) Size() learn.Size {
+	m.estimate()
 	size := learn.Size{Rows: sum(m.total.classes)}
 	classes := 0
 	for c := range m.logPrior {

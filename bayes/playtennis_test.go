@@ -68,14 +68,16 @@ const tennisNames = "Outlook Temperature Humidity Wind PlayTennis"
 func tennis(t testing.TB) *table.Table { return nominal(t, tennisNames, playTennis, nil) }
 
 // fit learns the last column.
-func fit(t testing.TB, tab *table.Table, m float64) *Model {
+func fit(t testing.TB, tab *table.Table, worth float64) *Model {
 	t.Helper()
-	l := &Learner{M: &m}
+	l := &Learner{M: &worth}
 	model, err := l.Learn(context.Background(), learn.Task{Table: tab, Target: len(tab.Columns) - 1, Source: learn.Source{ID: "a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return model.(*Model)
+	m := model.(*Model)
+	m.estimate() // which tests look at without asking
+	return m
 }
 
 // ask returns the probability of a class for a row of words.

@@ -16,6 +16,7 @@ import (
 // and sorted by the information it carries (J-measure, Smyth & Goodman 1991).
 // If some are numeric, each class is a unit that expects its means and shares.
 func (m *Model) Rules() (*rule.Base, error) {
+	m.estimate()
 	if m.numeric() {
 		return m.mixture(), nil
 	}
@@ -49,7 +50,7 @@ func (m *Model) weighed() *rule.Base {
 				prior := math.Exp(m.logPrior[c])
 				p := min(1, math.Exp(m.logPrior[c]+weight))
 				rules = append(rules, rule.Rule{
-					If:   []rule.Test{m.valueTest(j, m.total.schema.Attributes[j].Values[v])},
+					If:   []rule.Test{m.valueTest(j, m.schema.Attributes[j].Values[v])},
 					Then: m.conclude(c),
 					With: pointer(p),
 					Evidence: rule.Evidence{
@@ -84,7 +85,7 @@ func (m *Model) conclude(class int) rule.Conclusion {
 }
 
 func (m *Model) valueTest(j int, value string) rule.Test {
-	return rule.Test{Op: rule.Eq, Column: m.total.schema.Attributes[j].Name, Value: value}
+	return rule.Test{Op: rule.Eq, Column: m.schema.Attributes[j].Name, Value: value}
 }
 
 // ruleID returns the identifier of the rule that a nominal cell fires for a
@@ -111,10 +112,10 @@ func (m *Model) mixture() *rule.Base {
 		unit := rule.Unit{Name: name, Prior: math.Exp(prior)}
 		unit.Expect = append(unit.Expect, rule.Expectation{Column: m.class().Name, Shares: []rule.Share{{Value: name, P: 1}}})
 		for j := range m.columns {
-			e, expect := &m.columns[j], rule.Expectation{Column: m.total.schema.Attributes[j].Name}
+			e, expect := &m.columns[j], rule.Expectation{Column: m.schema.Attributes[j].Name}
 			switch {
 			case len(e.marginal) > 0:
-				for v, value := range m.total.schema.Attributes[j].Values {
+				for v, value := range m.schema.Attributes[j].Values {
 					p := math.Exp(e.value(v, len(m.logPrior))[c] + e.marginal[v])
 					expect.Shares = append(expect.Shares, rule.Share{Value: value, P: p})
 				}
@@ -138,13 +139,14 @@ func pointer(x float64) *float64 { return &x }
 // each column. The arrow of a nominal column is as wide as the information
 // that the column shares with the class.
 func (m *Model) Graph() (*draw.Graph, error) {
+	m.estimate()
 	class := m.class().Name
 	g := &draw.Graph{Title: "naive Bayes", Nodes: []draw.Node{{ID: class, Lines: []string{class}}}}
 	for j := range m.columns {
-		if j == m.total.target {
+		if j == m.target {
 			continue
 		}
-		a := &m.total.schema.Attributes[j]
+		a := &m.schema.Attributes[j]
 		edge := draw.Edge{From: class, To: a.Name}
 		lines := []string{a.Name}
 		if a.Kind == table.Nominal {

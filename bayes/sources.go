@@ -48,7 +48,7 @@ func (m *Model) Merge(ctx context.Context, other learn.Model) (learn.Model, erro
 		}
 		blocks[i] = joined
 	}
-	return newModel(m.settings, blocks)
+	return newModel(m.settings, blocks, nil)
 }
 
 // join returns the block of the rows of two.
@@ -75,7 +75,7 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 	if !slices.ContainsFunc(blocks, func(b *block) bool { return sum(b.classes) > 0 }) {
 		return nil, fmt.Errorf("without %s no rows are left; delete the model instead", strings.Join(ids, ", "))
 	}
-	return newModel(m.settings, blocks)
+	return newModel(m.settings, blocks, nil)
 }
 
 // saved is the settings part.
@@ -95,18 +95,21 @@ type savedBlock struct {
 	Columns []savedColumn `cbor:"columns"`
 }
 
+// savedColumn is a list: the names of its fields, again for each column, would
+// take as much room as the numbers.
 type savedColumn struct {
-	Name    string    `cbor:"name"`
-	Numeric bool      `cbor:"numeric,omitempty"`
-	Date    bool      `cbor:"date,omitempty"`
-	Values  []string  `cbor:"values,omitempty"`
-	Counts  []float64 `cbor:"counts,omitempty"`
-	Level   int8      `cbor:"level,omitempty"`
-	Moments []float64 `cbor:"moments,omitempty"`
+	_       struct{} `cbor:",toarray"`
+	Name    string
+	Numeric bool
+	Date    bool
+	Values  []string
+	Counts  []float64
+	Level   int8
+	Moments []float64
 }
 
 const (
-	format       = 1
+	format       = 2
 	settingsPart = "settings"
 	sourcePart   = "source/"
 )

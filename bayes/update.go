@@ -13,6 +13,7 @@ type update struct {
 	model      *Model
 	at         int    // of the source's block among the model's
 	block      *block // the source's rows so far, in the vocabulary's schema
+	shared     bool   // a model has the block too: adding is to a copy of it
 	vocabulary *learn.Vocabulary
 	changed    bool
 }
@@ -26,13 +27,17 @@ func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 	u := &update{model: m, at: slices.IndexFunc(m.blocks, func(b *block) bool { return b.source.ID == source.ID })}
 	if u.at < 0 {
 		u.at = len(m.blocks)
-		u.vocabulary = learn.NewVocabulary(m.total.schema, nil)
-		u.block = newBlock(source, u.vocabulary.Schema(), m.total.target)
+		u.vocabulary = learn.NewVocabulary(m.schema, nil)
+		u.block = newBlock(source, m.schema, m.target)
 		return u, nil
 	}
 	known := m.blocks[u.at]
-	u.vocabulary = learn.NewVocabulary(m.total.schema, known.schema)
-	u.block = newBlock(known.source, u.vocabulary.Schema(), m.total.target)
+	u.vocabulary = learn.NewVocabulary(m.schema, known.schema)
+	if known.schema == m.schema {
+		u.block, u.shared = known, true
+		return u, nil
+	}
+	u.block = newBlock(known.source, m.schema, m.target)
 	u.block.absorb(known)
 	return u, nil
 }
@@ -46,6 +51,7 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 		return err
 	}
 	if u.vocabulary.Same(t.Schema) && t.Rows() <= small {
+		u.unshare()
 		for r := range t.Rows() {
 			u.block.addRow(t, r)
 		}
@@ -53,6 +59,13 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 		return nil
 	}
 	return u.addMany(ctx, t)
+}
+
+// unshare makes the block the update's own.
+func (u *update) unshare() {
+	if u.shared {
+		u.block, u.shared = u.block.clone(), false
+	}
 }
 
 // addMany learns the rows apart, then adds what was learnt: one pass over the
@@ -69,8 +82,9 @@ func (u *update) addMany(ctx context.Context, t *table.Table) error {
 		u.vocabulary.Admit(t.Schema)
 		wider := newBlock(u.block.source, u.vocabulary.Schema(), u.block.target)
 		wider.absorb(u.block)
-		u.block = wider
+		u.block, u.shared = wider, false
 	}
+	u.unshare()
 	u.block.absorb(rows)
 	u.seeIdle(t)
 	return nil
@@ -92,14 +106,23 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 	if !u.changed {
 		return u.model, nil
 	}
-	blocks := slices.Clone(u.model.blocks)
-	if u.at == len(blocks) {
-		blocks = append(blocks, nil)
+	m := u.model
+	blocks := make([]*block, max(len(m.blocks), u.at+1))
+	copy(blocks, m.blocks)
+	own := u.vocabulary.Own(u.block.occurs)
+	// The union of the schemas is what it was if the source's has not
+	// changed, or if it is a new one, of known values in their order.
+	var union *table.Schema
+	if u.vocabulary.Schema() == m.schema && (blocks[u.at] == nil || learn.SameCodes(blocks[u.at].schema, own)) {
+		union = m.schema
 	}
-	own := newBlock(u.block.source, u.vocabulary.Own(u.block.occurs), u.block.target)
-	own.absorb(u.block)
-	blocks[u.at] = own
-	return newModel(u.model.settings, blocks)
+	if own == u.block.schema {
+		blocks[u.at], u.shared = u.block, true
+	} else {
+		blocks[u.at] = newBlock(u.block.source, own, m.target)
+		blocks[u.at].absorb(u.block)
+	}
+	return newModel(m.settings, blocks, union)
 }
 
 // occurs reports whether a row of the block has a value.

@@ -14,28 +14,48 @@ import (
 // they, and no others, can leave with it.
 type Vocabulary struct {
 	schema  *table.Schema
-	brought [][]bool      // of each column and value: it is the source's own
+	whole   bool          // every value is the source's own
+	brought [][]bool      // otherwise, of each column and value: it is
 	last    *table.Schema // the last one found to be the same
 }
 
-// NewVocabulary begins with the values of a model's schema. Those of the
-// source's own schema, if the model knows the source already, belong to it.
+// NewVocabulary begins with the values of a model's schema, which nobody
+// changes. Those of the source's own schema, if the model knows the source
+// already, belong to it.
 func NewVocabulary(known, own *table.Schema) *Vocabulary {
-	v := &Vocabulary{schema: CopySchema(known), brought: make([][]bool, len(known.Attributes))}
+	v := &Vocabulary{schema: known, last: known}
+	if own == nil {
+		return v
+	}
+	if v.whole = SameCodes(known, own); v.whole {
+		return v
+	}
 	for j := range known.Attributes {
-		v.brought[j] = make([]bool, len(known.Attributes[j].Values))
-		if own == nil {
-			continue
-		}
 		if k := own.Index(known.Attributes[j].Name); k >= 0 {
 			for _, code := range Recoding(&own.Attributes[k], &known.Attributes[j]) {
 				if code >= 0 {
-					v.brought[j][code] = true
+					v.bring(j, int(code))
 				}
 			}
 		}
 	}
 	return v
+}
+
+// bring marks a value as the source's own.
+func (v *Vocabulary) bring(column, value int) {
+	if v.brought == nil {
+		v.brought = make([][]bool, len(v.schema.Attributes))
+	}
+	if more := len(v.schema.Attributes[column].Values) - len(v.brought[column]); more > 0 {
+		v.brought[column] = append(v.brought[column], make([]bool, more)...)
+	}
+	v.brought[column][value] = true
+}
+
+// owns reports whether a value is marked as the source's own.
+func (v *Vocabulary) owns(column, value int) bool {
+	return v.brought != nil && value < len(v.brought[column]) && v.brought[column][value]
 }
 
 // Schema returns the dictionaries so far. It is not changed by Admit, which
@@ -45,8 +65,8 @@ func (v *Vocabulary) Schema() *table.Schema { return v.schema }
 // Same reports whether the codes of a schema are those of the vocabulary. It
 // takes next to no time for a schema that was found to be the same before.
 func (v *Vocabulary) Same(s *table.Schema) bool {
-	own := v.schema.Attributes
 	if s == v.last {
+		own := v.schema.Attributes
 		for j := range own {
 			if len(s.Attributes[j].Values) != len(own[j].Values) {
 				return false
@@ -54,33 +74,36 @@ func (v *Vocabulary) Same(s *table.Schema) bool {
 		}
 		return true
 	}
-	if len(s.Attributes) != len(own) {
+	if !SameCodes(v.schema, s) {
 		return false
-	}
-	for j := range own {
-		a := &s.Attributes[j]
-		if a.Name != own[j].Name || a.Kind != own[j].Kind || !slices.Equal(a.Values, own[j].Values) {
-			return false
-		}
 	}
 	v.last = s
 	return true
 }
 
+// SameCodes reports whether two schemas have the same columns with the same
+// dictionaries.
+func SameCodes(a, b *table.Schema) bool {
+	return a == b || slices.EqualFunc(a.Attributes, b.Attributes, func(a, b table.Attribute) bool {
+		return a.Name == b.Name && a.Kind == b.Kind && slices.Equal(a.Values, b.Values)
+	})
+}
+
 // Admit takes in the values that are new in a schema which Check accepts;
 // they belong to the source.
 func (v *Vocabulary) Admit(s *table.Schema) {
-	wider := CopySchema(v.schema)
+	v.schema, v.last = CopySchema(v.schema), nil
 	for j := range s.Attributes {
-		a := &wider.Attributes[j]
+		a := &v.schema.Attributes[j]
 		for value, code := range Recoding(&s.Attributes[j], a) {
 			if code < 0 {
 				a.Values = append(a.Values, s.Attributes[j].Values[value])
-				v.brought[j] = append(v.brought[j], true)
+				if !v.whole {
+					v.bring(j, len(a.Values)-1)
+				}
 			}
 		}
 	}
-	v.schema, v.last = wider, nil
 }
 
 // Check returns an error unless a schema has the model's columns.
@@ -100,6 +123,9 @@ func (v *Vocabulary) Check(s *table.Schema) error {
 // See marks the values of a table's rows as the source's own; rows says which
 // rows to look at. The table's schema was admitted before, or is the same.
 func (v *Vocabulary) See(t *table.Table, rows func(row int) bool) {
+	if v.whole {
+		return
+	}
 	var codes [][]int32
 	if !v.Same(t.Schema) {
 		codes = make([][]int32, len(t.Columns))
@@ -119,24 +145,42 @@ func (v *Vocabulary) See(t *table.Table, rows func(row int) bool) {
 			if codes != nil {
 				code = codes[j][code]
 			}
-			v.brought[j][code] = true
+			v.bring(j, int(code))
 		}
 	}
 }
 
 // Own returns the source's own schema: the values that it declared, those
-// that were seen, and those that occur as far as the caller knows.
+// that were seen, and those that occur as far as the caller knows, in the
+// order of the vocabulary. It is the vocabulary's if it has all values.
 func (v *Vocabulary) Own(occurs func(column, value int) bool) *table.Schema {
-	own := CopySchema(v.schema)
+	if v.whole {
+		return v.schema
+	}
+	own := &table.Schema{Attributes: slices.Clone(v.schema.Attributes)}
+	all := true
 	for j := range own.Attributes {
 		a := &own.Attributes[j]
-		values := a.Values[:0]
-		for i, value := range v.schema.Attributes[j].Values {
-			if v.brought[j][i] || occurs(j, i) {
-				values = append(values, value)
+		values := a.Values
+		start, end := 0, 0 // of those that can be shared, as they stand side by side
+		a.Values = values[:0:0]
+		for i, value := range values {
+			switch {
+			case !v.owns(j, i) && !occurs(j, i):
+				all = false
+			case len(a.Values) == 0:
+				start, end = i, i+1
+				a.Values = values[start:end:end]
+			case end == i && len(a.Values) == end-start:
+				end++
+				a.Values = values[start:end:end]
+			default:
+				a.Values = append(a.Values, value)
 			}
 		}
-		a.Values = values
+	}
+	if all {
+		return v.schema
 	}
 	return own
 }
@@ -174,11 +218,20 @@ func Distinct(s *table.Schema) error {
 // Recoding returns the code in one attribute's dictionary of each value of
 // another's, table.Unseen for those that it does not have.
 func Recoding(from, to *table.Attribute) []int32 {
-	codes := make([]int32, len(from.Values))
+	return AppendRecoding(make([]int32, 0, len(from.Values)), from, to)
+}
+
+// AppendRecoding appends what Recoding returns to a list of codes.
+func AppendRecoding(codes []int32, from, to *table.Attribute) []int32 {
 	var index map[string]int32
+	few := len(from.Values) <= 4 || len(to.Values) <= 8 // not worth an index
 	for v, value := range from.Values {
 		if v < len(to.Values) && to.Values[v] == value {
-			codes[v] = int32(v)
+			codes = append(codes, int32(v))
+			continue
+		}
+		if few {
+			codes = append(codes, to.Code(value))
 			continue
 		}
 		if index == nil {
@@ -191,7 +244,7 @@ func Recoding(from, to *table.Attribute) []int32 {
 		if !known {
 			code = table.Unseen
 		}
-		codes[v] = code
+		codes = append(codes, code)
 	}
 	return codes
 }

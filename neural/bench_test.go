@@ -2,6 +2,7 @@ package neural
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"testing"
@@ -113,4 +114,36 @@ func BenchmarkPredict(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(t.Rows())*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
+// BenchmarkUpdateRow learns one row more, from a model to the next one.
+func BenchmarkUpdateRow(b *testing.B) {
+	ctx := context.Background()
+	for _, rows := range []int{1000, 100_000} {
+		t := randomTable(b, rows, 20, 3)
+		m, err := (&Learner{Epochs: 1}).Learn(ctx, learn.Task{Table: t, Target: 20})
+		if err != nil {
+			b.Fatal(err)
+		}
+		m.(*Model).settings.Epochs = 0 // learning takes one epoch, updates what they take by default
+		one, _, err := table.Conform(t.Slice(0, 1), m.Schema(), false)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprint(rows), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				u, err := m.(*Model).Begin(learn.Source{ID: "2"})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := u.Add(ctx, one); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := u.Freeze(ctx); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

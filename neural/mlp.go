@@ -189,6 +189,9 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err := checkTask(task.Table, task.Target); err != nil {
 		return nil, err
 	}
+	if err := learn.Distinct(task.Table.Schema); err != nil {
+		return nil, err
+	}
 	gathering := (&learn.Rows{}).Gather(task.Source, task.Target, nil)
 	if err := gathering.Add(ctx, task.Table); err != nil {
 		return nil, err
@@ -229,9 +232,6 @@ func checkTask(t *table.Table, target int) error {
 		return fmt.Errorf("%s predicts a column; name it as the target", Name)
 	case target < 0 || target >= len(t.Schema.Attributes):
 		return fmt.Errorf("the target is column %d of a table of %d", target+1, len(t.Schema.Attributes))
-	}
-	if err := learn.Distinct(t.Schema); err != nil {
-		return err
 	}
 	if t.Schema.Attributes[target].Kind == table.Numeric {
 		for r, y := range t.Columns[target].Floats {

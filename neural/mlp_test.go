@@ -274,6 +274,126 @@ func TestUpdateHelps(t *testing.T) {
 	}
 }
 
+// A few rows at a time nudge: each is answered better than before, and what
+// is not among them is not forgotten, even if they are all of one class: of
+// 150 answers at most 3 more are wrong, a deviation and a half of their number.
+func TestFewRowsNudge(t *testing.T) {
+	data, set, err := datasets.Load(context.Background(), "iris")
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := data.Schema.Index(set.Target)
+	var learnt, all, first []int
+	for r, c := range data.Columns[target].Codes {
+		switch {
+		case r%2 == 0:
+			learnt = append(learnt, r)
+		case c == 0:
+			first = append(first, r)
+			fallthrough
+		default:
+			all = append(all, r)
+		}
+	}
+	for _, optimiser := range []string{"adam", "momentum", "lbfgs"} {
+		before, err := (&Learner{Optimiser: optimiser}).Learn(context.Background(), learn.Task{Table: data.Select(learnt), Target: target, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers := func(m learn.Model, rows *table.Table) (right int, likelihood float64) {
+			out := learn.NewPredictions(m, rows.Rows())
+			if err := m.Predict(context.Background(), rows, out); err != nil {
+				t.Fatal(err)
+			}
+			likelihood = 1
+			for r, c := range rows.Columns[target].Codes {
+				if learn.Best(out.Row(r), data.Schema.Attributes[target].Values) == int(c) {
+					right++
+				}
+				likelihood *= out.Row(r)[c]
+			}
+			return right, likelihood
+		}
+		for what, rows := range map[string][]int{"all classes": all, "one class": first} {
+			for _, n := range []int{1, 5} {
+				m := before
+				for some := range slices.Chunk(rows, n) {
+					u, err := m.(learn.Updater).Begin(learn.Source{ID: "more"})
+					if err != nil {
+						t.Fatal(err)
+					}
+					tab := data.Select(some)
+					if err := u.Add(context.Background(), tab); err != nil {
+						t.Fatal(err)
+					}
+					next, err := u.Freeze(context.Background())
+					if err != nil {
+						t.Fatal(err)
+					}
+					_, p := answers(m, tab)
+					if _, q := answers(next, tab); q <= p {
+						t.Errorf("%s, %s: rows of likelihood %v had %v after they were learnt", optimiser, what, p, q)
+					}
+					m = next
+				}
+				was, _ := answers(before, data)
+				is, _ := answers(m, data)
+				t.Logf("%s: of 150 %d are right, after %s by %d %d", optimiser, was, what, n, is)
+				if is < was-3 {
+					t.Errorf("%s: of 150 %d were right, after %s by %d %d", optimiser, was, what, n, is)
+				}
+			}
+		}
+	}
+}
+
+// Neither rows far out, nor wide networks, nor old rows that outweigh any new
+// one make a nudge leap. A leap to the targets far out, which count as 20
+// deviations away, would be that large; half a deviation is a long way from it.
+// Rows like the old ones leave the error within 5 %, two deviations of a root
+// mean square of 1000 rows; old rows of weight 1e20 leave nothing to move.
+func TestNudgesStaySmall(t *testing.T) {
+	data, test := function(t, 400, 5), function(t, 1000, 6)
+	for _, c := range []struct {
+		hidden        string
+		worth         float64 // of each old row
+		farOut        int     // of 100 rows
+		factor, bound float64
+	}{
+		{"50", 1, 0, 1.05, 0}, {"500", 1, 0, 1.05, 0},
+		{"0", 1, 4, 1, 0.5}, {"50", 1, 4, 1, 0.5}, {"500", 1, 4, 1, 0.5}, {"50", 1e20, 4, 1, 0},
+	} {
+		first := data.Slice(0, 300)
+		first.Weights = slices.Repeat([]float64{c.worth}, 300)
+		m, err := (&Learner{Hidden: c.hidden, Epochs: 10}).Learn(context.Background(), learn.Task{Table: first, Target: 2, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, _ := errorAndCoverage(t, m, test)
+		for r := range 100 {
+			one := data.Select([]int{300 + r})
+			if c.farOut > 0 && r%(100/c.farOut) == 0 {
+				one.Columns[0].Floats[0], one.Columns[2].Floats[0] = 1e9, -1e12
+			}
+			u, err := m.(learn.Updater).Begin(learn.Source{ID: "more"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := u.Add(context.Background(), one); err != nil {
+				t.Fatal(err)
+			}
+			if m, err = u.Freeze(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after, _ := errorAndCoverage(t, m, test)
+		t.Logf("%+v: error %.3f, then %.3f", c, before, after)
+		if !(after <= c.factor*before+c.bound) {
+			t.Errorf("%+v: an error of %.3f became %.3f", c, before, after)
+		}
+	}
+}
+
 // A class that never came before is learnt from an update, and the old ones
 // are not forgotten for a few rows.
 func TestUpdateWithNewClass(t *testing.T) {

@@ -51,7 +51,7 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 
 // Freeze trains the networks further, from the weights that the model had.
 // Steps are smaller by the new rows' share of all rows ever seen, so that a
-// few new rows do not undo what many old ones taught.
+// few new rows do not undo what many old ones taught; very few only nudge.
 func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -95,19 +95,24 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := *m.settings
-	s.Restarts, s.Folds = 1, 0 // they begin where the model stands
-	if s.Optimiser != "momentum" && s.Optimiser != "adam" {
-		s.Optimiser, s.Rate, s.Decay = "adam", 0.003, 0.1 // methods with small steps
+	fresh := m.rows - old.rows
+	share := fresh / m.rows
+	if fresh <= min(mostNudging, old.rows) {
+		err = m.nudge(ctx, t, x, nets, share)
+	} else {
+		s := *m.settings
+		s.Restarts, s.Folds = 1, 0 // they begin where the model stands
+		if s.Optimiser != "momentum" && s.Optimiser != "adam" {
+			s.Optimiser, s.Rate, s.Decay = "adam", 0.003, 0.1 // methods with small steps
+		}
+		s.Rate *= share
+		err = m.train(ctx, t, x, &s, func(member, _ uint64) *dense { return nets[member].clone() })
 	}
-	s.Rate *= (m.rows - old.rows) / m.rows
-	err = m.train(ctx, t, x, &s, func(member, _ uint64) *dense { return nets[member].clone() })
 	if err != nil {
 		return nil, err
 	}
 	// Few new rows say little about how far outputs can be trusted; the old
 	// word counts by its rows.
-	share := (m.rows - old.rows) / m.rows
 	for i := range m.members {
 		was, is := &old.members[i], &m.members[i]
 		is.temperature = math.Exp((1-share)*math.Log(was.temperature) + share*math.Log(is.temperature))

@@ -103,7 +103,11 @@ func (d *descent) gradient(all []shown, decay float64, mask [][]float32, out []f
 // weights returns the weights, layer by layer: a row for each input, then the
 // biases.
 func (d *dense) weights() []float64 {
-	var all []float64
+	room := 0
+	for _, l := range d.layers {
+		room += (l.in + 1) * l.out
+	}
+	all := make([]float64, 0, room)
 	add := func(w []float32) {
 		for _, x := range w {
 			all = append(all, float64(x))

@@ -207,7 +207,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"is not one that prior knows":   {{Name: "x"}},
 		"part source/s: ":               {{Name: "source/s", Data: []byte("?")}},
 		"comes twice":                   {parts[0], parts[0]},
-		"this program reads format 1":   change(func(s *saved) { s.Format = 3 }),
+		"this program reads format 2":   change(func(s *saved) { s.Format = 3 }),
 		"target 7 is not one of 1":      change(func(s *saved) { s.Target = 7 }),
 		"has names for values":          change(func(s *saved) { s.Columns[0].Numeric = true }),
 		"the value \"a\" twice":         change(func(s *saved) { s.Columns[0].Values[1] = "a" }),

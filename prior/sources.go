@@ -77,18 +77,21 @@ type saved struct {
 	Target  int           `cbor:"target"`
 	Classes []float64     `cbor:"classes,omitempty"`
 	Level   int8          `cbor:"level,omitempty"`
-	Moments [3]float64    `cbor:"moments"`
+	Moments [3]float64    `cbor:"moments,omitzero"`
 }
 
+// savedColumn is a list: the names of its fields, again for each column, would
+// take more room than anything else in the model.
 type savedColumn struct {
-	Name    string   `cbor:"name"`
-	Numeric bool     `cbor:"numeric,omitempty"`
-	Date    bool     `cbor:"date,omitempty"`
-	Values  []string `cbor:"values,omitempty"`
+	_       struct{} `cbor:",toarray"`
+	Name    string
+	Numeric bool
+	Date    bool
+	Values  []string
 }
 
 const (
-	format     = 1
+	format     = 2
 	sourcePart = "source/"
 )
 

@@ -25,7 +25,8 @@ func (m *Model) Ask(t *table.Table, row, column int) (*learn.Answer, error) {
 	units := make([]float64, len(m.logPrior))
 	v := m.view(column)
 	v.explain(t, row, row+1, units)
-	a := &learn.Answer{LogDensity: m.posterior(units)}
+	most, total := m.posterior(units)
+	a := &learn.Answer{LogDensity: most + math.Log(total)}
 	a.Experience = m.experience(t, row, column, a.LogDensity)
 	c := &m.columns[column]
 	if c.share != nil {

@@ -61,21 +61,22 @@ func newShare(u unit, schema *table.Schema) share {
 	return s
 }
 
-// gather adds the rows of a sample, split among the units of a mixture.
-func (b *block) gather(ctx context.Context, m *mixture, rows *sample, units []unit, columns []overall) error {
+// gather returns the units' shares of the rows of a sample, split among the
+// units of a mixture.
+func (b *block) gather(ctx context.Context, m *mixture, rows *sample, units []unit, columns []overall) ([]share, error) {
 	e := em{sample: rows}
-	s, err := e.expect(ctx, m)
+	s, err := e.expect(ctx, m.kernel())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	b.take(m.shape, s, units, columns)
-	return nil
+	return b.take(m.shape, s, units, columns), nil
 }
 
-// take adds statistics in z-scores of the given columns.
-func (b *block) take(shape *shape, s *statistics, units []unit, columns []overall) {
+// take returns the units' shares, in the block's columns, of statistics in
+// z-scores of the given columns.
+func (b *block) take(shape *shape, s *statistics, units []unit, columns []overall) []share {
 	d := s.columns
-	first := len(b.units)
+	shares := make([]share, 0, len(units))
 	for i, u := range units {
 		to := newShare(u, b.schema)
 		to.n = s.n[i]
@@ -114,9 +115,10 @@ func (b *block) take(shape *shape, s *statistics, units []unit, columns []overal
 		if u.class >= 0 {
 			to.counts[b.target][u.class] = to.n
 		}
-		b.units = append(b.units, to)
+		shares = append(shares, to)
 	}
-	slices.SortStableFunc(b.units[first:], func(a, b share) int { return cmp.Compare(a.place, b.place) })
+	slices.SortStableFunc(shares, func(a, b share) int { return cmp.Compare(a.place, b.place) })
+	return shares
 }
 
 // bounded returns what the products of two columns' deviations sum up to, no

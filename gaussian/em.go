@@ -41,6 +41,15 @@ func newStatistics(s *shape, units int) *statistics {
 	return t
 }
 
+// cleared returns statistics of no rows, old ones if they are of that size.
+func (s *shape) cleared(old *statistics, units int) *statistics {
+	if old == nil || old.units != units {
+		return newStatistics(s, units)
+	}
+	clear(old.all)
+	return old
+}
+
 // squares returns the sum of a unit's x² in a column.
 func (s *statistics) squares(unit, column int) float64 {
 	if len(s.cross) > 0 {
@@ -77,74 +86,103 @@ type em struct {
 	pseudo *statistics
 	// overall shares of nominal values, for NORMAL.
 	overall []float64
+	packs   *packs // of the sample, nil where they are not worth it
 
-	partial []*statistics // of each chunk
+	room
+}
+
+// room is what the E-step needs each time again.
+type room struct {
+	partial     []*statistics // of each chunk
+	sums, whole *statistics   // of all rows, and those in columns where sums are in packs
+	logs        []float64     // of the packs' values
 }
 
 // expect is the E-step: the statistics of the rows when each unit i gets its
-// share r = P(s = i | x) of every row, by Bayes' rule.
-func (e *em) expect(ctx context.Context, m *mixture) (*statistics, error) {
-	k := len(m.prior)
-	kernel := m.kernel()
-	chunks := min(batch, (e.rows+chunk-1)/chunk)
-	if len(e.partial) != chunks || chunks > 0 && e.partial[0].units != k {
+// share r = P(s = i | x) of every row, by Bayes' rule. They are good until the
+// next call.
+func (e *em) expect(ctx context.Context, kernel *kernel) (*statistics, error) {
+	if e.packs == nil {
+		return e.expectOf(ctx, e.sample, kernel)
+	}
+	packed := *kernel
+	e.logs = e.packs.logs(kernel, e.logs)
+	packed.logShare = e.logs
+	s, err := e.expectOf(ctx, e.packs.sample, &packed)
+	if err != nil {
+		return nil, err
+	}
+	e.whole = e.shape.cleared(e.whole, kernel.units)
+	e.packs.open(s, e.whole)
+	return e.whole, nil
+}
+
+// expectOf is expect of rows in the kernel's columns.
+func (e *em) expectOf(ctx context.Context, s *sample, kernel *kernel) (*statistics, error) {
+	chunks := min(batch, (s.rows+chunk-1)/chunk)
+	if len(e.partial) != chunks || chunks > 0 && e.partial[0].units != kernel.units {
 		e.partial = make([]*statistics, chunks)
 		for c := range e.partial {
-			e.partial[c] = newStatistics(e.shape, k)
+			e.partial[c] = newStatistics(s.shape, kernel.units)
 		}
 	}
-	total := newStatistics(e.shape, k)
-	for first := 0; first < e.rows; first += batch * chunk {
-		rows := min(batch*chunk, e.rows-first)
-		if err := e.expectSome(ctx, kernel, first, rows); err != nil {
+	e.sums = s.cleared(e.sums, kernel.units)
+	for first := 0; first < s.rows; first += batch * chunk {
+		rows := min(batch*chunk, s.rows-first)
+		if err := e.expectSome(ctx, s, kernel, first, rows); err != nil {
 			return nil, err
 		}
 		for _, sums := range e.partial[:(rows+chunk-1)/chunk] {
-			total.add(sums)
+			e.sums.add(sums)
 		}
 	}
-	return total, nil
+	return e.sums, nil
 }
 
 // expectSome fills in the statistics of the chunks of some rows.
-func (e *em) expectSome(ctx context.Context, kernel *kernel, first, rows int) error {
+func (e *em) expectSome(ctx context.Context, s *sample, kernel *kernel, first, rows int) error {
 	return learn.Split(ctx, rows, func(lo, hi int) {
 		sums := e.partial[lo/chunk]
 		clear(sums.all)
 		logs := make([]float64, stripe*kernel.units)
 		for at := first + lo; at < first+hi; at += stripe {
 			end := min(at+stripe, first+hi)
-			kernel.logs(e.sample, at, end, logs)
-			e.guess(at, end, logs, kernel.units, sums)
+			kernel.logs(s, at, end, logs)
+			sums.likelihood[0] += s.guess(at, end, logs, kernel.units)
 			if kernel.full != nil {
-				kernel.full.accumulate(sums, e.sample, at, end, logs)
+				kernel.full.accumulate(sums, s, at, end, logs)
 			} else {
-				sums.accumulate(e.sample, at, end, logs)
+				sums.accumulate(s, at, end, logs)
 			}
-			sums.count(e.sample, at, end, logs)
+			sums.count(s, at, end, logs)
 		}
 	})
 }
 
 // guess turns the logs of rows into the units' shares of them, times the
-// weight of the row.
-func (e *em) guess(lo, hi int, logs []float64, k int, sums *statistics) {
+// weight of the row, and returns the rows' log likelihood.
+func (s *sample) guess(lo, hi int, logs []float64, k int) float64 {
+	likelihood, product := 0.0, 1.0
 	for row := lo; row < hi; row++ {
 		r := logs[(row-lo)*k:][:k]
-		l := normalise(r)
-		if math.IsInf(l, -1) {
-			clear(r) // no unit can explain it: an expert's impossible value
-			continue
-		}
-		w := 1.0
-		if e.weights != nil {
-			w = e.weights[row]
+		most, total := normalise(r)
+		switch {
+		case total == 0: // no unit can explain it: an expert's impossible value
+		case s.weights != nil:
+			w := s.weights[row]
 			for i := range r {
 				r[i] *= w
 			}
+			likelihood += w * (most + math.Log(total))
+		default: // one log for many rows
+			likelihood += most
+			if product *= total; product > 1e200 {
+				likelihood += math.Log(product)
+				product = 1
+			}
 		}
-		sums.likelihood[0] += w * l
 	}
+	return likelihood + math.Log(product)
 }
 
 // accumulate adds the numbers of rows, given how much of each is whose.
@@ -264,11 +302,10 @@ const leastWeight = 1e-10
 
 // objective returns what EM makes rise: the log likelihood of the rows, and
 // that of the pseudo cases.
-func (e *em) objective(m *mixture, likelihood float64) float64 {
+func (e *em) objective(m *mixture, kernel *kernel, likelihood float64) float64 {
 	d, k := len(m.numeric), len(m.prior)
 	total := likelihood
 	p := e.pseudo
-	kernel := m.kernel()
 	for i := range k {
 		if p.n[i] > 0 {
 			total += p.n[i] * math.Log(m.prior[i])
@@ -297,11 +334,12 @@ func (e *em) objective(m *mixture, likelihood float64) float64 {
 func (e *em) run(ctx context.Context, m *mixture, iterations int, tolerance float64) (float64, error) {
 	last := math.Inf(-1)
 	for range iterations {
-		s, err := e.expect(ctx, m)
+		kernel := m.kernel()
+		s, err := e.expect(ctx, kernel)
 		if err != nil {
 			return 0, err
 		}
-		now := e.objective(m, s.likelihood[0])
+		now := e.objective(m, kernel, s.likelihood[0])
 		if now-last < tolerance*e.weight {
 			return now, nil
 		}

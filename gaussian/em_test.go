@@ -1,13 +1,17 @@
 package gaussian
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -170,7 +174,7 @@ func TestEMEqualsReference(t *testing.T) {
 		e, m := prepared(t, rows, 4, seed)
 		want := m.clone()
 		for range 25 {
-			s, err := e.expect(ctx, m)
+			s, err := e.expect(ctx, m.kernel())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,11 +213,11 @@ func TestObjectiveNeverFalls(t *testing.T) {
 		}
 		last := math.Inf(-1)
 		for step := range 20 {
-			s, err := e.expect(context.Background(), m)
+			s, err := e.expect(context.Background(), m.kernel())
 			if err != nil {
 				t.Fatal(err)
 			}
-			now := e.objective(m, s.likelihood[0])
+			now := e.objective(m, m.kernel(), s.likelihood[0])
 			if math.IsNaN(now) || now < last-1e-9*(1+math.Abs(last)) {
 				t.Fatalf("step %d: from %v to %v", step, last, now)
 			}
@@ -228,7 +232,7 @@ func TestObjectiveNeverFalls(t *testing.T) {
 func TestStatisticsAddUp(t *testing.T) {
 	rows := mixed(rand.New(rand.NewPCG(1, 1)), 9000, 0.1)
 	e, m := prepared(t, rows, 3, 1)
-	whole, err := e.expect(context.Background(), m)
+	whole, err := e.expect(context.Background(), m.kernel())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +242,7 @@ func TestStatisticsAddUp(t *testing.T) {
 		for r := lo; r < min(lo+2500, e.rows); r++ {
 			part = append(part, r)
 		}
-		s, err := (&em{sample: e.pick(part)}).expect(context.Background(), m)
+		s, err := (&em{sample: e.pick(part)}).expect(context.Background(), m.kernel())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -363,13 +367,13 @@ func clusters(rows, columns int) *table.Table {
 
 func benchmarkEM(b *testing.B, rows int, full bool) {
 	e, m := preparedAs(b, clusters(rows, 14), 10, 1, full)
-	if _, err := e.expect(context.Background(), m); err != nil {
+	if _, err := e.expect(context.Background(), m.kernel()); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
-		s, err := e.expect(context.Background(), m)
+		s, err := e.expect(context.Background(), m.kernel())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -425,6 +429,130 @@ func BenchmarkUpdateRow(b *testing.B) {
 		r := i % rows.Rows()
 		if err := u.Add(context.Background(), rows.Slice(r, r+1)); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// benchmarkLearn learns all that it takes to classify rows of ten numbers and
+// ten names.
+func benchmarkLearn(b *testing.B, rows int) {
+	ctx := context.Background()
+	t, info, err := datasets.Load(ctx, fmt.Sprintf("mixed:rows=%d", rows))
+	if err != nil {
+		b.Fatal(err)
+	}
+	task := learn.Task{Table: t, Target: t.Schema.Index(info.Target), Seed: 1}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		if _, err := (&Learner{}).Learn(ctx, task); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkLearn1k(b *testing.B)   { benchmarkLearn(b, 1000) }
+func BenchmarkLearn10k(b *testing.B)  { benchmarkLearn(b, 10_000) }
+func BenchmarkLearn100k(b *testing.B) { benchmarkLearn(b, 100_000) }
+
+// Nominal columns taken together say what they say one by one.
+func TestPacks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
+		rows := mixed(random, rapid.IntRange(400, 3000).Draw(t, "rows"), 0.1)
+		for c, values := range rapid.SliceOfN(rapid.IntRange(1, 9), 1, 6).Draw(t, "values") {
+			a := table.Attribute{Name: fmt.Sprint(c)}
+			for v := range values {
+				a.Values = append(a.Values, fmt.Sprint(v))
+			}
+			column := table.Column{Codes: make([]int32, rows.Rows())}
+			for r := range column.Codes {
+				column.Codes[r] = int32(random.IntN(values))
+				if c%2 == 0 && random.IntN(5) == 0 {
+					column.Codes[r] = table.Missing
+				}
+			}
+			rows.Schema.Attributes = append(rows.Schema.Attributes, a)
+			rows.Columns = append(rows.Columns, column)
+		}
+		e, m := prepared(t, rows, 3, 1)
+		if e.packs == nil || len(e.packs.nominal) >= len(e.nominal) {
+			t.Fatalf("%d columns of %d rows are not packed", len(e.nominal), e.rows)
+		}
+		for range 3 {
+			got, err := e.expect(context.Background(), m.kernel())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := (&em{sample: e.sample}).expect(context.Background(), m.kernel())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range want.all {
+				if math.Abs(got.all[i]-want.all[i]) > 1e-9*(1+math.Abs(want.all[i])) {
+					t.Fatalf("sum %d is %v, by columns %v", i, got.all[i], want.all[i])
+				}
+			}
+			got.add(e.pseudo)
+			e.maximise(got, m)
+		}
+	})
+}
+
+func TestExp(t *testing.T) {
+	for x := -40.0; x <= 0; x += 1.0 / 1024 {
+		if got, want := exp(x), math.Exp(x); math.Abs(got/want-1) > 1e-14 {
+			t.Fatalf("exp(%v) = %v, expected %v", x, got, want)
+		}
+	}
+}
+
+// Rows that a sample of them is likely to miss are units to begin at too.
+func TestRareRows(t *testing.T) {
+	const rows = 20_000
+	x := make([]float64, rows)
+	x[10], x[9000], x[19_999] = 1, 2, 3
+	one, err := table.New(&table.Schema{Attributes: []table.Attribute{{Name: "x", Kind: table.Numeric}}}, []table.Column{{Floats: x}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := prepared(t, one, 5, 1)
+	s, err := (&Learner{}).settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := e.best(context.Background(), 5, &s, rand.New(rand.NewPCG(1, 1)), func(float64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.prior) != 4 {
+		t.Errorf("%d units of four different rows", len(m.prior))
+	}
+}
+
+// Models are the same to the bit on any number of cores, whether classes are
+// learnt side by side or their rows are shared out.
+func TestCores(t *testing.T) {
+	ctx := context.Background()
+	learnt := func(size, cores int) []byte {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+		rows, info, err := datasets.Load(ctx, fmt.Sprintf("mixed:rows=%d", size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := (&Learner{Iterations: 3}).Learn(ctx, learn.Task{Table: rows, Target: rows.Schema.Index(info.Target), Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved, err := learn.Encode(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return saved
+	}
+	for _, size := range []int{12_000, 2*manyRows + 10_000} {
+		if one, four := learnt(size, 1), learnt(size, 4); !bytes.Equal(one, four) {
+			t.Errorf("of %d rows, one core and four learn different models", size)
 		}
 	}
 }

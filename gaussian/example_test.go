@@ -44,6 +44,6 @@ func Example() {
 	ask("lstat", 30, "medv")
 	ask("medv", 45, "lstat")
 	// Output:
-	// lstat = 30: medv is about 15
+	// lstat = 30: medv is about 14
 	// medv = 45: lstat is about 9
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
@@ -146,41 +147,41 @@ func (f *fit) learn(ctx context.Context, report func(float64)) ([]*block, error)
 	shape := newShape(schema, f.columns, without)
 	shape.full = f.Covariance == "full"
 	groups := f.groups()
-	done := 0
-	for _, g := range groups {
-		rows, err := newSample(ctx, shape, f.columns, f.task.Table, g.rows)
-		if err != nil {
-			return nil, err
-		}
-		all := rows
-		var taught *sample
-		if len(g.taught) > 0 {
-			if taught, err = newSample(ctx, shape, f.columns, f.expert.examples().Table, g.taught); err != nil {
-				return nil, err
-			}
-			all = rows.join(taught)
-		}
-		m, pseudo, err := f.mixture(ctx, all, g.units, func(part float64) {
-			report((float64(done) + part*float64(len(g.rows))) / float64(len(f.rows)))
+	own := make([]fitted, len(groups))
+	errs := make([]error, len(groups))
+	var lock sync.Mutex
+	done := 0.0
+	learnOne := func(g int) {
+		last := 0.0
+		own[g], errs[g] = f.learnGroup(ctx, &groups[g], shape, data, expert, func(part float64) {
+			lock.Lock()
+			defer lock.Unlock()
+			done += (part - last) * float64(len(groups[g].rows))
+			last = part
+			report(done / float64(len(f.rows)))
 		})
-		if err != nil {
-			return nil, err
+	}
+	for g := range groups { // these take all cores
+		if len(groups[g].rows) > manyRows && ctx.Err() == nil {
+			learnOne(g)
 		}
-		done += len(g.rows)
-		units := f.describe(m, g.class)
-		if f.Tune > 0 {
-			data.take(m.shape, m.statistics(rows.weight), units, f.columns)
-		} else if err := data.gather(ctx, m, rows, units, f.columns); err != nil {
-			return nil, err
+	}
+	err := learn.Each(ctx, len(groups), func(g int) {
+		if len(groups[g].rows) <= manyRows {
+			learnOne(g)
 		}
-		data.rows += rows.weight
-		if taught != nil {
-			if err := expert.gather(ctx, m, taught, units, f.columns); err != nil {
-				return nil, err
-			}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for g := range groups {
+		if errs[g] != nil {
+			return nil, errs[g]
 		}
-		if pseudo != nil {
-			expert.take(m.shape, pseudo, units, f.columns)
+		data.units = append(data.units, own[g].data...)
+		data.rows += own[g].rows
+		if expert != nil {
+			expert.units = append(expert.units, own[g].expert...)
 		}
 	}
 	report(1)
@@ -189,6 +190,55 @@ func (f *fit) learn(ctx context.Context, report func(float64)) ([]*block, error)
 		blocks = append(blocks, expert)
 	}
 	return blocks, nil
+}
+
+// manyRows is where the rows of a group keep all cores busy by themselves.
+const manyRows = 16 * chunk
+
+// fitted is the units of a group, as far as they are those of the rows, and
+// of the expert.
+type fitted struct {
+	data, expert []share
+	rows         float64 // their weight
+}
+
+// learnGroup fits the units of a group. Groups have random numbers of their
+// own, so that they can be fitted in any order.
+func (f *fit) learnGroup(ctx context.Context, g *group, shape *shape, data, expert *block, report func(float64)) (fitted, error) {
+	own := *f
+	own.random = rand.New(rand.NewPCG(f.task.Seed, 0x6761757373+uint64(g.class+1)))
+	rows, err := newSample(ctx, shape, f.columns, f.task.Table, g.rows)
+	if err != nil {
+		return fitted{}, err
+	}
+	all := rows
+	var taught *sample
+	if len(g.taught) > 0 {
+		if taught, err = newSample(ctx, shape, f.columns, f.expert.examples().Table, g.taught); err != nil {
+			return fitted{}, err
+		}
+		all = rows.join(taught)
+	}
+	m, pseudo, err := own.mixture(ctx, all, g.units, report)
+	if err != nil {
+		return fitted{}, err
+	}
+	units := f.describe(m, g.class)
+	s := fitted{rows: rows.weight}
+	if f.Tune > 0 {
+		s.data = data.take(m.shape, m.statistics(rows.weight), units, f.columns)
+	} else if s.data, err = data.gather(ctx, m, rows, units, f.columns); err != nil {
+		return fitted{}, err
+	}
+	if taught != nil {
+		if s.expert, err = expert.gather(ctx, m, taught, units, f.columns); err != nil {
+			return fitted{}, err
+		}
+	}
+	if pseudo != nil {
+		s.expert = expert.take(m.shape, pseudo, units, f.columns)
+	}
+	return s, nil
 }
 
 // mixture fits one mixture: EM, then whatever simplifying was asked for. The

@@ -136,7 +136,7 @@ func TestFullEMEqualsReference(t *testing.T) {
 		e, m := preparedAs(t, rows, 3, seed, true)
 		want := m.clone()
 		for range 12 {
-			s, err := e.expect(ctx, m)
+			s, err := e.expect(ctx, m.kernel())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -99,13 +99,15 @@ type Learner struct {
 	// public sets and three seeds, rows drawn at random gave unseen rows 0.3
 	// nats more on average than rows far from each other, which outliers are.
 	Start string `set:"start" default:"random" oneof:"random|kmeans" doc:"rows to begin at: any, or far from each other (k-means++)"`
-	// Starts are compared after a few iterations; the best goes on.
-	Starts int `set:"starts" default:"6, 1 beyond 10,000 rows" doc:"number of starts, of which the best goes on"`
+	// Starts are compared after a few iterations, on some of the rows if
+	// there are many, and the better half goes on until one is left.
+	Starts int `set:"starts" default:"6" doc:"number of starts, compared on a sample of many rows, of which the best goes on"`
 	// Iterations of EM at most.
 	Iterations int `set:"iterations" default:"300" doc:"iterations of EM at most; few of them stop early"`
 	// Tolerance is the rise of the log likelihood, in nats a row, below
-	// which EM ends. Nil is 1e-5.
-	Tolerance *float64 `set:"tolerance" default:"1e-05" doc:"rise of the log likelihood a row below which EM ends"`
+	// which EM ends. Nil is 1e-4: over 27 sets and four seeds, a tenth did not
+	// make unseen rows more likely.
+	Tolerance *float64 `set:"tolerance" default:"0.0001" doc:"rise of the log likelihood a row below which EM ends"`
 	// Floor is the least width of a unit, in deviations of the column. Nil
 	// is 0.2.
 	Floor *float64 `set:"floor" default:"0.2" doc:"least width of a unit, in deviations of the column"`
@@ -168,7 +170,7 @@ func (l *Learner) settings() (settings, error) {
 	s := settings{
 		Units: l.Units, From: l.From, Pruning: or(l.Pruning, "likelihood"), Size: or(l.Size, "fixed"),
 		Normal: l.Normal, Inputs: l.Inputs, Start: or(l.Start, "random"), Starts: l.Starts,
-		Iterations: l.Iterations, Tolerance: 1e-5, Floor: 0.2, M: 1, Covariance: or(l.Covariance, "diagonal"),
+		Iterations: l.Iterations, Tolerance: 1e-4, Floor: 0.2, M: 1, Covariance: or(l.Covariance, "diagonal"),
 		Knowledge: or(l.Knowledge, "mixture"), Copies: l.Copies, Default: l.Default, Update: or(l.Update, "online"), Tune: l.Tune,
 	}
 	for _, d := range []struct {

@@ -215,26 +215,24 @@ func (e *kernel) numbers(s *sample, lo, hi int, logs []float64) {
 }
 
 // normalise turns logarithms of anything proportional into probabilities, and
-// returns the logarithm of what they added up to. What is smaller than the
-// largest by more than rounding can show is 0.
-func normalise(logs []float64) float64 {
-	most := math.Inf(-1)
+// returns the largest and what they add up to in units of it, 0 if none is
+// possible. What is smaller than the largest by more than rounding can show is
+// 0.
+func normalise(logs []float64) (most, total float64) {
+	most = math.Inf(-1)
 	for _, l := range logs {
 		if l > most {
 			most = l
 		}
 	}
 	if math.IsInf(most, -1) {
-		return most
+		clear(logs)
+		return most, 0
 	}
-	total := 0.0
 	for i, l := range logs {
 		e := 0.0
 		if l -= most; l > -40 {
-			e = 1
-			if l < 0 {
-				e = math.Exp(l)
-			}
+			e = exp(l)
 		}
 		logs[i] = e
 		total += e
@@ -243,8 +241,26 @@ func normalise(logs []float64) float64 {
 	for i := range logs {
 		logs[i] *= scale
 	}
-	return most + math.Log(total)
+	return most, total
 }
+
+// exp returns eˣ of -40 < x ≤ 0 but for the last bits, in less time than
+// math.Exp: 2^(n/64), which is a table's, times a polynomial in what is left,
+// |r| ≤ ln 2/128, whose sixth power is below rounding.
+func exp(x float64) float64 {
+	n := int(x*(64/math.Ln2) - 0.5) // the nearest, as x is not above 0
+	r := x - float64(n)*(math.Ln2/64)
+	p := 1 + r*(1+r*(1.0/2+r*(1.0/6+r*(1.0/24+r*(1.0/120)))))
+	return p * math.Float64frombits(powers[n&63]+uint64(n>>6)<<52)
+}
+
+// powers are the bits of 2^(i/64).
+var powers = func() (bits [64]uint64) {
+	for i := range bits {
+		bits[i] = math.Float64bits(math.Exp2(float64(i) / 64))
+	}
+	return bits
+}()
 
 // logSum returns the log of the sum of exponentials.
 func logSum(logs []float64) float64 {

@@ -212,16 +212,16 @@ func (c *column) unit(x float64) float64 {
 }
 
 // posterior turns what explain filled in into the probabilities of the units
-// of one row, and returns the log density of the row. If no unit can explain
-// the row, the priors answer.
-func (m *Model) posterior(logs []float64) float64 {
-	l := normalise(logs)
-	if math.IsInf(l, -1) {
+// of one row, and returns what normalise does, of which the log density is
+// most + ln total. If no unit can explain the row, the priors answer.
+func (m *Model) posterior(logs []float64) (most, total float64) {
+	most, total = normalise(logs)
+	if total == 0 {
 		for i, p := range m.logPrior {
 			logs[i] = math.Exp(p)
 		}
 	}
-	return l
+	return most, total
 }
 
 // Predict fills in what the units together expect of the target: the

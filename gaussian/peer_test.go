@@ -77,13 +77,13 @@ func BenchmarkEMAgainstScikitLearn(b *testing.B) {
 		b.Fatal(err)
 	}
 	e, m := prepared(b, data, units, 1)
-	if _, err := e.expect(context.Background(), m); err != nil {
+	if _, err := e.expect(context.Background(), m.kernel()); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
-		s, err := e.expect(context.Background(), m)
+		s, err := e.expect(context.Background(), m.kernel())
 		if err != nil {
 			b.Fatal(err)
 		}

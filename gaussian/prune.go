@@ -55,7 +55,8 @@ func (e *em) removalLoss(ctx context.Context, m *mixture) ([]float64, error) {
 			for row := at; row < end; row++ {
 				l := logs[(row-at)*k:][:k]
 				copy(shares, l)
-				total := normalise(shares)
+				most, sum := normalise(shares)
+				total := most + math.Log(sum)
 				for i, r := range shares {
 					rest := total
 					if r > 0.99 { // 1 − r would keep few digits

@@ -117,7 +117,7 @@ func (m *Model) meet(rules []*share, made *table.Table) []meeting {
 		for i, r := range rules {
 			logs[i] = m.likeness(r, made, row)
 		}
-		if math.IsInf(normalise(logs), -1) {
+		if _, total := normalise(logs); total == 0 {
 			continue // it is like none of them
 		}
 		for i, share := range logs {

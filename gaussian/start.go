@@ -1,9 +1,11 @@
 package gaussian
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
 )
@@ -30,6 +32,7 @@ func newEM(s *sample, units int, floor, shareWeight float64) *em {
 			}
 		}
 	}
+	e.packs = s.pack()
 	return e
 }
 
@@ -86,7 +89,7 @@ func (e *em) randomRows(ctx context.Context, k int, random *rand.Rand) ([]int, e
 		rows = append(rows, next)
 		err := learn.Split(ctx, e.rows, func(lo, hi int) {
 			for r := lo; r < hi; r++ {
-				if left[r] > 0 && e.distance(r, next) == 0 {
+				if left[r] > 0 && e.same(r, next) {
 					left[r] = 0
 				}
 			}
@@ -167,21 +170,89 @@ func (e *em) distance(r, s int) float64 {
 	return sum
 }
 
-// trial is the number of iterations after which starts are compared.
-const trial = 12
+// same reports whether nothing tells two rows apart.
+func (e *em) same(r, s int) bool {
+	d, q := len(e.numeric), len(e.nominal)
+	b := e.x[s*d:][:d]
+	for j, x := range e.x[r*d:][:d] {
+		if x != b[j] {
+			return false
+		}
+	}
+	for c, code := range e.codes[r*q:][:q] {
+		if code >= 0 && e.codes[s*q+c] >= 0 && code != e.codes[s*q+c] {
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	manyStarts = 6
+	// trial is the number of iterations after which starts are compared.
+	trial = 6
+	// few is the number of rows for each unit that they are compared on, or
+	// one row of a portion if that is more.
+	few     = 200
+	portion = 16
+)
 
 // best runs EM from several starts and returns the mixture of the highest
-// objective. Starts are compared after a few iterations; only the best one
-// goes on.
+// objective (small EM, Biernacki, Celeux & Govaert 2003). Starts are compared
+// after a few iterations on some of the rows. Only the best one goes on, first
+// with these rows, so that few iterations are left for all of them.
 func (e *em) best(ctx context.Context, units int, s *settings, random *rand.Rand, report func(float64)) (*mixture, error) {
-	var best *mixture
-	most := math.Inf(-1)
-	starts := s.Starts
-	if starts == 0 {
-		starts = 6
-		if e.rows > manyRows {
-			starts = 1
+	on := e.some(max(few*units, e.rows/portion), random)
+	best, err := on.bestStart(ctx, units, s, random)
+	if err == nil && on != e && len(best.prior) < units { // there may be more different rows among all
+		on = e
+		best, err = e.bestStart(ctx, units, s, random)
+	}
+	if err != nil {
+		return nil, err
+	}
+	report(0.3)
+	if len(best.prior) != e.pseudo.units {
+		e.resize(len(best.prior))
+	}
+	if on != e {
+		on.pseudo = e.pseudo
+		if _, err := on.run(ctx, best, s.Iterations, s.Tolerance); err != nil {
+			return nil, err
 		}
+		report(0.5)
+	}
+	_, err = e.run(ctx, best, s.Iterations, s.Tolerance)
+	report(1)
+	return best, err
+}
+
+// some returns the learning from so many rows, drawn at random, or e if there
+// are not many more.
+func (e *em) some(size int, random *rand.Rand) *em {
+	if 2*size > e.rows {
+		return e
+	}
+	rows := make([]int, 0, size)
+	for r := 0; len(rows) < size; r++ { // selection sampling, Knuth's algorithm S
+		if random.IntN(e.rows-r) < size-len(rows) {
+			rows = append(rows, r)
+		}
+	}
+	picked := e.pick(rows)
+	return &em{sample: picked, floor: e.floor, pseudo: e.pseudo, overall: e.overall, packs: picked.pack()}
+}
+
+// bestStart returns what the best of several starts has become after a few
+// iterations: after each round the better half goes on.
+func (e *em) bestStart(ctx context.Context, units int, s *settings, random *rand.Rand) (*mixture, error) {
+	type start struct {
+		*mixture
+		objective float64
+	}
+	starts := make([]start, cmp.Or(s.Starts, manyStarts))
+	if units == 1 {
+		starts = starts[:1] // all end at one place
 	}
 	for n := range starts {
 		var rows []int
@@ -194,28 +265,22 @@ func (e *em) best(ctx context.Context, units int, s *settings, random *rand.Rand
 		if err != nil {
 			return nil, err
 		}
-		if len(rows) != e.pseudo.units {
-			e.resize(len(rows))
-		}
-		m := e.start(rows)
-		objective := 0.0
-		if starts > 1 {
-			if objective, err = e.run(ctx, m, min(trial, s.Iterations), s.Tolerance); err != nil {
-				return nil, err
+		starts[n].mixture = e.start(rows)
+	}
+	for len(starts) > 1 {
+		err := learn.Each(ctx, len(starts), func(n int) {
+			own := *e
+			own.room = room{}
+			if k := len(starts[n].prior); k != e.pseudo.units {
+				own.resize(k)
 			}
+			starts[n].objective, _ = own.run(ctx, starts[n].mixture, min(trial, s.Iterations), s.Tolerance)
+		})
+		if err != nil { // run's is that of the context too
+			return nil, err
 		}
-		if best == nil || objective > most {
-			best, most = m, objective
-		}
-		report(0.5 * float64(n+1) / float64(starts))
+		slices.SortStableFunc(starts, func(a, b start) int { return cmp.Compare(b.objective, a.objective) })
+		starts = starts[:len(starts)/2]
 	}
-	if len(best.prior) != e.pseudo.units { // a later start found fewer distinct rows
-		e.resize(len(best.prior))
-	}
-	_, err := e.run(ctx, best, s.Iterations, s.Tolerance)
-	report(1)
-	return best, err
+	return starts[0].mixture, nil
 }
-
-// manyRows is where several starts would take too long.
-const manyRows = 10000

@@ -131,7 +131,7 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 				at, units, shares = append(at, place), append(units, i), append(shares, logs[i])
 			}
 		}
-		if len(at) == 0 || normalise(shares) == negativeInfinity {
+		if _, total := normalise(shares); total == 0 {
 			fresh = append(fresh, row) // of a class that no unit speaks of
 			continue
 		}

@@ -3,6 +3,7 @@ package ensemble_test
 import (
 	"testing"
 
+	"github.com/accrete-ml/accrete/ensemble"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -16,6 +17,40 @@ func BenchmarkRings(b *testing.B) {
 			for b.Loop() {
 				learnAll(b, tables, 1, map[string]string{"base": base})
 			}
+		})
+	}
+}
+
+// A session of many rows, of which each member draws a sample.
+func BenchmarkSession(b *testing.B) {
+	rows := load(b, "circles:rows=50000")
+	b.ReportAllocs()
+	for b.Loop() {
+		first(b, rows, 1, nil)
+	}
+}
+
+// Rows a second, by pools of three learners.
+func BenchmarkPool(b *testing.B) {
+	rows := load(b, "circles:rows=10000")
+	for _, name := range []string{ensemble.MajorityName, ensemble.CommitteeName} {
+		l, err := learn.New(name, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		m, err := l.Learn(background, learn.Task{Table: rows.Slice(0, 500), Target: 2, Seed: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		out := learn.NewPredictions(m, rows.Rows())
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := m.Predict(background, rows, out); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(rows.Rows())*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 		})
 	}
 }

@@ -1,8 +1,10 @@
 package ensemble
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -88,6 +90,23 @@ func (g *group) view(t *table.Table) (*table.Table, error) {
 		columns[j].Codes = to
 	}
 	return table.New(g.schema, columns, nil)
+}
+
+// block is the most rows that are answered at a time.
+const block = 4096
+
+// split calls work for consecutive ranges that cover 0 ≤ row < rows. Every row
+// costs what it costs each member: the more there are, the fewer rows are worth
+// a core's while.
+func (m *crowd) split(ctx context.Context, rows int, work func(lo, hi int) error) error {
+	members, cores := 0, runtime.GOMAXPROCS(0)
+	for _, g := range m.groups {
+		members += len(g.members)
+	}
+	size := min(block, max(1, (rows+cores-1)/cores, block/max(1, members)))
+	errs := make([]error, (rows+size-1)/size)
+	err := learn.Each(ctx, len(errs), func(i int) { errs[i] = work(i*size, min((i+1)*size, rows)) })
+	return cmp.Or(err, cmp.Or(errs...))
 }
 
 // ask calls visit with what every member says of a table's rows, in the order

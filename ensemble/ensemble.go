@@ -25,8 +25,10 @@
 //
 // Weighted-Majority and Halving (Littlestone and Warmuth 1991; Mitchell 1997,
 // section 7.5) weigh any set of models by the mistakes that each makes, with a
-// bound on the mistakes of the whole: see Majority. A Committee takes the mean
-// of what its models say.
+// bound on the mistakes of the whole: see Majority. The vote decides; how
+// probable the classes are is a mixture of what the models find, each with the
+// share that it earned on rows that it had not learnt. A Committee takes the
+// mean of what its models say.
 package ensemble
 
 import (
@@ -70,8 +72,10 @@ type Learner struct {
 	Anchors *int              `set:"anchors" default:"20, published and li 0" doc:"rows of each class that are kept besides the hard ones"`
 	Vote    string            `set:"vote" default:"normalised, published and li plain" oneof:"normalised|plain" doc:"normalised divides a class's votes by the weight of the members that have seen it"`
 	Draw    string            `set:"draw" default:"balanced, published and li plain" oneof:"balanced|plain" doc:"balanced draws as many rows of each class"`
+	Sample  int               `set:"sample" default:"5000, and at least an eighth of the rows" doc:"rows drawn for a member at most"`
 	Keep    string            `set:"keep" default:"members, published none, li hypothesis" oneof:"members|hypothesis|none" doc:"rows kept for later sessions: those that a member got wrong, or all members together, or none"`
 	Share   float64           `set:"share" default:"0.35" doc:"part of a session's rows that is kept at most, until there are 10 rows of each class"`
+	Most    int               `set:"most" default:"2000" doc:"rows of a session that are kept at most, if that leaves 10 of each class"`
 	Abreast int               `set:"abreast" default:"2, published and li 1" doc:"members drawn from the same distribution and trained side by side"`
 	Limit   int               `set:"limit" default:"200" doc:"members of all sessions at most; those that do worst on the kept rows retire"`
 	OfBase  map[string]string `set:"base.KEY" default:"the base's own" doc:"a setting of the base, as in base.hidden=20"`
@@ -87,8 +91,10 @@ type settings struct {
 	Anchors int               `cbor:"anchors"`
 	Plain   bool              `cbor:"plain"`  // votes as they are
 	Uneven  bool              `cbor:"uneven"` // draws as D_t says
+	Sample  int               `cbor:"sample"` // 0: see usualSample
 	Keep    string            `cbor:"keep"`
 	Share   float64           `cbor:"share"`
+	Most    int               `cbor:"most"`
 	Abreast int               `cbor:"abreast"`
 	Limit   int               `cbor:"limit"`
 }
@@ -118,7 +124,7 @@ func (l *Learner) settings() (*settings, error) {
 	}
 	s := &settings{
 		Base: or(l.Base, "mlp"), OfBase: map[string]string{}, Members: or(l.Members, 10), Alpha: deref(l.Alpha, alpha), Anchors: deref(l.Anchors, anchors),
-		Plain: or(l.Vote, vote) == "plain", Uneven: or(l.Draw, draw) == "plain", Keep: or(l.Keep, keep), Share: or(l.Share, 0.35), Abreast: or(l.Abreast, abreast), Limit: or(l.Limit, 200),
+		Plain: or(l.Vote, vote) == "plain", Uneven: or(l.Draw, draw) == "plain", Sample: l.Sample, Keep: or(l.Keep, keep), Share: or(l.Share, 0.35), Most: or(l.Most, 2000), Abreast: or(l.Abreast, abreast), Limit: or(l.Limit, 200),
 	}
 	if text := or(l.Kappa, kappa); text != "off" {
 		k, err := strconv.ParseFloat(text, 64)
@@ -141,14 +147,16 @@ func (s *settings) check() error {
 	switch {
 	case s.Members < 1 || s.Members > 1000 || s.Abreast < 1 || s.Abreast > 1000:
 		return fmt.Errorf("members=%d, abreast=%d: expected 1 to 1000", s.Members, s.Abreast)
+	case s.Sample < 0:
+		return fmt.Errorf("sample=%d: expected 1 or more", s.Sample)
 	case s.Limit < s.Members:
 		return fmt.Errorf("limit=%d: expected at least the %d members of a session", s.Limit, s.Members)
 	case !(s.Alpha >= 0 && s.Alpha < 0.5):
 		return fmt.Errorf("alpha=%v: expected 0 or more and less than 0.5", s.Alpha)
 	case !(s.Share > 0 && s.Share <= 1):
 		return fmt.Errorf("share=%v: expected more than 0 and at most 1", s.Share)
-	case s.Anchors < 0:
-		return fmt.Errorf("anchors=%d: expected 0 or more", s.Anchors)
+	case s.Anchors < 0 || s.Most < 1:
+		return fmt.Errorf("anchors=%d, most=%d: expected 0 or more anchors, and a row to be kept", s.Anchors, s.Most)
 	case s.Keep != "members" && s.Keep != "hypothesis" && s.Keep != "none":
 		return fmt.Errorf("keep=%s: expected members, hypothesis or none", s.Keep)
 	case s.Kappa != nil && !(*s.Kappa >= -1 && *s.Kappa <= 1):

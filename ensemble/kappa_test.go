@@ -40,7 +40,7 @@ func TestDistribution(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDistribution(rows, 0)
+	d := newDistribution(rows, 0, 0)
 	wrong := make([]bool, 10)
 	wrong[3], wrong[9] = true, true
 	d.update(wrong)
@@ -60,6 +60,18 @@ func TestDistribution(t *testing.T) {
 	}
 	if count != 5 || times[8]+times[9] != 5 {
 		t.Errorf("drawn %v, expected five of each class", times)
+	}
+	for _, balanced := range []bool{false, true} {
+		count = 0
+		for _, n := range newDistribution(rows, 0, 4).draw(random, balanced) {
+			count += n
+		}
+		if count != 4 {
+			t.Errorf("a sample of 4 has %v rows", count)
+		}
+	}
+	if few, many := usualSample(10_000), usualSample(80_000); few != 5000 || many != 10_000 {
+		t.Errorf("samples of %d and %d rows", few, many)
 	}
 }
 

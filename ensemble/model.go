@@ -1,12 +1,10 @@
 package ensemble
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -130,22 +128,17 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 		return err
 	}
 	classes := len(m.classes())
-	var lock sync.Mutex
-	var wrong error
-	err := learn.Split(ctx, t.Rows(), func(lo, hi int) {
+	return m.split(ctx, t.Rows(), func(lo, hi int) error {
 		p := out.P[lo*classes : hi*classes]
 		clear(p)
 		if err := m.vote(ctx, t.Slice(lo, hi), p); err != nil {
-			lock.Lock()
-			wrong = err
-			lock.Unlock()
-			return
+			return err
 		}
 		for r := range hi - lo {
 			m.answer(p[r*classes : (r+1)*classes])
 		}
+		return nil
 	})
-	return cmp.Or(err, wrong)
 }
 
 // answer makes probabilities of a row's votes.

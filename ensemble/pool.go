@@ -1,10 +1,9 @@
 package ensemble
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"sync"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
@@ -14,11 +13,12 @@ import (
 // Pool is a set of models that answer as one. It is immutable.
 type Pool struct {
 	crowd
-	name    string   // of its learner
-	names   []string // of the members' learners
-	members []member // with their weights as votes
-	rows    float64  // weight of the rows learnt from
-	score   Majority // of a committee: no rows
+	name    string    // of its learner
+	names   []string  // of the members' learners
+	members []member  // with their weights as votes
+	rows    float64   // weight of the rows learnt from
+	score   Majority  // of a committee: no rows
+	credit  []float64 // rows credited to each member; in a committee 0
 }
 
 var (
@@ -33,7 +33,7 @@ func Of(name string, beta float64, models ...learn.Model) (*Pool, error) {
 	if len(models) == 0 {
 		return nil, fmt.Errorf("%s: there are no models", name)
 	}
-	m := &Pool{name: name, score: Majority{Beta: beta, Mistakes: make([]float64, len(models))}}
+	m := &Pool{name: name, score: Majority{Beta: beta, Mistakes: make([]float64, len(models))}, credit: make([]float64, len(models))}
 	schemas := make([]*table.Schema, len(models))
 	for i, model := range models {
 		m.names, schemas[i] = append(m.names, model.Learner()), model.Schema()
@@ -67,9 +67,9 @@ func (m *Pool) with(models []learn.Model, schema *table.Schema) (*Pool, error) {
 	next := *m
 	next.crowd = crowd{schema: schema, target: m.target}
 	next.members = make([]member, len(models))
-	weights := m.score.Weights()
+	weights, share := m.score.Weights(), shares(m.credit)
 	for i, model := range models {
-		next.members[i] = member{model: model, vote: weights[i]}
+		next.members[i] = member{model: model, vote: weights[i], share: share[i]}
 		if err := next.enlist(&next.members[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", m.names[i], err)
 		}
@@ -77,8 +77,9 @@ func (m *Pool) with(models []learn.Model, schema *table.Schema) (*Pool, error) {
 	return &next, nil
 }
 
-// judge lets the members answer rows, and keeps the score.
-func (m *Pool) judge(ctx context.Context, t *table.Table, score *Majority) error {
+// judge lets the members answer rows, keeps the score, and notes what the
+// members thought of what was true.
+func (m *Pool) judge(ctx context.Context, t *table.Table, score *Majority, notes *trial) error {
 	if m.name == CommitteeName {
 		return nil
 	}
@@ -86,20 +87,31 @@ func (m *Pool) judge(ctx context.Context, t *table.Table, score *Majority) error
 	if err != nil {
 		return err
 	}
-	said := make([]int, t.Rows()*len(m.members))
+	n := len(m.members)
+	said, given := make([]int, t.Rows()*n), make([]float64, t.Rows()*n)
+	codes := fitted.Columns[m.target].Codes
 	err = m.ask(ctx, fitted, func(g *group, of *member, out *learn.Predictions) {
 		names, i := g.schema.Attributes[m.target].Values, m.index(of)
-		for r := range t.Rows() {
-			said[r*len(m.members)+i] = g.classes[learn.Best(out.Row(r), names)]
+		own := make([]int, len(m.classes())) // the member's code of each class
+		for c := range own {
+			own[c] = slices.Index(g.classes, c)
+		}
+		for r, truth := range codes {
+			said[r*n+i] = g.classes[learn.Best(out.Row(r), names)]
+			if truth >= 0 && own[truth] >= 0 {
+				given[r*n+i] = out.Row(r)[own[truth]]
+			}
 		}
 	})
 	if err != nil {
 		return err
 	}
-	for r, truth := range fitted.Columns[m.target].Codes {
+	for r, truth := range codes {
 		// A class that nobody knows yet is everybody's mistake.
-		score.Learn(said[r*len(m.members):(r+1)*len(m.members)], int(truth), t.Weight(r), m.classes())
+		score.Learn(said[r*n:(r+1)*n], int(truth), t.Weight(r), m.classes())
+		notes.weights = append(notes.weights, t.Weight(r))
 	}
+	notes.given = append(notes.given, given...)
 	return ctx.Err()
 }
 
@@ -125,63 +137,72 @@ func (m *Pool) Size() learn.Size {
 	return size
 }
 
-// Predict lets the members vote with their weights, or, in a committee, takes
-// the mean of what they say. A vote says nothing of the classes that nobody
-// names; they share one row in all that there were.
+// Predict takes the mean of what the members say, or, where they vote, the
+// mixture of it that their credit gives, and lets the vote decide.
 func (m *Pool) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
 	if err := learn.Fits(m.schema, t); err != nil {
 		return err
 	}
-	var lock sync.Mutex
-	var wrong error
-	err := learn.Split(ctx, t.Rows(), func(lo, hi int) {
-		if err := m.predict(ctx, t.Slice(lo, hi), lo, out); err != nil {
-			lock.Lock()
-			wrong = err
-			lock.Unlock()
-		}
-	})
-	return cmp.Or(err, wrong)
+	return m.split(ctx, t.Rows(), func(lo, hi int) error { return m.predict(ctx, t.Slice(lo, hi), lo, out) })
 }
 
 func (m *Pool) predict(ctx context.Context, t *table.Table, lo int, out *learn.Predictions) error {
 	hi := lo + t.Rows()
-	total := 0.0
-	for i := range m.members {
-		total += m.members[i].vote
-	}
 	if m.schema.Attributes[m.target].Kind == table.Numeric {
 		clear(out.Mean[lo:hi])
 		clear(out.Low[lo:hi])
 		clear(out.High[lo:hi])
 		return m.ask(ctx, t, func(_ *group, of *member, said *learn.Predictions) {
 			for r := range t.Rows() {
-				out.Mean[lo+r] += said.Mean[r] * (of.vote / total)
-				out.Low[lo+r] += said.Low[r] * (of.vote / total)
-				out.High[lo+r] += said.High[r] * (of.vote / total)
+				out.Mean[lo+r] += said.Mean[r] * of.share
+				out.Low[lo+r] += said.Low[r] * of.share
+				out.High[lo+r] += said.High[r] * of.share
 			}
 		})
 	}
 	classes := len(m.classes())
 	p := out.P[lo*classes : hi*classes]
 	clear(p)
-	if m.name == CommitteeName {
-		return m.ask(ctx, t, func(g *group, of *member, said *learn.Predictions) {
-			for r := range t.Rows() {
-				for c, q := range said.Row(r) {
-					p[r*classes+g.classes[c]] += q * (of.vote / total)
-				}
+	var votes []float64
+	if m.name != CommitteeName {
+		votes = make([]float64, len(p))
+	}
+	err := m.ask(ctx, t, func(g *group, of *member, said *learn.Predictions) {
+		names := g.schema.Attributes[m.target].Values
+		for r := range t.Rows() {
+			row := said.Row(r)
+			for c, q := range row {
+				p[r*classes+g.classes[c]] += q * of.share
 			}
-		})
+			if votes != nil {
+				votes[r*classes+g.classes[learn.Best(row, names)]] += of.vote
+			}
+		}
+	})
+	for i := 0; i < len(votes); i += classes {
+		m.elect(p[i:i+classes], votes[i:i+classes])
 	}
-	if err := m.each(ctx, t, func(of *member, row, class int) { p[row*classes+class] += of.vote }); err != nil {
-		return err
+	return err
+}
+
+// elect makes the class with most votes the most probable, by a hair where the
+// members' probabilities speak for another. What no member thinks possible may
+// still happen once in the rows that there were.
+func (m *Pool) elect(p, votes []float64) {
+	spare := 1 / (m.rows + float64(len(p)))
+	for c := range p {
+		p[c] = p[c]*(1-spare) + spare/float64(len(p))
 	}
-	spare := 1 / (m.rows + float64(classes))
-	for i := range p {
-		p[i] = p[i]/total*(1-spare) + spare/float64(classes)
+	elected, likeliest := learn.Best(votes, m.classes()), learn.Best(p, m.classes())
+	if elected == likeliest {
+		return
 	}
-	return nil
+	raised := p[likeliest] * (1 + 1e-9)
+	total := 1 + raised - p[elected]
+	p[elected] = raised
+	for c := range p {
+		p[c] /= total
+	}
 }
 
 // Explain says what each member says, and with what weight: its share of the

@@ -189,7 +189,7 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 	if err != nil {
 		return nil, err
 	}
-	m := &Pool{name: o.name, names: names, rows: weightOf(rows, nil), score: Majority{Beta: o.beta, Mistakes: make([]float64, len(names))}}
+	m := &Pool{name: o.name, names: names, rows: weightOf(rows, nil), score: Majority{Beta: o.beta, Mistakes: make([]float64, len(names))}, credit: make([]float64, len(names))}
 	m.schema, m.target = rows.Schema, task.Target
 	parts, err := o.parts(ctx, rows, task.Seed)
 	if err != nil {
@@ -201,11 +201,15 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 	var lock sync.Mutex
 	done := 0
 	err = learn.Each(ctx, len(models), func(i int) {
-		member := i % len(names)
+		member, own := i%len(names), rows
 		l, err := makers[member]()
+		if part := parts[i/len(names)]; err == nil && part.test != nil {
+			own = rows.Select(part.learn)
+			err = rowless(l, nil) // it is judged, and learns no more
+		}
 		if err == nil {
 			quiet := learn.WithProgress(ctx, func(float64) {})
-			models[i], err = l.Learn(quiet, learn.Task{Table: parts[i/len(names)].learn, Target: task.Target, Source: task.Source, Seed: mix(task.Seed, uint64(member))})
+			models[i], err = l.Learn(quiet, learn.Task{Table: own, Target: task.Target, Source: task.Source, Seed: mix(task.Seed, uint64(member))})
 		}
 		if err != nil {
 			errs[i] = fmt.Errorf("%s: %w", names[member], err)
@@ -221,23 +225,26 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 	if err != nil {
 		return nil, err
 	}
+	var all trial
 	for i, part := range parts[:len(parts)-1] {
 		pool, err := m.with(models[i*len(names):(i+1)*len(names)], m.schema)
 		if err != nil {
 			return nil, err
 		}
-		if err := pool.judge(ctx, part.test, &m.score); err != nil {
+		if err := pool.judge(ctx, rows.Select(part.test), &m.score, &all); err != nil {
 			return nil, err
 		}
 	}
+	m.credit = credited(m.credit, &all)
 	if m, err = m.with(models[len(models)-len(names):], m.schema); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-// part is rows to learn from and rows to be judged by.
-type part struct{ learn, test *table.Table }
+// part is rows to learn from and rows to be judged by; none to be judged by
+// means all to learn from.
+type part struct{ learn, test []int }
 
 // parts returns the folds, by the rows' hashes, and all rows at the end. Folds
 // that are empty, or all there is, are left out.
@@ -258,9 +265,9 @@ func (o order) parts(ctx context.Context, rows *table.Table, seed uint64) ([]par
 				}
 			}
 			if len(in) > 0 && len(out) > 0 {
-				parts = append(parts, part{rows.Select(in), rows.Select(out)})
+				parts = append(parts, part{in, out})
 			}
 		}
 	}
-	return append(parts, part{learn: rows}), nil
+	return append(parts, part{}), nil
 }

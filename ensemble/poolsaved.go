@@ -18,6 +18,7 @@ type savedPool struct {
 	Mistakes []float64 `cbor:"mistakes"`
 	Made     float64   `cbor:"made"`
 	Judged   float64   `cbor:"judged"`
+	Credit   []float64 `cbor:"credit"`
 	Schema   []column  `cbor:"schema"`
 	Target   int       `cbor:"target"`
 }
@@ -36,7 +37,7 @@ const (
 
 // Parts returns the pool and its members.
 func (m *Pool) Parts() ([]learn.Part, error) {
-	s := savedPool{Name: m.name, Names: m.names, Rows: m.rows, Beta: m.score.Beta, Mistakes: m.score.Mistakes, Made: m.score.Made, Judged: m.score.Rows, Target: m.target}
+	s := savedPool{Name: m.name, Names: m.names, Rows: m.rows, Beta: m.score.Beta, Mistakes: m.score.Mistakes, Made: m.score.Made, Judged: m.score.Rows, Credit: m.credit, Target: m.target}
 	for _, a := range m.schema.Attributes {
 		s.Schema = append(s.Schema, column{a.Name, a.Kind == table.Numeric, a.Date, a.Values})
 	}
@@ -62,12 +63,14 @@ func decodePool(parts []learn.Part) (learn.Model, error) {
 		return nil, fmt.Errorf("part %q: %d members with %d scores", poolPart, len(s.Names), len(s.Mistakes))
 	case slices.ContainsFunc(s.Mistakes, func(x float64) bool { return !amount(x) }):
 		return nil, fmt.Errorf("part %q: mistakes %v", poolPart, s.Mistakes)
+	case len(s.Credit) != len(s.Names) || slices.ContainsFunc(s.Credit, func(x float64) bool { return !(x >= 0 && x <= s.Judged*(1+1e-9)) }):
+		return nil, fmt.Errorf("part %q: %v rows credited to %d members as %v", poolPart, s.Judged, len(s.Names), s.Credit)
 	case s.Name != MajorityName && s.Name != HalvingName && s.Name != CommitteeName, !(s.Beta >= 0 && s.Beta <= 1):
 		return nil, fmt.Errorf("part %q: a pool %q with the factor %v", poolPart, s.Name, s.Beta)
 	case s.Target < 0 || s.Target >= len(s.Schema):
 		return nil, fmt.Errorf("part %q: the target is column %d of %d", poolPart, s.Target+1, len(s.Schema))
 	}
-	m := &Pool{name: s.Name, names: s.Names, rows: s.Rows, score: Majority{s.Beta, s.Mistakes, s.Made, s.Judged}}
+	m := &Pool{name: s.Name, names: s.Names, rows: s.Rows, score: Majority{s.Beta, s.Mistakes, s.Made, s.Judged}, credit: s.Credit}
 	m.target = s.Target
 	schema := &table.Schema{}
 	for _, c := range s.Schema {

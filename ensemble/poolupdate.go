@@ -60,9 +60,11 @@ func (u *poolUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 	next := *u.pool
 	next.rows += weightOf(t, nil)
 	next.score.Mistakes = slices.Clone(next.score.Mistakes)
-	if err := u.pool.judge(ctx, t, &next.score); err != nil {
+	var all trial
+	if err := u.pool.judge(ctx, t, &next.score, &all); err != nil {
 		return nil, err
 	}
+	next.credit = credited(next.credit, &all)
 	schema, err := learn.Union(u.pool.schema, t.Schema)
 	if err != nil {
 		return nil, err

@@ -196,8 +196,9 @@ func (m *Model) keptRows() (*table.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Schema = m.schema // the same: both are sorted
-	return t, nil
+	fitted := *t
+	fitted.Schema = m.schema // the same: both are sorted
+	return &fitted, nil
 }
 
 // agreement is the share of rows that a base answers as the model does.

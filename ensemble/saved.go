@@ -13,7 +13,7 @@ import (
 const (
 	headPart    = "learnpp"
 	sessionPart = "session" // with its number
-	format      = 1
+	format      = 2
 )
 
 // savedHead is all that sessions have in common.
@@ -141,7 +141,7 @@ func decodeSession(data []byte, number int) (*session, error) {
 		if !(of.Vote >= 0 && of.Vote <= 1e6) {
 			return nil, fmt.Errorf("member %d has the vote %v", i+1, of.Vote)
 		}
-		s.members = append(s.members, member{model, of.Vote, of.Seen})
+		s.members = append(s.members, member{model: model, vote: of.Vote, seen: of.Seen})
 	}
 	var err error
 	if s.kept, err = learn.DecodeRows(saved.Kept); err != nil {

@@ -26,11 +26,12 @@ type session struct {
 }
 
 // member is a model h_t with its vote, log(1/β_t), and the classes that it
-// has seen.
+// has seen; in a pool, with its vote and its share of the probabilities.
 type member struct {
 	model learn.Model
 	vote  float64
 	seen  []string
+	share float64
 }
 
 // study is a session under way.
@@ -47,10 +48,10 @@ type study struct {
 
 	d       *distribution // D_t
 	members []member
-	said    [][]int32   // what each member says of each row
-	drawn   [][]float64 // how often each row was in its TR_t
-	votes   []float64   // of the members so far, a number for each row and class
-	hard    []bool      // rows that are worth keeping
+	said    [][]int32 // what each member says of each row
+	drew    [][]bool  // whether each row was in its TR_t
+	votes   []float64 // of the members so far, a number for each row and class
+	hard    []bool    // rows that are worth keeping
 
 	tried, weak, alike int
 	stopped            string
@@ -82,7 +83,7 @@ func newStudy(m *Model, source learn.Source, number int, own *table.Table) (*stu
 	s := &study{
 		settings: m.settings, base: base, source: source, seed: mix(m.seed, uint64(number)), rows: rows, own: own.Rows(), target: m.target,
 		classes: rows.Schema.Attributes[m.target].Values, truth: rows.Columns[m.target].Codes,
-		d: newDistribution(rows, m.target), hard: make([]bool, rows.Rows()),
+		d: newDistribution(rows, m.target, m.settings.Sample), hard: make([]bool, rows.Rows()),
 	}
 	s.votes = make([]float64, rows.Rows()*len(s.classes))
 	return s, nil
@@ -235,9 +236,10 @@ func (s *study) join(c *candidate) {
 	e := min(max(c.error, least), mostError)
 	b := e / (1 - e)
 	m := member{model: c.model, vote: math.Log(1 / b)}
-	has := make([]bool, len(s.classes))
+	has, drew := make([]bool, len(s.classes)), make([]bool, len(c.drawn))
 	for r, n := range c.drawn {
-		has[s.truth[r]] = has[s.truth[r]] || n > 0
+		drew[r] = n > 0
+		has[s.truth[r]] = has[s.truth[r]] || drew[r]
 	}
 	for class, name := range s.classes {
 		if has[class] {
@@ -250,7 +252,7 @@ func (s *study) join(c *candidate) {
 			s.hard[r] = true
 		}
 	}
-	s.members, s.said, s.drawn = append(s.members, m), append(s.said, c.said), append(s.drawn, c.drawn)
+	s.members, s.said, s.drew = append(s.members, m), append(s.said, c.said), append(s.drew, drew)
 }
 
 // hypothesis returns the rows that the members so far, H_t, get wrong.
@@ -307,7 +309,7 @@ func (s *study) keep(ctx context.Context, own *table.Table) (kept *learn.Rows, h
 		for c := range some {
 			least += min(some[c], max(0, fewest-before[c]))
 		}
-		room := max(int(s.settings.Share*float64(s.own)), least)
+		room := max(min(int(s.settings.Share*float64(s.own)), s.settings.Most), least)
 		quota := min(s.settings.Anchors, (room-min(len(tough), room/2))/classes)
 		for _, of := range easy {
 			rows = append(rows, of[:min(len(of), quota)]...)
@@ -348,7 +350,7 @@ func (s *study) judge(ctx context.Context, before *Model, own *table.Table) (los
 	}
 	for i, m := range s.members {
 		for r := range s.own {
-			if s.drawn[i][r] > 0 {
+			if s.drew[i][r] {
 				continue
 			}
 			votes[r*classes+int(s.said[i][r])] += m.vote

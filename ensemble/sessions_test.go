@@ -468,6 +468,8 @@ func TestSettings(t *testing.T) {
 		{"limit", "5", "at least the 10 members"},
 		{"anchors", "-1", "0 or more"},
 		{"share", "2", "at most 1"},
+		{"sample", "-1", "1 or more"},
+		{"most", "-1", "a row to be kept"},
 	} {
 		if _, err := learn.New(ensemble.Name, map[string]string{c.key: c.value}); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s=%s: error %v, want one that says %q", c.key, c.value, err, c.says)
@@ -477,6 +479,13 @@ func TestSettings(t *testing.T) {
 	m := first(t, load(t, "circles:rows=100"), 1, map[string]string{"base": "tree", "kappa": "0", "alpha": "0"})
 	if last, _, _ := remarks(t, m); last.Members != 1 || last.Alike == 0 || !strings.Contains(last.String(), "too much like others") {
 		t.Errorf("with kappa=0: %v", last)
+	}
+	// A session keeps no more rows than it may, if that leaves ten of each class.
+	for most, want := range map[string]int{"60": 60, "1": 50} {
+		m = first(t, load(t, "circles:rows=300"), 1, map[string]string{"base": "tree", "most": most, "sample": "100"})
+		if last, _, _ := remarks(t, m); last.Hard+last.Anchors != want {
+			t.Errorf("most=%s: %v, expected %d rows", most, last, want)
+		}
 	}
 	// Li's improvement as printed runs.
 	m = first(t, load(t, "circles:rows=100"), 1, map[string]string{"base": "tree", "preset": "li", "kappa": "off"})

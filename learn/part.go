@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -21,7 +22,7 @@ type Part struct {
 }
 
 // encoding is deterministic, so that equal parts have equal hashes.
-var encoding, _ = cbor.CoreDetEncOptions().EncMode()
+var encoding, _ = cbor.CoreDetEncOptions().UserBufferEncMode()
 
 // decoding refuses what no encoder here writes, and allows large models.
 var decoding, _ = cbor.DecOptions{
@@ -33,6 +34,15 @@ var decoding, _ = cbor.DecOptions{
 
 // Marshal encodes a value for a part: CBOR, deterministic.
 func Marshal(v any) ([]byte, error) { return encoding.Marshal(v) }
+
+// marshalLarge is Marshal for what takes about so many bytes. It takes no more
+// memory than that, where Marshal takes and keeps a multiple.
+func marshalLarge(v any, size int) ([]byte, error) {
+	var data bytes.Buffer
+	data.Grow(size)
+	err := encoding.MarshalToBuffer(v, &data)
+	return data.Bytes(), err
+}
 
 // Unmarshal decodes what Marshal wrote.
 func Unmarshal(data []byte, v any) error { return decoding.Unmarshal(data, v) }
@@ -52,7 +62,11 @@ func Encode(m Model) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Marshal(envelope{m.Learner(), parts})
+	size := 256
+	for _, p := range parts {
+		size += len(p.Name) + len(p.Data) + 64
+	}
+	return marshalLarge(envelope{m.Learner(), parts}, size)
 }
 
 // Decode reads what Encode wrote. The model's learner must be registered.

@@ -33,7 +33,7 @@ type Rows struct {
 type block struct {
 	source  Source
 	schema  *table.Schema // values in canonical order
-	columns []table.Column
+	columns []cells
 	weights []float64 // nil: all 1
 	counts  []float64 // nil: all 1
 	rows    int
@@ -41,6 +41,26 @@ type block struct {
 	// recode is set while blocks are joined: for each column the codes of
 	// its values in the schema of all; nil where they are the same.
 	recode [][]int32
+}
+
+// cells are a column of a block: narrow or codes if it is nominal, floats if
+// it is numeric, and none if the block lacks the column.
+type cells struct {
+	narrow []uint8 // up to 255 values
+	codes  []int32 // otherwise, and in tables
+	floats []float64
+}
+
+// narrowMissing is a missing cell in a narrow column.
+const narrowMissing = math.MaxUint8
+
+// blockOf returns a block that reads a table's cells where they are.
+func blockOf(source Source, t *table.Table) *block {
+	b := &block{source: source, schema: t.Schema, columns: make([]cells, len(t.Columns)), weights: t.Weights, rows: t.Rows()}
+	for i, c := range t.Columns {
+		b.columns[i] = cells{codes: c.Codes, floats: c.Floats}
+	}
+	return b
 }
 
 // Gathering is rows in the making: one source's new rows on top of rows that
@@ -98,7 +118,7 @@ func (g *Gathering) Add(ctx context.Context, t *table.Table) error {
 	// Joining blocks of like size keeps the cost of adding rows one at a
 	// time to a logarithm each.
 	for n := len(g.pending); n > 1 && g.pending[n-2].rows < 2*g.pending[n-1].rows; n-- {
-		joined, err := join(ctx, g.source, g.pending[n-2:])
+		joined, err := joinBlocks(ctx, g.source, g.pending[n-2:])
 		if err != nil {
 			return err
 		}
@@ -121,7 +141,7 @@ func (g *Gathering) Rows(ctx context.Context) (*Rows, error) {
 	b := mine[0]
 	if len(mine) > 1 {
 		var err error
-		if b, err = join(ctx, mine[0].source, mine); err != nil {
+		if b, err = joinBlocks(ctx, mine[0].source, mine); err != nil {
 			return nil, err
 		}
 	}
@@ -136,28 +156,35 @@ func (g *Gathering) Rows(ctx context.Context) (*Rows, error) {
 // digest makes a block of a table: the cells in canonical form, rows that
 // carry nothing left out, values that only the model knew not declared.
 func (g *Gathering) digest(ctx context.Context, t *table.Table) (*block, error) {
-	raw := &block{source: g.source, schema: t.Schema, columns: t.Columns, weights: t.Weights, rows: t.Rows()}
+	raw := blockOf(g.source, t)
 	if g.known != nil {
-		schema := &table.Schema{Attributes: slices.Clone(t.Schema.Attributes)}
-		raw.schema, raw.columns = schema, slices.Clone(t.Columns)
-		for i := range schema.Attributes {
-			a := &schema.Attributes[i]
+		raw.schema = &table.Schema{Attributes: slices.Clone(t.Schema.Attributes)}
+		for i := range raw.schema.Attributes {
+			a := &raw.schema.Attributes[i]
 			if k := g.known.Index(a.Name); k >= 0 && a.Kind == table.Nominal {
 				known := min(len(g.known.Attributes[k].Values), len(a.Values))
-				a.Values, raw.columns[i].Codes = dropIdle(a.Values, known, t.Columns[i].Codes)
+				a.Values, raw.columns[i].codes = dropIdle(a.Values, known, t.Columns[i].Codes)
 			}
 		}
 	}
-	var leave func(row int) bool
-	if g.target != NoTarget {
-		target := t.Columns[g.target]
-		if t.Schema.Attributes[g.target].Kind == table.Nominal {
-			leave = func(row int) bool { return target.Codes[row] < 0 }
-		} else {
-			leave = func(row int) bool { return table.IsMissing(target.Floats[row]) }
-		}
+	j, err := join(ctx, []*block{raw}, withoutTarget(t, g.target))
+	if err != nil {
+		return nil, err
 	}
-	return joinLeaving(ctx, g.source, []*block{raw}, leave)
+	return j.block(ctx, g.source)
+}
+
+// withoutTarget returns what tells the rows whose target is missing; nil if
+// there is no target.
+func withoutTarget(t *table.Table, target int) func(row int) bool {
+	if target == NoTarget {
+		return nil
+	}
+	cells := t.Columns[target]
+	if t.Schema.Attributes[target].Kind == table.Nominal {
+		return func(row int) bool { return cells.Codes[row] < 0 }
+	}
+	return func(row int) bool { return table.IsMissing(cells.Floats[row]) }
 }
 
 // dropIdle drops those of the first known values that no cell has.
@@ -199,7 +226,7 @@ func (r *Rows) Merge(ctx context.Context, other *Rows) (*Rows, error) {
 			blocks = append(blocks, b)
 			continue
 		}
-		joined, err := join(ctx, blocks[i].source, []*block{blocks[i], b})
+		joined, err := joinBlocks(ctx, blocks[i].source, []*block{blocks[i], b})
 		if err != nil {
 			return nil, err
 		}
@@ -256,36 +283,11 @@ func (r *Rows) Weight() float64 {
 // were first seen, each with the values that some source declared or used in
 // canonical order (SortValues). The caller must not change it.
 func (r *Rows) Table(ctx context.Context) (*table.Table, error) {
-	if len(r.blocks) == 0 {
-		return nil, fmt.Errorf("no rows are left to learn from")
-	}
-	b := r.blocks[0]
-	if len(r.blocks) > 1 {
-		var err error
-		if b, err = join(ctx, Source{}, r.blocks); err != nil {
-			return nil, err
-		}
-	}
-	if b.weights == nil {
-		return table.New(b.schema, b.columns, b.counts)
-	}
-	// Rows that differ in weight only stand side by side, lighter first.
-	var firsts []int
-	var weights []float64
-	for row := range b.rows {
-		if row == 0 || compareRows(b, row-1, b, row) != 0 {
-			firsts = append(firsts, row)
-			weights = append(weights, 0)
-		}
-		weights[len(weights)-1] += b.weight(row) * b.count(row)
-	}
-	t, err := table.New(b.schema, b.columns, nil)
+	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
-	t = t.Select(firsts)
-	t.Weights = weights
-	return t, nil
+	return v.Table(ctx)
 }
 
 func (b *block) weight(row int) float64 {
@@ -322,38 +324,40 @@ func unionSchema(blocks []*block) (*table.Schema, error) {
 // ref is a row of one of several blocks.
 type ref struct{ block, row int32 }
 
-func join(ctx context.Context, source Source, blocks []*block) (*block, error) {
-	return joinLeaving(ctx, source, blocks, nil)
+// joined is the distinct rows of blocks over the union of their columns, in
+// canonical order, which is by hash and then by content. They stay where they
+// are until somebody asks for a copy.
+type joined struct {
+	schema  *table.Schema
+	blocks  []*block // fitted to the schema
+	refs    []ref    // nil: all rows of the only block
+	rows    int
+	weights []float64 // nil: all 1
+	counts  []float64 // nil: all 1
 }
 
-// joinLeaving makes one block of several: their distinct rows over the union
-// of their columns, in canonical order, which is by hash and then by content.
-// Rows of the first block for which leave is true are left out, and rows
-// without weight.
-func joinLeaving(ctx context.Context, source Source, blocks []*block, leave func(row int) bool) (*block, error) {
+// join finds the distinct rows of blocks. Rows of the first block for which
+// leave is true are left out, and rows without weight.
+func join(ctx context.Context, blocks []*block, leave func(row int) bool) (*joined, error) {
 	schema, err := unionSchema(blocks)
 	if err != nil {
 		return nil, err
 	}
-	fitted := make([]*block, len(blocks))
-	for i, b := range blocks {
-		fitted[i] = fit(b, schema)
-	}
-
-	var refs []ref
+	j := &joined{schema: schema, blocks: make([]*block, len(blocks))}
 	var hashes []uint64
-	for i, b := range fitted {
-		all, err := hashColumns(ctx, blocks[i].schema, blocks[i].columns, b.rows)
+	for i, b := range blocks {
+		j.blocks[i] = fit(b, schema)
+		all, err := b.hashes(ctx)
 		if err != nil {
 			return nil, err
 		}
-		refs = slices.Grow(refs, b.rows)
+		j.refs = slices.Grow(j.refs, b.rows)
 		kept := all[:0]
 		for row, h := range all {
 			if b.weight(row) == 0 || i == 0 && leave != nil && leave(row) {
 				continue
 			}
-			refs = append(refs, ref{int32(i), int32(row)})
+			j.refs = append(j.refs, ref{int32(i), int32(row)})
 			kept = append(kept, h)
 		}
 		if i == 0 {
@@ -362,33 +366,108 @@ func joinLeaving(ctx context.Context, source Source, blocks []*block, leave func
 			hashes = append(hashes, kept...)
 		}
 	}
-	radix.Sort(hashes, refs)
-	out := &block{source: source, schema: schema}
-	kept := out.collapse(fitted, refs, hashes)
-
-	out.rows = len(kept)
-	out.columns = make([]table.Column, len(schema.Attributes))
-	err = Each(ctx, len(out.columns), func(i int) {
-		if schema.Attributes[i].Kind == table.Nominal {
-			codes := make([]int32, len(kept))
-			for k, r := range kept {
-				codes[k] = fitted[r.block].code(i, r.row)
-			}
-			out.columns[i].Codes = codes
-			return
-		}
-		floats := make([]float64, len(kept))
-		for k, r := range kept {
-			floats[k] = canonical(fitted[r.block].float(i, r.row))
-		}
-		out.columns[i].Floats = floats
-	})
-	return out, err
+	radix.Sort(hashes, j.refs)
+	j.collapse(hashes)
+	return j, nil
 }
 
-// collapse finds the distinct rows among rows sorted by hash, and sets the
-// block's weights and counts. It returns one row of each kind.
-func (out *block) collapse(blocks []*block, sorted []ref, hashes []uint64) []ref {
+// joinBlocks makes one block of several.
+func joinBlocks(ctx context.Context, source Source, blocks []*block) (*block, error) {
+	j, err := join(ctx, blocks, nil)
+	if err != nil {
+		return nil, err
+	}
+	return j.block(ctx, source)
+}
+
+// block returns a copy of the rows.
+func (j *joined) block(ctx context.Context, source Source) (*block, error) {
+	b := &block{source: source, schema: j.schema, columns: make([]cells, len(j.schema.Attributes)), weights: j.weights, counts: j.counts, rows: j.rows}
+	err := Each(ctx, len(b.columns), func(i int) {
+		c := &b.columns[i]
+		switch a := &j.schema.Attributes[i]; {
+		case a.Kind == table.Numeric:
+			c.floats = j.floats(i)
+		case len(a.Values) <= narrowMissing:
+			c.narrow = j.narrow(i, narrowMissing)
+		default:
+			c.codes = j.codes(i)
+		}
+	})
+	return b, err
+}
+
+// at returns where a row is.
+func (j *joined) at(row int) (*block, int32) {
+	if j.refs == nil {
+		return j.blocks[0], int32(row)
+	}
+	r := j.refs[row]
+	return j.blocks[r.block], r.row
+}
+
+func (j *joined) code(col, row int) int32 {
+	b, r := j.at(row)
+	return b.code(col, r)
+}
+
+func (j *joined) float(col, row int) float64 {
+	b, r := j.at(row)
+	return canonical(b.float(col, r))
+}
+
+// codes returns a copy of a nominal column.
+func (j *joined) codes(col int) []int32 {
+	codes := make([]int32, j.rows)
+	for row := range codes {
+		codes[row] = j.code(col, row)
+	}
+	return codes
+}
+
+// narrow returns a copy of a nominal column of few values, with a code for
+// missing cells.
+func (j *joined) narrow(col int, missing uint8) []uint8 {
+	narrow := make([]uint8, j.rows)
+	b := j.blocks[0]
+	if codes := b.columns[col].codes; len(j.blocks) == 1 && j.refs != nil && codes != nil && (b.recode == nil || b.recode[col] == nil) {
+		// The rows of one table as they are, which is what learning begins with.
+		for row, r := range j.refs {
+			code := codes[r.row]
+			if narrow[row] = uint8(code); code < 0 {
+				narrow[row] = missing
+			}
+		}
+		return narrow
+	}
+	for row := range narrow {
+		code := j.code(col, row)
+		if narrow[row] = uint8(code); code < 0 {
+			narrow[row] = missing
+		}
+	}
+	return narrow
+}
+
+// floats returns a copy of a numeric column.
+func (j *joined) floats(col int) []float64 {
+	floats := make([]float64, j.rows)
+	if from := j.blocks[0].columns[col].floats; len(j.blocks) == 1 && j.refs != nil && from != nil {
+		for row, r := range j.refs {
+			floats[row] = canonical(from[r.row])
+		}
+		return floats
+	}
+	for row := range floats {
+		floats[row] = j.float(col, row)
+	}
+	return floats
+}
+
+// collapse leaves one of each kind of row among rows sorted by hash, and sets
+// their weights and counts.
+func (j *joined) collapse(hashes []uint64) {
+	blocks, sorted := j.blocks, j.refs
 	content := func(a, b ref) int {
 		return compareRows(blocks[a.block], int(a.row), blocks[b.block], int(b.row))
 	}
@@ -412,13 +491,13 @@ func (out *block) collapse(blocks []*block, sorted []ref, hashes []uint64) []ref
 			for i++; i < len(run) && same(first, run[i]) == 0; i++ {
 				count += blocks[run[i].block].count(int(run[i].row))
 			}
-			out.counts = note(out.counts, len(kept), count)
-			out.weights = note(out.weights, len(kept), blocks[first.block].weight(int(first.row)))
+			j.counts = note(j.counts, len(kept), count)
+			j.weights = note(j.weights, len(kept), blocks[first.block].weight(int(first.row)))
 			kept = append(kept, first)
 		}
 		lo = hi
 	}
-	return kept
+	j.refs, j.rows = kept, len(kept)
 }
 
 // note appends a number to n others that are there, or are all 1 and nil.
@@ -440,7 +519,7 @@ func note(numbers []float64, n int, x float64) []float64 {
 func fit(b *block, schema *table.Schema) *block {
 	fitted := *b
 	fitted.schema = schema
-	fitted.columns = make([]table.Column, len(schema.Attributes))
+	fitted.columns = make([]cells, len(schema.Attributes))
 	fitted.recode = make([][]int32, len(schema.Attributes))
 	at := make(map[string]int, len(b.columns))
 	for i := range b.schema.Attributes {
@@ -462,18 +541,23 @@ func fit(b *block, schema *table.Schema) *block {
 
 // code returns a nominal cell, unseen ones as missing.
 func (b *block) code(col int, row int32) int32 {
-	codes := b.columns[col].Codes
-	switch {
-	case codes == nil || codes[row] < 0:
-		return table.Missing
-	case b.recode != nil && b.recode[col] != nil:
-		return b.recode[col][codes[row]]
+	c := &b.columns[col]
+	code := table.Missing
+	if c.narrow != nil {
+		if n := c.narrow[row]; n != narrowMissing {
+			code = int32(n)
+		}
+	} else if c.codes != nil {
+		code = max(c.codes[row], table.Missing)
 	}
-	return codes[row]
+	if code >= 0 && b.recode != nil && b.recode[col] != nil {
+		return b.recode[col][code]
+	}
+	return code
 }
 
 func (b *block) float(col int, row int32) float64 {
-	if floats := b.columns[col].Floats; floats != nil {
+	if floats := b.columns[col].floats; floats != nil {
 		return floats[row]
 	}
 	return table.NA
@@ -508,33 +592,47 @@ func compareRows(a *block, i int, b *block, j int) int {
 // column that is missing throughout might as well not be there. What must be
 // chosen at random but depend on the row alone is chosen by it.
 func HashRows(ctx context.Context, t *table.Table) ([]uint64, error) {
-	return hashColumns(ctx, t.Schema, t.Columns, t.Rows())
+	return blockOf(Source{}, t).hashes(ctx)
 }
 
-func hashColumns(ctx context.Context, schema *table.Schema, columns []table.Column, rows int) ([]uint64, error) {
-	salts := make([]uint64, len(columns))
-	ofValue := make([][]uint64, len(columns))
-	for i := range columns {
-		a := &schema.Attributes[i]
+func (b *block) hashes(ctx context.Context) ([]uint64, error) {
+	salts := make([]uint64, len(b.columns))
+	ofValue := make([][]uint64, len(b.columns))
+	for i := range b.columns {
+		a := &b.schema.Attributes[i]
 		salts[i] = hashText(a.Name)
 		ofValue[i] = make([]uint64, len(a.Values))
 		for v, name := range a.Values {
 			ofValue[i][v] = scramble(salts[i] ^ scramble(hashText(name)))
 		}
+		if b.recode != nil && b.recode[i] != nil {
+			own := make([]uint64, len(b.recode[i]))
+			for v, code := range b.recode[i] {
+				own[v] = ofValue[i][code]
+			}
+			ofValue[i] = own
+		}
 	}
-	hashes := make([]uint64, rows)
-	err := Split(ctx, rows, func(lo, hi int) {
+	hashes := make([]uint64, b.rows)
+	err := Split(ctx, b.rows, func(lo, hi int) {
 		part := hashes[lo:hi]
-		for i, column := range columns {
-			if column.Codes != nil {
-				for k, c := range column.Codes[lo:hi] {
+		for i, column := range b.columns {
+			if column.narrow != nil {
+				for k, c := range column.narrow[lo:hi] {
+					if c != narrowMissing {
+						part[k] += ofValue[i][c]
+					}
+				}
+			}
+			if column.codes != nil {
+				for k, c := range column.codes[lo:hi] {
 					if c >= 0 {
 						part[k] += ofValue[i][c]
 					}
 				}
 			}
-			if column.Floats != nil {
-				for k, x := range column.Floats[lo:hi] {
+			if column.floats != nil {
+				for k, x := range column.floats[lo:hi] {
 					if !table.IsMissing(x) {
 						part[k] += scramble(salts[i] ^ math.Float64bits(x+0))
 					}

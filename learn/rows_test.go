@@ -355,19 +355,6 @@ func TestRowsCancelled(t *testing.T) {
 	}
 }
 
-func TestPackCodes(t *testing.T) {
-	for _, values := range []int{3, 255, 256, 65535, 65536} {
-		codes := []int32{table.Missing, 0, int32(values - 1)}
-		got, err := unpackCodes(packCodes(codes, values), 3, values)
-		if err != nil || !slices.Equal(got, codes) {
-			t.Errorf("%d values: %v, %v", values, got, err)
-		}
-		if _, err := unpackCodes(packCodes([]int32{int32(values)}, values+1), 1, values); err == nil && width(values) == width(values+1) {
-			t.Errorf("%d values: a code beyond them is read", values)
-		}
-	}
-}
-
 func FuzzDecodeRows(f *testing.F) {
 	a := kept([]string{"red", "blue"}, []int32{0, 0, 1}, []float64{1, 1, 2}, []int32{0, 0, 1}, []float64{1, 1, 0.5})
 	parts, err := gather(f, &Rows{}, "a", nil, a).Parts()
@@ -376,6 +363,11 @@ func FuzzDecodeRows(f *testing.F) {
 	}
 	f.Add(parts[0].Data)
 	parts, err = gather(f, &Rows{}, "a", nil, a.Slice(0, 2)).Parts()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(parts[0].Data)
+	parts, err = gather(f, &Rows{}, "a", nil, scattered(300)).Parts() // long enough for Huffman's code
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -394,17 +386,47 @@ func FuzzDecodeRows(f *testing.F) {
 	})
 }
 
-func BenchmarkRows(b *testing.B) {
-	const n = 100_000
+// scattered has a row of random cells for each of so many numbers.
+func scattered(n int) *table.Table {
 	var colours, target []int32
 	var sizes []float64
 	for i := range n {
 		h := scramble(uint64(i))
 		colours, target, sizes = append(colours, int32(h%2)), append(target, int32(h>>8%2)), append(sizes, float64(h>>20))
 	}
-	t := kept([]string{"red", "blue"}, colours, sizes, target, nil)
+	return kept([]string{"red", "blue"}, colours, sizes, target, nil)
+}
+
+func BenchmarkRows(b *testing.B) {
+	t := scattered(100_000)
 	b.ReportAllocs()
 	for b.Loop() {
 		gather(b, &Rows{}, "a", nil, t)
 	}
+}
+
+// BenchmarkSaveRows saves and loads what BenchmarkRows gathers.
+func BenchmarkSaveRows(b *testing.B) {
+	rows := gather(b, &Rows{}, "a", nil, scattered(100_000))
+	parts, err := rows.Parts()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("save", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := rows.Parts(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(len(parts[0].Data))/100_000, "bytes/row")
+	})
+	b.Run("load", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := DecodeRows(parts); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

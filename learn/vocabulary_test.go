@@ -85,6 +85,34 @@ func TestRecoding(t *testing.T) {
 	if got := Recoding(from, to); !slices.Equal(got, []int32{0, table.Unseen, 1}) {
 		t.Errorf("codes %v", got)
 	}
+	// Dictionaries that are worth an index.
+	from.Values = strings.Fields("a b c d e f g h i j")
+	to.Values = strings.Fields("a j i h x g f e d c")
+	if got := AppendRecoding([]int32{7}, from, to); !slices.Equal(got, []int32{7, 0, table.Unseen, 9, 8, 7, 6, 5, 3, 2, 1}) {
+		t.Errorf("codes %v", got)
+	}
+}
+
+// Own schemas share what they can with the vocabulary, and do not write to it.
+func TestVocabularyOwn(t *testing.T) {
+	known := nominal("a", "v", "w", "x", "y", "z")
+	for _, want := range []string{"", "v", "w x", "v x y", "w z", "v w y z", "v w x y z"} {
+		own := NewVocabulary(known, nil).Own(func(_, value int) bool {
+			return slices.Contains(strings.Fields(want), known.Attributes[0].Values[value])
+		})
+		if got := strings.Join(own.Attributes[0].Values, " "); got != want {
+			t.Errorf("values %q, want %q", got, want)
+		}
+		if got := strings.Join(known.Attributes[0].Values, " "); got != "v w x y z" {
+			t.Errorf("the vocabulary became %q", got)
+		}
+		if shared := own == known; shared != (want == "v w x y z") {
+			t.Errorf("values %q: shared %v", want, shared)
+		}
+	}
+	if own := NewVocabulary(known, CopySchema(known)).Own(nil); own != known {
+		t.Errorf("a source that has all values got the schema %v", own)
+	}
 }
 
 func TestWithout(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // of them is scattered, and the fewer bytes they take in all the more of them
 // stay in the cache.
 type examples struct {
-	table   *table.Table
+	view    *learn.View
 	target  int
 	rows    int
 	classes int  // 0: the target is numeric
@@ -30,6 +30,7 @@ type examples struct {
 	scale       float64
 	weights     []float64 // nil: every row counts once
 	columns     []codes
+	sorted      [][]uint64 // room for each numeric column's entries
 }
 
 // codes are the cells of a nominal column. Missing cells have the code that
@@ -51,39 +52,35 @@ func (f form) rank(e uint64) uint64 { return e >> (f.rowBits + f.classBits) }
 func (f form) class(e uint64) int   { return int(e >> f.rowBits & (1<<f.classBits - 1)) }
 func (f form) row(e uint64) int32   { return int32(e & (1<<f.rowBits - 1)) }
 
-func layOut(ctx context.Context, t *table.Table, target int, weights []float64) (*examples, error) {
-	x := &examples{table: t, target: target, rows: t.Rows(), weights: weights}
-	a := &t.Schema.Attributes[target]
+func layOut(ctx context.Context, v *learn.View, target int) (*examples, error) {
+	x := &examples{view: v, target: target, rows: v.Rows(), sorted: make([][]uint64, len(v.Schema.Attributes))}
+	a := &v.Schema.Attributes[target]
 	if a.Kind == table.Nominal {
 		x.classes, x.size = len(a.Values), len(a.Values)
 		if x.classes <= 256 {
-			x.narrowClass = narrowed(t.Columns[target].Codes, 0)
+			x.narrowClass = v.Narrow(target, 0)
 		} else {
-			x.wideClass = t.Columns[target].Codes
+			x.wideClass = v.Codes(target)
 		}
 	} else {
 		x.size = 3
-		if err := x.shift(t.Columns[target].Floats); err != nil {
-			return nil, fmt.Errorf("target %q: %v", a.Name, err)
-		}
 	}
 	x.entry = form{rowBits: bitsFor(x.rows), classBits: bitsFor(x.classes)}
 	if 2*x.entry.rowBits+x.entry.classBits > 64 {
 		return nil, fmt.Errorf("%d distinct rows with %d classes are too many for one tree; learn from a sample", x.rows, x.classes)
 	}
-	x.columns = make([]codes, len(t.Columns))
-	err := learn.Each(ctx, len(t.Columns), func(col int) {
-		a := &t.Schema.Attributes[col]
+	x.columns = make([]codes, len(v.Schema.Attributes))
+	err := learn.Each(ctx, len(x.columns), func(col int) {
+		a := &v.Schema.Attributes[col]
 		if col == target || a.Kind == table.Numeric {
 			return
 		}
 		c := codes{values: len(a.Values)}
 		if c.values <= 255 {
-			c.narrow = narrowed(t.Columns[col].Codes, uint8(c.values))
+			c.narrow = v.Narrow(col, uint8(c.values))
 		} else {
-			c.wide = make([]int32, x.rows)
-			for r, code := range t.Columns[col].Codes {
-				c.wide[r] = code
+			c.wide = v.Codes(col)
+			for r, code := range c.wide {
 				if code < 0 {
 					c.wide[r] = int32(c.values)
 				}
@@ -97,26 +94,22 @@ func layOut(ctx context.Context, t *table.Table, target int, weights []float64) 
 // bitsFor returns the bits that hold 0 ≤ i < n.
 func bitsFor(n int) uint { return uint(bits.Len(uint(max(n-1, 0)))) }
 
-func narrowed(codes []int32, missing uint8) []uint8 {
-	narrow := make([]uint8, len(codes))
-	for i, c := range codes {
-		narrow[i] = uint8(c)
-		if c < 0 {
-			narrow[i] = missing
-		}
+// weigh gives the rows other weights. A numeric target's numbers depend on
+// them: they are moved and scaled so that sums of their squares neither
+// overflow nor cancel. The scale is a power of two, which loses nothing.
+func (x *examples) weigh(weights []float64) error {
+	x.weights = weights
+	if x.classes > 0 {
+		return nil
 	}
-	return narrow
-}
-
-// shift moves and scales the target's numbers so that sums of their squares
-// neither overflow nor cancel. The scale is a power of two, which loses
-// nothing.
-func (x *examples) shift(target []float64) error {
+	x.number = resize(x.number, x.rows)
 	largest := 0.0
-	for r, y := range target {
+	for r := range x.number {
+		y := x.view.Float(x.target, r)
 		if math.IsInf(y, 0) {
-			return fmt.Errorf("it is infinite in some rows (%v); leave them out or empty the cells", target[r])
+			return fmt.Errorf("target %q: it is infinite in some rows (%v); leave them out or empty the cells", x.view.Schema.Attributes[x.target].Name, y)
 		}
+		x.number[r] = y
 		largest = max(largest, math.Abs(y))
 	}
 	power := func(v float64) float64 {
@@ -125,18 +118,17 @@ func (x *examples) shift(target []float64) error {
 	}
 	unit := power(largest)
 	sum, n := 0.0, 0.0
-	for r, y := range target {
+	for r, y := range x.number {
 		sum += x.weight(r) * (y / unit)
 		n += x.weight(r)
 	}
 	x.center = sum / n * unit
 	widest := 0.0
-	for _, y := range target {
+	for _, y := range x.number {
 		widest = max(widest, math.Abs(y/2-x.center/2))
 	}
 	x.scale = power(widest)
-	x.number = make([]float64, len(target))
-	for r, y := range target {
+	for r, y := range x.number {
 		x.number[r] = (y/2 - x.center/2) / x.scale * 2
 	}
 	return nil
@@ -168,14 +160,17 @@ func (x *examples) add(stat []float64, row int32, w float64) {
 	stat[2] += w * z * z
 }
 
-// sort returns a numeric column's known cells of the given rows, ascending.
+// sort returns a numeric column's known cells of the given rows, ascending. It
+// takes the place of what it returned for the column before.
 func (x *examples) sort(col int, rows []int32, s *scratch) []uint64 {
-	cells := x.table.Columns[col].Floats
-	keys := make([]uint64, 0, len(rows))
+	if x.sorted[col] == nil {
+		x.sorted[col] = make([]uint64, x.rows)
+	}
+	keys := x.sorted[col][:0]
 	order := resize(s.order, len(rows))[:0]
 	for _, r := range rows {
-		if !table.IsMissing(cells[r]) {
-			keys = append(keys, radix.Key(cells[r]))
+		if cell := x.view.Float(col, int(r)); !table.IsMissing(cell) {
+			keys = append(keys, radix.Key(cell))
 			order = append(order, r)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/internal/radix"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -60,8 +61,14 @@ type grower struct {
 
 	ctx     context.Context
 	workers chan struct{} // free goroutines for subtrees
-	pool    sync.Pool     // of *scratch
 	total   float64       // weight of all rows
+
+	// idle is working memory that nobody uses. A sync.Pool would hold on to
+	// it for a while after the tree is grown.
+	idle struct {
+		sync.Mutex
+		scratch []*scratch
+	}
 
 	reporting sync.Mutex
 	settled   float64 // weight of the rows that reached their leaves
@@ -76,10 +83,14 @@ type scratch struct {
 	stat    []float64
 	cuts    []float64
 	slots   []int32
-	moved   []uint64
+	parts   []*part // that are done with
+	kept    []int
+	place   []int
+	values  []int32
+	halves  halving
 	found   []candidate
 	order   []int32
-	sorting radix.Room[int32]
+	sorting radix.Room[int32] // lends its keys while nothing is sorted
 }
 
 // Branches that are none.
@@ -89,25 +100,33 @@ const (
 	leastWeight = 1.0 / 128 // fractions of rows are not split below this
 )
 
-// grow returns the tree of the rows whose weight is not 0.
-func grow(ctx context.Context, t *table.Table, target int, weights []float64, s settings) (*node, *examples, error) {
-	x, err := layOut(ctx, t, target, weights)
+// newGrower lays rows out to grow trees from.
+func newGrower(ctx context.Context, v *learn.View, target int, s settings) (*grower, error) {
+	x, err := layOut(ctx, v, target)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	g := &grower{examples: x, settings: s, measure: measures[s.Measure], ctx: ctx}
+	g := &grower{examples: x, settings: s, measure: measures[s.Measure]}
 	if x.classes == 0 {
 		g.measure = variance
 	} else {
-		g.labels = t.Schema.Attributes[target].Values
+		g.labels = v.Schema.Attributes[target].Values
 	}
-	if g.costs, err = s.costing(t.Schema); err != nil {
-		return nil, nil, err
+	if g.costs, err = s.costing(v.Schema); err != nil {
+		return nil, err
 	}
 	g.workers = make(chan struct{}, runtime.GOMAXPROCS(0)-1)
-	g.pool.New = func() any { return &scratch{} }
+	return g, nil
+}
 
-	p := &part{}
+// grow returns the tree of the rows whose weight is not 0.
+func (g *grower) grow(ctx context.Context, weights []float64) (*node, error) {
+	x := g.examples
+	if err := x.weigh(weights); err != nil {
+		return nil, err
+	}
+	g.ctx, g.settled, g.reported = ctx, 0, 0
+	p := &part{rows: make([]int32, 0, x.rows)}
 	root := &node{col: leaf, stat: make([]float64, x.size)}
 	plain := true
 	for r := range int32(x.rows) {
@@ -125,29 +144,48 @@ func grow(ctx context.Context, t *table.Table, target int, weights []float64, s 
 	g.total = root.n
 	if x.classes == 0 {
 		g.spread = g.measure.mass(root.stat, root.n) / root.n
-	} else if x.weights == nil {
-		g.xlogx = tabulate(len(p.rows) + 1)
+	} else if x.weights == nil && len(g.xlogx) <= len(p.rows) {
+		g.xlogx = tabulate(x.rows + 1)
 	}
 	p.node = root
 	if !g.open(root, 0) {
-		return root, x, ctx.Err()
+		return root, ctx.Err()
 	}
-	for col := range t.Schema.Attributes {
-		if col != target {
+	for col := range x.columns {
+		if col != x.target {
 			p.live = append(p.live, int32(col))
 		}
 	}
 	p.sorted = make([][]uint64, len(p.live))
 	g.each(len(p.live), p, &scratch{}, func(k int, s *scratch) {
-		if t.Schema.Attributes[p.live[k]].Kind == table.Numeric {
+		if x.view.Schema.Attributes[p.live[k]].Kind == table.Numeric {
 			p.sorted[k] = x.sort(int(p.live[k]), p.rows, s)
 		}
 	})
 	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	g.split(p)
-	return root, x, ctx.Err()
+	return root, ctx.Err()
+}
+
+// borrow returns working memory, to be given back.
+func (g *grower) borrow() *scratch {
+	g.idle.Lock()
+	defer g.idle.Unlock()
+	last := len(g.idle.scratch) - 1
+	if last < 0 {
+		return &scratch{}
+	}
+	s := g.idle.scratch[last]
+	g.idle.scratch = g.idle.scratch[:last]
+	return s
+}
+
+func (g *grower) giveBack(s *scratch) {
+	g.idle.Lock()
+	defer g.idle.Unlock()
+	g.idle.scratch = append(g.idle.scratch, s)
 }
 
 // finish sets what follows from a node's statistic. Of equally common classes
@@ -220,8 +258,8 @@ func (g *grower) test(p *part) []*part {
 	if g.ctx.Err() != nil {
 		return nil
 	}
-	s := g.pool.Get().(*scratch)
-	defer g.pool.Put(s)
+	s := g.borrow()
+	defer g.giveBack(s)
 	weights := g.weights
 	if p.weights != nil {
 		weights = s.ownWeights(p, g.rows)
@@ -231,6 +269,7 @@ func (g *grower) test(p *part) []*part {
 	g.each(len(p.live), p, s, func(k int, s *scratch) {
 		found[k] = g.judge(p, k, weights, s)
 	})
+	defer func() { s.parts = append(s.parts, p) }()
 	best := g.choose(p, found)
 	if best < 0 {
 		g.settle(p.node)
@@ -238,6 +277,19 @@ func (g *grower) test(p *part) []*part {
 	}
 	at := g.assign(p, best, &found[best], weights, s)
 	return g.children(p, best, found, at, s)
+}
+
+// part returns one for a child, in the room of one that is done with if it
+// can.
+func (s *scratch) part(nd *node, depth int) *part {
+	last := len(s.parts) - 1
+	if last < 0 {
+		return &part{node: nd, depth: depth}
+	}
+	p := s.parts[last]
+	s.parts = s.parts[:last]
+	*p = part{node: nd, depth: depth, sorted: p.sorted[:0]}
+	return p
 }
 
 // parallelCells is the number of cells that are worth a goroutine.
@@ -253,9 +305,9 @@ func (g *grower) each(n int, p *part, s *scratch, work func(i int, s *scratch)) 
 		return
 	}
 	learn.Each(g.ctx, n, func(i int) {
-		own := g.pool.Get().(*scratch)
+		own := g.borrow()
 		work(i, own)
-		g.pool.Put(own)
+		g.giveBack(own)
 	})
 }
 
@@ -304,8 +356,9 @@ func (g *grower) assign(p *part, k int, c *candidate, weights []float64, s *scra
 	branches := 2
 	at := &arrival{}
 	if nd.numeric {
-		nd.threshold = c.threshold
 		entries := p.sorted[k]
+		below, above := g.entry.row(entries[c.left-1]), g.entry.row(entries[c.left])
+		nd.threshold = encode.Between(g.view.Float(int(nd.col), int(below)), g.view.Float(int(nd.col), int(above)))
 		if at.missing = len(entries) < len(p.rows); at.missing {
 			for _, r := range p.rows {
 				s.branch[r] = astray
@@ -465,13 +518,14 @@ func (at *arrival) whole(g *grower, row int32, weight float64) (int, bool) {
 
 // children returns the parts of those branches that may be split further.
 func (g *grower) children(p *part, k int, found []candidate, at *arrival, s *scratch) []*part {
-	place := make([]int, len(at.kids)) // of each branch among the children
+	s.place = resize(s.place, len(at.kids)) // of each branch among the children
+	place := s.place
 	var children []*part
 	for b, kid := range at.kids {
 		place[b] = -1
 		if kid.known > 0 && g.open(kid, p.depth+1) {
 			place[b] = len(children)
-			children = append(children, &part{node: kid, depth: p.depth + 1})
+			children = append(children, s.part(kid, p.depth+1))
 		} else {
 			g.settle(kid)
 		}
@@ -479,13 +533,14 @@ func (g *grower) children(p *part, k int, found []candidate, at *arrival, s *scr
 	if len(children) == 0 {
 		return nil
 	}
-	var kept []int
+	kept := s.kept[:0]
 	for i := range p.live {
 		usedUp := i == k && !p.node.numeric && found[i].goesLeft == nil
 		if !found[i].constant && !usedUp {
 			kept = append(kept, i)
 		}
 	}
+	s.kept = kept
 	if len(kept) == 0 {
 		for _, child := range children {
 			g.settle(child.node)
@@ -498,7 +553,8 @@ func (g *grower) children(p *part, k int, found []candidate, at *arrival, s *scr
 	}
 	for _, child := range children {
 		child.live = live
-		child.sorted = make([][]uint64, len(kept))
+		child.sorted = resize(child.sorted, len(kept))
+		clear(child.sorted)
 	}
 	if p.weights == nil && !at.parted {
 		g.shareOut(p, kept, place, children, s)
@@ -510,7 +566,8 @@ func (g *grower) children(p *part, k int, found []candidate, at *arrival, s *scr
 
 // shareOut divides a part's rows among the children in place.
 func (g *grower) shareOut(p *part, kept []int, place []int, children []*part, s *scratch) {
-	for i, rows := range divide(p.rows, s.branch, -1, place, len(children)) {
+	s.order = resize(s.order, len(p.rows))
+	for i, rows := range divide(p.rows, s.branch, -1, place, len(children), s.order) {
 		children[i].rows = rows
 	}
 	f := g.entry
@@ -527,7 +584,7 @@ func (g *grower) shareOut(p *part, kept []int, place []int, children []*part, s 
 				}
 			}
 		default:
-			for c, share := range divide(entries, s.branch, 1<<f.rowBits-1, place, len(children)) {
+			for c, share := range divide(entries, s.branch, 1<<f.rowBits-1, place, len(children), own.sorting.Keys(len(entries))) {
 				children[c].sorted[j] = share
 			}
 		}
@@ -538,10 +595,7 @@ func (g *grower) shareOut(p *part, kept []int, place []int, children []*part, s 
 // them, both in their order. It has no jumps that depend on the branch, which
 // is as good as random.
 func halve(entries []uint64, branch []uint16, rowMask uint64, s *scratch) (zero, one []uint64) {
-	if len(s.moved) < len(entries) {
-		s.moved = make([]uint64, len(entries))
-	}
-	moved := s.moved[:len(entries)]
+	moved := s.sorting.Keys(len(entries))
 	zeros, ones := 0, 0
 	for _, e := range entries {
 		b := int(branch[e&rowMask])
@@ -555,8 +609,9 @@ func halve(entries []uint64, branch []uint16, rowMask uint64, s *scratch) (zero,
 }
 
 // divide returns the items of each child, in their order. They take the place
-// of the undivided ones. The mask takes the row out of an item.
-func divide[T int32 | uint64](items []T, branch []uint16, rowMask T, place []int, children int) [][]T {
+// of the undivided ones. The mask takes the row out of an item; the room is for
+// as many items.
+func divide[T int32 | uint64](items []T, branch []uint16, rowMask T, place []int, children int, room []T) [][]T {
 	ends := make([]int, children)
 	for _, it := range items {
 		if c := place[branch[it&rowMask]]; c >= 0 {
@@ -570,7 +625,7 @@ func divide[T int32 | uint64](items []T, branch []uint16, rowMask T, place []int
 		starts[c] = kept
 		kept += n
 	}
-	moved := make([]T, kept)
+	moved := room[:kept]
 	at := append([]int(nil), starts...)
 	for _, it := range items {
 		if c := place[branch[it&rowMask]]; c >= 0 {

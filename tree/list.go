@@ -84,7 +84,11 @@ type bitmap []uint64
 // postPrune makes a list of rules of a tree. Accuracies are estimated on the
 // rows with weights, answers rest on all.
 func postPrune(ctx context.Context, root *node, x *examples, weights, all []float64, s *settings) (*list, error) {
-	p := &postPruner{settings: *s, ctx: ctx, table: x.table, root: root, weights: weights, all: all, upper: upperErrors(s.CF)}
+	t, err := x.view.Table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &postPruner{settings: *s, ctx: ctx, table: t, root: root, weights: weights, all: all, upper: upperErrors(s.CF)}
 	p.classes = make([]bitmap, x.classes)
 	words := (x.rows + 63) / 64
 	everything := make(bitmap, words)

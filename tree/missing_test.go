@@ -14,7 +14,10 @@ import (
 // judgeColumn returns what growing a tree would find out about one column.
 func judgeColumn(t *testing.T, tbl *table.Table, col int, s settings) candidate {
 	t.Helper()
-	x, err := layOut(context.Background(), tbl, len(tbl.Columns)-1, tbl.Weights)
+	x, err := layOut(context.Background(), learn.ViewOf(tbl), len(tbl.Columns)-1)
+	if err == nil {
+		err = x.weigh(tbl.Weights)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,8 +164,8 @@ func TestThresholds(t *testing.T) {
 	near(t, "66", Split{{2, 1}, {1, 2}}.Gain(), 0.081704, digit)
 	near(t, "76", Split{{2, 2}, {1, 1}}.Gain(), 0, digit)
 	c := judgeColumn(t, days, 0, resolved(t, Learner{Preset: "id3", Measure: "gini"}))
-	if c.threshold != 54 {
-		t.Errorf("gini cuts at %v", c.threshold)
+	if c.left != 2 {
+		t.Errorf("gini cuts above %d rows", c.left)
 	}
 	m := learnTable(t, days, Learner{Preset: "id3"})
 	if got := m.Outline(); got != "Temperature{≤ 54→No, > 54→Temperature{≤ 85→Yes, > 85→No}}" {

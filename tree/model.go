@@ -35,15 +35,15 @@ var (
 const thirdHeldOut = 1.0 / 3
 
 // grow grows and prunes the model's tree from its rows' table.
-func (m *Model) grow(ctx context.Context, t *table.Table) error {
+func (m *Model) grow(ctx context.Context, v *learn.View) error {
 	s := &m.settings
-	prune := s.pruning(t, m.target)
-	labels := t.Schema.Attributes[m.target].Values
-	weights := t.Weights
+	prune := s.pruning(v, m.target)
+	labels := v.Schema.Attributes[m.target].Values
+	weights := v.Weights
 	var heldOut []float64
 	if prune == "error" || prune == "cost" || prune == "rules" && s.Estimate == "validation" {
 		var err error
-		if weights, heldOut, err = m.holdOut(ctx, t); err != nil {
+		if weights, heldOut, err = m.holdOut(ctx, v); err != nil {
 			return err
 		}
 	}
@@ -51,10 +51,15 @@ func (m *Model) grow(ctx context.Context, t *table.Table) error {
 	if prune == "cost" && heldOut != nil {
 		growing = stage(ctx, 0, 0.4) // the first of two trees
 	}
-	root, x, err := grow(growing, t, m.target, weights, *s)
+	g, err := newGrower(ctx, v, m.target, *s)
 	if err != nil {
 		return err
 	}
+	root, err := g.grow(growing, weights)
+	if err != nil {
+		return err
+	}
+	x := g.examples
 	errors := learningErrors(x.classes)
 	switch prune {
 	case "pessimistic":
@@ -63,23 +68,23 @@ func (m *Model) grow(ctx context.Context, t *table.Table) error {
 		shortest(root, x.classes)
 	case "error":
 		if heldOut != nil {
-			reducedError(review(root, x, t, heldOut, s), errors)
-			readmit(root, x, t, heldOut, s, labels)
+			reducedError(review(root, x, heldOut, s), errors)
+			readmit(root, x, heldOut, s, labels)
 		}
 	case "cost":
 		if heldOut != nil {
-			alpha := bestAlpha(review(root, x, t, heldOut, s), root.n, errors)
-			if root, x, err = grow(stage(ctx, 0.4, 1), t, m.target, t.Weights, *s); err != nil {
+			alpha := bestAlpha(review(root, x, heldOut, s), root.n, errors)
+			if root, err = g.grow(stage(ctx, 0.4, 1), v.Weights); err != nil {
 				return err
 			}
 			costComplexity(root, alpha*root.n, errors)
 		}
 	case "rules":
-		estimateOn := t.Weights
+		estimateOn := v.Weights
 		if heldOut != nil {
 			estimateOn = heldOut
 		}
-		m.list, err = postPrune(ctx, root, x, estimateOn, t.Weights, s)
+		m.list, err = postPrune(ctx, root, x, estimateOn, v.Weights, s)
 		return err
 	}
 	m.tree = flatten(root, x, s, labels)
@@ -93,22 +98,22 @@ func stage(ctx context.Context, from, to float64) context.Context {
 
 // holdOut divides the rows' weights: two thirds to grow from, one to prune by.
 // Of so few rows that one of the two is empty nothing is held out.
-func (m *Model) holdOut(ctx context.Context, t *table.Table) (weights, heldOut []float64, err error) {
-	hashes, err := learn.HashRows(ctx, t)
+func (m *Model) holdOut(ctx context.Context, v *learn.View) (weights, heldOut []float64, err error) {
+	hashes, err := v.Hashes(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	weights, heldOut = make([]float64, t.Rows()), make([]float64, t.Rows())
+	weights, heldOut = make([]float64, v.Rows()), make([]float64, v.Rows())
 	total, out := 0.0, 0.0
 	for r, h := range hashes {
-		w := t.Weight(r)
+		w := v.Weight(r)
 		heldOut[r] = learn.HoldOut(h, m.seed, w, thirdHeldOut)
 		weights[r] = w - heldOut[r]
 		total += weights[r]
 		out += heldOut[r]
 	}
 	if total == 0 || out == 0 {
-		return t.Weights, nil, nil
+		return v.Weights, nil, nil
 	}
 	return weights, heldOut, nil
 }

@@ -107,7 +107,7 @@ const gone = -1
 func (h *held) gain() float64 { return h.asTree - h.asLeaf }
 
 // review sends held-out rows down a tree.
-func review(root *node, x *examples, t *table.Table, weights []float64, s *settings) *held {
+func review(root *node, x *examples, weights []float64, s *settings) *held {
 	errors := learningErrors(x.classes)
 	order := 0
 	var build func(nd *node, parent *held) *held
@@ -122,16 +122,12 @@ func review(root *node, x *examples, t *table.Table, weights []float64, s *setti
 		return h
 	}
 	top := build(root, nil)
-	var send func(h *held, row int32, w float64)
-	send = func(h *held, row int32, w float64) {
-		h.asLeaf += w * x.error(h.node, row)
-		follow(h.node, t.Columns, row, s, func(b int, share float64) { send(h.children[b], row, w*share) })
+	var send func(h *held, row example, w float64)
+	send = func(h *held, row example, w float64) {
+		h.asLeaf += w * x.error(h.node, row.number)
+		follow(h.node, row, s, func(b int, share float64) { send(h.children[b], row, w*share) })
 	}
-	for r, w := range weights {
-		if w > 0 {
-			send(top, int32(r), w)
-		}
-	}
+	x.visit(weights, func(row example, w float64) { send(top, row, w) })
 	var add func(h *held)
 	add = func(h *held) {
 		if h.isLeaf() {
@@ -162,13 +158,58 @@ func (x *examples) error(nd *node, row int32) float64 {
 	return 0
 }
 
+// example is a row, and where its cells are.
+type example struct {
+	number int32
+	cells  []table.Column
+	at     int
+}
+
+// visit calls work for the rows that have a weight. It brings the cells of a
+// few of them together first, so that those of a row are near each other
+// however far down a tree they are asked for.
+func (x *examples) visit(weights []float64, work func(row example, w float64)) {
+	const most = 256
+	columns := make([]table.Column, len(x.columns))
+	var rows []int32
+	flush := func() {
+		for col := range columns {
+			switch a := &x.view.Schema.Attributes[col]; {
+			case col == x.target:
+			case a.Kind == table.Numeric:
+				columns[col].Floats = resize(columns[col].Floats, len(rows))
+				for i, r := range rows {
+					columns[col].Floats[i] = x.view.Float(col, int(r))
+				}
+			default:
+				columns[col].Codes = resize(columns[col].Codes, len(rows))
+				for i, r := range rows {
+					columns[col].Codes[i] = x.view.Code(col, int(r))
+				}
+			}
+		}
+		for i, r := range rows {
+			work(example{r, columns, i}, weights[r])
+		}
+		rows = rows[:0]
+	}
+	for r, w := range weights {
+		if w > 0 {
+			if rows = append(rows, int32(r)); len(rows) == most {
+				flush()
+			}
+		}
+	}
+	flush()
+}
+
 // follow calls visit for the branches that a row takes, with its share of each.
-func follow(nd *node, columns []table.Column, row int32, s *settings, visit func(b int, share float64)) {
+func follow(nd *node, row example, s *settings, visit func(b int, share float64)) {
 	if nd.isLeaf() {
 		return
 	}
 	if nd.numeric {
-		cell := columns[nd.col].Floats[row]
+		cell := row.cells[nd.col].Floats[row.at]
 		if cell <= nd.threshold {
 			visit(0, 1)
 			return
@@ -177,7 +218,7 @@ func follow(nd *node, columns []table.Column, row int32, s *settings, visit func
 			visit(1, 1)
 			return
 		}
-	} else if code := columns[nd.col].Codes[row]; code >= 0 {
+	} else if code := row.cells[nd.col].Codes[row.at]; code >= 0 {
 		visit(int(nd.branch[code]), 1)
 		return
 	}
@@ -283,10 +324,10 @@ func reducedError(top *held, errors func(*node) float64) {
 
 // readmit adds held-out rows to the statistics of a pruned tree, so that its
 // answers rest on all rows.
-func readmit(root *node, x *examples, t *table.Table, weights []float64, s *settings, labels []string) {
-	var send func(nd *node, row int32, w float64, known bool)
-	send = func(nd *node, row int32, w float64, known bool) {
-		x.add(nd.stat, row, w)
+func readmit(root *node, x *examples, weights []float64, s *settings, labels []string) {
+	var send func(nd *node, row example, w float64, known bool)
+	send = func(nd *node, row example, w float64, known bool) {
+		x.add(nd.stat, row.number, w)
 		if known {
 			nd.known += w
 		}
@@ -297,16 +338,12 @@ func readmit(root *node, x *examples, t *table.Table, weights []float64, s *sett
 		}
 		var ways [2]way
 		taken := ways[:0]
-		follow(nd, t.Columns, row, s, func(b int, share float64) { taken = append(taken, way{b, share}) })
+		follow(nd, row, s, func(b int, share float64) { taken = append(taken, way{b, share}) })
 		for _, to := range taken {
 			send(nd.kids[to.b], row, w*to.share, len(taken) == 1 && to.share == 1)
 		}
 	}
-	for r, w := range weights {
-		if w > 0 {
-			send(root, int32(r), w, true)
-		}
-	}
+	x.visit(weights, func(row example, w float64) { send(root, row, w, true) })
 	var settle func(nd *node, parent int32)
 	settle = func(nd *node, parent int32) {
 		if x.classes > 0 {

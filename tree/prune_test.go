@@ -96,7 +96,7 @@ func TestReducedErrorPruning(t *testing.T) {
 	warmth := shape{"Temperature", nil}
 	s := resolved(t, Learner{Preset: "id3"})
 	validation, ones := byFigure31(t, tbl)
-	x, err := layOut(context.Background(), validation, 4, nil)
+	x, err := layOut(context.Background(), learn.ViewOf(validation), 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestReducedErrorPruning(t *testing.T) {
 	extended := shape{"Outlook", map[string]shape{
 		"Sunny": {"Humidity", map[string]shape{"Normal": warmth}}, "Rain": wind,
 	}}.fill(tbl, rows, -1)
-	top := review(extended, x, validation, ones, &s)
+	top := review(extended, x, ones, &s)
 	if count1(extended) != 11 || top.asTree != 2 {
 		t.Errorf("%d nodes, %v errors before", count1(extended), top.asTree)
 	}
@@ -117,7 +117,7 @@ func TestReducedErrorPruning(t *testing.T) {
 	grown := shape{"Outlook", map[string]shape{
 		"Sunny": {"Temperature", map[string]shape{"Mild": {"Humidity", nil}}}, "Rain": wind,
 	}}.fill(tbl, rows, -1)
-	top = review(grown, x, validation, ones, &s)
+	top = review(grown, x, ones, &s)
 	if top.asTree != 4 {
 		t.Errorf("%v errors of ID3's tree", top.asTree)
 	}
@@ -146,24 +146,29 @@ func TestReducedErrorPruning(t *testing.T) {
 func TestReducedErrorPruningByHand(t *testing.T) {
 	tbl := mixed(600)
 	s := resolved(t, Learner{Prune: "none"})
-	grown := func() (*node, *examples, *table.Table, []float64) {
+	grown := func() (*node, *examples, []float64) {
 		m := &Model{seed: 3, target: 20}
-		weights, heldOut, err := m.holdOut(context.Background(), tbl)
+		v := learn.ViewOf(tbl)
+		weights, heldOut, err := m.holdOut(context.Background(), v)
 		if err != nil {
 			t.Fatal(err)
 		}
-		root, x, err := grow(context.Background(), tbl, 20, weights, s)
+		g, err := newGrower(context.Background(), v, 20, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return root, x, tbl, heldOut
+		root, err := g.grow(context.Background(), weights)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return root, g.examples, heldOut
 	}
-	fast, x, _, heldOut := grown()
-	reducedError(review(fast, x, tbl, heldOut, &s), learningErrors(2))
+	fast, x, heldOut := grown()
+	reducedError(review(fast, x, heldOut, &s), learningErrors(2))
 
-	plain, x, _, heldOut := grown()
+	plain, x, heldOut := grown()
 	for {
-		top := review(plain, x, tbl, heldOut, &s)
+		top := review(plain, x, heldOut, &s)
 		var best *held
 		var visit func(h *held)
 		visit = func(h *held) {

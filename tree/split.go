@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/accrete-ml/accrete/encode"
 )
 
 // candidate is the best test of one column at one node.
@@ -15,10 +13,9 @@ type candidate struct {
 	gain     float64 // how much lower the impurity is after the test
 	by       float64 // what the measure divides the gain by; 0 for nothing
 
-	threshold float64 // numeric
-	left      int     // numeric: how many of the sorted rows lie below it
-	values    []int32 // nominal: the values that have rows
-	goesLeft  []bool  // nominal, binary: the values on the left
+	left     int     // numeric: how many of the sorted rows lie below the threshold
+	values   []int32 // nominal: the values that have rows
+	goesLeft []bool  // nominal, binary: the values on the left
 }
 
 // Ties: gains that differ by less than rounding errors do are equal.
@@ -120,8 +117,7 @@ func (g *grower) judgeNumeric(p *part, k int, weights []float64, s *scratch) can
 	for i := range above {
 		above[i] = known[i] - below[i]
 	}
-	cells := g.table.Columns[p.live[k]].Floats
-	c := candidate{left: left, threshold: encode.Between(cells[f.row(entries[left-1])], cells[f.row(entries[left])])}
+	c := candidate{left: left}
 	g.measureUp(&c, p, s.stat[2*D:4*D], missing)
 	return c
 }
@@ -404,10 +400,10 @@ func (g *grower) judgeNominal(p *part, k int, weights []float64, s *scratch) can
 	if len(values) >= mostBranch {
 		return candidate{}
 	}
-	c := candidate{values: values}
 	if g.Binary {
-		return g.bestHalves(c, p, g.columns[p.live[k]].values, stat, missing)
+		return g.bestHalves(p, g.columns[p.live[k]].values, values, stat, missing, s)
 	}
+	c := candidate{values: slices.Clone(values)}
 	heavy := 0
 	for b := range values {
 		if g.measure.weight(stat[b*g.size:(b+1)*g.size]) >= g.MinRows {
@@ -454,6 +450,7 @@ func (g *grower) tally(p *part, col int, weights []float64, s *scratch) (values 
 	if last := stat[column.values*D : bins]; g.measure.weight(last) > 0 {
 		missing = last
 	}
+	values = s.values[:0]
 	for v := range column.values {
 		branch := stat[v*D : (v+1)*D]
 		if g.measure.weight(branch) > 0 {
@@ -461,6 +458,7 @@ func (g *grower) tally(p *part, col int, weights []float64, s *scratch) (values 
 			values = append(values, int32(v))
 		}
 	}
+	s.values = values
 	return values, stat[:len(values)*D], missing
 }
 
@@ -484,7 +482,7 @@ func (g *grower) tallyWide(p *part, column *codes, weights []float64, s *scratch
 	for len(s.slots) <= column.values {
 		s.slots = append(s.slots, -1)
 	}
-	stat = s.stat[:0]
+	stat, values = s.stat[:0], s.values[:0]
 	none := make([]float64, D)
 	lost := make([]float64, D)
 	for _, r := range p.rows {
@@ -509,17 +507,28 @@ func (g *grower) tallyWide(p *part, column *codes, weights []float64, s *scratch
 	for _, v := range values {
 		s.slots[v] = -1
 	}
-	s.stat = stat
+	s.stat, s.values = stat, values
 	return values, stat, missing
+}
+
+// halving is working memory of bestHalves.
+type halving struct {
+	known, below, sides []float64
+	position            []float64 // of each value
+	order, left         []int
 }
 
 // bestHalves finds the best way to send the values left and right. With two
 // classes, or a numeric target, the best of all ways is among the cuts of the
 // values sorted by the share of one class, or by mean (Breiman et al. 1984,
 // theorem 4.5). With more classes it looks at the cuts for each class in turn.
-func (g *grower) bestHalves(c candidate, p *part, values int, stat, missing []float64) candidate {
+func (g *grower) bestHalves(p *part, values int, present []int32, stat, missing []float64, s *scratch) candidate {
 	D := g.size
-	known := make([]float64, D)
+	h := &s.halves
+	h.known, h.below, h.sides = resize(h.known, D), resize(h.below, D), resize(h.sides, 2*D)
+	h.position, h.order = resize(h.position, len(present)), resize(h.order, len(present))
+	known, below, sides, position, order := h.known, h.below, h.sides, h.position, h.order
+	clear(known)
 	for i, x := range stat {
 		known[i%D] += x
 	}
@@ -527,10 +536,8 @@ func (g *grower) bestHalves(c candidate, p *part, values int, stat, missing []fl
 	if g.classes > 2 {
 		orders = g.classes
 	}
-	sides := make([]float64, 2*D)
-	best := candidate{values: c.values}
-	position := make([]float64, len(c.values))
-	order := make([]int, len(c.values))
+	var best candidate
+	heavyLeft := false
 	for o := range orders {
 		for b := range order {
 			order[b] = b
@@ -545,9 +552,9 @@ func (g *grower) bestHalves(c candidate, p *part, values int, stat, missing []fl
 			}
 		}
 		slices.SortStableFunc(order, func(a, b int) int {
-			return cmp.Or(cmp.Compare(position[a], position[b]), cmp.Compare(c.values[a], c.values[b]))
+			return cmp.Or(cmp.Compare(position[a], position[b]), cmp.Compare(present[a], present[b]))
 		})
-		below := make([]float64, D)
+		clear(below)
 		for cut := 1; cut < len(order); cut++ {
 			b := order[cut-1]
 			for i, x := range stat[b*D : (b+1)*D] {
@@ -560,13 +567,17 @@ func (g *grower) bestHalves(c candidate, p *part, values int, stat, missing []fl
 			if g.measure.weight(sides[:D]) < g.MinRows || g.measure.weight(sides[D:]) < g.MinRows {
 				continue
 			}
-			here := candidate{values: c.values}
+			var here candidate
 			g.measureUp(&here, p, sides, missing)
 			if here.ok && (!best.ok || here.gain > best.gain+tie) {
 				best = here
-				best.goesLeft = halves(values, c.values, order[:cut], 2*g.measure.weight(below) > g.measure.weight(known))
+				h.left = append(h.left[:0], order[:cut]...)
+				heavyLeft = 2*g.measure.weight(below) > g.measure.weight(known)
 			}
 		}
+	}
+	if best.ok {
+		best.goesLeft = halves(values, present, h.left, heavyLeft)
 	}
 	return best
 }

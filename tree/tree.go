@@ -256,17 +256,24 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 		if err != nil {
 			return nil, err
 		}
-		return modelOf(ctx, t, nil, target, task.Seed, s)
+		m, err := modelOf(ctx, learn.ViewOf(t), target, task.Seed, s)
+		if err != nil {
+			return nil, err
+		}
+		return m, nil
 	}
-	gathering := (&learn.Rows{}).Gather(task.Source, task.Target, nil)
-	if err := gathering.Add(ctx, task.Table); err != nil {
-		return nil, err
-	}
-	rows, err := gathering.Rows(ctx)
+	v, keep, err := learn.Survey(ctx, task.Table, task.Source, task.Target)
 	if err != nil {
 		return nil, err
 	}
-	return learnRows(ctx, rows, target, task.Seed, s)
+	m, err := modelOf(ctx, v, target, task.Seed, s)
+	if err != nil {
+		return nil, err
+	}
+	if m.rows, err = keep(ctx); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // learnable returns the rows that have a target and weigh something, with
@@ -294,21 +301,26 @@ func learnable(t *table.Table, target int) (*table.Table, error) {
 
 // learnRows grows a tree from rows that were gathered.
 func learnRows(ctx context.Context, rows *learn.Rows, target string, seed uint64, s settings) (learn.Model, error) {
-	t, err := rows.Table(ctx)
+	v, err := rows.View(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return modelOf(ctx, t, rows, target, seed, s)
+	m, err := modelOf(ctx, v, target, seed, s)
+	if err != nil {
+		return nil, err
+	}
+	m.rows = rows
+	return m, nil
 }
 
-// modelOf grows a tree from a table, of rows that the model keeps, or nil.
-func modelOf(ctx context.Context, t *table.Table, rows *learn.Rows, target string, seed uint64, s settings) (learn.Model, error) {
-	m := &Model{settings: s, seed: seed, rows: rows, schema: t.Schema, target: t.Schema.Index(target)}
+// modelOf grows a tree from a view of rows.
+func modelOf(ctx context.Context, v *learn.View, target string, seed uint64, s settings) (*Model, error) {
+	m := &Model{settings: s, seed: seed, schema: v.Schema, target: v.Schema.Index(target)}
 	if m.target < 0 {
 		return nil, fmt.Errorf("no source has the target %q any more", target)
 	}
-	a := &t.Schema.Attributes[m.target]
-	if t.Rows() == 0 {
+	a := &v.Schema.Attributes[m.target]
+	if v.Rows() == 0 || a.Kind == table.Nominal && len(a.Values) == 0 {
 		return nil, fmt.Errorf("target %q is missing in all rows; there is nothing to learn from", target)
 	}
 	if a.Kind == table.Numeric && (s.Stop != "none" || s.Prune == "mdl" || s.Prune == "rules") {
@@ -317,7 +329,7 @@ func modelOf(ctx context.Context, t *table.Table, rows *learn.Rows, target strin
 	if a.Kind == table.Nominal && s.Measure == "variance" {
 		return nil, fmt.Errorf("setting measure=variance: target %q is nominal; use gain, ratio, distance, gini or kearns", target)
 	}
-	if err := m.grow(ctx, t); err != nil {
+	if err := m.grow(ctx, v); err != nil {
 		return nil, err
 	}
 	learn.Report(ctx, 1)
@@ -328,15 +340,15 @@ func modelOf(ctx context.Context, t *table.Table, rows *learn.Rows, target strin
 const manyRows = 20_000
 
 // pruning returns how a tree of these rows is pruned.
-func (s *settings) pruning(t *table.Table, target int) string {
+func (s *settings) pruning(v *learn.View, target int) string {
 	if s.Prune != "auto" {
 		return s.Prune
 	}
 	rows := 0.0
-	for r := range t.Rows() {
-		rows += t.Weight(r)
+	for r := range v.Rows() {
+		rows += v.Weight(r)
 	}
-	if rows >= manyRows || t.Schema.Attributes[target].Kind == table.Numeric {
+	if rows >= manyRows || v.Schema.Attributes[target].Kind == table.Numeric {
 		return "cost"
 	}
 	return "pessimistic"

@@ -15,6 +15,14 @@ type Room[T any] struct {
 	rows []T
 }
 
+// Keys lends the room for keys, for the time between two sorts.
+func (room *Room[T]) Keys(n int) []uint64 {
+	if cap(room.keys) < n {
+		room.keys = make([]uint64, n)
+	}
+	return room.keys[:n]
+}
+
 // Sort sorts keys ascending and moves rows along. Digits in which all keys
 // agree cost one look, not a pass: small integers sort in two or three.
 func Sort[T any](keys []uint64, rows []T) { new(Room[T]).Sort(keys, rows) }
@@ -35,10 +43,10 @@ func (room *Room[T]) Sort(keys []uint64, rows []T) {
 	if sorted {
 		return
 	}
-	if cap(room.keys) < n {
-		room.keys, room.rows = make([]uint64, n), make([]T, n)
+	if cap(room.rows) < n {
+		room.rows = make([]T, n)
 	}
-	fromKeys, toKeys := keys, room.keys[:n]
+	fromKeys, toKeys := keys, room.Keys(n)
 	fromRows, toRows := rows, room.rows[:n]
 	for d := range digits {
 		if count[d][byte(keys[0]>>(8*d))] == n {

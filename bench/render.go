@@ -104,7 +104,8 @@ func (p *page) writeLosses(say sayer) {
 	}
 	say("By more than the spread (speed, memory, size), or than chance (accuracy: on more sets than the other way round, or over all sets; log loss: over")
 	say("all sets; p-values by Wilcoxon's test, adjusted for all pairs). `tree`, `rulenet` and `neuraltree` keep their rows, so that updates are exact and")
-	say("sources can be forgotten: their saved models are as large as the table, and an update learns again.\n")
+	say("sources can be forgotten: their saved models hold the table's rows, and an update learns again. The time of `rulenet` includes the choice of its")
+	say("size on rows held out. A `learnpp` is ten networks, and an update with a row that it gets wrong trains one more.\n")
 	for _, l := range p.Losses {
 		say("- %s", l)
 	}

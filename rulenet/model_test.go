@@ -495,6 +495,13 @@ func TestPublishedUpdateExtends(t *testing.T) {
 				}
 			}
 		}
+		if anew := newLedger(p.sheet, p.stream.weights, 2*planes); anew.unit == p.ledger.unit {
+			for col, want := range anew.census {
+				if !slices.Equal(p.ledger.census[col], want) {
+					t.Fatalf("the census of column %d is %v, expected %v", col, p.ledger.census[col], want)
+				}
+			}
+		}
 		total := 0.0
 		for r := range all.Rows() {
 			total += all.Weight(r)

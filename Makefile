@@ -15,7 +15,7 @@ accrete:
 test: check
 	scripts/laws 1
 	$(MAKE) race
-	scripts/fuzz 3s
+	scripts/fuzz 2s
 
 test-long: check
 	ACCRETE_LONG=1 scripts/laws 0 -timeout 60m

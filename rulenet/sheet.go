@@ -1,6 +1,7 @@
 package rulenet
 
 import (
+	"cmp"
 	"context"
 	"math"
 	mathbits "math/bits"
@@ -150,6 +151,17 @@ func (s *sheet) collapse(codes [][]int32, class []int32, rows int) []int32 {
 	return kept
 }
 
+// heavyFirst returns the rows, those of greater weight first: where they have
+// their bits in that order, most lanes of a ledger have few planes.
+func heavyFirst(weights []float64) []int32 {
+	order := make([]int32, len(weights))
+	for row := range order {
+		order[row] = int32(row)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(weights[b], weights[a]) })
+	return order
+}
+
 // place gives each distinct row its bit.
 func (s *sheet) place() {
 	s.first = make([]int, s.classes()+1)
@@ -159,8 +171,10 @@ func (s *sheet) place() {
 		s.first[c] = word
 		begin := row
 		for row < len(s.class) && int(s.class[row]) == c {
-			s.at[row] = int32(word*64 + row - begin)
 			row++
+		}
+		for i, r := range heavyFirst(s.weights[begin:row]) {
+			s.at[begin+int(r)] = int32(word*64 + i)
 		}
 		word += (bits.Words(row-begin) + lane - 1) / lane * lane
 	}
@@ -229,6 +243,7 @@ func (s *sheet) match(tests []test, into bits.Set) {
 // to planes enough for the search, which compares sums.
 type ledger struct {
 	planes []bits.Set // nil: every row weighs one
+	depth  []uint8    // of each lane: the planes that hold rows of it are among so many
 	unit   float64
 	class  []int64 // of each class
 	total  int64
@@ -275,8 +290,21 @@ func newLedger(s *sheet, weights []float64, most int) *ledger {
 	if l.planes == nil {
 		l.planes = []bits.Set{make(bits.Set, len(s.valid))} // nothing weighs anything
 	}
+	l.sound()
 	l.survey(s)
 	return l
+}
+
+// sound finds the depth of each lane.
+func (l *ledger) sound() {
+	l.depth = make([]uint8, len(l.planes[0])/lane)
+	for b, plane := range l.planes {
+		for word, x := range plane {
+			if x != 0 {
+				l.depth[word/lane] = uint8(b + 1)
+			}
+		}
+	}
 }
 
 // survey takes the census of a sheet.
@@ -318,7 +346,7 @@ func (l *ledger) lane(x *[lane]uint64, at int) int64 {
 		return int64(mathbits.OnesCount64(x[0]) + mathbits.OnesCount64(x[1]) + mathbits.OnesCount64(x[2]) + mathbits.OnesCount64(x[3]))
 	}
 	sum := int64(0)
-	for b, plane := range l.planes {
+	for b, plane := range l.planes[:l.depth[at/lane]] {
 		p := plane[at : at+lane : at+lane]
 		sum += int64(mathbits.OnesCount64(x[0]&p[0])+mathbits.OnesCount64(x[1]&p[1])+mathbits.OnesCount64(x[2]&p[2])+mathbits.OnesCount64(x[3]&p[3])) << b
 	}

@@ -212,7 +212,8 @@ func (u *publishedUpdate) rebuild() {
 	x.first[classes] = words
 	x.valid = make(bits.Set, words)
 	clear(u.used)
-	for row, c := range s.class {
+	for _, row := range heavyFirst(s.weights) {
+		c := s.class[row]
 		x.at[row] = int32(x.first[c]*64 + u.used[c])
 		u.used[c]++
 		x.valid.Put(int(x.at[row]))
@@ -231,6 +232,7 @@ func (u *publishedUpdate) reweigh() {
 	l := newLedger(u.sheet, u.stream.weights, 2*planes)
 	if l.planes == nil {
 		l.planes = []bits.Set{slices.Clone(u.sheet.valid)}
+		l.sound()
 	}
 	if u.ledger != nil && u.ledger.unit != l.unit {
 		u.epoch++
@@ -264,6 +266,7 @@ func (u *publishedUpdate) gather(rows []template) error {
 		return err
 	}
 	l := &ledger{unit: u.ledger.unit, class: make([]int64, s.classes()), planes: []bits.Set{make(bits.Set, len(sheet.valid))}}
+	l.sound()
 	for i, at := range sheet.at {
 		l.add(int(at), int(sheet.class[i]), sheet.weights[i])
 	}
@@ -406,6 +409,7 @@ func (l *ledger) add(at, class int, weight float64) int64 {
 				l.planes = append(l.planes, make(bits.Set, len(l.planes[0])))
 			}
 			l.planes[b][word] ^= bit
+			l.depth[word/lane] = max(l.depth[word/lane], uint8(b+1))
 			if l.planes[b][word]&bit != 0 {
 				break
 			}

@@ -10,7 +10,7 @@ import weka.core.*;
 
 /** Weka's learners with their default settings, in the protocol of protocol.go. */
 public class Weka {
-    static final int FOLDS = 10, BATCH = 100_000, SINGLES = 200, REPEATS = 25;
+    static final int FOLDS = 10, BATCH = 100_000, SINGLES = 5000, REPEATS = 25;
 
     static final Map<String, Supplier<Classifier>> METHODS = Map.of(
             "ZeroR", weka.classifiers.rules.ZeroR::new,

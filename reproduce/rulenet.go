@@ -48,11 +48,12 @@ func init() {
 			})
 		}
 	}
-	// The same over divisions of the votes that others used, where the means
-	// can be compared without the chance of the division: which 200 rows are
-	// learnt from moves a mean of twenty by 0.3. What the most frequent class
-	// gives shows that the divisions are the same. Missing cells were a value
-	// of their own in the Bayes classifier there.
+	// The same over given divisions of the votes, because which 200 rows are
+	// learnt from moves a mean of twenty by 0.3. That the reproduction used
+	// these is inferred: what it prints for the most frequent class and for
+	// Bayes, with their deviations, comes out on these divisions alone of
+	// fourteen that were tried. They are kind to every method: over 400
+	// random divisions the rules are right on 94.2 %.
 	votes := &ruleNetworkSets[1]
 	for _, e := range []struct {
 		learner   string

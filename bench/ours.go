@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/learn"
-	_ "github.com/accrete-ml/accrete/learn/all"
+	_ "github.com/accrete-ml/accrete/learners/all"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )

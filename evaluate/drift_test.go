@@ -6,11 +6,11 @@ import (
 	"os"
 	"testing"
 
-	_ "github.com/accrete-ml/accrete/bayes"
 	"github.com/accrete-ml/accrete/learn"
+	_ "github.com/accrete-ml/accrete/learners/bayes"
+	_ "github.com/accrete-ml/accrete/learners/tree"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
-	_ "github.com/accrete-ml/accrete/tree"
 )
 
 // coins is a stream of rows for many rules: the column rule says which of them

@@ -12,7 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
-	_ "github.com/accrete-ml/accrete/learn/all"
+	_ "github.com/accrete-ml/accrete/learners/all"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )

@@ -16,7 +16,7 @@
 // its progress.
 //
 // Learners register themselves (Register); importing
-// github.com/accrete-ml/accrete/learn/all brings in every one of them.
+// github.com/accrete-ml/accrete/learners/all brings in every one of them.
 package learn
 
 import (

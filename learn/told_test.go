@@ -11,12 +11,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "github.com/accrete-ml/accrete/bayes"
 	"github.com/accrete-ml/accrete/learn"
-	_ "github.com/accrete-ml/accrete/prior"
+	_ "github.com/accrete-ml/accrete/learners/bayes"
+	_ "github.com/accrete-ml/accrete/learners/prior"
+	_ "github.com/accrete-ml/accrete/learners/tree"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
-	_ "github.com/accrete-ml/accrete/tree"
 )
 
 var ctx = context.Background()

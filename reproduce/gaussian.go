@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/datasets"
-	"github.com/accrete-ml/accrete/gaussian"
 	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/gaussian"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/accrete-ml/accrete/neural"
+	"github.com/accrete-ml/accrete/learners/neural"
 )
 
 // Networks: the figures of Mitchell 1997, chapter 4 and section 6.5, and

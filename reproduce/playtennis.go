@@ -10,10 +10,10 @@ import (
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
-	_ "github.com/accrete-ml/accrete/learn/all" // experiments may name any learner
+	_ "github.com/accrete-ml/accrete/learners/all" // experiments may name any learner
+	"github.com/accrete-ml/accrete/learners/tree"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
-	"github.com/accrete-ml/accrete/tree"
 )
 
 // The PlayTennis figures of Mitchell 1997: information gain and ID3 (chapter

@@ -16,11 +16,11 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	_ "github.com/accrete-ml/accrete/bayes"
 	"github.com/accrete-ml/accrete/learn"
+	_ "github.com/accrete-ml/accrete/learners/bayes"
+	_ "github.com/accrete-ml/accrete/learners/tree"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
-	_ "github.com/accrete-ml/accrete/tree"
 )
 
 // townTable is a table in which one value of the town occurs.

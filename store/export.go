@@ -149,7 +149,7 @@ func (s *Store) Import(ctx context.Context, path, name string, at time.Time) (Ve
 }
 
 // ReadFile reads an exported model. The package of its learner must have been
-// imported (learn/all has them all).
+// imported (learners/all has them all).
 func ReadFile(path string) (learn.Model, History, error) {
 	f, err := osDisk{}.Open(path)
 	if err != nil {

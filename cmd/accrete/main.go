@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	_ "github.com/accrete-ml/accrete/learn/all"
+	_ "github.com/accrete-ml/accrete/learners/all"
 )
 
 func main() { os.Exit(run()) }

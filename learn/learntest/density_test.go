@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/accrete-ml/accrete/bayes"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/bayes"
 	"github.com/accrete-ml/accrete/table"
 )
 

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/accrete-ml/accrete/bayes"
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/prior"
+	"github.com/accrete-ml/accrete/learners/bayes"
+	"github.com/accrete-ml/accrete/learners/prior"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )

@@ -3,8 +3,8 @@ package ensemble_test
 import (
 	"testing"
 
-	"github.com/accrete-ml/accrete/ensemble"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/ensemble"
 	"github.com/accrete-ml/accrete/table"
 )
 

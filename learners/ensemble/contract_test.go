@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accrete-ml/accrete/ensemble"
 	"github.com/accrete-ml/accrete/learn/learntest"
+	"github.com/accrete-ml/accrete/learners/ensemble"
 )
 
 // Package all of learn checks every learner as it comes; here are other

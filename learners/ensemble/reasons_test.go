@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accrete-ml/accrete/ensemble"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/ensemble"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learn"
+	_ "github.com/accrete-ml/accrete/learners/tree"
 	"github.com/accrete-ml/accrete/table"
-	_ "github.com/accrete-ml/accrete/tree"
 )
 
 // κ = (Θ1 − Θ2)/(1 − Θ2) of 50 rows: both say yes of 20, both no of 15, the

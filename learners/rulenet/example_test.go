@@ -7,7 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/rulenet"
+	"github.com/accrete-ml/accrete/learners/rulenet"
 )
 
 // What one rule says of a congressman's party, by the votes of 1984.

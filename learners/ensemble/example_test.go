@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/datasets"
-	"github.com/accrete-ml/accrete/ensemble"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/ensemble"
 	"github.com/accrete-ml/accrete/table"
 )
 

@@ -1,7 +1,7 @@
 """Times scikit-learn's MLPClassifier on the sizes of bench_test.go, for
 comparison in the same run:
 
-    go test ./neural -run - -bench 'Epoch|Small' && python3 neural/testdata/peer.py
+    go test ./learners/neural -run - -bench 'Epoch|Small' && python3 learners/neural/testdata/peer.py
 """
 import time
 import warnings

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/accrete-ml/accrete/ensemble"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/ensemble"
 	"github.com/accrete-ml/accrete/table"
 )
 

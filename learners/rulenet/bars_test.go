@@ -154,7 +154,7 @@ func TestDNA(t *testing.T) {
 	if !long {
 		return
 	}
-	rows, _, err := table.ReadFile(background, "../bench/data/dna_binary.csv.gz", table.Options{Target: "Class"})
+	rows, _, err := table.ReadFile(background, "../../bench/data/dna_binary.csv.gz", table.Options{Target: "Class"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,11 +169,11 @@ func TestAdult(t *testing.T) {
 	if !long {
 		return
 	}
-	train, _, err := table.ReadFile(background, "../bench/data/adult_train.csv.gz", table.Options{Target: "income"})
+	train, _, err := table.ReadFile(background, "../../bench/data/adult_train.csv.gz", table.Options{Target: "income"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	test, _, err := table.ReadFile(background, "../bench/data/adult_test.csv.gz", table.Options{Target: "income"})
+	test, _, err := table.ReadFile(background, "../../bench/data/adult_test.csv.gz", table.Options{Target: "income"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/neural"
+	"github.com/accrete-ml/accrete/learners/neural"
 	"github.com/accrete-ml/accrete/table"
 )
 

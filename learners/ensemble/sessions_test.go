@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/datasets"
-	"github.com/accrete-ml/accrete/ensemble"
 	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/learn"
-	_ "github.com/accrete-ml/accrete/learn/all"
+	_ "github.com/accrete-ml/accrete/learners/all"
+	"github.com/accrete-ml/accrete/learners/ensemble"
 	"github.com/accrete-ml/accrete/table"
 )
 

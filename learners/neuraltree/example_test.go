@@ -6,7 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/neuraltree"
+	"github.com/accrete-ml/accrete/learners/neuraltree"
 )
 
 // Whether an odd number of three bits is set takes three units, no more. Each

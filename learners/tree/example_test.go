@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/tree"
 	"github.com/accrete-ml/accrete/table"
-	"github.com/accrete-ml/accrete/tree"
 )
 
 // A tree from eight days, its rules, and its answer for a day on which the

@@ -1,0 +1,14 @@
+// Package all brings in every learner. Importing it registers them; a new
+// learner adds its line here.
+package all
+
+import (
+	_ "github.com/accrete-ml/accrete/learners/bayes"
+	_ "github.com/accrete-ml/accrete/learners/ensemble"
+	_ "github.com/accrete-ml/accrete/learners/gaussian"
+	_ "github.com/accrete-ml/accrete/learners/neural"
+	_ "github.com/accrete-ml/accrete/learners/neuraltree"
+	_ "github.com/accrete-ml/accrete/learners/prior"
+	_ "github.com/accrete-ml/accrete/learners/rulenet"
+	_ "github.com/accrete-ml/accrete/learners/tree"
+)

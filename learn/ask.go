@@ -28,8 +28,8 @@ type Answer struct {
 	// LogDensity is the natural log of the density of what is known,
 	// numbers in deviations of their columns.
 	LogDensity float64
-	// Experience is the share of rows that the model expects to be less
-	// dense than what is known, in the same columns. Near 0 the question
+	// Experience is the share of rows that the model expects to be no
+	// denser than what is known, in the same columns. Near 0 the question
 	// lies outside of what the model has seen.
 	Experience float64
 }

@@ -199,12 +199,12 @@ type answered struct {
 	// Density is that of what is given, numbers in deviations.
 	Density    float64 `json:"density"`
 	LogDensity float64 `json:"log_density"`
-	// Experience is the share of cases that are expected to be less usual.
+	// Experience is the share of cases that are expected to be as unusual or more so.
 	Experience float64 `json:"experience"`
 	Outside    bool    `json:"outside"`
 }
 
-// leastExperience is the share of less usual cases below which a question is
+// leastExperience is the share of cases as unusual below which a question is
 // outside of a model's experience.
 const leastExperience = 0.01
 
@@ -258,6 +258,6 @@ func printAnswer(w io.Writer, at *table.Attribute, x *answered) {
 		fmt.Fprintf(w, "%s = %s\n", at.Name, strings.Join(shares, ", "))
 	}
 	if x.Outside {
-		fmt.Fprintf(w, "  outside my experience: %s of cases are less usual than this one\n", percent(x.Experience))
+		fmt.Fprintf(w, "  outside my experience: %s of cases are as unusual as this one\n", percent(x.Experience))
 	}
 }

@@ -134,8 +134,10 @@ func (c *column) modes(units []float64) []float64 {
 const probes = 2000
 
 // experience returns the share of rows, made up as the model expects them,
-// that are less dense than a row in the cells that are known of it; 1 if
-// nothing is known.
+// that are no denser than a row in the cells that are known of it; 1 if
+// nothing is known. Rows of the same names are equally dense, up to the order
+// in which logs were added, and count: a value that a third of the rows have
+// is not outside experience because the other values are no rarer.
 func (m *Model) experience(t *table.Table, row, column int, density float64) float64 {
 	known := false
 	made := m.make(probes, rand.New(rand.NewPCG(1, 2)), func(j int) bool {
@@ -150,13 +152,14 @@ func (m *Model) experience(t *table.Table, row, column int, density float64) flo
 	k := len(m.logPrior)
 	logs := make([]float64, probes*k)
 	m.view(column).explain(made, 0, probes, logs)
-	less := 0
+	const rounding = 1e-9
+	asRare := 0
 	for r := range probes {
-		if logSum(logs[r*k:][:k]) < density {
-			less++
+		if logSum(logs[r*k:][:k]) <= density+rounding {
+			asRare++
 		}
 	}
-	return float64(less) / probes
+	return float64(asRare) / probes
 }
 
 // make makes up rows as the model expects them, in some columns; the cells of

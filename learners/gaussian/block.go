@@ -296,37 +296,47 @@ func addCounts(to, from []float64, recode []int32) {
 	}
 }
 
-// sum returns the block of all blocks' rows, in the union of their schemas.
-// Blocks are added in the order of their sources' identifiers, so that sums
-// do not depend on the order in which the sources came; units stand in the
-// order in which they came.
+// sum returns the block of all blocks' rows, in the union of their schemas,
+// added up in the order in which the sources came.
 func sum(blocks []*block) (*block, error) {
 	schemas := make([]*table.Schema, len(blocks))
 	for i, b := range blocks {
 		schemas[i] = b.schema
 	}
+	total, err := emptySum(blocks[0], schemas...)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range blocks {
+		total.absorb(b)
+	}
+	return total, nil
+}
+
+// plus is the sum of blocks whose sum so far is b and of one more: what sum
+// returns of all of them, at a cost that does not grow with their number.
+func (b *block) plus(last *block) (*block, error) {
+	total, err := emptySum(b, b.schema, last.schema)
+	if err != nil {
+		return nil, err
+	}
+	total.absorb(b)
+	total.absorb(last)
+	return total, nil
+}
+
+// emptySum returns the block of no rows, in the union of schemas, to add
+// blocks with the target of the first one to.
+func emptySum(first *block, schemas ...*table.Schema) (*block, error) {
 	union, err := learn.Union(schemas...)
 	if err != nil {
 		return nil, err
 	}
 	target := learn.NoTarget
-	if t := blocks[0].target; t != learn.NoTarget {
-		target = union.Index(blocks[0].schema.Attributes[t].Name)
+	if t := first.target; t != learn.NoTarget {
+		target = union.Index(first.schema.Attributes[t].Name)
 	}
-	total := newBlock(learn.Source{}, union, target)
-	for _, b := range slices.SortedFunc(slices.Values(blocks), func(a, b *block) int { return cmp.Compare(a.source.ID, b.source.ID) }) {
-		total.absorb(b)
-	}
-	order := map[string]int{}
-	for _, b := range blocks {
-		for i := range b.units {
-			if _, known := order[b.units[i].key]; !known {
-				order[b.units[i].key] = len(order)
-			}
-		}
-	}
-	slices.SortFunc(total.units, func(a, b share) int { return cmp.Compare(order[a.key], order[b.key]) })
-	return total, nil
+	return newBlock(learn.Source{}, union, target), nil
 }
 
 // joinBlocks returns the block of the rows of two.

@@ -15,7 +15,9 @@ import (
 type Model struct {
 	settings settings
 	blocks   []*block // in the order in which the sources came
-	total    *block   // their sum, in the union of their schemas
+	before   *block   // the sum of all of them but the last; nil if there is one
+	sum      *block   // the sum of all of them, in the union of their schemas
+	total    *block   // the sum with the units that answer
 	overall  []overall
 	rows     float64
 
@@ -57,13 +59,51 @@ const farthest = 1e140
 
 // newModel adds up the blocks and computes the units' parameters from the sum.
 func newModel(s settings, hasTarget bool, blocks []*block) (*Model, error) {
-	total, err := sum(blocks)
+	if len(blocks) == 1 {
+		return newModelAfter(nil, s, hasTarget, blocks)
+	}
+	before, err := sum(blocks[:len(blocks)-1])
 	if err != nil {
 		return nil, err
 	}
-	if hasTarget && total.target < 0 {
+	return newModelAfter(before, s, hasTarget, blocks)
+}
+
+// with returns the model with a source's block replaced, or added if its place
+// is after the others. If it is the last one, the others' sum is known, and
+// the cost does not grow with the number of sources.
+func (m *Model) with(at int, own *block) (*Model, error) {
+	blocks := append(m.blocks[:len(m.blocks):len(m.blocks)], own)
+	before := m.sum
+	if at < len(m.blocks) {
+		blocks = slices.Clone(m.blocks)
+		blocks[at] = own
+		if before = m.before; at < len(m.blocks)-1 {
+			return newModel(m.settings, m.total.target != learn.NoTarget, blocks)
+		}
+	}
+	return newModelAfter(before, m.settings, m.total.target != learn.NoTarget, blocks)
+}
+
+// newModelAfter is newModel where the sum of all blocks before the last one is
+// known; nil if there are none.
+func newModelAfter(before *block, s settings, hasTarget bool, blocks []*block) (*Model, error) {
+	var all *block
+	var err error
+	if before == nil {
+		all, err = sum(blocks)
+	} else {
+		all, err = before.plus(blocks[len(blocks)-1])
+	}
+	if err != nil {
+		return nil, err
+	}
+	if hasTarget && all.target < 0 {
 		return nil, fmt.Errorf("no source has the target's column")
 	}
+	sums := *all
+	total := &sums
+	total.units = slices.Clone(all.units)
 	// A unit that no row or rule stands behind any more has died.
 	weight := 0.0
 	total.units = slices.DeleteFunc(total.units, func(u share) bool { return !(u.n > leastWeight) })
@@ -81,7 +121,7 @@ func newModel(s settings, hasTarget bool, blocks []*block) (*Model, error) {
 		weight += s.Default
 	}
 	unique(total.units)
-	m := &Model{settings: s, blocks: blocks, total: total, overall: total.columns, rows: total.rows, logPrior: make([]float64, len(total.units)), columns: make([]column, len(total.columns))}
+	m := &Model{settings: s, blocks: blocks, before: before, sum: all, total: total, overall: total.columns, rows: total.rows, logPrior: make([]float64, len(total.units)), columns: make([]column, len(total.columns))}
 	for i := range total.units {
 		m.logPrior[i] = math.Log(total.units[i].n) - math.Log(weight)
 	}

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/learn"
@@ -287,5 +290,96 @@ func TestStartsOfDifferentSizes(t *testing.T) {
 		if _, err := (&Learner{}).Learn(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// What is as common as anything else is not outside experience: of three
+// values that a third of the rows have each, and of one that a tenth has.
+func TestExperienceOfNames(t *testing.T) {
+	var a, b []int32
+	for r := range 300 {
+		a = append(a, int32(r%3))
+		b = append(b, int32(min(r%10, 1)))
+	}
+	rows, err := table.New(&table.Schema{Attributes: []table.Attribute{
+		{Name: "a", Kind: table.Nominal, Values: []string{"x", "y", "z"}}, {Name: "b", Kind: table.Nominal, Values: []string{"rare", "common"}},
+	}}, []table.Column{{Codes: a}, {Codes: b}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := (&Learner{Units: 1}).Learn(context.Background(), learn.Task{Table: rows, Target: learn.NoTarget, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(a, b int32, column int) float64 {
+		asked, err := table.New(rows.Schema, []table.Column{{Codes: []int32{a}}, {Codes: []int32{b}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := m.(learn.Asker).Ask(asked, 0, column)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Experience
+	}
+	// The bounds are four deviations of a share among the 2000 probes.
+	if e := ask(0, table.Missing, 1); e < 1.0/3-0.043 {
+		t.Errorf("a value of a third of the rows has an experience of %v", e)
+	}
+	if e := ask(table.Missing, 0, 0); math.Abs(e-0.1) > 0.027 {
+		t.Errorf("a value of a tenth of the rows has an experience of %v", e)
+	}
+	if e := ask(table.Missing, 1, 0); e != 1 {
+		t.Errorf("the commonest value has an experience of %v", e)
+	}
+}
+
+// The cost of an update does not grow with the number of sources before it.
+func TestUpdatesOfManySources(t *testing.T) {
+	rows := clusters(40_000, 6)
+	ctx := context.Background()
+	m, err := (&Learner{Starts: 1, Iterations: 5}).Learn(ctx, learn.Task{Table: rows.Slice(0, 1000), Target: learn.NoTarget, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const updates = 2000
+	allocated := func(run func()) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		run()
+		runtime.ReadMemStats(&after)
+		return after.Mallocs - before.Mallocs
+	}
+	var tenth uint64
+	start := time.Now()
+	for i := range updates {
+		from := i * 100 % 39_000
+		count := allocated(func() {
+			u, err := m.(learn.Updater).Begin(learn.Source{ID: fmt.Sprint(i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := u.Add(ctx, rows.Slice(from, from+100)); err != nil {
+				t.Fatal(err)
+			}
+			if m, err = u.Freeze(ctx); err != nil {
+				t.Fatal(err)
+			}
+		})
+		switch {
+		case i == 9:
+			tenth = count
+		case i == updates-1 && count > 3*tenth:
+			t.Errorf("update %d allocates %d times, the tenth %d times", i+1, count, tenth)
+		}
+	}
+	t.Logf("%d updates of 100 rows: %v", updates, time.Since(start))
+	g := m.(*Model)
+	again, err := newModel(g.settings, false, g.blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(again.columns, g.columns) || !reflect.DeepEqual(again.logPrior, g.logPrior) {
+		t.Error("the model of the updates is not the sum of its sources")
 	}
 }

@@ -170,23 +170,13 @@ func (u *update) belongs(t *table.Table, row, i int) bool {
 
 // refresh makes the current model that of all rows so far.
 func (u *update) refresh() error {
-	m, err := newModel(u.model.settings, u.model.total.target != learn.NoTarget, u.blocks(u.block))
+	m, err := u.model.with(u.at, u.block)
 	if err != nil {
 		return err
 	}
 	u.current, u.pending = m, 0
 	u.locate()
 	return nil
-}
-
-// blocks returns the model's blocks with that of the source replaced.
-func (u *update) blocks(own *block) []*block {
-	blocks := slices.Clone(u.model.blocks)
-	if u.at == len(blocks) {
-		blocks = append(blocks, nil)
-	}
-	blocks[u.at] = own
-	return blocks
 }
 
 // Freeze returns the model of all rows so far.
@@ -214,7 +204,7 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 		own.absorb(fresh)
 	}
 	own.units = slices.DeleteFunc(own.units, func(s share) bool { return s.n == 0 })
-	return newModel(u.model.settings, u.model.total.target != learn.NoTarget, u.blocks(own))
+	return u.model.with(u.at, own)
 }
 
 // learnFresh returns the block of the rows that get units of their own, nil

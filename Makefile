@@ -32,7 +32,7 @@ check:
 race:
 	scripts/race ./table ./evaluate ./learn -rapid.seed=1
 	scripts/race ./learn/learntest
-	scripts/race -run 'TestContract/.*/(concurrent|updates_leave)' ./learners/all
+	scripts/race -run 'TestContract/(.*/)?(concurrent|updates_leave)' ./learners/...
 	scripts/race -run 'Reader|Writer|Delete' ./store -rapid.seed=1
 
 bench:

@@ -3,14 +3,16 @@
 # make accrete     one static binary
 # make bench       against what people use today, under 40 minutes; docs/benchmark.md
 # make bench-quick the same in small, under 5 minutes
+# make apidiff    what changed in the exported API
 # make microbench  the benchmarks of every package
 
 GO ?= go
 STATICCHECK = $(GO) tool -modfile=tools.mod staticcheck
-.PHONY: test test-long check race bench bench-quick microbench cover accrete
+VERSION ?= $(shell git describe --tags --dirty 2>/dev/null)
+.PHONY: test test-long check modules apidiff race bench bench-quick microbench cover accrete
 
 accrete:
-	CGO_ENABLED=0 $(GO) build -trimpath -o accrete ./cmd/accrete
+	CGO_ENABLED=0 $(GO) build -trimpath $(if $(VERSION),-ldflags "-X main.version=$(VERSION:v%=%)") -o accrete ./cmd/accrete
 
 test: check
 	scripts/laws 1
@@ -26,6 +28,11 @@ check:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these files"; exit 1; }
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
+	scripts/modules
+
+# What changed in the exported API since BASE (default: the newest release).
+apidiff:
+	scripts/apidiff $(BASE)
 
 # What runs on several cores or is used from several goroutines: the readers,
 # the estimates, every learner where its contract speaks of cores, the store.

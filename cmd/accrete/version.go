@@ -8,8 +8,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is the release; a build from a checkout adds its revision.
-const version = "0.1.0"
+// version is the release, in semantic versioning; make stamps the tag into it,
+// and a build from a checkout adds its revision.
+var version = "0.2.0-dev"
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{

@@ -241,7 +241,7 @@ func (m *Told) decodeRules(data []byte) error {
 		known[e.ID] = true
 		target := m.inner.Schema().Attributes[m.inner.Target()].Name
 		for _, r := range base.Rules {
-			if r.With == nil || r.Worth == nil || *r.Worth > mostWorth || r.Then.Numeric || len(r.Then.Classes) > 0 || r.Then.Column != target || testsColumn(r.If, target) {
+			if r.With == nil || r.Worth == nil || *r.Worth > mostWorth || r.Then.Numeric || len(r.Then.Classes)+len(r.Then.By) > 0 || r.Then.Column != target || testsColumn(r.If, target) {
 				return fmt.Errorf("a rule that cannot have been told")
 			}
 			r.Evidence = rule.Evidence{}

@@ -123,7 +123,7 @@ func CheckTold(rules *rule.Base, schema *table.Schema, target int) error {
 		switch {
 		case r.Then.Column != a.Name:
 			return fmt.Errorf("rule %d concludes %q; expected the target %q", i+1, r.Then.Column, a.Name)
-		case len(r.Then.Classes) > 0:
+		case len(r.Then.Classes)+len(r.Then.By) > 0:
 			return fmt.Errorf("rule %d concludes a distribution; expected one class with its probability", i+1)
 		case r.Worth == nil:
 			return fmt.Errorf("rule %d does not say how many cases it is worth; add WORTH and a number", i+1)

@@ -15,7 +15,15 @@ import (
 // that the base can be written and read back. ParseFor reports the same with
 // lines and columns.
 func (b *Base) Check(schema *table.Schema) error {
+	if b.Header != nil {
+		if wrong := b.Header.check(); wrong != nil {
+			return fmt.Errorf("SCHEMA: %s", wrong.msg)
+		}
+	}
 	known := newNames(schema)
+	if schema == nil && b.Header != nil {
+		known = b.Header.known()
+	}
 	for i := range b.Rules {
 		if msg := known.rule(&b.Rules[i]); msg != "" {
 			return fmt.Errorf("rule %d: %s", i+1, msg)
@@ -50,13 +58,14 @@ type names struct {
 	schema  *table.Schema
 	columns map[string]int
 	values  []map[string]int32 // of each nominal column, made when first asked for
+	open    bool               // a nominal column without values may have any
 }
 
 func newNames(schema *table.Schema) *names {
 	if schema == nil {
 		return &names{}
 	}
-	n := &names{schema, make(map[string]int, len(schema.Attributes)), make([]map[string]int32, len(schema.Attributes))}
+	n := &names{schema: schema, columns: make(map[string]int, len(schema.Attributes)), values: make([]map[string]int32, len(schema.Attributes))}
 	for i := range schema.Attributes {
 		n.columns[schema.Attributes[i].Name] = i
 	}
@@ -114,10 +123,16 @@ func (n *names) value(at, column int, a *table.Attribute, value string) *problem
 	if a == nil {
 		return nil
 	}
-	if a.Kind == table.Numeric {
+	switch a.Kind {
+	case table.Numeric:
 		if _, ok := parseNumber(value); !ok {
 			return &problem{at, fmt.Sprintf("%s is numeric; expected a number, found %s", quote(a.Name), quote(value))}
 		}
+		return nil
+	case table.Text:
+		return &problem{0, fmt.Sprintf("%s is text; use CONTAINS or NOT CONTAINS and a word", quote(a.Name))}
+	}
+	if n.open && len(a.Values) == 0 {
 		return nil
 	}
 	if n.code(column, value) == table.Unseen {
@@ -160,6 +175,13 @@ func (n *names) test(t *Test) *problem {
 		}
 		return ordered(0, a)
 	case IsMissing, IsKnown:
+	case Contains, NotContains:
+		if !utf8.ValidString(t.Value) {
+			return &problem{1, fmt.Sprintf("the word %q is not UTF-8", t.Value)}
+		}
+		if a != nil && a.Kind != table.Text {
+			return &problem{0, fmt.Sprintf("%s is %v and has no words; use = or !=", quote(a.Name), a.Kind)}
+		}
 	default:
 		return whole("unknown operator %v", t.Op)
 	}
@@ -168,6 +190,9 @@ func (n *names) test(t *Test) *problem {
 
 // ordered checks that a column has an order.
 func ordered(at int, a *table.Attribute) *problem {
+	if a != nil && a.Kind == table.Text {
+		return &problem{at, fmt.Sprintf("%s is text and has no order; use CONTAINS or NOT CONTAINS", quote(a.Name))}
+	}
 	if a != nil && a.Kind != table.Numeric {
 		return &problem{at, fmt.Sprintf("%s is nominal and has no order; use =, !=, IN or NOT IN", quote(a.Name))}
 	}
@@ -221,6 +246,9 @@ func (n *names) conclusion(c *Conclusion) *problem {
 	if wrong != nil {
 		return wrong
 	}
+	if a != nil && a.Kind == table.Text {
+		return &problem{0, fmt.Sprintf("%s is text, which no rule concludes", quote(a.Name))}
+	}
 	if c.Numeric {
 		if !finite(c.Mean) || !finite(c.Deviation) || c.Deviation < 0 {
 			return whole("%v ± %v, expected a finite number and a deviation ≥ 0", c.Mean, c.Deviation)
@@ -233,10 +261,44 @@ func (n *names) conclusion(c *Conclusion) *problem {
 	if a != nil && a.Kind == table.Numeric {
 		return &problem{0, fmt.Sprintf("%s is numeric; conclude %s ~ mean ± deviation", quote(a.Name), a.Name)}
 	}
+	if len(c.By) > 0 {
+		return n.weights(column, a, c.By)
+	}
 	if len(c.Classes) > 0 {
 		return n.shares(column, a, c.Classes)
 	}
 	return n.value(1, column, a, c.Value)
+}
+
+// weights checks what a rule adds to several classes.
+func (n *names) weights(column int, a *table.Attribute, by []Share) *problem {
+	seen := make(map[string]bool, len(by))
+	for i, s := range by {
+		if wrong := n.value(1+i, column, a, s.Value); wrong != nil {
+			return wrong
+		}
+		if !finite(s.P) {
+			return &problem{1 + i, fmt.Sprintf("the weight of %s is %v, expected a finite number", quote(s.Value), s.P)}
+		}
+		if seen[s.Value] {
+			return &problem{1 + i, fmt.Sprintf("%s stands twice", quote(s.Value))}
+		}
+		seen[s.Value] = true
+	}
+	return nil
+}
+
+// without says why no WITH can follow a conclusion; "" if one can.
+func (c *Conclusion) without() string {
+	switch {
+	case len(c.Classes) > 0:
+		return "WITH after a distribution; the probabilities stand in its braces"
+	case len(c.By) > 0:
+		return "WITH after BY; the weights stand in its braces"
+	case c.Adds:
+		return "WITH after +=; what is added has no probability"
+	}
+	return ""
 }
 
 // shares checks a distribution. Its probabilities sum to one as far as
@@ -272,6 +334,9 @@ func (n *names) expectation(e *Expectation) *problem {
 	case e.Normal:
 		return nil
 	case len(e.Shares) > 0:
+		if a != nil && a.Kind == table.Text {
+			return &problem{0, fmt.Sprintf("%s is text, of which no unit expects anything", quote(a.Name))}
+		}
 		if a != nil && a.Kind == table.Numeric {
 			return &problem{0, fmt.Sprintf("%s is numeric; expect %s ~ mean ± deviation", quote(a.Name), a.Name)}
 		}
@@ -279,6 +344,9 @@ func (n *names) expectation(e *Expectation) *problem {
 	}
 	if !finite(e.Mean) || !finite(e.Deviation) || e.Deviation < 0 {
 		return whole("%v ± %v, expected a finite number and a deviation ≥ 0", e.Mean, e.Deviation)
+	}
+	if a != nil && a.Kind == table.Text {
+		return &problem{0, fmt.Sprintf("%s is text, of which no unit expects anything", quote(a.Name))}
 	}
 	if a != nil && a.Kind != table.Numeric {
 		return &problem{0, fmt.Sprintf("%s is nominal; expect %s = {value probability, …}", quote(a.Name), a.Name)}
@@ -297,8 +365,8 @@ func (n *names) rule(r *Rule) string {
 		return wrong.msg
 	}
 	if r.With != nil {
-		if len(r.Then.Classes) > 0 {
-			return "WITH after a distribution; the probabilities stand in its braces"
+		if msg := r.Then.without(); msg != "" {
+			return msg
 		}
 		if msg := wrongProbability("WITH", *r.With); msg != "" {
 			return msg

@@ -165,7 +165,9 @@ func entries(b *Base) []*entry {
 				shape = e.appendShape(append(shape, " AND "...), &t)
 			}
 			shape = appendName(append(shape, " THEN "...), s.Rule.Then.Column)
-			if s.Rule.Then.Numeric {
+			if s.Rule.Then.weighs() {
+				shape = append(shape, " +="...)
+			} else if s.Rule.Then.Numeric {
 				e.numbers = append(e.numbers, s.Rule.Then.Mean, s.Rule.Then.Deviation)
 			} else {
 				class, _ := s.Rule.answer()
@@ -310,12 +312,20 @@ func (e *entry) strengths() [4]float64 {
 	if e.Unit != nil {
 		return [4]float64{e.Unit.Prior, math.NaN(), orNaN(e.Unit.Worth), math.NaN()}
 	}
-	p := math.NaN()
-	if !e.Rule.Then.Numeric {
+	p, weight := math.NaN(), orNaN(e.Rule.Evidence.Weight)
+	switch then := &e.Rule.Then; {
+	case then.Adds:
+		weight = then.Mean
+	case len(then.By) > 0:
+		weight = slices.MaxFunc(then.By, byWeight).P
+	case !then.Numeric:
 		_, p = e.Rule.answer()
 	}
-	return [4]float64{p, math.Abs(orNaN(e.Rule.Evidence.Weight)), orNaN(e.Rule.Worth), orNaN(e.Rule.Evidence.Covered)}
+	return [4]float64{p, math.Abs(weight), orNaN(e.Rule.Worth), orNaN(e.Rule.Evidence.Covered)}
 }
+
+// byWeight orders the classes that a rule moves by how much.
+func byWeight(a, b Share) int { return cmp.Compare(math.Abs(a.P), math.Abs(b.P)) }
 
 func orNaN(x *float64) float64 {
 	if x == nil {

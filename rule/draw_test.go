@@ -36,16 +36,15 @@ func maybe(t *rapid.T, g *rapid.Generator[float64], label string) *float64 {
 
 func anyTest(depth int) *rapid.Generator[Test] {
 	return rapid.Custom(func(t *rapid.T) Test {
-		last := AtLeast
-		if depth == 0 {
-			last = HalfSpace
+		x := Test{Op: Op(rapid.IntRange(int(Eq), int(NotContains)).Draw(t, "op"))}
+		if depth == 0 && x.Op == AtLeast {
+			x.Op = HalfSpace
 		}
-		x := Test{Op: Op(rapid.IntRange(int(Eq), int(last)).Draw(t, "op"))}
 		if x.Op != HalfSpace && x.Op != AtLeast {
 			x.Column = anyName().Draw(t, "column")
 		}
 		switch x.Op {
-		case Eq, Ne:
+		case Eq, Ne, Contains, NotContains:
 			x.Value = anyName().Draw(t, "value")
 		case In, NotIn:
 			x.Values = rapid.SliceOfN(anyName(), 1, 4).Draw(t, "values")
@@ -94,7 +93,7 @@ func amount() *rapid.Generator[float64] { return rapid.Map(anyNumber(), math.Abs
 
 func anyThen(t *rapid.T) Rule {
 	r := Rule{Then: Conclusion{Column: anyName().Draw(t, "column")}}
-	form := rapid.IntRange(0, 2).Draw(t, "form")
+	form := rapid.IntRange(0, 4).Draw(t, "form")
 	switch form {
 	case 0:
 		r.Then.Value = anyName().Draw(t, "value")
@@ -102,8 +101,15 @@ func anyThen(t *rapid.T) Rule {
 		r.Then.Classes = anyShares().Draw(t, "classes")
 	case 2:
 		r.Then.Numeric, r.Then.Mean, r.Then.Deviation = true, anyNumber().Draw(t, "mean"), amount().Draw(t, "deviation")
+	case 3:
+		for _, value := range rapid.SliceOfNDistinct(anyName(), 1, 4, rapid.ID).Draw(t, "values") {
+			r.Then.By = append(r.Then.By, Share{value, anyNumber().Draw(t, "weight")})
+		}
+	case 4:
+		r.Then.Numeric, r.Then.Adds, r.Then.Mean = true, true, anyNumber().Draw(t, "adds")
+		r.Then.Deviation = rapid.OneOf(rapid.Just(0.0), amount()).Draw(t, "deviation")
 	}
-	if form != 1 {
+	if form == 0 || form == 2 {
 		r.With = maybe(t, rapid.Float64Range(0, 1), "with")
 	}
 	r.Evidence = Evidence{
@@ -112,6 +118,32 @@ func anyThen(t *rapid.T) Rule {
 		Templates: maybe(t, amount(), "templates"),
 	}
 	return r
+}
+
+// anyHeader draws a SCHEMA line.
+func anyHeader() *rapid.Generator[*Header] {
+	return rapid.Custom(func(t *rapid.T) *Header {
+		h := &Header{}
+		for _, name := range rapid.SliceOfNDistinct(anyName().Filter(func(s string) bool { return s != "" }), 1, 4, rapid.ID).Draw(t, "columns") {
+			var c HeaderColumn
+			c.Name = name
+			c.Show(rapid.SampledFrom(table.Shown).Draw(t, "kind"))
+			if c.Kind == table.Numeric && rapid.Bool().Draw(t, "stated") {
+				c.Stated, c.Mean, c.Deviation = true, anyNumber().Draw(t, "mean"), amount().Draw(t, "deviation")
+			}
+			if c.Kind != table.Numeric {
+				c.Values = rapid.SliceOfNDistinct(anyName(), 0, 4, rapid.ID).Draw(t, "values")
+			}
+			if c.Kind == table.Nominal && len(c.Values) > 0 && rapid.Bool().Draw(t, "shares") {
+				c.Shares = rapid.SliceOfN(rapid.Float64Range(0, 1), len(c.Values), len(c.Values)).Draw(t, "shares")
+			}
+			h.Columns = append(h.Columns, c)
+		}
+		if c := rapid.SampledFrom(h.Columns).Draw(t, "target"); c.Kind != table.Text && rapid.Bool().Draw(t, "has target") {
+			h.Target = c.Name
+		}
+		return h
+	})
 }
 
 func anyRule() *rapid.Generator[Rule] {

@@ -5,7 +5,7 @@ import "slices"
 // Equal reports whether two bases hold the same statements in the same order.
 // Notes and CompleteOnly, which are not read back, do not count.
 func (b *Base) Equal(other *Base) bool {
-	return b.Kind == other.Kind &&
+	return b.Kind == other.Kind && equalPointers(b.Header, other.Header, equalHeaders) &&
 		slices.EqualFunc(b.Rules, other.Rules, func(x, y Rule) bool { return equalRules(&x, &y) }) &&
 		equalPointers(b.Else, other.Else, equalRules) &&
 		slices.EqualFunc(b.Units, other.Units, func(x, y Unit) bool { return equalUnits(&x, &y) })
@@ -35,7 +35,8 @@ func equalRules(x, y *Rule) bool {
 
 func equalConclusions(x, y *Conclusion) bool {
 	return x.Column == y.Column && x.Value == y.Value && x.Numeric == y.Numeric &&
-		x.Mean == y.Mean && x.Deviation == y.Deviation && slices.Equal(x.Classes, y.Classes)
+		x.Mean == y.Mean && x.Deviation == y.Deviation && slices.Equal(x.Classes, y.Classes) &&
+		slices.Equal(x.By, y.By) && x.Adds == y.Adds
 }
 
 func equalTests(x, y *Test) bool {

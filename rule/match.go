@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/table"
@@ -86,6 +87,7 @@ const (
 	missingForm             // the cell is missing
 	sumForm                 // a half-space
 	countForm               // m-of-n
+	wordForm                // the text has the word, or with below has it not
 )
 
 // condition is a compiled test.
@@ -96,6 +98,7 @@ type condition struct {
 	allowed   []uint8 // by code+2: unseen, missing, then the dictionary
 	low, high float64 // spanForm; high is the bound of sumForm
 	points    []float64
+	word      int32
 	terms     []summand
 	count     int
 	of        []condition
@@ -123,8 +126,11 @@ func (n *names) compile(t *Test) condition {
 		return c
 	}
 	column := n.columns[t.Column]
-	if n.schema.Attributes[column].Kind == table.Nominal {
+	switch n.schema.Attributes[column].Kind {
+	case table.Nominal:
 		return condition{form: codeForm, column: column, allowed: n.allowed(column, t)}
+	case table.Text:
+		return n.compileWord(column, t)
 	}
 	c := condition{form: spanForm, column: column}
 	switch t.Op {
@@ -138,6 +144,24 @@ func (n *names) compile(t *Test) condition {
 		c.form = missingForm
 	default:
 		c.low, c.high = span(t)
+	}
+	return c
+}
+
+// compileWord translates a test on a text column. Words are lower case there;
+// one that the dictionary does not have is in no row.
+func (n *names) compileWord(column int, t *Test) condition {
+	c := condition{form: wordForm, column: column, word: table.Missing}
+	switch t.Op {
+	case IsMissing:
+		c.form = missingForm
+	case IsKnown:
+		c.below = true
+	default:
+		c.below = t.Op == NotContains
+		if c.word = n.code(column, t.Value); c.word < 0 {
+			c.word = n.code(column, strings.ToLower(t.Value))
+		}
 	}
 	return c
 }
@@ -287,7 +311,13 @@ func (c *condition) holds(t *table.Table, row int) bool {
 		x := t.Columns[c.column].Floats[row]
 		_, found := slices.BinarySearch(c.points, x)
 		return !found && !table.IsMissing(x)
+	case wordForm:
+		bag := t.Columns[c.column].Words
+		return !bag.Missing(row) && (bag.Count(row, c.word) != 0) != c.below
 	case missingForm:
+		if bag := t.Columns[c.column].Words; bag != nil {
+			return bag.Missing(row)
+		}
 		return table.IsMissing(t.Columns[c.column].Floats[row])
 	case sumForm:
 		sum := 0.0

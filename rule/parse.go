@@ -148,8 +148,9 @@ func (p *parser) verify(first token, from int, wrong *problem) {
 
 func (p *parser) base() *Base {
 	b := &Base{}
-	for first := true; ; first = false {
+	for stated := false; ; {
 		start := p.ahead[0]
+		first := !stated && len(b.Rules)+len(b.Units) == 0 && b.Else == nil
 		switch {
 		case start.kind == endToken:
 			return b
@@ -158,6 +159,12 @@ func (p *parser) base() *Base {
 				p.failAt(start, "RULES stands once, before all rules")
 			}
 			b.Kind = p.kind()
+			stated = true
+		case p.accept("SCHEMA"):
+			if b.Header != nil || len(b.Rules)+len(b.Units) > 0 || b.Else != nil {
+				p.failAt(start, "SCHEMA stands once, before all rules")
+			}
+			b.Header = p.header()
 		case p.accept("IF"):
 			if b.Else != nil {
 				p.failAt(start, "IF after ELSE; ELSE is the last rule")
@@ -172,7 +179,7 @@ func (p *parser) base() *Base {
 		case p.accept("WHEN"):
 			b.Units = append(b.Units, p.unit())
 		default:
-			p.expected("RULES, IF, ELSE or WHEN")
+			p.expected("RULES, SCHEMA, IF, ELSE or WHEN")
 		}
 	}
 }
@@ -218,8 +225,8 @@ func (p *parser) then(r *Rule, worth bool) {
 		at := p.ahead[0]
 		x := p.number("a probability")
 		p.require(at, wrongProbability("WITH", x))
-		if len(r.Then.Classes) > 0 {
-			p.failAt(with, "WITH after a distribution; the probabilities stand in its braces")
+		if msg := r.Then.without(); msg != "" {
+			p.failAt(with, "%s", msg)
 		}
 		r.With = &x
 	}
@@ -280,25 +287,34 @@ func (p *parser) conclusion() Conclusion {
 		c.Mean = p.number("a mean")
 		p.expect("±")
 		c.Deviation = p.number("a deviation")
+	case p.accept("+="):
+		c.Numeric, c.Adds = true, true
+		c.Mean = p.number("what is added")
+		if p.accept("±") {
+			c.Deviation = p.number("a deviation")
+		}
+	case p.accept("BY"):
+		c.By = p.shares("its weight")
 	case p.accept("="):
 		if p.at("{") {
-			c.Classes = p.shares()
+			c.Classes = p.shares("its probability")
 		} else {
 			c.Value = p.name("a value")
 		}
 	default:
-		p.expected("= and a value, or ~ and a number")
+		p.expected("= and a value, BY and weights, or ~ or += and a number")
 	}
 	p.verify(first, from, p.known.conclusion(&c))
 	return c
 }
 
-func (p *parser) shares() []Share {
+// shares reads values with a number each; what says what the number is.
+func (p *parser) shares(what string) []Share {
 	p.expect("{")
 	var shares []Share
 	for {
 		value := p.name("a value")
-		shares = append(shares, Share{value, p.number("its probability")})
+		shares = append(shares, Share{value, p.number(what)})
 		if p.accept("}") {
 			return shares
 		}
@@ -346,8 +362,17 @@ func (p *parser) relation() Test {
 		}
 		return t
 	case p.accept("NOT"):
-		p.expect("IN")
-		t.Op, t.Values = NotIn, p.values()
+		switch {
+		case p.accept("IN"):
+			t.Op, t.Values = NotIn, p.values()
+		case p.accept("CONTAINS"):
+			t.Op, t.Value = NotContains, p.name("a word")
+		default:
+			p.expected("IN or CONTAINS")
+		}
+		return t
+	case p.accept("CONTAINS"):
+		t.Op, t.Value = Contains, p.name("a word")
 		return t
 	case p.accept("IN"):
 		t.Op, t.Values = In, p.values()
@@ -355,7 +380,7 @@ func (p *parser) relation() Test {
 	}
 	op, ok := relations[p.ahead[0].text]
 	if !ok || p.ahead[0].kind != symbolToken {
-		p.expected("=, !=, <, <=, >, >=, IN, NOT IN or IS")
+		p.expected("=, !=, <, <=, >, >=, IN, NOT IN, CONTAINS, NOT CONTAINS or IS")
 	}
 	p.next()
 	t.Op = op
@@ -497,7 +522,7 @@ func (p *parser) expectation() Expectation {
 	case p.accept("NORMAL"):
 		e.Normal = true
 	case p.accept("="):
-		e.Shares = p.shares()
+		e.Shares = p.shares("its probability")
 	case p.accept("~"):
 		e.Mean = p.number("a mean")
 		e.MeanSD = p.acceptWord("sd")

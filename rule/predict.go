@@ -26,7 +26,9 @@ import (
 // that states no weight weighs ln p if it is a prior, and ln p/prior
 // otherwise; a distribution weighs so for each of its classes. The ELSE rule
 // answers, as in an ordered base, for rows that no rule but the priors
-// matches.
+// matches. BY states the weights themselves, those of priors included. Where
+// the target is a number, the answer is the sum of what the matching rules add
+// (+=), and the ELSE rule says where the sum starts.
 //
 // Mixture: units share the answer by how well they explain the known cells
 // of the row; see mixture.
@@ -131,12 +133,18 @@ func (p *Predictor) compile(b *Base) error {
 		if err := p.concludes(&r.Then); err != nil {
 			return fmt.Errorf("rule %d %w", i+1, err)
 		}
+		if r.Then.weighs() && b.Kind != Weighed {
+			return fmt.Errorf("rule %d adds to the answer (BY or +=), which only rules of a weighed base do; begin it with RULES weighed", i+1)
+		}
 		c.answer = p.answer(known, r)
 		p.rules = append(p.rules, c)
 	}
 	if b.Else != nil {
 		if err := p.concludes(&b.Else.Then); err != nil {
 			return fmt.Errorf("the ELSE rule %w", err)
+		}
+		if b.Else.Then.weighs() {
+			return fmt.Errorf("the ELSE rule adds to the answer (BY or +=); it says what the answer is where no rule speaks")
 		}
 	}
 	p.nothing = p.answer(known, b.Else)
@@ -187,6 +195,7 @@ func (p *Predictor) answer(known *names, r *Rule) int {
 		for c := range shares {
 			shares[c] = 1 / float64(p.classes)
 		}
+	case len(r.Then.By) > 0: // its weights are not probabilities; see weigh
 	case len(r.Then.Classes) > 0:
 		known.distribution(p.target, r.Then.Classes, shares)
 	default:
@@ -230,7 +239,7 @@ func (n *names) distribution(column int, shares []Share, p []float64) {
 // classes becomes a clause for each.
 func (p *Predictor) weigh(b *Base, known *names) error {
 	if p.classes == 0 {
-		return fmt.Errorf("a weighed base concludes classes, but the target %s is numeric", quote(p.schema.Attributes[p.target].Name))
+		return p.weighNumbers(b)
 	}
 	stated := p.weighPriors(b, known)
 	values := p.schema.Attributes[p.target].Values
@@ -243,8 +252,15 @@ func (p *Predictor) weigh(b *Base, known *names) error {
 		if len(r.If) == 0 {
 			continue
 		}
+		for _, s := range r.Then.By {
+			class := int(known.code(p.target, s.Value))
+			if stated && math.IsInf(p.priors[class], -1) {
+				return p.noPrior(i, r, class)
+			}
+			clauses = append(clauses, clause{tests: p.rules[i].tests, class: class, weight: s.P})
+		}
 		for c := range p.classes {
-			if !p.speaksOf(r, c, known) {
+			if len(r.Then.By) > 0 || !p.speaksOf(r, c, known) {
 				continue
 			}
 			share, prior := p.answers[p.rules[i].answer*p.classes+c], p.priors[c]
@@ -253,7 +269,7 @@ func (p *Predictor) weigh(b *Base, known *names) error {
 			case stated && math.IsInf(prior, -1) && share == 0:
 				weight = 0 // impossible before and after
 			case stated && math.IsInf(prior, -1):
-				return fmt.Errorf("rule %d concludes %s, which has no prior while other classes have; add IF ALWAYS THEN %v WITH its prior", i+1, quote(values[c]), Conclusion{Column: r.Then.Column, Value: values[c]})
+				return p.noPrior(i, r, c)
 			case r.Evidence.Weight != nil:
 				weight = *r.Evidence.Weight
 			case !stated:
@@ -269,6 +285,27 @@ func (p *Predictor) weigh(b *Base, known *names) error {
 	return nil
 }
 
+func (p *Predictor) noPrior(i int, r *Rule, class int) error {
+	value := p.schema.Attributes[p.target].Values[class]
+	return fmt.Errorf("rule %d concludes %s, which has no prior while other classes have; add IF ALWAYS THEN %v WITH its prior", i+1, quote(value), Conclusion{Column: r.Then.Column, Value: value})
+}
+
+// weighNumbers gives the clauses of a weighed base with a numeric target what
+// they add.
+func (p *Predictor) weighNumbers(b *Base) error {
+	for i := range b.Rules {
+		if !b.Rules[i].Then.Adds {
+			return fmt.Errorf("rule %d concludes %v; the rules of a weighed base add to a number: %s += number", i+1, b.Rules[i].Then, b.Rules[i].Then.Column)
+		}
+		p.rules[i].weight = b.Rules[i].Then.Mean
+	}
+	p.priors = []float64{0}
+	if b.Else != nil {
+		p.priors[0] = b.Else.Then.Mean
+	}
+	return nil
+}
+
 // weighPriors sums the weights of the ALWAYS rules, and reports whether there
 // are any.
 func (p *Predictor) weighPriors(b *Base, known *names) (stated bool) {
@@ -279,8 +316,13 @@ func (p *Predictor) weighPriors(b *Base, known *names) (stated bool) {
 		if len(r.If) > 0 {
 			continue
 		}
+		for _, s := range r.Then.By {
+			c := known.code(p.target, s.Value)
+			stated, has[c] = true, true
+			p.priors[c] += s.P
+		}
 		for c := range p.classes {
-			if !p.speaksOf(r, c, known) {
+			if len(r.Then.By) > 0 || !p.speaksOf(r, c, known) {
 				continue
 			}
 			stated, has[c] = true, true
@@ -368,7 +410,11 @@ func (p *Predictor) predict(t *table.Table, lo, hi int, probs, means []float64) 
 		case Ordered:
 			p.first(r, t, lo, end, probs, means)
 		case Weighed:
-			p.sum(r, t, lo, end, probs)
+			if p.classes == 0 {
+				p.sum(r, t, lo, end, 1, means)
+			} else {
+				p.sum(r, t, lo, end, p.classes, probs)
+			}
 		case Mixture:
 			p.mixture.predict(t, p.classes, lo, end, r.scores, probs, means)
 		}
@@ -431,9 +477,8 @@ func (p *Predictor) tell(word uint64, base, answer int, probs, means []float64) 
 	}
 }
 
-// sum answers as a weighed base.
-func (p *Predictor) sum(r *room, t *table.Table, lo, hi int, probs []float64) {
-	k := p.classes
+// sum answers as a weighed base, with k scores a row.
+func (p *Predictor) sum(r *room, t *table.Table, lo, hi, k int, probs []float64) {
 	for row := lo; row < hi; row++ {
 		copy(probs[row*k:][:k], p.priors)
 	}
@@ -452,6 +497,9 @@ func (p *Predictor) sum(r *room, t *table.Table, lo, hi int, probs []float64) {
 				probs[row*k+c.class] += c.weight
 			}
 		}
+	}
+	if p.classes == 0 {
+		return
 	}
 	for row := lo; row < hi; row++ {
 		softmax(probs[row*k:][:k])

@@ -262,7 +262,7 @@ func TestPredictorRefuses(t *testing.T) {
 		{"RULES ordered IF u = a THEN v = 1", 4, `rule 1 concludes "v", expected the target "class"`},
 		{"RULES ordered ELSE v = 1", 4, `the ELSE rule concludes "v", expected the target "class"`},
 		{"RULES ordered WHEN u (1) EXPECT x NORMAL", 4, "WHEN units answer in a mixture only"},
-		{"RULES weighed IF u = a THEN x ~ 1 ± 1", 2, `a weighed base concludes classes, but the target "x" is numeric`},
+		{"RULES weighed IF u = a THEN x ~ 1 ± 1", 2, `rule 1 concludes x ~ 1 ± 1; the rules of a weighed base add to a number: x += number`},
 		{"RULES weighed IF u = a THEN class = no", 4, `rule 1 states no weight, and there is no prior to weigh "no" against`},
 		{"RULES weighed IF u = a THEN class = {no 1} [weight 1]", 4, "rule 1 states one weight for a distribution"},
 		{"RULES weighed IF ALWAYS THEN class = yes [weight 0] IF u = a THEN class = no [weight 1]", 4, `rule 2 concludes "no", which has no prior while other classes have; add IF ALWAYS THEN class = no WITH its prior`},

@@ -49,6 +49,9 @@ func (b *Base) String() string {
 
 // lines hands out the lines of the base, each as a function that appends it.
 func (b *Base) lines(line func(print func([]byte) []byte)) {
+	if b.Header != nil {
+		line(func(dst []byte) []byte { return appendHeader(dst, b.Header) })
+	}
 	if b.Kind != Unstated {
 		line(func(dst []byte) []byte { return append(append(dst, "RULES "...), b.Kind.String()...) })
 	}
@@ -147,17 +150,25 @@ func isAmount(key string) bool { return key != "bits" && key != "weight" }
 func appendConclusion(dst []byte, c *Conclusion) []byte {
 	dst = appendName(dst, c.Column)
 	switch {
+	case c.Adds:
+		dst = appendNumber(append(dst, " += "...), c.Mean)
+		if c.Deviation == 0 {
+			return dst
+		}
+		return appendNumber(append(dst, " ± "...), c.Deviation)
 	case c.Numeric:
 		dst = appendNumber(append(dst, " ~ "...), c.Mean)
 		return appendNumber(append(dst, " ± "...), c.Deviation)
 	case len(c.Classes) > 0:
-		return appendShares(dst, c.Classes)
+		return appendShares(append(dst, " ="...), c.Classes)
+	case len(c.By) > 0:
+		return appendShares(append(dst, " BY"...), c.By)
 	}
 	return appendValue(append(dst, " = "...), c.Value)
 }
 
 func appendShares(dst []byte, shares []Share) []byte {
-	dst = append(dst, " = {"...)
+	dst = append(dst, " {"...)
 	for i := range shares {
 		if i > 0 {
 			dst = append(dst, ", "...)
@@ -169,7 +180,7 @@ func appendShares(dst []byte, shares []Share) []byte {
 }
 
 // symbols of the operators that stand between a column and what follows it.
-var operators = [...]string{Eq: "=", Ne: "!=", Lt: "<", Le: "<=", Gt: ">", Ge: ">=", In: "IN", NotIn: "NOT IN", IsMissing: "IS MISSING", IsKnown: "IS KNOWN", HalfSpace: ">", AtLeast: "AT LEAST", Between: "<"}
+var operators = [...]string{Eq: "=", Ne: "!=", Lt: "<", Le: "<=", Gt: ">", Ge: ">=", In: "IN", NotIn: "NOT IN", IsMissing: "IS MISSING", IsKnown: "IS KNOWN", HalfSpace: ">", AtLeast: "AT LEAST", Between: "<", Contains: "CONTAINS", NotContains: "NOT CONTAINS"}
 
 // String returns the relation as rules write it: "=", "NOT IN", "AT LEAST".
 // Between, which needs two, is "<".
@@ -182,7 +193,7 @@ func (op Op) String() string {
 
 func appendTest(dst []byte, t *Test) []byte {
 	switch t.Op {
-	case Eq, Ne:
+	case Eq, Ne, Contains, NotContains:
 		return appendValue(appendOp(dst, t), t.Value)
 	case Lt, Le, Gt, Ge:
 		return appendNumber(appendOp(dst, t), t.Number)
@@ -262,7 +273,7 @@ func appendExpectation(dst []byte, e *Expectation) []byte {
 	case e.Normal:
 		return append(dst, " NORMAL"...)
 	case len(e.Shares) > 0:
-		return appendShares(dst, e.Shares)
+		return appendShares(append(dst, " ="...), e.Shares)
 	}
 	dst = appendNumber(append(dst, " ~ "...), e.Mean)
 	if e.MeanSD {

@@ -67,9 +67,12 @@ func Contradict(a, b *Rule, schema *table.Schema) (region []Test, ok bool) {
 	return Overlap(a.If, b.If, schema)
 }
 
+// weighs reports whether a conclusion adds to an answer instead of giving one.
+func (c *Conclusion) weighs() bool { return c.Adds || len(c.By) > 0 }
+
 func disagree(a, b *Rule) bool {
 	x, y := &a.Then, &b.Then
-	if x.Column != y.Column || x.Numeric != y.Numeric {
+	if x.Column != y.Column || x.Numeric != y.Numeric || x.weighs() || y.weighs() {
 		return false
 	}
 	if x.Numeric {
@@ -84,8 +87,12 @@ func disagree(a, b *Rule) bool {
 }
 
 // answer returns the class that a rule concludes, and its probability. Of the
-// equally probable classes of a distribution it is the first by name.
+// equally probable classes of a distribution it is the first by name; of a BY
+// it is the class that is moved most, whose probability the rule does not say.
 func (r *Rule) answer() (class string, p float64) {
+	if len(r.Then.By) > 0 {
+		return slices.MaxFunc(r.Then.By, byWeight).Value, math.NaN()
+	}
 	if len(r.Then.Classes) == 0 {
 		return r.Then.Value, probability(r)
 	}
@@ -202,6 +209,9 @@ func newRegion(kinds kinds, tests []Test) *region {
 			for _, term := range t.Terms {
 				r.own(term.Column).known = true
 			}
+		case t.Op == Contains || t.Op == NotContains:
+			r.rest = append(r.rest, t)
+			r.own(t.Column).known = true
 		case t.Op == AtLeast || !r.expresses(&t):
 			r.rest = append(r.rest, t)
 		default:
@@ -287,6 +297,9 @@ func (r *region) judge(t *Test) (possible, surely bool) {
 		if &r.rest[i] != t && equalTests(&r.rest[i], t) {
 			return true, true
 		}
+		if opposite(&r.rest[i], t) {
+			return false, false
+		}
 	}
 	switch {
 	case t.Op == HalfSpace:
@@ -303,6 +316,8 @@ func (r *region) judge(t *Test) (possible, surely bool) {
 			}
 		}
 		return may >= t.Count, must >= t.Count
+	case t.Op == Contains || t.Op == NotContains:
+		return !r.cells(t.Column).missing, false
 	case !r.expresses(t):
 		return true, false
 	}
@@ -314,6 +329,12 @@ func (r *region) judge(t *Test) (possible, surely bool) {
 	both.restrict(t)
 	both.settle()
 	return !both.empty, there.contains(here)
+}
+
+// opposite reports whether two tests ask that a text has and has not a word.
+func opposite(a, b *Test) bool {
+	return (a.Op == Contains && b.Op == NotContains || a.Op == NotContains && b.Op == Contains) &&
+		a.Column == b.Column && a.Value == b.Value
 }
 
 // judgeSum judges a half-space by the least and greatest values of its sum.
@@ -344,8 +365,11 @@ func (r *region) judgeSum(t *Test) (possible, surely bool) {
 // tests returns the normal form of the region.
 func (r *region) tests() []Test {
 	var tests []Test
-	implied := map[string]bool{} // a half-space says itself that its cells are known
+	implied := map[string]bool{} // a half-space and CONTAINS say themselves that their cells are known
 	for i := range r.rest {
+		if op := r.rest[i].Op; op == Contains || op == NotContains {
+			implied[r.rest[i].Column] = true
+		}
 		for _, term := range r.rest[i].Terms {
 			implied[term.Column] = true
 		}

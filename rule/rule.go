@@ -14,6 +14,7 @@
 //
 //	file  = {stmt}
 //	stmt  = "RULES" ("ordered"|"weighed"|"mixture")
+//	      | "SCHEMA" col {"," col} [";" "TARGET" name]
 //	      | "IF" tests "THEN" concl ["WITH" num] ["WORTH" num] [evid]
 //	      | "ELSE" concl ["WITH" num] [evid]
 //	      | "WHEN" name "(" num ")" ["WORTH" num] "EXPECT" exp {"AND" exp}
@@ -21,15 +22,18 @@
 //	test  = name ("="|"!="|"<"|"<="|">"|">=") val
 //	      | num ("<"|"<=") name ("<"|"<=") num
 //	      | name ["NOT"] "IN" "{" val {"," val} "}"
-//	      | name "IS" ("MISSING"|"KNOWN")
+//	      | name "IS" ("MISSING"|"KNOWN") | name ["NOT"] "CONTAINS" val
 //	      | num "*" name {("+"|"-") num "*" name} (">"|"<=") num
 //	      | "AT LEAST" int "OF" "{" test {"," test} "}"
-//	concl = name "=" val | name "=" dist | name "~" num "±" num
+//	concl = name "=" val | name "=" dist | name "BY" "{" val num {"," val num} "}"
+//	      | name "~" num "±" num | name "+=" num ["±" num]
+//	col   = name kind ["~" num "±" num] ["{" val [num] {"," val [num]} "}"]
+//	kind  = "nominal" | "numeric" | "date" | "time" | "text"
 //	exp   = name "~" num ["sd"] "±" num ["sd"] | name "NORMAL" | name "=" dist
 //	dist  = "{" val num {"," val num} "}"
 //	evid  = "[" key num {"," key num} "]"
 //
-// RULES stands first and ELSE after the last IF. Bare names are letters,
+// RULES and SCHEMA stand first and ELSE after the last IF. Bare names are letters,
 // digits and _ - . with at least one letter or digit, and no keyword; others
 // stand in double quotes with JSON's escapes, and so do, when printed, names
 // of columns that look like numbers. An ISO date is read as the number of
@@ -51,10 +55,13 @@ const (
 
 // Base is a rule base: IF rules with an optional ELSE, or WHEN units.
 type Base struct {
-	Kind  Kind
-	Rules []Rule
-	Else  *Rule  // If is empty; nil when the base has none
-	Units []Unit // Mixture
+	// Header is the SCHEMA line, nil if there is none. With one, the text is
+	// a model: it says what the columns are that the rules speak of.
+	Header *Header
+	Kind   Kind
+	Rules  []Rule
+	Else   *Rule  // If is empty; nil when the base has none
+	Units  []Unit // Mixture
 	// Notes are printed as comments under the header. They say where the
 	// base holds, as in "summary: agrees with the model on 97.1 % of rows",
 	// and are not parsed back.
@@ -74,18 +81,23 @@ type Rule struct {
 	Evidence Evidence
 }
 
-// Conclusion is a class (Value), a distribution over classes (Classes), or a
-// number with its deviation (Mean, Deviation, with Numeric set).
+// Conclusion is a class (Value), a distribution over classes (Classes), what
+// the rule of a weighed base adds to the scores of several classes (By), or a
+// number with its deviation (Mean, Deviation, with Numeric set), which with
+// Adds is what the rule of a weighed base adds to the answer.
 type Conclusion struct {
 	Column    string
 	Value     string
 	Classes   []Share // a distribution, when one probability does not say it all
+	By        []Share // a weight for each class that the rule moves
 	Numeric   bool
+	Adds      bool
 	Mean      float64
 	Deviation float64
 }
 
-// Share is a nominal value with its probability.
+// Share is a nominal value with its probability; in a BY conclusion, with
+// what is added to its score.
 type Share struct {
 	Value string
 	P     float64
@@ -120,6 +132,8 @@ const (
 	IsKnown
 	HalfSpace // sum of Terms > Number (Below: <= Number)
 	AtLeast   // at least Count of the tests in Of
+	Contains  // the text Column has the word Value
+	NotContains
 )
 
 // Test is one condition on a row. Which fields it uses depends on Op. Values
@@ -128,7 +142,7 @@ const (
 type Test struct {
 	Op        Op
 	Column    string
-	Value     string   // Eq, Ne
+	Value     string   // Eq, Ne; the word of Contains, NotContains
 	Values    []string // In, NotIn
 	Number    float64  // Lt, Le, Gt, Ge, HalfSpace
 	Low, High float64  // Between

@@ -32,7 +32,7 @@ var keywords = map[string]bool{
 	"RULES": true, "IF": true, "THEN": true, "ELSE": true, "WITH": true, "WORTH": true,
 	"WHEN": true, "EXPECT": true, "AND": true, "ALWAYS": true, "NOT": true, "IN": true,
 	"IS": true, "MISSING": true, "KNOWN": true, "AT": true, "LEAST": true, "OF": true,
-	"NORMAL": true,
+	"NORMAL": true, "SCHEMA": true, "TARGET": true, "BY": true, "CONTAINS": true,
 }
 
 type tokenKind uint8
@@ -90,7 +90,7 @@ func (l *lexer) skip(n int) string {
 }
 
 // symbols are tried in this order, longer ones first.
-var symbols = []string{"+-", "±", "!=", "<=", ">=", "=", "<", ">", "~", "*", "+", "{", "}", "(", ")", "[", "]", ","}
+var symbols = []string{"+-", "±", "+=", "!=", "<=", ">=", "=", "<", ">", "~", "*", "+", "{", "}", "(", ")", "[", "]", ",", ";"}
 
 func (l *lexer) next() token {
 	for l.src != "" {

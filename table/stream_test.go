@@ -41,7 +41,7 @@ func gather(tb testing.TB, s *Stream) *Table {
 			if len(now) < len(before) || !slices.Equal(before, now[:len(before)]) {
 				tb.Fatalf("values %q do not extend %q", now, before)
 			}
-			columns[i] = Column{slices.Concat(whole.Columns[i].Codes, c.Codes), slices.Concat(whole.Columns[i].Floats, c.Floats)}
+			columns[i] = Column{Codes: slices.Concat(whole.Columns[i].Codes, c.Codes), Floats: slices.Concat(whole.Columns[i].Floats, c.Floats)}
 		}
 		if whole, err = New(t.Schema, columns, slices.Concat(whole.Weights, t.Weights)); err != nil {
 			tb.Fatal(err)

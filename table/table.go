@@ -36,12 +36,16 @@ type Kind uint8
 const (
 	Nominal Kind = iota // one of a set of names
 	Numeric             // a number
+	Text                // words, with how often each occurs
 )
 
-// String returns "nominal" or "numeric".
+// String returns "nominal", "numeric" or "text".
 func (k Kind) String() string {
-	if k == Numeric {
+	switch k {
+	case Numeric:
 		return "numeric"
+	case Text:
+		return "text"
 	}
 	return "nominal"
 }
@@ -63,15 +67,65 @@ var NA = math.NaN()
 type Attribute struct {
 	Name   string
 	Kind   Kind
-	Values []string // nominal: the dictionary; a cell's code is an index into it
+	Values []string // nominal: the dictionary; a cell's code is an index into it. Text: the words
 	Date   bool     // numeric: days since 1970-01-01, written as ISO dates
+	Time   bool     // numeric: seconds since 1970-01-01T00:00:00, written as ISO dates with the time of day
+}
+
+// Shown returns the kind as people name it: nominal, numeric, date, time or
+// text. A date and a time are numbers to learners.
+func (a *Attribute) Shown() string {
+	switch {
+	case a.Kind == Numeric && a.Date:
+		return "date"
+	case a.Kind == Numeric && a.Time:
+		return "time"
+	}
+	return a.Kind.String()
+}
+
+// Shown lists what Attribute.Shown returns.
+var Shown = []string{"nominal", "numeric", "date", "time", "text"}
+
+// Show makes the attribute of the kind that Shown names, and reports whether
+// there is such a kind.
+func (a *Attribute) Show(kind string) bool {
+	a.Kind, a.Date, a.Time = Numeric, false, false
+	switch kind {
+	case "nominal":
+		a.Kind = Nominal
+	case "text":
+		a.Kind = Text
+	case "date":
+		a.Date = true
+	case "time":
+		a.Time = true
+	case "numeric":
+	default:
+		return false
+	}
+	return true
 }
 
 // Column is the cells of one attribute: Codes if it is nominal, Floats if it
-// is numeric. The other slice is nil.
+// is numeric, Words if it is text. The others are nil.
 type Column struct {
 	Codes  []int32
 	Floats []float64
+	Words  *Bag
+}
+
+// fits reports whether there are no cells of another kind.
+func (c *Column) fits(k Kind) bool {
+	return (c.Codes == nil || k == Nominal) && (c.Floats == nil || k == Numeric) && (c.Words != nil) == (k == Text)
+}
+
+// rows returns the number of cells.
+func (c *Column) rows() int {
+	if c.Words != nil {
+		return c.Words.Rows()
+	}
+	return max(len(c.Codes), len(c.Floats))
 }
 
 // Table is a schema with its columns. Weights is nil when every row counts
@@ -93,13 +147,15 @@ func New(schema *Schema, columns []Column, weights []float64) (*Table, error) {
 	rows := len(weights)
 	for i, c := range columns {
 		a := &schema.Attributes[i]
-		n := len(c.Codes)
-		switch {
-		case a.Kind == Numeric && c.Codes != nil, a.Kind == Nominal && c.Floats != nil:
+		if !c.fits(a.Kind) {
 			return nil, fmt.Errorf("table: cells of column %q are not %v", a.Name, a.Kind)
-		case a.Kind == Numeric:
-			n = len(c.Floats)
 		}
+		if c.Words != nil {
+			if err := c.Words.check(len(a.Values)); err != nil {
+				return nil, fmt.Errorf("table: column %q: %w", a.Name, err)
+			}
+		}
+		n := c.rows()
 		if i == 0 && weights == nil {
 			rows = n
 		}
@@ -136,6 +192,9 @@ func (t *Table) Weight(row int) float64 {
 // Text returns a cell as it is written in files; "" if it is missing.
 func (t *Table) Text(row, col int) string {
 	a := &t.Schema.Attributes[col]
+	if a.Kind == Text {
+		return t.Columns[col].Words.text(row, a.Values)
+	}
 	if a.Kind == Nominal {
 		switch code := t.Columns[col].Codes[row]; code {
 		case Missing:
@@ -153,9 +212,12 @@ func (t *Table) Text(row, col int) string {
 func (t *Table) Slice(lo, hi int) *Table {
 	s := &Table{Schema: t.Schema, Columns: make([]Column, len(t.Columns)), rows: hi - lo}
 	for i, c := range t.Columns {
-		if c.Codes != nil {
+		switch {
+		case c.Words != nil:
+			s.Columns[i].Words = c.Words.slice(lo, hi)
+		case c.Codes != nil:
 			s.Columns[i].Codes = c.Codes[lo:hi]
-		} else {
+		default:
 			s.Columns[i].Floats = c.Floats[lo:hi]
 		}
 	}
@@ -169,9 +231,12 @@ func (t *Table) Slice(lo, hi int) *Table {
 func (t *Table) Select(rows []int) *Table {
 	s := &Table{Schema: t.Schema, Columns: make([]Column, len(t.Columns)), rows: len(rows)}
 	for i, c := range t.Columns {
-		if t.Schema.Attributes[i].Kind == Nominal {
+		switch t.Schema.Attributes[i].Kind {
+		case Text:
+			s.Columns[i].Words = c.Words.pick(rows)
+		case Nominal:
 			s.Columns[i].Codes = pick(c.Codes, rows)
-		} else {
+		default:
 			s.Columns[i].Floats = pick(c.Floats, rows)
 		}
 	}

@@ -1,0 +1,252 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bag is the cells of a text column: for each row its words, each once, with
+// how often it occurs. Rows lie behind one another (compressed sparse rows),
+// so that a large dictionary costs nothing where its words do not occur. A
+// document without words is an empty row, which is known; Gone says which
+// cells are missing.
+//
+// The words of a row are sorted by code. Codes are indexes into the
+// attribute's Values; words that the dictionary does not have are left out.
+// Counts are whole numbers for text, and any finite numbers where a file gives
+// its rows as sparse vectors.
+type Bag struct {
+	Starts []int // Codes[Starts[r]:Starts[r+1]] are the words of row r; one more than there are rows
+	Codes  []int32
+	Counts []float64
+	Gone   []bool // nil if no cell is missing
+}
+
+// Rows returns the number of cells.
+func (b *Bag) Rows() int { return len(b.Starts) - 1 }
+
+// Missing reports whether nothing is known of a cell.
+func (b *Bag) Missing(row int) bool { return b.Gone != nil && b.Gone[row] }
+
+// Row returns the words of a cell and how often each occurs. Nobody changes
+// the slices.
+func (b *Bag) Row(row int) (codes []int32, counts []float64) {
+	from, to := b.Starts[row], b.Starts[row+1]
+	return b.Codes[from:to:to], b.Counts[from:to:to]
+}
+
+// Count returns how often a word occurs in a cell.
+func (b *Bag) Count(row int, word int32) float64 {
+	codes, counts := b.Row(row)
+	if i, found := slices.BinarySearch(codes, word); found {
+		return counts[i]
+	}
+	return 0
+}
+
+// slice returns the rows lo ≤ row < hi. It shares the words.
+func (b *Bag) slice(lo, hi int) *Bag {
+	s := &Bag{Starts: b.Starts[lo : hi+1], Codes: b.Codes, Counts: b.Counts}
+	if b.Gone != nil {
+		s.Gone = b.Gone[lo:hi]
+	}
+	return s
+}
+
+// pick returns a copy of the given rows.
+func (b *Bag) pick(rows []int) *Bag {
+	words := 0
+	for _, r := range rows {
+		words += b.Starts[r+1] - b.Starts[r]
+	}
+	to := &Bag{Starts: make([]int, 1, len(rows)+1), Codes: make([]int32, 0, words), Counts: make([]float64, 0, words)}
+	for _, r := range rows {
+		to.append(b, r)
+	}
+	return to
+}
+
+// append adds a cell of another bag with the same dictionary.
+func (b *Bag) append(from *Bag, row int) {
+	if from.Missing(row) {
+		b.addMissing()
+		return
+	}
+	codes, counts := from.Row(row)
+	b.Codes = append(b.Codes, codes...)
+	b.Counts = append(b.Counts, counts...)
+	b.end()
+}
+
+// end closes the row whose words were appended.
+func (b *Bag) end() {
+	b.Starts = append(b.Starts, len(b.Codes))
+	if b.Gone != nil {
+		b.Gone = append(b.Gone, false)
+	}
+}
+
+// addMissing appends a missing cell.
+func (b *Bag) addMissing() {
+	if b.Gone == nil {
+		b.Gone = make([]bool, b.Rows(), b.Rows()+1)
+	}
+	b.Starts = append(b.Starts, len(b.Codes))
+	b.Gone = append(b.Gone, true)
+}
+
+// newBag returns a bag without rows.
+func newBag() *Bag { return &Bag{Starts: make([]int, 1)} }
+
+// missingBag returns a bag of missing cells.
+func missingBag(rows int) *Bag {
+	b := &Bag{Starts: make([]int, rows+1), Gone: make([]bool, rows)}
+	for r := range b.Gone {
+		b.Gone[r] = true
+	}
+	return b
+}
+
+// check reports what is not sound: offsets that do not rise, codes that are
+// not in a dictionary or not sorted, counts that are no numbers.
+func (b *Bag) check(words int) error {
+	if len(b.Starts) == 0 || len(b.Codes) != len(b.Counts) || b.Gone != nil && len(b.Gone) != b.Rows() ||
+		b.Starts[0] < 0 || b.Starts[len(b.Starts)-1] > len(b.Codes) {
+		return fmt.Errorf("%d offsets, %d words and %d counts do not fit together", len(b.Starts), len(b.Codes), len(b.Counts))
+	}
+	for r := range b.Rows() {
+		if b.Starts[r+1] < b.Starts[r] {
+			return fmt.Errorf("row %d ends before it begins", r+1)
+		}
+		if b.Missing(r) && b.Starts[r+1] > b.Starts[r] {
+			return fmt.Errorf("row %d is missing and has words", r+1)
+		}
+		last := int32(-1)
+		codes, counts := b.Row(r)
+		for i, code := range codes {
+			if code <= last || int(code) >= words {
+				return fmt.Errorf("row %d: word %d after %d in a dictionary of %d words", r+1, code, last, words)
+			}
+			last = code
+			if x := counts[i]; math.IsNaN(x) || math.IsInf(x, 0) {
+				return fmt.Errorf("row %d: the count of word %d is %v, expected a finite number", r+1, code, x)
+			}
+		}
+	}
+	return nil
+}
+
+// recode returns the bag with other codes, without the words whose new code is
+// negative. What is common to the rows is shared with nobody.
+func (b *Bag) recode(codes []int32) *Bag {
+	to := &Bag{Starts: make([]int, 1, len(b.Starts)), Codes: make([]int32, 0, len(b.Codes)), Counts: make([]float64, 0, len(b.Counts))}
+	var row words
+	for r := range b.Rows() {
+		if b.Missing(r) {
+			to.addMissing()
+			continue
+		}
+		row.reset()
+		from, counts := b.Row(r)
+		for i, code := range from {
+			if c := codes[code]; c >= 0 {
+				row.add(c, counts[i])
+			}
+		}
+		row.into(to)
+	}
+	return to
+}
+
+// words gathers the words of one row.
+type words struct {
+	codes  []int32
+	counts []float64
+}
+
+func (w *words) reset() { w.codes, w.counts = w.codes[:0], w.counts[:0] }
+
+func (w *words) add(code int32, count float64) {
+	w.codes = append(w.codes, code)
+	w.counts = append(w.counts, count)
+}
+
+func (w *words) Len() int           { return len(w.codes) }
+func (w *words) Less(i, j int) bool { return w.codes[i] < w.codes[j] }
+func (w *words) Swap(i, j int) {
+	w.codes[i], w.codes[j] = w.codes[j], w.codes[i]
+	w.counts[i], w.counts[j] = w.counts[j], w.counts[i]
+}
+
+// Tokens calls word for each word of a text: its lower-cased runs of letters,
+// digits and _, in order. The slice is good until the next call.
+func Tokens(text []byte, word func(token []byte)) {
+	var token []byte
+	for i := 0; i < len(text); {
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text[i:])
+		}
+		i += size
+		switch {
+		case 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_':
+			token = append(token, byte(r))
+		case 'A' <= r && r <= 'Z':
+			token = append(token, byte(r)+'a'-'A')
+		case r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || len(token) > 0 && unicode.IsMark(r)):
+			token = utf8.AppendRune(token, unicode.ToLower(r))
+		case len(token) > 0:
+			word(token)
+			token = token[:0]
+		}
+	}
+	if len(token) > 0 {
+		word(token)
+	}
+}
+
+// into appends the row to a bag, its words sorted and each once.
+func (w *words) into(b *Bag) {
+	if !slices.IsSorted(w.codes) {
+		sort.Sort(w)
+	}
+	from := len(b.Codes)
+	for i, code := range w.codes {
+		if n := len(b.Codes); n > from && b.Codes[n-1] == code {
+			b.Counts[n-1] += w.counts[i]
+			continue
+		}
+		b.Codes = append(b.Codes, code)
+		b.Counts = append(b.Counts, w.counts[i])
+	}
+	b.end()
+}
+
+// text writes a cell as its words, in the order of their codes, each as often
+// as it occurs; word:count where that is no small whole number. A missing cell
+// is "".
+func (b *Bag) text(row int, values []string) string {
+	var text []byte
+	codes, counts := b.Row(row)
+	for i, code := range codes {
+		times, x := 1, counts[i]
+		whole := x == math.Floor(x) && 0 < x && x <= 64
+		if whole {
+			times = int(x)
+		}
+		for range times {
+			if len(text) > 0 {
+				text = append(text, ' ')
+			}
+			text = append(text, values[code]...)
+		}
+		if !whole {
+			text = append(append(text, ':'), numberText(x)...)
+		}
+	}
+	return string(text)
+}

@@ -34,6 +34,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -58,10 +59,11 @@ func init() {
 
 // Learner makes naive Bayes models. Its zero value is ready to use.
 type Learner struct {
-	// M is the number of rows that the estimate of a column without regard
-	// to the class counts as: uniform over its values, or of its overall
-	// variance. Nil is DefaultM, zero takes what was observed.
-	M *float64 `set:"m" default:"1" doc:"rows that the estimate of a column regardless of class is worth in each class (m-estimate)"`
+	// M is the number of rows that each class is given besides its own:
+	// spread evenly over the values of a nominal column, or with the
+	// variance of the whole of a numeric one. Nil is DefaultM, zero takes
+	// what was observed.
+	M *float64 `set:"m" default:"1" doc:"rows that each class is given besides its own (m-estimate): spread evenly over the values of a nominal column, or with the variance of the whole numeric column"`
 	// PriorM is the same for the classes. Zero takes their frequencies.
 	PriorM float64 `set:"prior-m" default:"0" doc:"rows that the uniform estimate P(class) = 1/k is worth"`
 }
@@ -116,7 +118,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if sum(b.classes) == 0 {
 		return nil, fmt.Errorf("no row has a class: column %q is missing, or the weight 0, in all %d rows", task.Table.Schema.Attributes[task.Target].Name, task.Table.Rows())
 	}
-	return newModel(s, []*block{b}, nil)
+	return newModel(s, []*block{b}, nil, &bundle.Shelf[*block]{})
 }
 
 // checkTarget refuses tasks without a nominal target, and says who takes them.

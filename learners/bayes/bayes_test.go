@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
@@ -375,12 +376,18 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(parts[0].Data, parts[1].Data)
 	}
+	parts := manySources(f, mixed(3), bundle.Fan)
+	f.Add(parts[0].Data, parts[1].Data)
 	f.Fuzz(func(t *testing.T, settings, source []byte) {
 		var block savedBlock
-		if learn.Unmarshal(source, &block) != nil {
-			return
+		var many bundle.Packed
+		name := bundlePart
+		if learn.Unmarshal(source, &many) == nil && len(many.Sources) > 0 {
+			name += many.Sources[0].ID
+		} else if learn.Unmarshal(source, &block) == nil {
+			name = sourcePart + block.ID
 		}
-		m, err := decode([]learn.Part{{Name: "settings", Data: settings}, {Name: "source/" + block.ID, Data: source}})
+		m, err := decode([]learn.Part{{Name: "settings", Data: settings}, {Name: name, Data: source}})
 		if err != nil {
 			return
 		}

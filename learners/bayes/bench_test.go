@@ -143,3 +143,50 @@ func updated(m learn.Updater, source string, t *table.Table) (learn.Model, error
 	}
 	return u.Freeze(context.Background())
 }
+
+// BenchmarkUpdateAmongSources is what an update by 100 rows costs a program
+// that reads the model, learns and writes it: it must not grow with the number
+// of sources that came before.
+func BenchmarkUpdateAmongSources(b *testing.B) {
+	for _, sources := range []int{10, 2000} {
+		t := mixed(100)
+		parts := manySources(b, t, sources)
+		b.Run(fmt.Sprint(sources), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				readLearnWrite(b, parts, t)
+			}
+		})
+	}
+}
+
+// manySources returns the saved form of a model that learnt a table from many
+// sources.
+func manySources(t testing.TB, rows *table.Table, sources int) []learn.Part {
+	var m learn.Model = fit(t, rows, 1)
+	var err error
+	for i := 1; i < sources; i++ {
+		if m, err = updated(m.(learn.Updater), fmt.Sprintf("source %d", i), rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parts, err := m.Parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parts
+}
+
+func readLearnWrite(t testing.TB, parts []learn.Part, rows *table.Table) {
+	m, err := decode(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err = updated(m.(learn.Updater), "one more", rows); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = m.Parts(); err != nil {
+		t.Fatal(err)
+	}
+	m.Size()
+}

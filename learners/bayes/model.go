@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -19,6 +20,7 @@ type Model struct {
 	blocks   []*block      // in the order in which the sources came
 	schema   *table.Schema // the union of theirs
 	target   int
+	written  *bundle.Shelf[*block] // the saved form of blocks, for the models that come from this one too
 
 	once sync.Once // for the estimates, which the first to ask for them makes
 	estimates
@@ -74,14 +76,18 @@ const (
 
 // newModel returns the model of the blocks. Their schemas' union is computed
 // unless the caller knows it.
-func newModel(s settings, blocks []*block, union *table.Schema) (*Model, error) {
+func newModel(s settings, blocks []*block, union *table.Schema, written *bundle.Shelf[*block]) (*Model, error) {
 	if len(blocks) == 1 {
 		union = blocks[0].schema
 	}
 	if union == nil {
-		schemas := make([]*table.Schema, len(blocks))
-		for i, b := range blocks {
-			schemas[i] = b.schema
+		schemas := make([]*table.Schema, 0, len(blocks))
+		known := map[*table.Schema]bool{}
+		for _, b := range blocks {
+			if !known[b.schema] {
+				known[b.schema] = true
+				schemas = append(schemas, b.schema)
+			}
 		}
 		var err error
 		if union, err = learn.Union(schemas...); err != nil {
@@ -97,7 +103,7 @@ func newModel(s settings, blocks []*block, union *table.Schema) (*Model, error) 
 	} else if rows > moment.MaxWeight {
 		return nil, fmt.Errorf("the weights of the rows add up to %g; scale them to a sum below %g", rows, float64(moment.MaxWeight))
 	}
-	return &Model{settings: s, blocks: blocks, schema: union, target: columnNamed(union, blocks[0].className(), blocks[0].target)}, nil
+	return &Model{settings: s, blocks: blocks, schema: union, target: columnNamed(union, blocks[0].className(), blocks[0].target), written: written}, nil
 }
 
 // estimate fills in the probabilities unless they are there. Every method

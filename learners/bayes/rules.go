@@ -2,13 +2,10 @@ package bayes
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
-	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/rule"
-	"github.com/accrete-ml/accrete/table"
 )
 
 // Rules returns the model as rules. If all columns are nominal, each value
@@ -134,41 +131,3 @@ func (m *Model) mixture() *rule.Base {
 }
 
 func pointer(x float64) *float64 { return &x }
-
-// Graph returns the network that the model is: the class, and an arrow to
-// each column. The arrow of a nominal column is as wide as the information
-// that the column shares with the class.
-func (m *Model) Graph() (*draw.Graph, error) {
-	m.estimate()
-	class := m.class().Name
-	g := &draw.Graph{Title: "naive Bayes", Nodes: []draw.Node{{ID: class, Lines: []string{class}}}}
-	for j := range m.columns {
-		if j == m.target {
-			continue
-		}
-		a := &m.schema.Attributes[j]
-		edge := draw.Edge{From: class, To: a.Name}
-		lines := []string{a.Name}
-		if a.Kind == table.Nominal {
-			edge.Weight = m.mutualInformation(j)
-			lines = append(lines, fmt.Sprintf("%.3f bits", edge.Weight))
-		}
-		g.Nodes = append(g.Nodes, draw.Node{ID: a.Name, Lines: lines, Layer: 1})
-		g.Edges = append(g.Edges, edge)
-	}
-	return g, nil
-}
-
-// mutualInformation returns what a nominal column tells of the class, in bits.
-func (m *Model) mutualInformation(j int) float64 {
-	e := &m.columns[j]
-	bits := 0.0
-	for v, marginal := range e.marginal {
-		for c, weight := range e.value(v, len(m.logPrior)) {
-			if m.active(c) {
-				bits += math.Exp(m.logPrior[c]+weight+marginal) * weight / math.Ln2
-			}
-		}
-	}
-	return max(0, bits)
-}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/table"
 )
 
 // Sources lists the sources in the order in which they came.
@@ -48,7 +47,7 @@ func (m *Model) Merge(ctx context.Context, other learn.Model) (learn.Model, erro
 		}
 		blocks[i] = joined
 	}
-	return newModel(m.settings, blocks, nil)
+	return newModel(m.settings, blocks, nil, m.written)
 }
 
 // join returns the block of the rows of two.
@@ -75,67 +74,5 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 	if !slices.ContainsFunc(blocks, func(b *block) bool { return sum(b.classes) > 0 }) {
 		return nil, fmt.Errorf("without %s no rows are left; delete the model instead", strings.Join(ids, ", "))
 	}
-	return newModel(m.settings, blocks, nil)
-}
-
-// saved is the settings part.
-type saved struct {
-	Format int     `cbor:"format"`
-	M      float64 `cbor:"m"`
-	PriorM float64 `cbor:"prior_m"`
-}
-
-// savedBlock is the part of one source. Numbers stand as in block; moments as
-// three numbers a class.
-type savedBlock struct {
-	ID      string        `cbor:"id"`
-	Name    string        `cbor:"name"`
-	Target  int           `cbor:"target"`
-	Classes []float64     `cbor:"classes"`
-	Columns []savedColumn `cbor:"columns"`
-}
-
-// savedColumn is a list: the names of its fields, again for each column, would
-// take as much room as the numbers.
-type savedColumn struct {
-	_       struct{} `cbor:",toarray"`
-	Name    string
-	Numeric bool
-	Date    bool
-	Values  []string
-	Counts  []float64
-	Level   int8
-	Moments []float64
-}
-
-const (
-	format       = 2
-	settingsPart = "settings"
-	sourcePart   = "source/"
-)
-
-// Parts returns the settings and a part for each source.
-func (m *Model) Parts() ([]learn.Part, error) {
-	data, err := learn.Marshal(saved{Format: format, M: m.settings.M, PriorM: m.settings.PriorM})
-	if err != nil {
-		return nil, err
-	}
-	parts := []learn.Part{{Name: settingsPart, Data: data}}
-	for _, b := range m.blocks {
-		s := savedBlock{ID: b.source.ID, Name: b.source.Name, Target: b.target, Classes: b.classes, Columns: make([]savedColumn, len(b.columns))}
-		for j, c := range b.columns {
-			a := &b.schema.Attributes[j]
-			to := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Values: a.Values, Counts: c.counts, Level: int8(c.level)}
-			for _, m := range c.moments {
-				to.Moments = append(to.Moments, m.N, m.Mean, m.M2)
-			}
-			s.Columns[j] = to
-		}
-		data, err := learn.Marshal(s)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, learn.Part{Name: sourcePart + b.source.ID, Data: data})
-	}
-	return parts, nil
+	return newModel(m.settings, blocks, nil, m.written)
 }

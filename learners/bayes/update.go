@@ -122,7 +122,7 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 		blocks[u.at] = newBlock(u.block.source, own, m.target)
 		blocks[u.at].absorb(u.block)
 	}
-	return newModel(m.settings, blocks, union)
+	return newModel(m.settings, blocks, union, m.written)
 }
 
 // occurs reports whether a row of the block has a value.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 
@@ -96,5 +97,55 @@ func TestFirstPredictions(t *testing.T) {
 				t.Errorf("answer %d is %v, the first %v", i, a.P, answers[0].P)
 			}
 		}
+	}
+}
+
+// Many sources are saved in few parts, of which an update writes few again,
+// and each can still be forgotten to the digit.
+func TestManySources(t *testing.T) {
+	rows := mixed(100)
+	parts := manySources(t, rows, 300)
+	if len(parts) > 40 {
+		t.Errorf("300 sources are saved in %d parts", len(parts))
+	}
+	m, err := decode(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := m.Parts()
+	if err != nil || !reflect.DeepEqual(again, parts) {
+		t.Errorf("a model that was read is written otherwise: %v", err)
+	}
+	more, err := updated(m.(learn.Updater), "one more", rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := more.Parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := 0
+	for _, p := range written {
+		if !slices.ContainsFunc(parts, func(old learn.Part) bool { return reflect.DeepEqual(old, p) }) {
+			fresh++
+		}
+	}
+	if fresh != 1 {
+		t.Errorf("an update writes %d parts", fresh)
+	}
+	var gone []string
+	for i := 1; i < 300; i++ {
+		gone = append(gone, fmt.Sprintf("source %d", i))
+	}
+	left, err := more.(learn.Forgetter).Forget(context.Background(), append(gone, "one more")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := fit(t, rows, 1).Parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := left.Parts(); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("what is left is not what was there first: %v", err)
 	}
 }

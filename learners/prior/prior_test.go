@@ -184,6 +184,48 @@ func TestSourcesAddUp(t *testing.T) {
 	})
 }
 
+// Many sources are saved in few parts, of which an update writes few again.
+func TestManySources(t *testing.T) {
+	for _, tab := range []*table.Table{names(t, []int32{0, 1, 1}, "a", "b"), numbers(t, nil, 1, 2, 4.5)} {
+		var m learn.Model = fit(t, tab, "0")
+		var before []learn.Part
+		for i := 1; i <= 100; i++ {
+			u, err := m.(learn.Updater).Begin(learn.Source{ID: fmt.Sprint(i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := u.Add(context.Background(), tab); err != nil {
+				t.Fatal(err)
+			}
+			if m, err = u.Freeze(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			parts, err := m.Parts()
+			if err != nil {
+				t.Fatal(err)
+			}
+			fresh := 0
+			for _, p := range parts {
+				if !slices.ContainsFunc(before, func(old learn.Part) bool { return old.Name == p.Name && slices.Equal(old.Data, p.Data) }) {
+					fresh++
+				}
+			}
+			if len(parts) > 22 || i > 1 && fresh != 1 {
+				t.Fatalf("update %d writes %d of %d parts", i, fresh, len(parts))
+			}
+			read, err := decode(parts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b := m.(*Model), read.(*Model)
+			if a.mean != b.mean || a.deviation != b.deviation || !slices.Equal(a.p, b.p) || b.Size() != a.Size() {
+				t.Fatalf("%+v is read as %+v", a, b)
+			}
+			before, m = parts, read
+		}
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	m := fit(t, names(t, []int32{0, 1, 1}, "a", "b"), "s")
 	parts, err := m.Parts()
@@ -236,9 +278,17 @@ func FuzzDecode(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(parts[0].Data)
+		many, err := save([]*block{fit(f, tab, "s").blocks[0], fit(f, tab, "t").blocks[0]})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(many)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := decode([]learn.Part{{Name: "source/s", Data: data}})
+		if err != nil {
+			m, err = decode([]learn.Part{{Name: "sources/s", Data: data}})
+		}
 		if err != nil {
 			return
 		}

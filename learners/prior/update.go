@@ -78,5 +78,5 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 	own := newBlock(u.block.source, u.vocabulary.Own(func(int, int) bool { return false }), u.block.target)
 	own.absorb(u.block)
 	blocks[u.at] = own
-	return newModel(blocks)
+	return newModel(blocks, u.model.written)
 }

@@ -1,0 +1,310 @@
+package bayes
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/bundle"
+	"github.com/accrete-ml/accrete/internal/moment"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// saved is the settings part.
+type saved struct {
+	Format int     `cbor:"format"`
+	M      float64 `cbor:"m"`
+	PriorM float64 `cbor:"prior_m"`
+}
+
+// savedBlock is the part of one source. Numbers stand as in block; moments as
+// three numbers a class.
+type savedBlock struct {
+	ID      string        `cbor:"id"`
+	Name    string        `cbor:"name"`
+	Target  int           `cbor:"target"`
+	Classes []float64     `cbor:"classes"`
+	Columns []savedColumn `cbor:"columns"`
+}
+
+// savedColumn is a list: the names of its fields, again for each column, would
+// take as much room as the numbers.
+type savedColumn struct {
+	_       struct{} `cbor:",toarray"`
+	Name    string
+	Numeric bool
+	Date    bool
+	Values  []string
+	Counts  []float64
+	Level   int8
+	Moments []float64
+}
+
+const (
+	format       = 2
+	settingsPart = "settings"
+	sourcePart   = "source/"
+	bundlePart   = "sources/" // of several; the identifier of the first follows
+)
+
+// Parts returns the settings and a part for each source or, where there are
+// many, for each bundle of them.
+func (m *Model) Parts() ([]learn.Part, error) {
+	data, err := learn.Marshal(saved{Format: format, M: m.settings.M, PriorM: m.settings.PriorM})
+	if err != nil {
+		return nil, err
+	}
+	parts := []learn.Part{{Name: settingsPart, Data: data}}
+	runs, err := m.written.Save(m.blocks, save)
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range runs {
+		name := sourcePart
+		if len(run.Blocks) > 1 {
+			name = bundlePart
+		}
+		parts = append(parts, learn.Part{Name: name + run.Blocks[0].source.ID, Data: run.Data})
+	}
+	return parts, nil
+}
+
+// save returns the saved form of one block or of several.
+func save(blocks []*block) ([]byte, error) {
+	if len(blocks) == 1 {
+		return learn.Marshal(blocks[0].saved())
+	}
+	members := make([]bundle.Member, len(blocks))
+	for i, b := range blocks {
+		members[i] = bundle.Member{ID: b.source.ID, Name: b.source.Name, Schema: b.schema, Target: b.target, Numbers: b.numbers()}
+	}
+	return learn.Marshal(bundle.Pack(members))
+}
+
+// saved returns a block as the part of one source.
+func (b *block) saved() savedBlock {
+	s := savedBlock{ID: b.source.ID, Name: b.source.Name, Target: b.target, Classes: b.classes, Columns: make([]savedColumn, len(b.columns))}
+	for j, c := range b.columns {
+		a := &b.schema.Attributes[j]
+		to := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Values: a.Values, Counts: c.counts, Level: int8(c.level)}
+		for _, m := range c.moments {
+			to.Moments = append(to.Moments, m.N, m.Mean, m.M2)
+		}
+		s.Columns[j] = to
+	}
+	return s
+}
+
+// numbers returns all that a block knows besides its schema: the weights of
+// the classes and then, for each column, its counts, or its level and moments.
+func (b *block) numbers() []float64 {
+	numbers := slices.Clone(b.classes)
+	for j := range b.columns {
+		c := &b.columns[j]
+		numbers = append(numbers, c.counts...)
+		if c.moments != nil {
+			numbers = append(numbers, float64(c.level-moment.Tiny))
+		}
+		for _, m := range c.moments {
+			numbers = append(numbers, m.N, m.Mean, m.M2)
+		}
+	}
+	return numbers
+}
+
+// blockOf returns the block of a bundle's member.
+func blockOf(m *bundle.Member) (*block, error) {
+	if m.Schema.Attributes[m.Target].Kind != table.Nominal {
+		return nil, fmt.Errorf("source %q: its target is a number", m.ID)
+	}
+	b := newBlock(learn.Source{ID: m.ID, Name: m.Name}, m.Schema, m.Target)
+	rest := m.Numbers
+	take := func(to []float64) bool {
+		n := copy(to, rest)
+		rest = rest[n:]
+		return n == len(to) && weights(to)
+	}
+	bad := func(column string) error {
+		return fmt.Errorf("source %q, column %q: numbers are missing, or not what they should be", m.ID, column)
+	}
+	if !take(b.classes) {
+		return nil, bad(b.className())
+	}
+	for j := range b.columns {
+		c, name := &b.columns[j], m.Schema.Attributes[j].Name
+		if !take(c.counts) {
+			return nil, bad(name)
+		}
+		if c.moments == nil {
+			continue
+		}
+		if len(rest) < 1+3*len(c.moments) || !(rest[0] >= 0 && rest[0] <= float64(moment.Huge-moment.Tiny)) {
+			return nil, bad(name)
+		}
+		c.level, rest = moment.Tiny+moment.Level(rest[0]), rest[1:]
+		for i := range c.moments {
+			c.moments[i], rest = moment.Moment{N: rest[0], Mean: rest[1], M2: rest[2]}, rest[3:]
+			if !c.moments[i].Valid() {
+				return nil, bad(name)
+			}
+		}
+	}
+	if len(rest) > 0 {
+		return nil, fmt.Errorf("source %q: %d numbers too many", m.ID, len(rest))
+	}
+	return b, nil
+}
+
+// decode makes a model of the parts that Parts returned.
+func decode(parts []learn.Part) (learn.Model, error) {
+	var s *settings
+	var blocks []*block
+	written, known := &bundle.Shelf[*block]{}, map[string]bool{}
+	for _, p := range parts {
+		if p.Name == settingsPart && s == nil {
+			var err error
+			if s, err = decodeSettings(p.Data); err != nil {
+				return nil, fmt.Errorf("part %s: %v", p.Name, err)
+			}
+			continue
+		}
+		read, err := decodeBlocks(p)
+		if err != nil {
+			return nil, fmt.Errorf("part %s: %v", p.Name, err)
+		}
+		for _, b := range read {
+			if known[b.source.ID] {
+				return nil, fmt.Errorf("part %s: its source %q comes twice", p.Name, b.source.ID)
+			}
+			known[b.source.ID] = true
+			blocks = append(blocks, b)
+			if b.className() != blocks[0].className() {
+				return nil, fmt.Errorf("part %s: its target is %q, expected %q", p.Name, b.className(), blocks[0].className())
+			}
+		}
+		written.Put(bundle.Run[*block]{Blocks: read, Data: p.Data})
+	}
+	if s == nil || len(blocks) == 0 {
+		return nil, fmt.Errorf("the settings or the sources are missing")
+	}
+	return newModel(*s, blocks, nil, written)
+}
+
+func decodeSettings(data []byte) (*settings, error) {
+	var from saved
+	if err := learn.Unmarshal(data, &from); err != nil {
+		return nil, err
+	}
+	if from.Format != format {
+		return nil, fmt.Errorf("format %d, this program reads format %d", from.Format, format)
+	}
+	s := &settings{M: from.M, PriorM: from.PriorM}
+	return s, s.check()
+}
+
+// decodeBlocks reads the blocks of one part, at least one.
+func decodeBlocks(p learn.Part) ([]*block, error) {
+	var blocks []*block
+	id, isSource := strings.CutPrefix(p.Name, sourcePart)
+	switch first, isBundle := strings.CutPrefix(p.Name, bundlePart); {
+	case isSource:
+		var from savedBlock
+		if err := learn.Unmarshal(p.Data, &from); err != nil {
+			return nil, err
+		}
+		b, err := from.block()
+		if err != nil {
+			return nil, err
+		}
+		blocks = []*block{b}
+	case isBundle:
+		id = first
+		var from bundle.Packed
+		if err := learn.Unmarshal(p.Data, &from); err != nil {
+			return nil, err
+		}
+		members, err := from.Unpack()
+		if err != nil {
+			return nil, err
+		}
+		for i := range members {
+			b, err := blockOf(&members[i])
+			if err != nil {
+				return nil, err
+			}
+			blocks = append(blocks, b)
+		}
+	default:
+		return nil, fmt.Errorf("it is not one that bayes knows")
+	}
+	if len(blocks) == 0 || blocks[0].source.ID != id {
+		return nil, fmt.Errorf("its source is not the one it is named after")
+	}
+	return blocks, nil
+}
+
+func (b *block) className() string { return b.schema.Attributes[b.target].Name }
+
+// block checks what was read and returns it as a block.
+func (s *savedBlock) block() (*block, error) {
+	if s.Target < 0 || s.Target >= len(s.Columns) || s.Columns[s.Target].Numeric {
+		return nil, fmt.Errorf("target %d is not a nominal one of %d columns", s.Target, len(s.Columns))
+	}
+	if len(s.Classes) != len(s.Columns[s.Target].Values) || !weights(s.Classes) {
+		return nil, fmt.Errorf("%d weights of %d classes, or not weights", len(s.Classes), len(s.Columns[s.Target].Values))
+	}
+	schema := &table.Schema{Attributes: make([]table.Attribute, len(s.Columns))}
+	for j := range s.Columns {
+		c := &s.Columns[j]
+		a := &schema.Attributes[j]
+		*a = table.Attribute{Name: c.Name, Kind: table.Nominal, Values: c.Values, Date: c.Date}
+		if c.Numeric {
+			a.Kind = table.Numeric
+		}
+		if err := c.check(j == s.Target, len(s.Classes)); err != nil {
+			return nil, fmt.Errorf("column %q: %v", c.Name, err)
+		}
+	}
+	b := newBlock(learn.Source{ID: s.ID, Name: s.Name}, schema, s.Target)
+	copy(b.classes, s.Classes)
+	for j := range s.Columns {
+		c, to := &s.Columns[j], &b.columns[j]
+		copy(to.counts, c.Counts)
+		if c.Numeric {
+			to.level = moment.Level(c.Level)
+		}
+		for i := range to.moments {
+			m := moment.Moment{N: c.Moments[3*i], Mean: c.Moments[3*i+1], M2: c.Moments[3*i+2]}
+			if !m.Valid() {
+				return nil, fmt.Errorf("column %q: %v are not moments", c.Name, m)
+			}
+			to.moments[i] = m
+		}
+	}
+	return b, learn.Distinct(b.schema)
+}
+
+// check refuses columns whose numbers do not agree with their kind.
+func (c *savedColumn) check(target bool, classes int) error {
+	counts, moments := len(c.Values)*classes, 0
+	switch {
+	case c.Numeric:
+		counts, moments = 0, 3*classes
+	case target:
+		counts = 0
+	}
+	if len(c.Counts) != counts || len(c.Moments) != moments || c.Numeric && len(c.Values) > 0 || !weights(c.Counts) {
+		return fmt.Errorf("%d counts and %d moments, expected %d and %d", len(c.Counts), len(c.Moments), counts, moments)
+	}
+	if level := moment.Level(c.Level); level < moment.Tiny || level > moment.Huge {
+		return fmt.Errorf("level %d of moments is unknown", c.Level)
+	}
+	return nil
+}
+
+// weights reports whether all numbers can be weights of rows.
+func weights(ws []float64) bool {
+	return !slices.ContainsFunc(ws, func(w float64) bool { return !(w >= 0 && w <= moment.MaxWeight) || math.Signbit(w) })
+}

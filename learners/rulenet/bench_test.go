@@ -150,14 +150,14 @@ func BenchmarkUpdate(b *testing.B) {
 func BenchmarkCount(b *testing.B) {
 	t := prototypes(1_000_000, 1)
 	c := coding{t.Schema, 20, make([]*encode.Cuts, 21)}
-	s, err := newSheet(context.Background(), c, t)
+	s, err := newExamples(context.Background(), c, t)
 	if err != nil {
 		b.Fatal(err)
 	}
-	x := newSearch(s, newLedger(s, s.weights, planes), 0, byInformation, 1)
+	x := newSearch(s, newCounter(s, s.weights, planes), 0, byInformation, 1)
 	climber := climber{search: x}
 	for _, order := range []int{20, 10, 5, 2} {
-		climber.rule = s.example(0)[:order]
+		climber.rule = s.initialRule(0)[:order]
 		b.Run(fmt.Sprintf("order=%d", order), func(b *testing.B) {
 			b.SetBytes(int64(order * len(s.valid) * 8))
 			b.ReportAllocs()
@@ -169,7 +169,7 @@ func BenchmarkCount(b *testing.B) {
 			b.SetBytes(int64(order * len(s.valid) * 8))
 			for b.Loop() {
 				for _, t := range climber.rule {
-					set, _ := s.within(t)
+					set, _ := s.bitmapsOf(t)
 					set.Count()
 				}
 			}
@@ -204,7 +204,7 @@ func BenchmarkUpdateOfMany(b *testing.B) {
 				add()
 			}
 			b.ReportMetric(1000*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
-			b.ReportMetric(float64(len(u.(*publishedUpdate).groups)), "rules")
+			b.ReportMetric(float64(len(u.(*incrementalUpdate).generated)), "rules")
 		})
 	}
 }

@@ -18,8 +18,8 @@ type design struct {
 	class   []int32 // of each distinct row
 }
 
-// newDesign groups the rows of a sheet by the units that they fire.
-func newDesign(ctx context.Context, s *sheet, units []conjunction) (*design, error) {
+// newDesign groups the rows of examples by the units that they fire.
+func newDesign(ctx context.Context, s *examples, units []conjunction) (*design, error) {
 	d := &design{units: len(units), classes: s.classes(), class: s.class, of: make([]int32, len(s.class))}
 	fired := make([]bits.Set, len(units))
 	err := learn.Each(ctx, len(units), func(u int) {
@@ -39,8 +39,8 @@ func newDesign(ctx context.Context, s *sheet, units []conjunction) (*design, err
 			keys[bit][1] += k[1]
 		}
 	}
-	index := make(map[key]int32, len(s.at)/4)
-	for row, at := range s.at {
+	index := make(map[key]int32, len(s.bit)/4)
+	for row, at := range s.bit {
 		g, ok := index[keys[at]]
 		if !ok {
 			g = int32(len(d.start))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -19,25 +18,25 @@ func (m *Model) Excerpt(ctx context.Context, b learn.Budget) (*learn.Excerpt, er
 	if b.Top < 0 || b.Bits < 0 || b.Bits > 1 || (b.Top == 0) == (b.Bits == 0) {
 		return nil, fmt.Errorf("a budget is a number of rules above 0 or a share of the bits from 0 to 1, not both; got %d and %v", b.Top, b.Bits)
 	}
-	w, err := m.reopen(ctx)
+	w, err := m.trainingRows(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rules := make([]found, len(m.units))
+	rules := make([]foundRule, len(m.units))
 	tests := make([]conjunction, len(m.units))
 	for i := range m.units {
 		u := &m.units[i]
 		tests[i] = u.rule
-		rules[i] = found{class: u.class, rule: u.rule, templates: u.templates, round: u.round}
+		rules[i] = foundRule{class: u.class, rule: u.rule, templates: u.templates, round: u.round}
 	}
-	d, err := newDesign(ctx, w.sheet, tests)
+	d, err := newDesign(ctx, w.examples, tests)
 	if err != nil {
 		return nil, err
 	}
 	counts := d.weigh(w.weights)
 	r := newRegression(d, counts)
 	none, _ := r.evaluate(counts)
-	if err := r.fit(ctx, excerptPenalty, rough); err != nil {
+	if err := r.fit(ctx, excerptPenalty, roughPrecision); err != nil {
 		return nil, err
 	}
 	all, _ := r.evaluate(counts)
@@ -47,13 +46,13 @@ func (m *Model) Excerpt(ctx context.Context, b learn.Budget) (*learn.Excerpt, er
 	r.only = make([]bool, r.units)
 	loss, wrong := r.evaluate(counts)
 	for e.Rules < e.Of && (b.Top == 0 || e.Rules < b.Top) && (b.Bits == 0 || none-loss < b.Bits*(none-all)) {
-		next := r.promising()
+		next := r.mostPromising()
 		if next < 0 {
 			break // nothing else pays
 		}
 		r.only[next] = true
 		e.Rules++
-		if err := r.fit(ctx, excerptPenalty, rough); err != nil {
+		if err := r.fit(ctx, excerptPenalty, roughPrecision); err != nil {
 			return nil, err
 		}
 		loss, wrong = r.evaluate(counts)
@@ -64,19 +63,19 @@ func (m *Model) Excerpt(ctx context.Context, b learn.Budget) (*learn.Excerpt, er
 	e.Accuracy = 1 - wrong
 	e.Whole = m.trainingAccuracy(d, counts)
 	cut := &Model{settings: m.settings, coding: m.coding, counts: m.counts}
-	w.adopt(cut, rules, r)
-	cut.arrange()
+	w.takeWeights(cut, rules, r)
+	cut.writeRules()
 	e.Base = cut.base
 	e.Base.Notes = []string{e.String()}
 	return e, nil
 }
 
-// reopen lays out the rows that the model was learnt from, coded as then.
-func (m *Model) reopen(ctx context.Context) (*workshop, error) {
-	w := &workshop{settings: m.settings, seed: m.seed}
+// trainingRows lays out the rows that the model was learnt from, coded as then.
+func (m *Model) trainingRows(ctx context.Context) (*training, error) {
+	w := &training{settings: m.settings, seed: m.seed}
 	var err error
-	if m.stream != nil {
-		w.sheet, err = m.stream.layOut(ctx)
+	if m.incremental != nil {
+		w.examples, err = m.incremental.layOut(ctx)
 		return w, err
 	}
 	if err := m.needRows("be cut to a budget"); err != nil {
@@ -88,13 +87,13 @@ func (m *Model) reopen(ctx context.Context) (*workshop, error) {
 	if !sameSchema(m.coding.schema, w.table.Schema) {
 		return nil, fmt.Errorf("the network's columns are not those of its rows; load it again without its part %q", networkPart)
 	}
-	w.sheet, err = newSheet(ctx, m.coding, w.table)
+	w.examples, err = newExamples(ctx, m.coding, w.table)
 	return w, err
 }
 
-// promising returns the unit not yet taken whose weights would take most off
+// mostPromising returns the unit not yet taken whose weights would take most off
 // the loss, by its derivatives; -1 if none would.
-func (r *regression) promising() int {
+func (r *regression) mostPromising() int {
 	k := len(r.present)
 	slope, curve := make([]float64, r.units*k), make([]float64, r.units*k)
 	for g := range r.groups() {
@@ -147,20 +146,4 @@ func (m *Model) trainingAccuracy(d *design, counts []float64) float64 {
 		total += sum(row)
 	}
 	return right / total
-}
-
-// GrowthChart shows how rows held out judged each round of growth: the log
-// loss, the errors, and beside them the rules; nil if the network did not
-// grow.
-func (m *Model) GrowthChart() *draw.Chart {
-	if len(m.steps) == 0 {
-		return nil
-	}
-	loss, wrong := draw.Series{Name: "log loss (nats)"}, draw.Series{Name: "errors", Kind: draw.Dashed}
-	for _, s := range m.steps {
-		x := s.Rules
-		loss.X, loss.Y = append(loss.X, x), append(loss.Y, s.Loss)
-		wrong.X, wrong.Y = append(wrong.X, x), append(wrong.Y, s.Errors)
-	}
-	return &draw.Chart{Title: "growth of the rule network", XLabel: "rules", YLabel: "on rows held out", Series: []draw.Series{loss, wrong}}
 }

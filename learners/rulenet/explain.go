@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -114,42 +113,4 @@ func (c *coding) code(t *table.Table, row, col int) int32 {
 		return cuts.Code(t.Columns[col].Floats[row])
 	}
 	return t.Columns[col].Codes[row]
-}
-
-// Certificate says what a rule of a calibrated network is there for.
-type Certificate struct {
-	ID      string  `json:"id"`      // of the rule
-	Rule    string  `json:"rule"`    // its left side
-	Round   int     `json:"round"`   // of growth in which it came; 0 for the published search
-	Removed float64 `json:"removed"` // bits that it takes off the log loss of the training rows, the other rules as they are
-}
-
-// String returns the certificate as one line.
-func (c Certificate) String() string {
-	return fmt.Sprintf("%s  round %d  removes %8.4f bits  IF %s", c.ID, c.Round, c.Removed, c.Rule)
-}
-
-// Grown returns the certificates, and why growth stopped.
-func (m *Model) Grown() (certificates []fmt.Stringer, stopped string) {
-	for _, c := range m.Certificates() {
-		certificates = append(certificates, c)
-	}
-	return certificates, m.stopped
-}
-
-// Certificates returns one for each unit, the most informative first.
-func (m *Model) Certificates() []Certificate {
-	all := make([]Certificate, len(m.units))
-	for i := range m.units {
-		u := &m.units[i]
-		strongest := 0
-		for c, w := range u.weights {
-			if w > u.weights[strongest] {
-				strongest = c
-			}
-		}
-		r := rule.Rule{If: m.tests(u.rule), Then: m.conclude(strongest)}
-		all[i] = Certificate{ID: r.ID(), Rule: joined(r.If), Round: u.round, Removed: u.removed}
-	}
-	return all
 }

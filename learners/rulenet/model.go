@@ -12,16 +12,16 @@ import (
 
 // Model is a network of rules. It is immutable.
 type Model struct {
-	settings settings
-	seed     uint64
-	rows     *learn.Rows // update=exact: the rows of all sources
-	stream   *stream     // update=published: the rows and their rules
-	coding   coding
-	counts   []float64 // weight of the rows by class
-	bias     []float64 // of each class; −∞ for classes without rows
-	units    []unit    // most informative first
-	steps    []Step    // of growth
-	stopped  string    // why growth stopped
+	settings    settings
+	seed        uint64
+	rows        *learn.Rows  // update=exact: the rows of all sources
+	incremental *incremental // update=published: the rows and their rules
+	coding      coding
+	counts      []float64 // weight of the rows by class
+	bias        []float64 // of each class; −∞ for classes without rows
+	units       []unit    // most informative first
+	steps       []Step    // of growth
+	stopped     string    // why growth stopped
 
 	base      *rule.Base
 	lines     []line // of the base, behind the priors
@@ -41,8 +41,8 @@ type unit struct {
 	removed   float64   // bits that it takes off the training log loss
 }
 
-// every is the class of a unit that may speak of all classes.
-const every = -1
+// everyClass is the class of a unit that may speak of all classes.
+const everyClass = -1
 
 var (
 	_ learn.Updater   = (*Model)(nil)
@@ -52,14 +52,15 @@ var (
 	_ learn.Forgetter = (*Model)(nil)
 	_ learn.Drawer    = (*Model)(nil)
 	_ learn.Listener  = (*Model)(nil)
+	_ learn.Keeper    = (*Model)(nil)
 )
 
-// settle makes the rules of the units, and what predicts by them.
-func (m *Model) settle(ctx context.Context) error {
+// compile makes the rules of the units, and what predicts by them.
+func (m *Model) compile(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	m.arrange()
+	m.writeRules()
 	var err error
 	if m.predictor, err = rule.NewPredictor(m.base, m.coding.schema, m.coding.target); err != nil {
 		return err
@@ -130,7 +131,3 @@ func (m *Model) Heeds() []float64 {
 	}
 	return priors
 }
-
-// Growth returns what each round of growth came to on rows held out, and why
-// it stopped; nothing for networks that were not grown.
-func (m *Model) Growth() (steps []Step, stopped string) { return slices.Clone(m.steps), m.stopped }

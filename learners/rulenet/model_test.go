@@ -65,7 +65,7 @@ func TestMeasureOnVotes(t *testing.T) {
 		if got := rule.JMeasure(covered, correct, class, total); math.Abs(got-c.bits) > 0.5e-6 {
 			t.Errorf("%s = %s: %.6f bits, expected %.6f", c.column, c.value, got, c.bits)
 		}
-		x := &search{ledger: &ledger{total: int64(total)}, logClass: math.Log2(class / total), logOther: math.Log2(1 - class/total)}
+		x := &search{counter: &counter{total: int64(total)}, logClass: math.Log2(class / total), logOther: math.Log2(1 - class/total)}
 		if got := x.j(int64(covered), int64(correct)); math.Abs(got-c.bits) > 0.5e-6 {
 			t.Errorf("%s = %s: the search measures %.6f bits, expected %.6f", c.column, c.value, got, c.bits)
 		}
@@ -207,9 +207,9 @@ func TestPublishedFormula(t *testing.T) {
 // A fit ends where no derivative is off by more than it was asked for.
 func TestFitIsAtItsMinimum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, _ := drawSheet(t)
-		w := &workshop{sheet: s, settings: settings{Ties: "information"}}
-		rules, err := w.discover(background, s.weights)
+		s, _ := drawExamples(t)
+		w := &training{examples: s, settings: settings{Ties: "information"}}
+		rules, err := w.findRules(background, s.weights)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestFitIsAtItsMinimum(t *testing.T) {
 		if len(r.present) < 2 {
 			return
 		}
-		r.raise()
+		r.exponentiate()
 		for a, c := range r.present {
 			if len(r.present) == 2 && a == 0 {
 				continue
@@ -435,7 +435,7 @@ func TestPublishedUpdate(t *testing.T) {
 			}
 			r += n
 		}
-		if n := u.(*publishedUpdate).iterations; n > 6+2 {
+		if n := u.(*incrementalUpdate).iterations; n > 6+2 {
 			t.Errorf("a search took %d iterations over 6 columns", n)
 		}
 		grown, err := u.Freeze(background)
@@ -443,11 +443,11 @@ func TestPublishedUpdate(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Counts are over all rows: every unit's are what batch counting gives.
-		x, err := newSheet(background, grown.(*Model).coding, fitted)
+		x, err := newExamples(background, grown.(*Model).coding, fitted)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &workshop{sheet: x}
+		w := &training{examples: x}
 		for _, unit := range grown.(*Model).units {
 			if got := w.cover(unit.rule); !slices.Equal(got, unit.counts) {
 				t.Errorf("%v covers %v, the update counted %v", unit.rule, got, unit.counts)
@@ -474,7 +474,7 @@ func TestPublishedUpdateExtends(t *testing.T) {
 			t.Fatal(err)
 		}
 		if rapid.Bool().Draw(t, "batches") {
-			u.(*publishedUpdate).fewWords = 0 // count new rows alone
+			u.(*incrementalUpdate).fewWords = 0 // count new rows alone
 		}
 		for r := cut; r < all.Rows(); r++ {
 			if err := u.Add(background, all.Slice(r, r+1)); err != nil {
@@ -486,19 +486,19 @@ func TestPublishedUpdateExtends(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Counts that new rows were added to are those of counting anew.
-		p := u.(*publishedUpdate)
-		for _, g := range p.groups {
-			if len(g.rows) > 0 && g.counted && g.epoch == p.epoch {
+		p := u.(*incrementalUpdate)
+		for _, g := range p.generated {
+			if len(g.templates) > 0 && g.counted && g.epoch == p.epoch {
 				c := climber{search: p.searches[g.class]}
-				if want := c.tallied(g.rule); !slices.Equal(g.miss, want.miss) || !slices.Equal(g.wide, want.wide) || !slices.Equal(g.gain, want.gain) || g.base != want.base {
+				if want := c.countRule(g.rule); !slices.Equal(g.without, want.without) || !slices.Equal(g.widenings, want.widenings) || !slices.Equal(g.added, want.added) || g.base != want.base {
 					t.Fatalf("%v is counted as %v, expected %v", g.rule, g.tallies, want)
 				}
 			}
 		}
-		if anew := newLedger(p.sheet, p.stream.weights, 2*planes); anew.unit == p.ledger.unit {
-			for col, want := range anew.census {
-				if !slices.Equal(p.ledger.census[col], want) {
-					t.Fatalf("the census of column %d is %v, expected %v", col, p.ledger.census[col], want)
+		if anew := newCounter(p.examples, p.state.weights, 2*planes); anew.unit == p.counter.unit {
+			for col, want := range anew.byValue {
+				if !slices.Equal(p.counter.byValue[col], want) {
+					t.Fatalf("the counts of column %d is %v, expected %v", col, p.counter.byValue[col], want)
 				}
 			}
 		}
@@ -509,11 +509,11 @@ func TestPublishedUpdateExtends(t *testing.T) {
 		if got := grown.Size().Rows; got != total {
 			t.Fatalf("rows of the weight %v, expected %v", got, total)
 		}
-		x, err := newSheet(background, grown.(*Model).coding, all)
+		x, err := newExamples(background, grown.(*Model).coding, all)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &workshop{sheet: x}
+		w := &training{examples: x}
 		for _, unit := range grown.(*Model).units {
 			if got := w.cover(unit.rule); !slices.Equal(got, unit.counts) {
 				t.Fatalf("%v covers %v, the update counted %v", unit.rule, got, unit.counts)
@@ -526,12 +526,12 @@ func TestPublishedUpdateExtends(t *testing.T) {
 // there to hash or only coded rows.
 func TestSampledRows(t *testing.T) {
 	rows := prototypes(3000, 1)
-	s, err := newSheet(background, coding{rows.Schema, 20, make([]*encode.Cuts, 21)}, rows)
+	s, err := newExamples(background, coding{rows.Schema, 20, make([]*encode.Cuts, 21)}, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, from := range []*table.Table{rows, nil} {
-		part, err := (&workshop{sheet: s, table: from}).sampled(background, 1000)
+		part, err := (&training{examples: s, table: from}).sampled(background, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,12 +2,10 @@ package rulenet
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/rule"
 )
 
@@ -16,8 +14,8 @@ type line struct {
 	unit, class int
 }
 
-// arrange writes the units as rules, the most informative first.
-func (m *Model) arrange() {
+// writeRules writes the units as rules, the most informative first.
+func (m *Model) writeRules() {
 	total := sum(m.counts)
 	bits := func(u *unit, class int) float64 {
 		return rule.JMeasure(sum(u.counts), u.counts[class], m.counts[class], total)
@@ -33,7 +31,7 @@ func (m *Model) arrange() {
 	most := func(u *unit) float64 {
 		best := 0.0
 		for c := range u.counts {
-			if m.counts[c] > 0 && (u.class == every || u.class == c) {
+			if m.counts[c] > 0 && (u.class == everyClass || u.class == c) {
 				best = max(best, bits(u, c))
 			}
 		}
@@ -58,7 +56,7 @@ func (m *Model) arrange() {
 			continue // a class without a prior has the probability 0
 		}
 		m.base.Rules = append(m.base.Rules, rule.Rule{
-			Then:     m.conclude(c),
+			Then:     m.conclusion(c),
 			With:     pointer(m.counts[c] / total),
 			Evidence: rule.Evidence{Covered: pointer(total), Correct: pointer(m.counts[c]), Weight: pointer(weight)},
 		})
@@ -80,7 +78,7 @@ func (m *Model) arrange() {
 		n := sum(u.counts)
 		m.base.Rules = append(m.base.Rules, rule.Rule{
 			If:   m.tests(u.rule),
-			Then: m.conclude(l.class),
+			Then: m.conclusion(l.class),
 			With: pointer(u.counts[l.class] / n),
 			Evidence: rule.Evidence{
 				Covered: pointer(n),
@@ -105,7 +103,7 @@ func (u *unit) examples() *float64 {
 
 func pointer(x float64) *float64 { return &x }
 
-func (m *Model) conclude(class int) rule.Conclusion {
+func (m *Model) conclusion(class int) rule.Conclusion {
 	a := &m.coding.schema.Attributes[m.coding.target]
 	return rule.Conclusion{Column: a.Name, Value: a.Values[class]}
 }
@@ -153,71 +151,4 @@ func (m *Model) Rules() (*rule.Base, error) {
 	base := *m.base
 	base.Rules = slices.Clone(m.base.Rules)
 	return &base, nil
-}
-
-// percent writes a share with as many digits as it needs.
-func percent(p float64) string {
-	if p > 0 && p < 0.01 || p > 0.99 && p < 1 {
-		return fmt.Sprintf("%.1f", 100*p)
-	}
-	return fmt.Sprintf("%.0f", 100*p)
-}
-
-// Graph returns the network: the columns that rules test, the conjunctions,
-// and the classes. Edges to classes are as wide as the weight; those that
-// speak against a class say so.
-func (m *Model) Graph() (*draw.Graph, error) {
-	g := &draw.Graph{Title: fmt.Sprintf("rule network: %d units", len(m.units))}
-	const inputs, conjunctions, outputs = 0, 1, 2
-	schema := m.coding.schema
-	used := make([]bool, len(schema.Attributes))
-	for i := range m.units {
-		for _, t := range m.units[i].rule {
-			used[t.col] = true
-		}
-	}
-	column := func(col int32) string { return fmt.Sprintf("column %d", col) }
-	class := func(c int) string { return fmt.Sprintf("class %d", c) }
-	for col, is := range used {
-		if is {
-			g.Nodes = append(g.Nodes, draw.Node{ID: column(int32(col)), Lines: []string{schema.Attributes[col].Name}, Layer: inputs})
-		}
-	}
-	for i := range m.units {
-		u := &m.units[i]
-		id := fmt.Sprintf("unit %d", i)
-		strongest := 0
-		for c, w := range u.weights {
-			if math.Abs(w) > math.Abs(u.weights[strongest]) {
-				strongest = c
-			}
-		}
-		lines := make([]string, len(u.rule))
-		for j, t := range m.tests(u.rule) {
-			lines[j] = t.String()
-		}
-		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: lines, Layer: conjunctions, Class: m.conclude(strongest).Value})
-		for _, t := range u.rule {
-			g.Edges = append(g.Edges, draw.Edge{From: column(t.col), To: id})
-		}
-		for c, w := range u.weights {
-			if w == 0 || m.counts[c] == 0 {
-				continue
-			}
-			e := draw.Edge{From: id, To: class(c), Weight: math.Abs(w)}
-			if w < 0 {
-				e.Label = "against"
-			}
-			g.Edges = append(g.Edges, e)
-		}
-	}
-	for c, b := range m.bias {
-		if !math.IsInf(b, -1) {
-			g.Nodes = append(g.Nodes, draw.Node{
-				ID: class(c), Layer: outputs, Class: m.conclude(c).Value, Leaf: true,
-				Lines: []string{m.conclude(c).String(), fmt.Sprintf("prior %s %%", percent(math.Exp(b)))},
-			})
-		}
-	}
-	return g, nil
 }

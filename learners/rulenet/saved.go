@@ -14,9 +14,9 @@ import (
 
 // Names of a model's parts, besides those of its rows.
 const (
-	headPart    = "rule network"
-	streamPart  = "examples"
-	networkPart = "network"
+	headPart        = "rule network"
+	incrementalPart = "examples"
+	networkPart     = "network"
 )
 
 const format = 1
@@ -62,18 +62,18 @@ type savedUnit struct {
 	Removed   float64    `cbor:"removed,omitempty"`
 }
 
-// savedStream is the state of the published incremental search.
-type savedStream struct {
-	Coding  savedCoding      `cbor:"coding"`
-	Codes   [][]int32        `cbor:"codes"`
-	Class   []int32          `cbor:"class"`
-	Weights []float64        `cbor:"weights"`
-	Rules   [][]savedLineage `cbor:"rules"`
-	Limit   uint64           `cbor:"limit"`
-	Origin  [][]float64      `cbor:"origin,omitempty"`
+// savedIncremental is the state of the published incremental search.
+type savedIncremental struct {
+	Coding  savedCoding           `cbor:"coding"`
+	Codes   [][]int32             `cbor:"codes"`
+	Class   []int32               `cbor:"class"`
+	Weights []float64             `cbor:"weights"`
+	Rules   [][]savedTemplateRule `cbor:"rules"`
+	Limit   uint64                `cbor:"limit"`
+	Origin  [][]float64           `cbor:"origin,omitempty"`
 }
 
-type savedLineage struct {
+type savedTemplateRule struct {
 	Tests  [][3]int32 `cbor:"tests"`
 	Weight float64    `cbor:"weight"`
 }
@@ -88,16 +88,16 @@ func (m *Model) Parts() ([]learn.Part, error) {
 		failed = errors.Join(failed, err)
 		parts = append(parts, learn.Part{Name: name, Derived: derived, Data: data})
 	}
-	add(headPart, false, savedHead{format, m.settings, m.seed, m.conclude(0).Column})
-	if m.stream != nil {
-		s := m.stream
-		to := savedStream{Coding: s.coding.save(), Codes: s.codes, Class: s.class, Weights: s.weights, Rules: make([][]savedLineage, len(s.rules)), Limit: s.limit, Origin: s.origin}
+	add(headPart, false, savedHead{format, m.settings, m.seed, m.conclusion(0).Column})
+	if m.incremental != nil {
+		s := m.incremental
+		to := savedIncremental{Coding: s.coding.save(), Codes: s.codes, Class: s.class, Weights: s.weights, Rules: make([][]savedTemplateRule, len(s.rules)), Limit: s.limit, Origin: s.cutFor}
 		for row, lines := range s.rules {
 			for _, l := range lines {
-				to.Rules[row] = append(to.Rules[row], savedLineage{saveTests(l.rule), l.weight})
+				to.Rules[row] = append(to.Rules[row], savedTemplateRule{saveTests(l.rule), l.weight})
 			}
 		}
-		add(streamPart, false, to)
+		add(incrementalPart, false, to)
 	} else if m.rows != nil {
 		rows, err := m.rows.Parts()
 		if err != nil {
@@ -153,13 +153,13 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	}
 	m := &Model{settings: head.Settings, seed: head.Seed}
 	if head.Settings.Update == "published" {
-		var from savedStream
-		if err := learn.Unmarshal(learn.FindPart(parts, streamPart), &from); err != nil {
-			return nil, fmt.Errorf("part %q: %v", streamPart, err)
+		var from savedIncremental
+		if err := learn.Unmarshal(learn.FindPart(parts, incrementalPart), &from); err != nil {
+			return nil, fmt.Errorf("part %q: %v", incrementalPart, err)
 		}
 		var err error
-		if m.stream, err = from.load(head.Target); err != nil {
-			return nil, fmt.Errorf("part %q: %v", streamPart, err)
+		if m.incremental, err = from.load(head.Target); err != nil {
+			return nil, fmt.Errorf("part %q: %v", incrementalPart, err)
 		}
 	} else if head.Settings.Update == "exact" {
 		rows, err := learn.DecodeRows(parts)
@@ -179,8 +179,8 @@ func decode(parts []learn.Part) (learn.Model, error) {
 		if err := net.restore(m, head.Target); err != nil {
 			return nil, fmt.Errorf("part %q: %v", networkPart, err)
 		}
-		if m.stream != nil && !m.coding.same(&m.stream.coding) {
-			return nil, fmt.Errorf("part %q is not about the columns of part %q", networkPart, streamPart)
+		if m.incremental != nil && !m.coding.same(&m.incremental.coding) {
+			return nil, fmt.Errorf("part %q is not about the columns of part %q", networkPart, incrementalPart)
 		}
 		return m, nil
 	}
@@ -188,15 +188,15 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	if head.Settings.Update == "none" {
 		return nil, fmt.Errorf("part %q is not there", networkPart)
 	}
-	if m.stream == nil {
+	if m.incremental == nil {
 		again, err := learnRows(ctx, m.rows, head.Target, head.Seed, head.Settings)
 		if err != nil {
 			return nil, err
 		}
 		return again, nil
 	}
-	m.coding, m.counts = m.stream.coding, m.stream.count()
-	return m, m.weighStream(ctx)
+	m.coding, m.counts = m.incremental.coding, m.incremental.count()
+	return m, m.weighIncremental(ctx)
 }
 
 // restore checks what was saved and puts it to use.
@@ -220,7 +220,7 @@ func (n *savedNetwork) restore(m *Model, target string) error {
 		if err != nil {
 			return fmt.Errorf("unit %d: %v", i+1, err)
 		}
-		if len(rule) == 0 || u.Class < every || u.Class >= classes || len(u.Counts) != classes || len(u.Weights) != classes || !amounts(u.Counts) || !finite(u.Weights) {
+		if len(rule) == 0 || u.Class < everyClass || u.Class >= classes || len(u.Counts) != classes || len(u.Weights) != classes || !amounts(u.Counts) || !finite(u.Weights) {
 			return fmt.Errorf("unit %d does not fit its %d classes", i+1, classes)
 		}
 		if !(sum(u.Counts) > 0) || !amounts([]float64{u.Templates}) || !finite([]float64{u.Removed}) || u.Round < 0 {
@@ -236,7 +236,7 @@ func (n *savedNetwork) restore(m *Model, target string) error {
 	if len(m.units) > 0 && mostWeight/float64(len(m.units)) < 1 {
 		return fmt.Errorf("%d units are too many", len(m.units))
 	}
-	return m.settle(context.Background())
+	return m.compile(context.Background())
 }
 
 // mostWeight is more than any weight that rows can give.
@@ -301,7 +301,7 @@ func (c *coding) loadTests(from [][3]int32) (conjunction, error) {
 	return tests, nil
 }
 
-func (s *savedStream) load(target string) (*stream, error) {
+func (s *savedIncremental) load(target string) (*incremental, error) {
 	c, err := s.Coding.load(target)
 	if err != nil {
 		return nil, err
@@ -332,7 +332,7 @@ func (s *savedStream) load(target string) (*stream, error) {
 	if len(s.Origin) != 0 && len(s.Origin) != len(s.Codes) || slices.ContainsFunc(s.Origin, func(of []float64) bool { return !amounts(of) }) {
 		return nil, fmt.Errorf("what the cuts were made for does not fit the columns")
 	}
-	to := &stream{coding: c, codes: s.Codes, class: s.Class, weights: s.Weights, rules: make([][]lineage, rows), limit: s.Limit, origin: s.Origin}
+	to := &incremental{coding: c, codes: s.Codes, class: s.Class, weights: s.Weights, rules: make([][]templateRule, rows), limit: s.Limit, cutFor: s.Origin}
 	for row, class := range s.Class {
 		if class < 0 || int(class) >= c.classes() || s.Weights[row] == 0 {
 			return nil, fmt.Errorf("row %d has no class or no weight", row+1)
@@ -350,17 +350,8 @@ func (s *savedStream) load(target string) (*stream, error) {
 			if !(l.Weight > 0) || !amounts([]float64{l.Weight}) {
 				return nil, fmt.Errorf("row %d has a rule of no weight", row+1)
 			}
-			to.rules[row] = append(to.rules[row], lineage{tests, l.Weight})
+			to.rules[row] = append(to.rules[row], templateRule{tests, l.Weight})
 		}
 	}
 	return to, nil
-}
-
-// count adds up the weights of a stream's rows by class.
-func (s *stream) count() []float64 {
-	counts := make([]float64, s.classes())
-	for row, c := range s.class {
-		counts[c] += s.weights[row]
-	}
-	return counts
 }

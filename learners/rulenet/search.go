@@ -55,33 +55,33 @@ const (
 // search is the climbs for one class: from an example with all its values to
 // the rule of greatest J that removing one test after the other reaches.
 type search struct {
-	*sheet
-	ledger *ledger
-	class  int
-	ties   tieBreak
-	seed   uint64
-	rank   []int32 // of each column by name, so that no tie depends on the columns' order
+	*examples
+	counter *counter
+	class   int
+	ties    tieBreak
+	seed    uint64
+	rank    []int32 // of each column by name, so that no tie depends on the columns' order
 
 	logClass, logOther float64     // log2 p(x), log2 p(¬x)
-	info               [][]float64 // of each column: J by itself of code lo, or of lo*levels+hi if ordered
+	firstJ             [][]float64 // of each column: J by itself of code lo, or of lo*levels+hi if ordered
 
 	mutex sync.RWMutex
 	ends  map[key]conjunction // where the climb from a conjunction ends
 }
 
-func newSearch(s *sheet, l *ledger, class int, ties tieBreak, seed uint64) *search {
-	x := &search{sheet: s, ledger: l, class: class, ties: ties, seed: seed, ends: map[key]conjunction{}, rank: ranks(s.schema.Names())}
-	x.measure()
+func newSearch(s *examples, l *counter, class int, ties tieBreak, seed uint64) *search {
+	x := &search{examples: s, counter: l, class: class, ties: ties, seed: seed, ends: map[key]conjunction{}, rank: ranks(s.schema.Names())}
+	x.prepare()
 	return x
 }
 
-// measure prepares the search for the weights of now.
-func (x *search) measure() {
+// prepare prepares the search for the weights of now.
+func (x *search) prepare() {
 	clear(x.ends)
-	p := float64(x.ledger.class[x.class]) / float64(x.ledger.total)
+	p := float64(x.counter.class[x.class]) / float64(x.counter.total)
 	x.logClass, x.logOther = math.Log2(p), math.Log2(1-p)
 	if x.ties == byInformation {
-		x.inform()
+		x.measureTests()
 	}
 }
 
@@ -132,24 +132,24 @@ func (x *search) j(n, k int64) float64 {
 	if n > k {
 		sum -= float64(n-k) * x.logOther
 	}
-	return sum / float64(x.ledger.total)
+	return sum / float64(x.counter.total)
 }
 
 // tolerance is how far two measures may be apart and count as the same.
 const tolerance = 1e-12
 
-// inform measures what each test says of the class by itself. An interval
+// measureTests measures what each test says of the class by itself. An interval
 // counts as what the best interval around it says, since it can be widened.
-func (x *search) inform() {
-	if x.info == nil {
-		x.info = make([][]float64, len(x.sets))
+func (x *search) measureTests() {
+	if x.firstJ == nil {
+		x.firstJ = make([][]float64, len(x.bitmaps))
 	}
 	var n, k []int64 // of each code, from 1; of ordered ones up to it
 	classes := x.classes()
-	for col, sets := range x.sets {
+	for col, sets := range x.bitmaps {
 		n, k = zeroed(n, len(sets)+1), zeroed(k, len(sets)+1)
 		for v := range sets {
-			count := x.ledger.census[col][v*classes : (v+1)*classes]
+			count := x.counter.byValue[col][v*classes : (v+1)*classes]
 			k[v+1] = count[x.class]
 			for _, w := range count {
 				n[v+1] += w
@@ -164,7 +164,7 @@ func (x *search) inform() {
 		if x.ordered(col) {
 			size *= levels
 		}
-		info := zeroed(x.info[col], size)
+		info := zeroed(x.firstJ[col], size)
 		if !x.ordered(col) {
 			for v := range sets {
 				info[v] = x.j(n[v+1], k[v+1])
@@ -183,15 +183,15 @@ func (x *search) inform() {
 				}
 			}
 		}
-		x.info[col] = info
+		x.firstJ[col] = info
 	}
 }
 
-func (x *search) informs(t test) float64 {
+func (x *search) firstOrderJ(t test) float64 {
 	if !x.ordered(int(t.col)) {
-		return x.info[t.col][t.lo]
+		return x.firstJ[t.col][t.lo]
 	}
-	return x.info[t.col][int(t.lo)*len(x.sets[t.col])+int(t.hi)]
+	return x.firstJ[t.col][int(t.lo)*len(x.bitmaps[t.col])+int(t.hi)]
 }
 
 // tally is the weight of covered rows: of the other classes, and of the class.
@@ -208,40 +208,40 @@ type climber struct {
 	in   []bits.Set // of each test of the rule: its rows are in[i] less not[i]
 	not  []bits.Set
 	tallies
-	path []key
-	key  key    // of the rule, for ties by chance
-	row  int    // the example, where tests can come back
-	more []test // values of columns that the rule does not test as the example does
+	path      []key
+	key       key    // of the rule, for ties by chance
+	row       int    // the example, where tests can come back
+	additions []test // values of columns that the rule does not test as the example does
 }
 
 // tallies are the counts of a rule and all its children.
 type tallies struct {
-	base tally    // of the rule
-	miss []tally  // of each test: rows that satisfy all the others and not it
-	wide []widths // of each test, if ordered: those of miss that widening would take in
-	gain []tally  // of each test that could come back: rows of the rule that have it
+	base      tally    // of the rule
+	without   []tally  // of each test: rows that satisfy all the others and not it
+	widenings []widths // of each test, if ordered: those of miss that widening would take in
+	added     []tally  // of each test that could come back: rows of the rule that have it
 }
 
 // add adds the counts of the same rule over other rows.
 func (t *tallies) add(u *tallies) {
 	t.base = t.base.plus(u.base)
-	for i := range u.miss {
-		t.miss[i] = t.miss[i].plus(u.miss[i])
-		for way := range u.wide[i] {
-			t.wide[i][way] = t.wide[i][way].plus(u.wide[i][way])
+	for i := range u.without {
+		t.without[i] = t.without[i].plus(u.without[i])
+		for way := range u.widenings[i] {
+			t.widenings[i][way] = t.widenings[i][way].plus(u.widenings[i][way])
 		}
 	}
-	for i := range u.gain {
-		t.gain[i] = t.gain[i].plus(u.gain[i])
+	for i := range u.added {
+		t.added[i] = t.added[i].plus(u.added[i])
 	}
 }
 
 // set makes t a copy of other counts.
 func (t *tallies) set(u *tallies) {
 	t.base = u.base
-	t.miss = append(t.miss[:0], u.miss...)
-	t.wide = append(t.wide[:0], u.wide...)
-	t.gain = append(t.gain[:0], u.gain...)
+	t.without = append(t.without[:0], u.without...)
+	t.widenings = append(t.widenings[:0], u.widenings...)
+	t.added = append(t.added[:0], u.added...)
 }
 
 // widths are the four ways to widen an interval: by one cut, or all the way.
@@ -251,7 +251,7 @@ type widths [4]tally
 // one: that takes in something, and that is not the whole range, which is
 // the same as dropping the test.
 func (x *search) widened(t test, way int) (test, bool) {
-	last := int32(len(x.sets[t.col]) - 1)
+	last := int32(len(x.bitmaps[t.col]) - 1)
 	w := t
 	switch way {
 	case 0:
@@ -307,19 +307,19 @@ func (c *climber) climb(example conjunction) conjunction {
 	return end
 }
 
-// refine runs the incremental search for rules that examples share: from a
+// searchAgain runs the incremental search for rules that examples share: from a
 // rule of an example, tests of the example that were removed may also come
 // back, and widened intervals become the example's own again. Counted are the
 // rule and its children over all rows. It gives the rule of each example that
 // moves to set, asks count for the counts of the rules on the way, and returns
 // the most iterations that one took.
-func (c *climber) refine(rule conjunction, counted *tallies, examples []int, count func(*climber), set func(example int, rule conjunction)) int {
+func (c *climber) searchAgain(rule conjunction, counted *tallies, examples []int, count func(*climber), set func(example int, rule conjunction)) int {
 	most := 1
 	moved := true
 	for _, row := range examples {
 		if moved { // the counts are of another rule by now
 			c.rule = append(c.rule[:0], rule...)
-			c.recall()
+			c.listAdditions()
 			c.tallies.set(counted)
 		}
 		c.row = row
@@ -332,7 +332,7 @@ func (c *climber) refine(rule conjunction, counted *tallies, examples []int, cou
 				break
 			}
 			moved = true
-			c.recall()
+			c.listAdditions()
 			count(c)
 		}
 		if moved {
@@ -343,17 +343,17 @@ func (c *climber) refine(rule conjunction, counted *tallies, examples []int, cou
 	return most
 }
 
-// tallied counts a rule and its children, with tests to come back.
-func (c *climber) tallied(rule conjunction) *tallies {
+// countRule counts a rule and its children, with tests to come back.
+func (c *climber) countRule(rule conjunction) *tallies {
 	c.rule = append(c.rule[:0], rule...)
-	c.recall()
+	c.listAdditions()
 	c.count()
 	return &c.tallies
 }
 
-// recall lists the tests that could be added to the rule.
-func (c *climber) recall() {
-	c.more = c.more[:0]
+// listAdditions lists the tests that could be added to the rule.
+func (c *climber) listAdditions() {
+	c.additions = c.additions[:0]
 	for col := range c.codes {
 		levels := int32(c.levels(col))
 		if c.codes[col] == nil || c.ordered(col) && levels < 2 {
@@ -370,7 +370,7 @@ func (c *climber) recall() {
 		}
 		for v := own.lo; v <= own.hi; v++ {
 			if t := (test{int32(col), v, v}); !slices.Contains(c.rule, t) {
-				c.more = append(c.more, t)
+				c.additions = append(c.additions, t)
 			}
 		}
 	}
@@ -420,7 +420,7 @@ func (c *climber) step() bool {
 		one.place = c.rank[t.col]
 		switch c.ties {
 		case byInformation:
-			one.tie = c.informs(t)
+			one.tie = c.firstOrderJ(t)
 		case byPosition:
 			one.tie = float64(t.col)
 		case byChance:
@@ -432,13 +432,13 @@ func (c *climber) step() bool {
 		}
 	}
 	for i, t := range c.rule {
-		try(c.base.plus(c.miss[i]), child{order: -1, test: i}, t)
+		try(c.base.plus(c.without[i]), child{order: -1, test: i}, t)
 	}
 	for i, t := range c.rule {
 		if !c.ordered(int(t.col)) {
 			continue
 		}
-		for way, extra := range c.wide[i] {
+		for way, extra := range c.widenings[i] {
 			if extra == (tally{}) && best.order < 0 {
 				continue // as good as the rule, to which a more general one was preferred
 			}
@@ -447,9 +447,9 @@ func (c *climber) step() bool {
 			}
 		}
 	}
-	for i, t := range c.more {
+	for i, t := range c.additions {
 		if c.codes[t.col][c.row] == t.lo { // the example's own
-			try(c.gain[i], child{order: 1, test: i, to: t}, t)
+			try(c.added[i], child{order: 1, test: i, to: t}, t)
 		}
 	}
 	switch {
@@ -476,14 +476,14 @@ func (c *climber) step() bool {
 func (c *climber) count() {
 	c.in, c.not = c.in[:0], c.not[:0]
 	for _, t := range c.rule {
-		in, not := c.within(t)
+		in, not := c.bitmapsOf(t)
 		c.in, c.not = append(c.in, in), append(c.not, not)
 	}
 	c.base = tally{}
-	c.miss = zeroed(c.miss, len(c.rule))
-	c.wide = zeroed(c.wide, len(c.rule))
-	c.gain = zeroed(c.gain, len(c.more))
-	lo, hi := c.first[c.class], c.first[c.class+1]
+	c.without = zeroed(c.without, len(c.rule))
+	c.widenings = zeroed(c.widenings, len(c.rule))
+	c.added = zeroed(c.added, len(c.additions))
+	lo, hi := c.firstWord[c.class], c.firstWord[c.class+1]
 	c.scan(0, lo, out)
 	c.scan(lo, hi, in)
 	c.scan(hi, len(c.valid), out)
@@ -498,17 +498,17 @@ func zeroed[T any](s []T, n int) []T {
 // scan adds the rows of some words to one side of the tallies.
 func (c *climber) scan(lo, hi, side int) {
 	const all = ^uint64(0)
-	var one [lane]uint64
-	for at := lo; at < hi; at += lane {
-		v := c.valid[at : at+lane : at+lane]
+	var one [laneWords]uint64
+	for at := lo; at < hi; at += laneWords {
+		v := c.valid[at : at+laneWords : at+laneWords]
 		// Rows that fail at least one test, and at least two.
 		a0, a1, a2, a3 := ^v[0], ^v[1], ^v[2], ^v[3]
 		b0, b1, b2, b3 := a0, a1, a2, a3
 		for i, set := range c.in {
-			s := set[at : at+lane : at+lane]
+			s := set[at : at+laneWords : at+laneWords]
 			x0, x1, x2, x3 := ^s[0], ^s[1], ^s[2], ^s[3]
 			if not := c.not[i]; not != nil {
-				s := not[at : at+lane : at+lane]
+				s := not[at : at+laneWords : at+laneWords]
 				x0, x1, x2, x3 = x0|s[0], x1|s[1], x2|s[2], x3|s[3]
 			}
 			b0, b1, b2, b3 = b0|a0&x0, b1|a1&x1, b2|a2&x2, b3|a3&x3
@@ -520,11 +520,11 @@ func (c *climber) scan(lo, hi, side int) {
 		if b0&b1&b2&b3 == all {
 			continue
 		}
-		one = [lane]uint64{^a0, ^a1, ^a2, ^a3}
+		one = [laneWords]uint64{^a0, ^a1, ^a2, ^a3}
 		if one[0]|one[1]|one[2]|one[3] != 0 {
-			c.base[side] += c.ledger.lane(&one, at)
-			if len(c.more) > 0 {
-				c.regain(one, at, side)
+			c.base[side] += c.counter.countLane(&one, at)
+			if len(c.additions) > 0 {
+				c.countAdditions(one, at, side)
 			}
 		}
 		r0, r1, r2, r3 := a0&^b0, a1&^b1, a2&^b2, a3&^b3 // rows that fail one test
@@ -532,65 +532,65 @@ func (c *climber) scan(lo, hi, side int) {
 			if r0|r1|r2|r3 == 0 {
 				break
 			}
-			s := set[at : at+lane : at+lane]
+			s := set[at : at+laneWords : at+laneWords]
 			x0, x1, x2, x3 := r0&^s[0], r1&^s[1], r2&^s[2], r3&^s[3]
 			if not := c.not[i]; not != nil {
-				s := not[at : at+lane : at+lane]
+				s := not[at : at+laneWords : at+laneWords]
 				x0, x1, x2, x3 = x0|r0&s[0], x1|r1&s[1], x2|r2&s[2], x3|r3&s[3]
 			}
 			if x0|x1|x2|x3 == 0 {
 				continue
 			}
 			r0, r1, r2, r3 = r0&^x0, r1&^x1, r2&^x2, r3&^x3
-			if c.ledger.planes == nil {
-				c.miss[i][side] += int64(mathbits.OnesCount64(x0) + mathbits.OnesCount64(x1) + mathbits.OnesCount64(x2) + mathbits.OnesCount64(x3))
+			if c.counter.planes == nil {
+				c.without[i][side] += int64(mathbits.OnesCount64(x0) + mathbits.OnesCount64(x1) + mathbits.OnesCount64(x2) + mathbits.OnesCount64(x3))
 			} else {
-				one = [lane]uint64{x0, x1, x2, x3}
-				c.miss[i][side] += c.ledger.lane(&one, at)
+				one = [laneWords]uint64{x0, x1, x2, x3}
+				c.without[i][side] += c.counter.countLane(&one, at)
 			}
 			if t := c.rule[i]; c.ordered(int(t.col)) {
-				c.widen(i, t, [lane]uint64{x0, x1, x2, x3}, at, side)
+				c.countWidenings(i, t, [laneWords]uint64{x0, x1, x2, x3}, at, side)
 			}
 		}
 	}
 }
 
-// regain adds rows of the rule to the tests that could come back.
-func (c *climber) regain(rows [lane]uint64, at, side int) {
-	for i, t := range c.more {
+// countAdditions adds rows of the rule to the tests that could come back.
+func (c *climber) countAdditions(rows [laneWords]uint64, at, side int) {
+	for i, t := range c.additions {
 		taken := rows
-		c.keep(&taken, t, at)
-		c.gain[i][side] += c.ledger.lane(&taken, at)
+		c.restrict(&taken, t, at)
+		c.added[i][side] += c.counter.countLane(&taken, at)
 	}
 }
 
-// keep leaves the rows that satisfy a test.
-func (c *climber) keep(rows *[lane]uint64, t test, at int) {
-	in, not := c.within(t)
-	for w, x := range in[at : at+lane] {
+// restrict leaves the rows that satisfy a test.
+func (c *climber) restrict(rows *[laneWords]uint64, t test, at int) {
+	in, not := c.bitmapsOf(t)
+	for w, x := range in[at : at+laneWords] {
 		rows[w] &= x
 	}
 	if not != nil {
-		for w, x := range not[at : at+lane] {
+		for w, x := range not[at : at+laneWords] {
 			rows[w] &^= x
 		}
 	}
 }
 
-// widen adds the rows that fail only an ordered test to the ways of widening
+// countWidenings adds the rows that fail only an ordered test to the ways of widening
 // it that would take them in.
-func (c *climber) widen(i int, t test, rows [lane]uint64, at, side int) {
-	for way := range c.wide[i] {
+func (c *climber) countWidenings(i int, t test, rows [laneWords]uint64, at, side int) {
+	for way := range c.widenings[i] {
 		if w, ok := c.widened(t, way); ok {
 			taken := rows
-			c.keep(&taken, w, at)
-			c.wide[i][way][side] += c.ledger.lane(&taken, at)
+			c.restrict(&taken, w, at)
+			c.widenings[i][way][side] += c.counter.countLane(&taken, at)
 		}
 	}
 }
 
-// example returns the conjunction of all known values of a distinct row.
-func (s *sheet) example(row int) conjunction {
+// initialRule returns the conjunction of all known values of a distinct row.
+func (s *examples) initialRule(row int) conjunction {
 	var c conjunction
 	for col, codes := range s.codes {
 		if codes == nil || codes[row] < 0 || s.ordered(col) && s.levels(col) < 2 {
@@ -601,8 +601,8 @@ func (s *sheet) example(row int) conjunction {
 	return c
 }
 
-// found is a rule that templates ended in.
-type found struct {
+// foundRule is a rule that templates ended in.
+type foundRule struct {
 	class     int
 	rule      conjunction
 	templates float64 // weight of the templates
@@ -615,14 +615,14 @@ func climbEach(ctx context.Context, searches []*search, templates []template) ([
 	const batch = 16
 	if len(templates) == 1 {
 		c := climber{search: searches[templates[0].class]}
-		ends[0] = c.climb(c.example(templates[0].row))
+		ends[0] = c.climb(c.initialRule(templates[0].row))
 		return ends, ctx.Err()
 	}
 	err := learn.Each(ctx, (len(templates)+batch-1)/batch, func(b int) {
 		var c climber
 		for i := b * batch; i < min((b+1)*batch, len(templates)); i++ {
 			c.search = searches[templates[i].class]
-			ends[i] = c.climb(c.example(templates[i].row))
+			ends[i] = c.climb(c.initialRule(templates[i].row))
 		}
 	})
 	return ends, err
@@ -630,7 +630,7 @@ func climbEach(ctx context.Context, searches []*search, templates []template) ([
 
 // climbAll climbs from templates, each a distinct row with the weight it
 // stands for, and puts equal rules together, in the order of the templates.
-func climbAll(ctx context.Context, searches []*search, templates []template) ([]found, error) {
+func climbAll(ctx context.Context, searches []*search, templates []template) ([]foundRule, error) {
 	ends, err := climbEach(ctx, searches, templates)
 	if err != nil {
 		return nil, err
@@ -640,14 +640,14 @@ func climbAll(ctx context.Context, searches []*search, templates []template) ([]
 		class int
 	}
 	index := map[name]int{}
-	var rules []found
+	var rules []foundRule
 	for i, end := range ends {
 		n := name{end.key(), templates[i].class}
 		at, ok := index[n]
 		if !ok {
 			at = len(rules)
 			index[n] = at
-			rules = append(rules, found{class: n.class, rule: end})
+			rules = append(rules, foundRule{class: n.class, rule: end})
 		}
 		rules[at].templates += templates[i].weight
 	}

@@ -50,8 +50,8 @@ func drawTable(t *rapid.T) (*table.Table, int) {
 	return made, len(columns) - 1
 }
 
-// drawSheet lays such a table out, numbers cut into three.
-func drawSheet(t *rapid.T) (*sheet, *table.Table) {
+// drawExamples lays such a table out, numbers cut into three.
+func drawExamples(t *rapid.T) (*examples, *table.Table) {
 	made, target := drawTable(t)
 	cuts := make([]*encode.Cuts, len(made.Columns))
 	for col := range cuts {
@@ -59,7 +59,7 @@ func drawSheet(t *rapid.T) (*sheet, *table.Table) {
 			cuts[col] = &encode.Cuts{At: []float64{2.5, 4.5, 6.5}}
 		}
 	}
-	s, err := newSheet(context.Background(), coding{made.Schema, target, cuts}, made)
+	s, err := newExamples(context.Background(), coding{made.Schema, target, cuts}, made)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func drawSheet(t *rapid.T) (*sheet, *table.Table) {
 }
 
 // covers weighs the rows that satisfy tests, one row at a time.
-func (s *sheet) covers(tests []test, class int) (n, k float64) {
+func (s *examples) covers(tests []test, class int) (n, k float64) {
 	for row := range s.class {
 		ok := true
 		for _, t := range tests {
@@ -105,8 +105,8 @@ func plainClimb(x *search, example conjunction) conjunction {
 					better = is < kind
 				case is == 1 && width != widthOf(best)-widthOf(parent):
 					better = width > widthOf(best)-widthOf(parent)
-				case x.informs(of) != x.informs(own):
-					better = x.informs(of) < x.informs(own)
+				case x.firstOrderJ(of) != x.firstOrderJ(own):
+					better = x.firstOrderJ(of) < x.firstOrderJ(own)
 				case of != own:
 					better = x.rank[of.col] < x.rank[own.col]
 				}
@@ -148,8 +148,8 @@ func widthOf(c conjunction) (w int32) {
 // where the plain search ends.
 func TestClimbIsThePublishedSearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, _ := drawSheet(t)
-		l := newLedger(s, s.weights, 16)
+		s, _ := drawExamples(t)
+		l := newCounter(s, s.weights, 16)
 		for c := range s.classes() {
 			if l.class[c] == 0 || l.class[c] == l.total {
 				continue
@@ -160,12 +160,12 @@ func TestClimbIsThePublishedSearch(t *testing.T) {
 				if int(s.class[row]) != c {
 					continue
 				}
-				example := s.example(row)
+				example := s.initialRule(row)
 				climber.rule = append(climber.rule[:0], example...)
 				climber.count()
 				for i := range example {
 					n, k := s.covers(slices.Delete(slices.Clone(example), i, i+1), c)
-					got := climber.base.plus(climber.miss[i])
+					got := climber.base.plus(climber.without[i])
 					if float64(got[in]) != k || float64(got[in]+got[out]) != n {
 						t.Fatalf("without test %d of %v: %v other rows and of the class, expected %v of %v", i, example, got, k, n)
 					}

@@ -11,8 +11,8 @@ import (
 // update=exact the network is learnt again from all kept rows when it is
 // frozen; with update=published each Add runs the incremental search.
 func (m *Model) Begin(source learn.Source) (learn.Update, error) {
-	if m.stream != nil {
-		return newPublishedUpdate(m, learn.NewVocabulary(m.coding.schema, nil)), nil
+	if m.incremental != nil {
+		return newIncrementalUpdate(m, learn.NewVocabulary(m.coding.schema, nil)), nil
 	}
 	if err := m.needRows("learn more rows"); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (m *Model) Merge(ctx context.Context, other learn.Model) (learn.Model, erro
 	if err := o.needRows("be merged"); err != nil {
 		return nil, err
 	}
-	if a, b := m.conclude(0).Column, o.conclude(0).Column; a != b {
+	if a, b := m.conclusion(0).Column, o.conclusion(0).Column; a != b {
 		return nil, fmt.Errorf("one network predicts %q and the other %q; merge models of one target", a, b)
 	}
 	if m.settings != o.settings {
@@ -86,3 +86,6 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 	}
 	return m.relearn(ctx, rows)
 }
+
+// Kept returns the rows that the network was learnt from, nil if it keeps none.
+func (m *Model) Kept() *learn.Rows { return m.rows }

@@ -7,26 +7,26 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// extrapolation looks ahead from the last rounds of a fit. Where units
+// anderson looks ahead from the last rounds of a fit. Where units
 // overlap nearly everywhere, rounds creep: each leaves the same share of what
 // the one before left. From a few of them follows where they are heading, as
 // the mixture of the rounds whose moves cancel best (Anderson acceleration;
 // Bertrand and Massias, Anderson acceleration of coordinate descent, 2021).
-type extrapolation struct {
+type anderson struct {
 	rounds [][]float64 // weights after each, all classes' one after the other
 }
 
-// memory is how many moves are mixed.
-const memory = 5
+// andersonMoves is how many moves are mixed.
+const andersonMoves = 5
 
-// look takes the weights after one more round in, and once there are enough
+// accelerate takes the weights after one more round in, and once there are enough
 // goes to where the rounds are heading, if the loss is less there.
-func (e *extrapolation) look(r *regression) {
+func (e *anderson) accelerate(r *regression) {
 	e.rounds = append(e.rounds, slices.Concat(r.weights...))
-	if len(e.rounds) <= memory {
+	if len(e.rounds) <= andersonMoves {
 		return
 	}
-	ahead := e.heading()
+	ahead := e.extrapolate()
 	e.rounds = e.rounds[:0]
 	if ahead == nil {
 		return
@@ -38,20 +38,20 @@ func (e *extrapolation) look(r *regression) {
 	if !(r.loss() < now) {
 		r.weights, r.scores = before, scores
 	}
-	r.raise()
+	r.exponentiate()
 }
 
-// heading returns Σ c · round, where the c add up to one and Σ c · move is
+// extrapolate returns Σ c · round, where the c add up to one and Σ c · move is
 // least; nil where that does not say anything.
-func (e *extrapolation) heading() []float64 {
-	moves := make([][]float64, memory)
+func (e *anderson) extrapolate() []float64 {
+	moves := make([][]float64, andersonMoves)
 	for i := range moves {
 		moves[i] = make([]float64, len(e.rounds[i]))
 		for j, w := range e.rounds[i+1] {
 			moves[i][j] = w - e.rounds[i][j]
 		}
 	}
-	products := mat.NewSymDense(memory, nil)
+	products := mat.NewSymDense(andersonMoves, nil)
 	trace := 0.0
 	for i := range moves {
 		for j := range i + 1 {
@@ -68,7 +68,7 @@ func (e *extrapolation) heading() []float64 {
 	}
 	var factors mat.Cholesky
 	var c mat.VecDense
-	if !factors.Factorize(products) || factors.SolveVecTo(&c, mat.NewVecDense(memory, []float64{1, 1, 1, 1, 1})) != nil {
+	if !factors.Factorize(products) || factors.SolveVecTo(&c, mat.NewVecDense(andersonMoves, []float64{1, 1, 1, 1, 1})) != nil {
 		return nil
 	}
 	total := mat.Sum(&c)

@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Moved says that the numbers of a column lie elsewhere than those for which
+// Drift says that the numbers of a column lie elsewhere than those for which
 // its cuts were made. With update=published cuts stay as they were found at
 // first; learning again cuts again.
-type Moved struct {
+type Drift struct {
 	Column string  `json:"column"`
 	Where  string  `json:"where"` // the interval whose share changed most
 	Before float64 `json:"before"`
@@ -20,31 +20,31 @@ type Moved struct {
 }
 
 // String says it in one line.
-func (m Moved) String() string {
+func (m Drift) String() string {
 	return fmt.Sprintf("the numbers of %s have moved: %s in %s %% of the rows that its cuts were made for, in %s %% of the %.6g since; cuts stay until accrete learn cuts again",
 		m.Column, m.Where, percent(m.Before), percent(m.Since), m.Rows)
 }
 
 const (
-	movedP     = 0.001 // probability of saying so of any column by chance
-	movedShare = 0.05  // share of the rows that must lie in another interval
+	driftP     = 0.001 // probability of saying so of any column by chance
+	driftShare = 0.05  // share of the rows that must lie in another interval
 )
 
 // Remarks names the columns whose numbers have moved, if cuts were frozen.
 func (m *Model) Remarks() ([]fmt.Stringer, error) {
-	if m.stream == nil {
+	if m.incremental == nil {
 		return nil, nil
 	}
 	var all []fmt.Stringer
-	for _, r := range m.stream.moved() {
+	for _, r := range m.incremental.drifts() {
 		all = append(all, r)
 	}
 	return all, nil
 }
 
-// occupancy returns the weight of the rows in each interval of each numeric
+// intervalWeights returns the weight of the rows in each interval of each numeric
 // column.
-func (s *stream) occupancy() [][]float64 {
+func (s *incremental) intervalWeights() [][]float64 {
 	all := make([][]float64, len(s.codes))
 	for col, codes := range s.codes {
 		if !s.ordered(col) {
@@ -60,18 +60,18 @@ func (s *stream) occupancy() [][]float64 {
 	return all
 }
 
-// moved compares, by Pearson's test, the rows that the cuts were made for with
+// drifts compares, by Pearson's test, the rows that the cuts were made for with
 // those that came since.
-func (s *stream) moved() []Moved {
-	var all []Moved
+func (s *incremental) drifts() []Drift {
+	var all []Drift
 	columns := 0
-	now := s.occupancy()
-	for _, of := range s.origin {
+	now := s.intervalWeights()
+	for _, of := range s.cutFor {
 		if len(of) > 1 {
 			columns++
 		}
 	}
-	for col, before := range s.origin {
+	for col, before := range s.cutFor {
 		if len(before) < 2 || len(now[col]) != len(before) {
 			continue
 		}
@@ -99,13 +99,13 @@ func (s *stream) moved() []Moved {
 				most = i
 			}
 		}
-		if levels < 2 || apart < movedShare {
+		if levels < 2 || apart < driftShare {
 			continue
 		}
 		chance := distuv.ChiSquared{K: float64(levels - 1)}
-		if p := chance.Survival(x2); p < movedP/float64(columns) {
+		if p := chance.Survival(x2); p < driftP/float64(columns) {
 			where := s.test(test{int32(col), int32(most), int32(most)})
-			all = append(all, Moved{s.schema.Attributes[col].Name, where.String(), before[most] / n, since[most] / k, k, p})
+			all = append(all, Drift{s.schema.Attributes[col].Name, where.String(), before[most] / n, since[most] / k, k, p})
 		}
 	}
 	return all

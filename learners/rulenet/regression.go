@@ -30,15 +30,15 @@ type regression struct {
 	ridge  float64
 	only   []bool // units that may have a weight; nil: all
 
-	present []int       // classes that have rows
-	weights [][]float64 // of each present class: units, then the bias
-	scores  []float64   // of each group and present class
-	powers  []float64   // of each group and present class: e^(score − the group's level)
-	level   []float64   // of each group: about its greatest score
-	norm    []float64   // of each group: the sum of its powers
-	sizes   []float64   // of each group: its rows
-	total   float64
-	shapes  []*quadratic // of each present class, as last computed
+	present        []int       // classes that have rows
+	weights        [][]float64 // of each present class: units, then the bias
+	scores         []float64   // of each group and present class
+	powers         []float64   // of each group and present class: e^(score − the group's level)
+	level          []float64   // of each group: about its greatest score
+	norm           []float64   // of each group: the sum of its powers
+	sizes          []float64   // of each group: its rows
+	total          float64
+	approximations []*quadratic // of each present class, as last computed
 }
 
 const (
@@ -85,13 +85,13 @@ func newRegression(d *design, counts []float64) *regression {
 	for g := range r.sizes {
 		r.sizes[g] = sum(counts[g*d.classes : (g+1)*d.classes])
 	}
-	r.raise()
+	r.exponentiate()
 	return r
 }
 
-// warm takes over the weights of another regression for the units that both
+// warmStart takes over the weights of another regression for the units that both
 // have, which come first.
-func (r *regression) warm(o *regression) {
+func (r *regression) warmStart(o *regression) {
 	if len(o.present) != len(r.present) {
 		return
 	}
@@ -170,26 +170,26 @@ func (r *regression) fit(ctx context.Context, lambda, precision float64) error {
 			blocks = append(blocks, a)
 		}
 	}
-	var ahead extrapolation
+	var ahead anderson
 	for range cycles {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		r.raise()
+		r.exponentiate()
 		worst := 0.0
 		for _, a := range blocks {
-			worst = max(worst, r.improve(a, precision*r.total))
+			worst = max(worst, r.newtonStep(a, precision*r.total))
 		}
 		if worst <= precision*r.total {
 			break
 		}
-		ahead.look(r)
+		ahead.accelerate(r)
 	}
 	return nil
 }
 
-// raise computes the powers of all scores.
-func (r *regression) raise() {
+// exponentiate computes the powers of all scores.
+func (r *regression) exponentiate() {
 	k := len(r.present)
 	r.each(func(_, lo, hi int) {
 		for g := lo; g < hi; g++ {
@@ -208,9 +208,9 @@ func (r *regression) probability(g, a int) float64 {
 	return r.powers[g*len(r.present)+a] / r.norm[g]
 }
 
-// improve takes one step for a class, unless it is within precision of its
+// newtonStep takes one step for a class, unless it is within precision of its
 // minimum, and returns how far off the derivatives were.
-func (r *regression) improve(a int, precision float64) float64 {
+func (r *regression) newtonStep(a int, precision float64) float64 {
 	class, w := r.present[a], r.weights[a]
 	gradients := make([]float64, r.parts()*(r.units+1))
 	curvature := make([]float64, r.groups())
@@ -263,7 +263,7 @@ func (r *regression) improve(a int, precision float64) float64 {
 	q := r.approximation(a, chosen, curvature)
 	// The approximation is as good as the step is small: solving it to a
 	// fiftieth is enough.
-	r.advance(a, q.chosen, r.solve(q, gradient, w, max(off/50, precision/5)))
+	r.lineSearch(a, q.chosen, r.coordinateDescent(q, gradient, w, max(off/50, precision/5)))
 	return off
 }
 
@@ -282,15 +282,15 @@ const mostUses = 5
 // approximation returns the shape of the loss over at least the chosen
 // weights of a class: that of the last time if it will do.
 func (r *regression) approximation(a int, chosen []int32, curvature []float64) *quadratic {
-	if r.shapes == nil {
-		r.shapes = make([]*quadratic, len(r.present))
+	if r.approximations == nil {
+		r.approximations = make([]*quadratic, len(r.present))
 	}
-	if q := r.shapes[a]; q != nil && len(r.present) > 2 && q.uses < mostUses && within(chosen, q.chosen) {
+	if q := r.approximations[a]; q != nil && len(r.present) > 2 && q.uses < mostUses && within(chosen, q.chosen) {
 		q.uses++
 		return q
 	}
-	r.shapes[a] = &quadratic{chosen: chosen, h: r.curve(chosen, curvature), uses: 1}
-	return r.shapes[a]
+	r.approximations[a] = &quadratic{chosen: chosen, h: r.hessian(chosen, curvature), uses: 1}
+	return r.approximations[a]
 }
 
 // within reports whether all of an ascending list are in another.
@@ -306,8 +306,8 @@ func within(some, all []int32) bool {
 	return true
 }
 
-// curve returns the second derivatives of the loss over some weights.
-func (r *regression) curve(chosen []int32, curvature []float64) []float64 {
+// hessian returns the second derivatives of the loss over some weights.
+func (r *regression) hessian(chosen []int32, curvature []float64) []float64 {
 	m := len(chosen)
 	place := make([]int32, r.units+1)
 	for i := range place {
@@ -373,10 +373,10 @@ func (r *regression) curve(chosen []int32, curvature []float64) []float64 {
 	return h
 }
 
-// solve minimises the approximation by coordinate descent, until no derivative
+// coordinateDescent minimises the approximation by coordinate descent, until no derivative
 // moves by more than precision in a sweep, and returns how far to move each
 // weight.
-func (r *regression) solve(q *quadratic, gradient, w []float64, precision float64) []float64 {
+func (r *regression) coordinateDescent(q *quadratic, gradient, w []float64, precision float64) []float64 {
 	m, h, chosen := len(q.chosen), q.h, q.chosen
 	step := make([]float64, m)
 	slope := make([]float64, m) // of the approximation at the step
@@ -392,7 +392,7 @@ func (r *regression) solve(q *quadratic, gradient, w []float64, precision float6
 			now := w[u] + step[i]
 			to := now - slope[i]/h[i*m+i]
 			if i < m-1 {
-				to = shrink(to, r.lambda/h[i*m+i])
+				to = softThreshold(to, r.lambda/h[i*m+i])
 			}
 			delta := to - now
 			if delta == 0 {
@@ -412,8 +412,8 @@ func (r *regression) solve(q *quadratic, gradient, w []float64, precision float6
 	return step
 }
 
-// shrink moves a number towards zero.
-func shrink(x, by float64) float64 {
+// softThreshold moves a number towards zero.
+func softThreshold(x, by float64) float64 {
 	switch {
 	case x > by:
 		return x - by
@@ -423,9 +423,9 @@ func shrink(x, by float64) float64 {
 	return 0
 }
 
-// advance moves the weights of a class by the step, or half of it, and so on,
+// lineSearch moves the weights of a class by the step, or half of it, and so on,
 // until the loss does not rise.
-func (r *regression) advance(a int, chosen []int32, step []float64) {
+func (r *regression) lineSearch(a int, chosen []int32, step []float64) {
 	k, class, w := len(r.present), r.present[a], r.weights[a]
 	moves := make([]float64, r.units+1)
 	for i, u := range chosen {
@@ -474,7 +474,7 @@ func (r *regression) advance(a int, chosen []int32, step []float64) {
 				}
 			})
 			if slices.Contains(far, true) { // from the level: powers could overflow
-				r.raise()
+				r.exponentiate()
 			}
 			return
 		}
@@ -532,3 +532,13 @@ const (
 	// not have: the same for all candidates, so that it decides nothing.
 	unseenLoss = 10.0
 )
+
+// logSum returns ln Σ e^x.
+func logSum(xs []float64) float64 {
+	top := slices.Max(xs)
+	sum := 0.0
+	for _, x := range xs {
+		sum += math.Exp(x - top)
+	}
+	return top + math.Log(sum)
+}

@@ -18,22 +18,22 @@ import (
 // leave. Rows that are held out say when to stop.
 
 const (
-	drawn    = 60     // examples a round
-	patience = 3      // rounds without a better loss before growth stops
-	better   = 0.0005 // of the loss, that a round must gain to count as better
-	parts    = 5
-	rough    = 1e-4 // precision of fits on the way
+	templatesPerRound = 60     // examples a round
+	patience          = 3      // rounds without a better loss before growth stops
+	leastGain         = 0.0005 // of the loss, that a round must gain to count as better
+	heldOutParts      = 5
+	roughPrecision    = 1e-4 // precision of fits on the way
 )
 
 // fewRows is the weight of rows below which each part is held out in turn,
 // and numbers are cut finely; above, one part and coarser cuts will do.
 const fewRows = 5000
 
-// shoot is a network that grows on some rows.
-type shoot struct {
-	*workshop
+// growth is a network that grows on some rows.
+type growth struct {
+	*training
 	weights  []float64 // of the rows to learn from
-	rules    []found
+	rules    []foundRule
 	fitted   *regression
 	heldOut  []float64 // nil: none
 	round    int
@@ -41,30 +41,30 @@ type shoot struct {
 	mistakes float64
 }
 
-// sprout begins with the rules of the published search.
-func (w *workshop) sprout(ctx context.Context, weights, heldOut []float64) (*shoot, error) {
-	s := &shoot{workshop: w, weights: weights, heldOut: heldOut}
-	rules, err := w.discover(ctx, weights)
+// startGrowth begins with the rules of the published search.
+func (w *training) startGrowth(ctx context.Context, weights, heldOut []float64) (*growth, error) {
+	s := &growth{training: w, weights: weights, heldOut: heldOut}
+	rules, err := w.findRules(ctx, weights)
 	if err != nil {
 		return nil, err
 	}
 	s.rules = leftSides(rules)
-	return s, s.refit(ctx, rough)
+	return s, s.refit(ctx, roughPrecision)
 }
 
 // refit fits the weights again and drops rules that have none.
-func (s *shoot) refit(ctx context.Context, precision float64) error {
+func (s *growth) refit(ctx context.Context, precision float64) error {
 	tests := make([]conjunction, len(s.rules))
 	for i, f := range s.rules {
 		tests[i] = f.rule
 	}
-	d, err := newDesign(ctx, s.sheet, tests)
+	d, err := newDesign(ctx, s.examples, tests)
 	if err != nil {
 		return err
 	}
 	r := newRegression(d, d.weigh(s.weights))
 	if s.fitted != nil {
-		r.warm(s.fitted)
+		r.warmStart(s.fitted)
 	}
 	if err := r.fit(ctx, s.lambda(r.total), precision); err != nil {
 		return err
@@ -78,10 +78,10 @@ func (s *shoot) refit(ctx context.Context, precision float64) error {
 }
 
 // prune drops rules without weight, from the regression too.
-func (s *shoot) prune() {
+func (s *growth) prune() {
 	r := s.fitted
 	place := make([]int32, r.units)
-	var rules []found
+	var rules []foundRule
 	for u, f := range s.rules {
 		place[u] = -1
 		if slices.ContainsFunc(r.weights, func(w []float64) bool { return w[u] != 0 }) {
@@ -110,29 +110,29 @@ func (s *shoot) prune() {
 	}
 	r.start[r.groups()] = int32(len(active))
 	r.active, r.units = active, len(rules)
-	r.shapes = nil
+	r.approximations = nil
 	s.rules = rules
 }
 
-// extend is one round: draw, climb, fit.
-func (s *shoot) extend(ctx context.Context) error {
+// addRules is one round: draw, climb, fit.
+func (s *growth) addRules(ctx context.Context) error {
 	s.round++
 	off := s.residuals()
-	templates := s.draw(off)
+	templates := s.drawTemplates(off)
 	if len(templates) == 0 {
 		return nil
 	}
 	searches := make([]*search, s.classes())
 	err := learn.Each(ctx, len(searches), func(c int) {
 		if slices.ContainsFunc(templates, func(t template) bool { return t.class == c }) {
-			searches[c] = newSearch(s.sheet, newLedger(s.sheet, off[c], planes), c, s.settings.ties(), s.seed)
+			searches[c] = newSearch(s.examples, newCounter(s.examples, off[c], planes), c, s.settings.ties(), s.seed)
 		}
 	})
 	if err != nil {
 		return err
 	}
 	templates = slices.DeleteFunc(templates, func(t template) bool {
-		l := searches[t.class].ledger
+		l := searches[t.class].counter
 		return l.class[t.class] == 0 || l.class[t.class] == l.total
 	})
 	if len(templates) == 0 {
@@ -153,12 +153,12 @@ func (s *shoot) extend(ctx context.Context) error {
 			s.rules = append(s.rules, f)
 		}
 	}
-	return s.refit(ctx, rough)
+	return s.refit(ctx, roughPrecision)
 }
 
 // residuals returns, for each class and distinct row, the weight of the row
 // times how far the probability of the class is off.
-func (s *shoot) residuals() [][]float64 {
+func (s *growth) residuals() [][]float64 {
 	r := s.fitted
 	k := len(r.present)
 	off := make([][]float64, s.classes())
@@ -183,10 +183,10 @@ func (s *shoot) residuals() [][]float64 {
 	return off
 }
 
-// draw returns examples, drawn without replacement in proportion to how far
+// drawTemplates returns examples, drawn without replacement in proportion to how far
 // the network is off on their class (Efraimidis and Spirakis 2006), by a hash
 // of the row.
-func (s *shoot) draw(off [][]float64) []template {
+func (s *growth) drawTemplates(off [][]float64) []template {
 	type lot struct {
 		row int
 		key float64
@@ -199,7 +199,7 @@ func (s *shoot) draw(off [][]float64) []template {
 		u := float64(scramble(s.hash(i)^uint64(s.round))>>11+1) / (1 << 53)
 		lots = append(lots, lot{i, -math.Log(u) / off[c][i]})
 	}
-	n := min(drawn, len(lots))
+	n := min(templatesPerRound, len(lots))
 	slices.SortFunc(lots, func(a, b lot) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row)) })
 	templates := make([]template, n)
 	for i, l := range lots[:n] {
@@ -222,37 +222,37 @@ const growRows = 25_000
 
 // grow finds on rows held out how many rounds are best, then grows so many on
 // all rows. Of very many rows a sample grows the rules, and all are counted.
-func (w *workshop) grow(ctx context.Context, m *Model) error {
+func (w *training) grow(ctx context.Context, m *Model) error {
 	part, err := w.sampled(ctx, growRows)
 	if err != nil {
 		return err
 	}
-	rounds, relaxed, err := part.rehearse(ctx, m)
+	rounds, relaxed, err := part.chooseRounds(ctx, m)
 	if err != nil {
 		return err
 	}
-	s, err := part.sprout(ctx, part.weights, nil)
+	s, err := part.startGrowth(ctx, part.weights, nil)
 	if err != nil {
 		return err
 	}
 	for range rounds {
-		if err := s.extend(ctx); err != nil {
+		if err := s.addRules(ctx); err != nil {
 			return err
 		}
 		learn.Report(ctx, 0.6+0.4*float64(s.round)/float64(rounds+2))
 	}
-	if err := w.fitted(ctx, m, s.rules, relaxed, s.fitted); err != nil {
+	if err := w.fitWeights(ctx, m, s.rules, relaxed, s.fitted); err != nil {
 		return err
 	}
 	learn.Report(ctx, 1)
 	return nil
 }
 
-// rehearse grows networks with rows held out, all a round at a time. It
+// chooseRounds grows networks with rows held out, all a round at a time. It
 // returns the round after which the loss was least, and the share of the
 // penalty that is best once the rules are chosen.
-func (w *workshop) rehearse(ctx context.Context, m *Model) (rounds int, relaxed float64, err error) {
-	dealt, err := w.folds(ctx, parts)
+func (w *training) chooseRounds(ctx context.Context, m *Model) (rounds int, relaxed float64, err error) {
+	dealt, err := w.folds(ctx, heldOutParts)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -260,28 +260,28 @@ func (w *workshop) rehearse(ctx context.Context, m *Model) (rounds int, relaxed 
 	if total >= fewRows {
 		dealt = dealt[:1]
 	}
-	var shoots []*shoot
+	var networks []*growth
 	for _, part := range dealt {
 		rest := make([]float64, len(part))
 		for i := range rest {
 			rest[i] = w.weights[i] - part[i]
 		}
 		if sum(part) > 0 && sum(rest) > 0 {
-			shoots = append(shoots, &shoot{workshop: w, weights: rest, heldOut: part})
+			networks = append(networks, &growth{training: w, weights: rest, heldOut: part})
 		}
 	}
-	if len(shoots) == 0 {
+	if len(networks) == 0 {
 		m.stopped = "too few rows to hold any out"
 		return 0, 1, nil
 	}
 	best, round := 0, 0
 	for ; ; round++ {
-		errs := make([]error, len(shoots))
-		err := learn.Each(ctx, len(shoots), func(i int) {
+		errs := make([]error, len(networks))
+		err := learn.Each(ctx, len(networks), func(i int) {
 			if round == 0 {
-				shoots[i], errs[i] = w.sprout(ctx, shoots[i].weights, shoots[i].heldOut)
+				networks[i], errs[i] = w.startGrowth(ctx, networks[i].weights, networks[i].heldOut)
 			} else {
-				errs[i] = shoots[i].extend(ctx)
+				errs[i] = networks[i].addRules(ctx)
 			}
 		})
 		if err != nil {
@@ -289,7 +289,7 @@ func (w *workshop) rehearse(ctx context.Context, m *Model) (rounds int, relaxed 
 		}
 		step := Step{Round: round}
 		held := 0.0
-		for i, s := range shoots {
+		for i, s := range networks {
 			if errs[i] != nil {
 				return 0, 0, errs[i]
 			}
@@ -297,12 +297,12 @@ func (w *workshop) rehearse(ctx context.Context, m *Model) (rounds int, relaxed 
 			held += n
 			step.Loss += n * s.loss
 			step.Errors += n * s.mistakes
-			step.Rules += float64(len(s.rules)) / float64(len(shoots))
+			step.Rules += float64(len(s.rules)) / float64(len(networks))
 		}
 		step.Loss /= held
 		step.Errors /= held
 		m.steps = append(m.steps, step)
-		if step.Loss < m.steps[best].Loss*(1-better) {
+		if step.Loss < m.steps[best].Loss*(1-leastGain) {
 			best = round
 		}
 		if round-best >= patience {
@@ -315,62 +315,29 @@ func (w *workshop) rehearse(ctx context.Context, m *Model) (rounds int, relaxed 
 		}
 		learn.Report(ctx, 0.6*float64(round+1)/float64(round+1+patience))
 	}
-	relaxed, err = relax(ctx, shoots)
+	relaxed, err = relax(ctx, networks)
 	return best, relaxed, err
 }
 
 // relax returns the share of the penalty that gives the least loss on rows
 // held out. The penalty that leaves few rules also makes the weights of those
 // that stay too small (Meinshausen, Relaxed lasso, 2007).
-func relax(ctx context.Context, shoots []*shoot) (float64, error) {
+func relax(ctx context.Context, networks []*growth) (float64, error) {
 	best, least := 1.0, math.Inf(1)
 	for share := 1.0; share >= 1.0/32; share /= 2 {
-		losses, errs := make([]float64, len(shoots)), make([]error, len(shoots))
-		err := learn.Each(ctx, len(shoots), func(i int) {
-			r := shoots[i].fitted
-			errs[i] = r.fit(ctx, share*shoots[i].lambda(r.total), rough)
-			loss, _ := r.evaluate(r.weigh(shoots[i].heldOut))
-			losses[i] = loss * sum(shoots[i].heldOut)
+		losses, errs := make([]float64, len(networks)), make([]error, len(networks))
+		err := learn.Each(ctx, len(networks), func(i int) {
+			r := networks[i].fitted
+			errs[i] = r.fit(ctx, share*networks[i].lambda(r.total), roughPrecision)
+			loss, _ := r.evaluate(r.weigh(networks[i].heldOut))
+			losses[i] = loss * sum(networks[i].heldOut)
 		})
 		if err = errors.Join(append(errs, err)...); err != nil {
 			return 0, err
 		}
-		if loss := sum(losses); loss < least*(1-better) {
+		if loss := sum(losses); loss < least*(1-leastGain) {
 			best, least = share, loss
 		}
 	}
 	return best, nil
-}
-
-// removed returns for each unit what it takes off the log loss of the rows, in
-// bits: the loss without it, all other weights as they are, less the loss.
-func (r *regression) removed() []float64 {
-	k := len(r.present)
-	bits := make([]float64, r.units)
-	row := make([]float64, k)
-	for g := range r.groups() {
-		scores := r.scores[g*k : g*k+k]
-		counts := r.counts[g*r.classes : (g+1)*r.classes]
-		with := logSum(scores)
-		for _, u := range r.fires(g) {
-			for a := range row {
-				row[a] = scores[a] - r.weights[a][u]
-			}
-			without := logSum(row)
-			for a, c := range r.present {
-				bits[u] += counts[c] * (without - row[a] - with + scores[a]) / math.Ln2
-			}
-		}
-	}
-	return bits
-}
-
-// logSum returns ln Σ e^x.
-func logSum(xs []float64) float64 {
-	top := slices.Max(xs)
-	sum := 0.0
-	for _, x := range xs {
-		sum += math.Exp(x - top)
-	}
-	return top + math.Log(sum)
 }

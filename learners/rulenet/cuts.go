@@ -1,0 +1,51 @@
+package rulenet
+
+import (
+	"context"
+	"slices"
+
+	"github.com/accrete-ml/accrete/encode"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// frequencyBins is the number of intervals of equal frequency.
+const frequencyBins = 16
+
+// findCuts cuts the numeric columns where the classes change (mdl), where the
+// numbers lie (frequency), or both. Supervised cuts look at one column alone
+// and ask for proof: they see no interaction, and of few rows hardly anything.
+// So where there are none in a column, or few rows, those of equal frequency
+// join them.
+func findCuts(ctx context.Context, t *table.Table, target int, way string) ([]*encode.Cuts, error) {
+	cuts := make([]*encode.Cuts, len(t.Columns))
+	if way != "frequency" {
+		found, err := encode.FitIntervals(ctx, t, target, encode.ByMDL, 0)
+		if err != nil {
+			return nil, err
+		}
+		cuts = found.Columns
+	}
+	if way == "mdl" {
+		return cuts, nil
+	}
+	found, err := encode.FitIntervals(ctx, t, target, encode.ByFrequency, frequencyBins)
+	if err != nil {
+		return nil, err
+	}
+	weight := 0.0
+	for r := range t.Rows() {
+		weight += t.Weight(r)
+	}
+	for col, c := range found.Columns {
+		switch {
+		case c == nil:
+		case cuts[col] == nil || len(cuts[col].At) == 0:
+			cuts[col] = c
+		case weight < fewRows:
+			at := append(slices.Clone(cuts[col].At), c.At...)
+			slices.Sort(at)
+			cuts[col] = &encode.Cuts{At: slices.Compact(at)}
+		}
+	}
+	return cuts, nil
+}

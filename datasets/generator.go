@@ -33,7 +33,7 @@ type generate func(ctx context.Context) (*table.Table, error)
 const maxRows = 10_000_000
 
 // generators are sorted by name.
-var generators = []generator{boolean, circles, led, mixed, parity, randomBoolean}
+var generators = []generator{boolean, circles, led, mixed, parity, randomBoolean, rectangle, road}
 
 // configure reads parameters such as "rows=1000,noise=0.1".
 func (g *generator) configure(parameters string) (Set, generate, error) {
@@ -172,6 +172,11 @@ const (
 	streamRandomBoolean
 	streamCircles
 	streamMixed // and one more for each column
+)
+
+const (
+	streamRoad = 1<<32 + iota
+	streamRectangle
 )
 
 func random(seed uint64, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/accrete-ml/accrete/learners/neural"
+	"github.com/accrete-ml/accrete/learners/neural/units"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -42,7 +42,7 @@ var directions = []string{"left", "straight", "right", "up"}
 // readFaces reads the pictures, pixels from 0 to 1, with targets of .9 for the
 // direction of the head and .1 for the others: sigmoid units reach 0 and 1
 // with infinite weights only.
-func readFaces(ctx context.Context) ([]neural.Example, error) {
+func readFaces(ctx context.Context) ([]units.Example, error) {
 	const file, target, pixels = "faces.csv.gz", "pose", 32 * 30
 	t, err := read(ctx, file, table.Options{Target: target, Nominal: []string{target}, Ignore: []string{"userid", "expression", "eyes"}})
 	if err != nil {
@@ -52,9 +52,9 @@ func readFaces(ctx context.Context) ([]neural.Example, error) {
 	if at < 0 || len(t.Columns) != pixels+1 {
 		return nil, fmt.Errorf("%s: expected the column %q and %d pixels", file, target, pixels)
 	}
-	pictures := make([]neural.Example, t.Rows())
+	pictures := make([]units.Example, t.Rows())
 	for r := range pictures {
-		e := neural.Example{Target: []float64{.1, .1, .1, .1}}
+		e := units.Example{Target: []float64{.1, .1, .1, .1}}
 		direction := slices.Index(directions, t.Text(r, at))
 		if direction < 0 {
 			return nil, fmt.Errorf("%s: row %d has the direction %q, expected one of %q", file, r+1, t.Text(r, at), directions)
@@ -72,7 +72,7 @@ func readFaces(ctx context.Context) ([]neural.Example, error) {
 
 // facesAccuracy trains a network with so many hidden units on a random split,
 // and returns the percentage of test pictures that it gets right.
-func facesAccuracy(ctx context.Context, pictures []neural.Example, hidden int, seed uint64) (float64, error) {
+func facesAccuracy(ctx context.Context, pictures []units.Example, hidden int, seed uint64) (float64, error) {
 	random := rand.New(rand.NewPCG(seed, 412))
 	pictures = slices.Clone(pictures)
 	random.Shuffle(len(pictures), func(i, j int) { pictures[i], pictures[j] = pictures[j], pictures[i] })
@@ -91,11 +91,11 @@ func facesAccuracy(ctx context.Context, pictures []neural.Example, hidden int, s
 		}
 		pictures[i].Input = centred
 	}
-	n := neural.Layered(neural.Sigmoid, neural.Sigmoid, pixels, hidden, len(directions))
+	n := units.Layered(units.Sigmoid, units.Sigmoid, pixels, hidden, len(directions))
 	n.Randomise(.1, random)
 	clear(n.Weights[:hidden*(pixels+1)])
-	d := &neural.Descent{Rate: neural.Constant(.02), Momentum: .9, Batch: 20, Shuffle: random}
-	if _, _, err := d.Fit(ctx, n, training, validation, neural.Stop{Epochs: 200, Every: 2}); err != nil {
+	d := &units.Descent{Rate: units.Constant(.02), Momentum: .9, Batch: 20, Shuffle: random}
+	if _, _, err := d.Fit(ctx, n, training, validation, units.Stop{Epochs: 200, Every: 2}); err != nil {
 		return 0, err
 	}
 	right := 0

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/neural/units"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -59,7 +60,7 @@ func BenchmarkEpoch(b *testing.B) {
 		b.Fatal(err)
 	}
 	order := show(weights)
-	d := newDescent(newDense(inputs, []int{100}, classes, Rectifier, random), s, o, 128)
+	d := newDescent(newDense(inputs, []int{100}, classes, units.Rectifier, random), s, o, 128)
 	b.Run("epoch", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {

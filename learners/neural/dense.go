@@ -3,6 +3,8 @@ package neural
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/accrete-ml/accrete/learners/neural/units"
 )
 
 // dense is a layered network in single precision: every unit of a layer reads
@@ -10,7 +12,7 @@ import (
 // the output layer is linear, and softmax or the target's scale come after.
 type dense struct {
 	inputs     int
-	activation Function
+	activation units.Function
 	layers     []layer
 }
 
@@ -39,10 +41,10 @@ func newLayer(in, out int, random *rand.Rand, gain float64) layer {
 
 // newDense returns a network with random hidden layers. Its output units
 // start with small weights, so that at first the biases alone speak.
-func newDense(inputs int, hidden []int, outputs int, activation Function, random *rand.Rand) *dense {
+func newDense(inputs int, hidden []int, outputs int, activation units.Function, random *rand.Rand) *dense {
 	d := &dense{inputs: inputs, activation: activation}
 	gain := 1.0
-	if activation == Rectifier {
+	if activation == units.Rectifier {
 		gain = math.Sqrt2
 	}
 	in := inputs
@@ -109,11 +111,11 @@ func (d *dense) activate(l *layer, sums []float32, rows int) {
 	for r := range rows {
 		row := sums[r*l.stride:][:l.out]
 		switch d.activation {
-		case Rectifier:
+		case units.Rectifier:
 			for i, x := range row {
 				row[i] = max(x, 0)
 			}
-		case Tanh:
+		case units.Tanh:
 			for i, x := range row {
 				row[i] = 1 - 2/(exp32(2*x)+1)
 			}
@@ -131,14 +133,14 @@ func (d *dense) slopes(l *layer, values, deltas []float32, rows int) {
 	for r := range rows {
 		h, delta := values[r*l.stride:][:l.out], deltas[r*l.stride:][:l.out]
 		switch d.activation {
-		case Rectifier:
+		case units.Rectifier:
 			// A value of 0 is all zero bits, and its slope too; a branch
 			// would be guessed wrong half the time.
 			for i, x := range h {
 				positive := uint32(-int32(math.Float32bits(x)) >> 31)
 				delta[i] = math.Float32frombits(math.Float32bits(delta[i]) & positive)
 			}
-		case Tanh:
+		case units.Tanh:
 			for i, x := range h {
 				delta[i] *= 1 - float32(x*x)
 			}
@@ -205,4 +207,53 @@ func exp32(x float32) float32 {
 		p = float32(p*r) + c
 	}
 	return p * math.Float32frombits(uint32(n+127)<<23)
+}
+
+// weights returns the weights, layer by layer: a row for each input, then the
+// biases.
+func (d *dense) weights() []float64 {
+	room := 0
+	for _, l := range d.layers {
+		room += (l.in + 1) * l.out
+	}
+	all := make([]float64, 0, room)
+	add := func(w []float32) {
+		for _, x := range w {
+			all = append(all, float64(x))
+		}
+	}
+	for _, l := range d.layers {
+		for i := range l.in {
+			add(l.w[i*l.stride:][:l.out])
+		}
+		add(l.b[:l.out])
+	}
+	return all
+}
+
+// take sets the weights to what weights returned.
+func (d *dense) take(all []float64) {
+	set := func(w []float32) {
+		for i := range w {
+			w[i] = float32(all[i])
+		}
+		all = all[len(w):]
+	}
+	for _, l := range d.layers {
+		for i := range l.in {
+			set(l.w[i*l.stride:][:l.out])
+		}
+		set(l.b[:l.out])
+	}
+}
+
+// squares returns the sum of the squared weights, biases not among them.
+func (d *dense) squares() float64 {
+	sum := 0.0
+	for _, l := range d.layers {
+		for _, w := range l.w {
+			sum += float64(w) * float64(w)
+		}
+	}
+	return sum
 }

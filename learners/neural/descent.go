@@ -1,195 +1,365 @@
 package neural
 
 import (
-	"context"
-	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
+	"runtime"
+	"sync"
+	"sync/atomic"
 )
 
-// Schedule is the learning rate of the i-th epoch, from 1.
-type Schedule func(i int) float64
-
-// Constant is the same rate throughout.
-func Constant(rate float64) Schedule { return func(int) float64 { return rate } }
-
-// Falling is rate/i, which lets stochastic steps settle.
-func Falling(rate float64) Schedule { return func(i int) float64 { return rate / float64(i) } }
-
-// Descent is back-propagation with gradient descent (Rumelhart, Hinton &
-// Williams 1986; Mitchell 1997, table 4.2). Of a linear unit it is the delta
-// rule (Widrow & Hoff 1960); of a sigmoid unit with cross entropy, logistic
-// regression. Steps go down the sum over a batch's examples, not their mean.
-type Descent struct {
-	Rate     Schedule // nil means a constant 0.05
-	Loss     Loss
-	Momentum float64 // part of the last step that is added to the next
-	Decay    float64 // γ of a penalty γΣw², which shrinks weights by 1−2γη
-	Batch    int     // examples a step; 0 means all, 1 is stochastic descent
-	// Average divides the step of a weight by the number of connections
-	// that share it: the same as changing each copy by itself and taking
-	// their mean. Else they add up.
-	Average bool
-	Shuffle *rand.Rand // the order of examples in each epoch; nil: as they come
-
-	epoch    int
-	steps    []float64 // the last ones
-	gradient []float64
-	pass     *Pass
+// shown is a row with the weight that it has at one showing.
+type shown struct {
+	row    int32
+	weight float32
 }
 
-// Epoch goes through the examples once, and returns the sum of their errors
-// as they were met.
-func (d *Descent) Epoch(n *Network, examples []Example) float64 {
-	if d.pass == nil || d.pass.net != n {
-		d.pass = n.NewPass()
-		d.steps, d.gradient = make([]float64, len(n.Weights)), make([]float64, len(n.Weights))
-	}
-	d.epoch++
-	rate := 0.05
-	if d.Rate != nil {
-		rate = d.Rate(d.epoch)
-	}
-	if d.Shuffle != nil {
-		examples = slices.Clone(examples)
-		d.Shuffle.Shuffle(len(examples), func(i, j int) { examples[i], examples[j] = examples[j], examples[i] })
-	}
-	var copies []float64
-	if d.Average {
-		copies = n.copies()
-	}
-	size := d.Batch
-	if size <= 0 {
-		size = max(len(examples), 1)
-	}
-	sum := 0.0
-	for batch := range slices.Chunk(examples, size) {
-		clear(d.gradient)
-		for _, e := range batch {
-			sum += d.pass.Gradient(e, d.Loss, d.gradient)
-		}
-		for i, g := range d.gradient {
-			if d.Average && copies[i] > 0 {
-				g /= copies[i]
-			}
-			d.steps[i] = -rate*(g+2*d.Decay*n.Weights[i]) + d.Momentum*d.steps[i]
-			n.Weights[i] += d.steps[i]
+// mostShown is how often equal rows are shown in an epoch at most, unless
+// there are more distinct ones: then they are shown in heavier portions.
+const mostShown = 1 << 14
+
+// show returns the rows with positive weight, a row of weight n n times: so
+// many equal rows are worth as many showings as they would be one by one.
+func show(weights []float64) []shown {
+	total, distinct := 0.0, 0
+	for _, w := range weights {
+		if w > 0 {
+			total += w
+			distinct++
 		}
 	}
-	return sum
+	unit := max(1, total/float64(max(mostShown, 2*distinct)))
+	var list []shown
+	for r, w := range weights {
+		for ; w > 0; w -= unit {
+			list = append(list, shown{int32(r), float32(min(w, unit) / unit)})
+		}
+	}
+	return list
 }
 
-// Stop says when training ends.
-type Stop struct {
-	Epochs int // at most
-	// Every is how many epochs pass between looks at the validation
-	// examples; 0 means 1.
-	Every int
-	// Patience is how many looks without an improvement end training; 0
-	// means never. The first rise of the validation error is often not the
-	// last word (Mitchell 1997, figure 4.9).
-	Patience int
-	// Score is what validation is by, less being better; nil means Error.
-	Score func(n *Network, validation []Example) float64
+// descent trains a dense network on a sample by mini-batches: forward and
+// backward on the rows of a batch, then each weight's step. The first half is
+// spread over cores by rows, the second by weights, so that no sum depends on
+// how many cores there are.
+type descent struct {
+	net    *dense
+	sample *sample
+	rate   float32
+	moment float32 // of gradient descent with momentum
+	decay  float32 // shrinks weights by this part of the rate
+	adam   bool
+	// squared is for the squared error of class probabilities instead of
+	// their cross entropy.
+	squared bool
+	// still leaves the weights where they are: first then adds up less the
+	// gradients of batches, each row's weighing share.
+	still bool
+	share float32
+	mask  [][]float32 // 0 for a layer's weights that were dropped, else 1; nil if none
+
+	batch  []shown
+	state  *signals
+	deltas [][]float32 // of each layer's outputs, as state's values
+	back   [][]float32 // the transpose of each layer's weights but the first's
+	first  [][]float32 // Adam's mean gradient, or the last step
+	second [][]float32 // Adam's mean squared gradient
+	steps  int
+	step   stepper
+	cores  int
 }
 
-// Fit trains for some epochs and leaves the network with the weights that had
-// the lowest validation error. It returns the epoch of those weights, 0 being
-// the start, and their validation error. Without validation examples it stops
-// at the last epoch.
-func (d *Descent) Fit(ctx context.Context, n *Network, training, validation []Example, s Stop) (epoch int, lowest float64, err error) {
-	score := s.Score
-	if score == nil {
-		score = func(n *Network, v []Example) float64 { return n.Error(v, d.Loss) }
-	}
-	best := slices.Clone(n.Weights)
-	lowest = math.Inf(1)
-	if len(validation) > 0 {
-		lowest = score(n, validation)
-	}
-	worse := 0
-	for i := 1; i <= s.Epochs; i++ {
-		if err := ctx.Err(); err != nil {
-			return 0, 0, err
+const (
+	rowGrain = 32      // rows of a batch that a core takes at a time
+	worth    = 1 << 17 // products in a batch that are worth several cores
+)
+
+func newDescent(net *dense, s *sample, o *settings, batch int) *descent {
+	d := &descent{net: net, sample: s, rate: float32(o.Rate), moment: float32(o.Momentum), decay: float32(o.Decay), adam: o.Optimiser == "adam", squared: o.Loss == "squared", state: net.newSignals(batch), cores: 1}
+	work := 0
+	for i, l := range net.layers {
+		d.deltas = append(d.deltas, make([]float32, d.state.rows*l.stride))
+		for range 2 {
+			d.first = append(d.first, nil)
+			d.second = append(d.second, nil)
 		}
-		d.Epoch(n, training)
-		if len(validation) == 0 || i%max(s.Every, 1) != 0 {
-			continue
+		d.first[2*i], d.first[2*i+1] = make([]float32, len(l.w)), make([]float32, len(l.b))
+		if d.adam {
+			d.second[2*i], d.second[2*i+1] = make([]float32, len(l.w)), make([]float32, len(l.b))
 		}
-		if e := score(n, validation); e < lowest {
-			lowest, epoch, worse = e, i, 0
-			copy(best, n.Weights)
-		} else if worse++; worse == s.Patience {
-			break
+		d.back = append(d.back, nil)
+		if i > 0 {
+			d.back[i] = make([]float32, l.out*strideOf(l.in))
 		}
+		work += batch * l.in * l.stride
 	}
-	if len(validation) == 0 {
-		return s.Epochs, n.Error(training, d.Loss), nil
+	d.transpose()
+	if work >= worth {
+		d.cores = runtime.GOMAXPROCS(0)
 	}
-	copy(n.Weights, best)
-	return epoch, lowest, nil
+	return d
 }
 
-// ChooseEpochs finds for how many epochs to train on all examples: the mean
-// over k folds of the epoch with the lowest error on the fold that was left
-// out (Mitchell 1997, section 4.6.5). Each fold starts with a network and a
-// descent of its own.
-func ChooseEpochs(ctx context.Context, examples []Example, k int, s Stop, start func(fold int) (*Network, *Descent)) (int, error) {
-	if k < 2 || k > len(examples) {
-		return 0, fmt.Errorf("%d folds of %d examples; expected 2 to as many as there are examples", k, len(examples))
-	}
-	sum := 0
-	for fold := range k {
-		var training, validation []Example
-		for i, e := range examples {
-			if i%k == fold {
-				validation = append(validation, e)
-			} else {
-				training = append(training, e)
+// transpose copies the weights for the way back.
+func (d *descent) transpose() {
+	for i := 1; i < len(d.net.layers); i++ {
+		l := &d.net.layers[i]
+		ld := strideOf(l.in)
+		for r := range l.in {
+			for c := range l.out {
+				d.back[i][c*ld+r] = l.w[r*l.stride+c]
 			}
 		}
-		n, d := start(fold)
-		epoch, _, err := d.Fit(ctx, n, training, validation, s)
-		if err != nil {
-			return 0, err
-		}
-		sum += epoch
 	}
-	return int(math.Round(float64(sum) / float64(k))), nil
 }
 
-// Restart trains networks from several starts and returns the one with the
-// lowest validation error: a way out of poor local minima.
-func Restart(ctx context.Context, training, validation []Example, times int, s Stop, start func(i int) (*Network, *Descent)) (*Network, error) {
-	var best *Network
-	lowest := math.Inf(1)
-	for i := range times {
-		n, d := start(i)
-		_, e, err := d.Fit(ctx, n, training, validation, s)
-		if err != nil {
-			return nil, err
+// spread calls work for ranges that cover 0 ≤ i < n, on the given number of
+// cores.
+func spread(cores, n, grain int, work func(lo, hi int)) {
+	tasks := (n + grain - 1) / grain
+	if cores = min(cores, tasks); cores <= 1 {
+		if n > 0 {
+			work(0, n)
 		}
-		if best == nil || e < lowest {
-			best, lowest = n, e
-		}
+		return
 	}
-	return best, nil
-}
-
-// Committee is networks that answer with the mean of their outputs.
-type Committee []*Network
-
-// Answer returns the mean of the members' outputs.
-func (c Committee) Answer(input []float64) []float64 {
-	var mean []float64
-	for _, n := range c {
-		for k, o := range n.Answer(input) {
-			if len(mean) <= k {
-				mean = append(mean, 0)
+	var next atomic.Int64
+	run := func() {
+		for {
+			lo := int(next.Add(1)-1) * grain
+			if lo >= n {
+				return
 			}
-			mean[k] += o / float64(len(c))
+			work(lo, min(lo+grain, n))
 		}
 	}
-	return mean
+	var group sync.WaitGroup
+	for range cores - 1 {
+		group.Go(run)
+	}
+	run()
+	group.Wait()
+}
+
+// learn takes one step down the batch's mean error.
+func (d *descent) learn(batch []shown) {
+	d.batch = batch
+	d.steps++
+	d.step = d.stepper()
+	if d.cores > 1 {
+		spread(d.cores, len(batch), rowGrain, d.propagate)
+	} else {
+		d.propagate(0, len(batch))
+	}
+	for i := range d.net.layers {
+		tiles := (d.net.layers[i].in + side - 1) / side
+		if d.cores > 1 {
+			spread(d.cores, tiles, max(1, tiles/(4*d.cores)), func(lo, hi int) { d.descend(i, lo, hi) })
+		} else {
+			d.descend(i, 0, tiles)
+		}
+		d.descendBias(i)
+	}
+}
+
+// propagate runs rows of the batch forward, and their errors back.
+func (d *descent) propagate(lo, hi int) {
+	s, net := d.state, d.net
+	for r := lo; r < hi; r++ {
+		copy(s.values[0][r*s.stride:(r+1)*s.stride], d.sample.x[int(d.batch[r].row)*d.sample.stride:])
+	}
+	net.forward(s, lo, hi)
+	top := len(net.layers) - 1
+	share := 1 / float32(len(d.batch))
+	if d.still {
+		share = d.share
+	}
+	for r := lo; r < hi; r++ {
+		d.blame(s.row(net, r), d.deltas[top][r*net.last().stride:], d.batch[r], share)
+	}
+	var c tile
+	for i := top; i > 0; i-- {
+		l, below := &net.layers[i], &net.layers[i-1]
+		ld := strideOf(l.in)
+		for r := lo; r < hi; r += side {
+			for j := 0; j < l.in; j += side {
+				multiply(l.out, d.deltas[i][r*l.stride:], l.stride, 1, d.back[i][j:], ld, &c)
+				for k := range side {
+					*(*[side]float32)(d.deltas[i-1][(r+k)*below.stride+j:]) = *(*[side]float32)(c[k*side:])
+				}
+			}
+		}
+		net.slopes(below, s.values[i][lo*below.stride:], d.deltas[i-1][lo*below.stride:], hi-lo)
+	}
+}
+
+// blame writes the derivative of a row's error by the outputs' sums: output
+// less target, for cross entropy behind a softmax and for half the squared
+// error of a number alike.
+func (d *descent) blame(out, delta []float32, s shown, share float32) {
+	weight := s.weight * share
+	if d.sample.class == nil {
+		delta[0] = (out[0] - d.sample.number[s.row]) * weight
+		return
+	}
+	softmax32(out, delta[:len(out)])
+	delta = delta[:len(out)]
+	if d.squared {
+		squaredBlame(delta, d.sample.class[s.row])
+	} else {
+		delta[d.sample.class[s.row]]--
+	}
+	for i := range delta {
+		delta[i] *= weight
+	}
+}
+
+// squaredBlame turns probabilities p, 1 being that of the class, into the
+// derivatives of ½Σ(t−p)² by the softmax's sums: with e = p − t, p·(e − Σpe).
+func squaredBlame(p []float32, class int32) {
+	mean := -p[class] // Σpe = Σp² − p of the class
+	for _, v := range p {
+		mean += float32(v * v)
+	}
+	for i, v := range p {
+		e := v
+		if i == int(class) {
+			e--
+		}
+		p[i] = v * (e - mean)
+	}
+}
+
+// softmax32 writes e^x/Σe^x.
+func softmax32(x, p []float32) {
+	most := x[0]
+	for _, v := range x {
+		most = max(most, v)
+	}
+	var sum float32
+	for i, v := range x {
+		p[i] = exp32(v - most)
+		sum += p[i]
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+}
+
+// descend moves the weights of the inputs of a layer's tiles from lo to hi.
+func (d *descent) descend(i, lo, hi int) {
+	l := &d.net.layers[i]
+	x, ld := d.state.values[i], d.state.stride
+	if i > 0 {
+		ld = d.net.layers[i-1].stride
+	}
+	step := d.step
+	var c tile
+	for t := lo; t < hi; t++ {
+		from := t * side
+		rows := min(side, l.in-from)
+		for j := 0; j < l.out; j += side {
+			multiply(len(d.batch), x[from:], 1, ld, d.deltas[i][j:], l.stride, &c)
+			for r := range rows {
+				at := (from+r)*l.stride + j
+				step.move(l.w, (*[side]float32)(c[r*side:]), d.first[2*i], d.second[2*i], at)
+				if d.mask != nil {
+					row, mask := (*[side]float32)(l.w[at:]), (*[side]float32)(d.mask[i][at:])
+					for k := range row {
+						row[k] *= mask[k]
+					}
+				}
+			}
+			if i > 0 {
+				back := strideOf(l.in)
+				for k := range min(side, l.out-j) {
+					for r := range rows {
+						d.back[i][(j+k)*back+from+r] = l.w[(from+r)*l.stride+j+k]
+					}
+				}
+			}
+		}
+	}
+}
+
+// descendBias moves the biases of a layer, which do not decay.
+func (d *descent) descendBias(i int) {
+	l := &d.net.layers[i]
+	step := d.step
+	step.decay = 0
+	for j := 0; j < l.out; j += side {
+		var sum [side]float32
+		for r := range d.batch {
+			delta := (*[side]float32)(d.deltas[i][r*l.stride+j:])
+			for k := range sum {
+				sum[k] += delta[k]
+			}
+		}
+		step.move(l.b, &sum, d.first[2*i+1], d.second[2*i+1], j)
+	}
+}
+
+// stepper turns gradients into steps: by momentum, or by Adam (Kingma & Ba
+// 2015), whose steps are of a size that does not depend on the gradient's.
+// Weights decay apart from the gradient (Loshchilov & Hutter 2019).
+type stepper struct {
+	adam, still  bool
+	rate, moment float32
+	adamSizes
+}
+
+// adamSizes are Adam's numbers at one step, in the order in which
+// moveVector reads them.
+type adamSizes struct {
+	size, small      float32 // the rate, and what keeps from dividing by 0, with corrections for the start
+	decay            float32
+	follow1, follow2 float32 // how fast the mean gradient and its square follow
+}
+
+func (d *descent) stepper() stepper {
+	const beta1, beta2, tiny = 0.9, 0.999, 1e-8
+	if d.still {
+		return stepper{still: true}
+	}
+	s := stepper{adam: d.adam, rate: d.rate, moment: d.moment}
+	correction := math.Sqrt(1 - math.Pow(beta2, float64(d.steps)))
+	s.size = d.rate * float32(correction/(1-math.Pow(beta1, float64(d.steps))))
+	s.small = float32(tiny * correction)
+	s.decay = d.rate * d.decay
+	s.follow1, s.follow2 = 1-beta1, 1-beta2
+	return s
+}
+
+// move takes a step for the weights of a tile's row, which stand at the same
+// place in w, first and second.
+func (s *stepper) move(w []float32, gradient *[side]float32, first, second []float32, at int) {
+	row, m := (*[side]float32)(w[at:]), (*[side]float32)(first[at:])
+	switch {
+	case s.still:
+		for i, g := range gradient {
+			m[i] -= g
+		}
+		return
+	case !s.adam:
+		for i, g := range gradient {
+			m[i] = float32(s.moment*m[i]) - float32(s.rate*g)
+			row[i] += m[i] - float32(s.decay*row[i])
+		}
+		return
+	}
+	v := (*[side]float32)(second[at:])
+	if vectors {
+		moveVector(row, gradient, m, v, &s.adamSizes)
+		return
+	}
+	s.adamSizes.move(row, gradient, m, v)
+}
+
+// move is Adam's step in plain Go.
+func (s *adamSizes) move(w, gradient, first, second *[side]float32) {
+	for i, g := range gradient {
+		m := first[i] + float32(s.follow1*(g-first[i]))
+		v := second[i] + float32(s.follow2*(float32(g*g)-second[i]))
+		first[i], second[i] = m, v
+		w[i] -= float32(s.size*m)/(float32(math.Sqrt(float64(v)))+s.small) + float32(s.decay*w[i])
+	}
 }

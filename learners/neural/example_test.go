@@ -10,28 +10,6 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
-// Two sigmoid layers learn XOR, which no single unit can.
-func Example() {
-	var examples []neural.Example
-	for _, x := range [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}} {
-		examples = append(examples, neural.Example{Input: x, Target: []float64{x[0] + x[1] - 2*x[0]*x[1]}})
-	}
-	n := neural.Layered(neural.Sigmoid, neural.Sigmoid, 2, 3, 1)
-	n.Randomise(1, rand.New(rand.NewPCG(1, 1)))
-	d := &neural.Descent{Rate: neural.Constant(.5), Momentum: .9, Loss: neural.CrossEntropy, Batch: 1}
-	for range 2000 {
-		d.Epoch(n, examples)
-	}
-	for _, e := range examples {
-		fmt.Printf("%v xor %v = %.1f\n", e.Input[0], e.Input[1], n.Answer(e.Input)[0])
-	}
-	// Output:
-	// 0 xor 0 = 0.0
-	// 0 xor 1 = 1.0
-	// 1 xor 0 = 1.0
-	// 1 xor 1 = 0.0
-}
-
 // The learner on a table: a class from two numbers, one of them missing in
 // the question.
 func ExampleLearner() {

@@ -98,7 +98,7 @@ func isMissing(c *table.Column, row int) bool {
 type question struct {
 	model *Model
 	row   *table.Table
-	desk  *desk
+	pass  *forwardPass
 	out   *learn.Predictions
 }
 
@@ -112,7 +112,7 @@ func (m *Model) newQuestion() (*question, error) {
 		}
 	}
 	row, err := table.New(m.schema, columns, nil)
-	return &question{m, row, m.newDesk(1), learn.NewPredictions(m, 1)}, err
+	return &question{m, row, m.newForwardPass(1), learn.NewPredictions(m, 1)}, err
 }
 
 func (q *question) fill(j int, from *table.Column, row int) {
@@ -133,7 +133,7 @@ func (q *question) blank(j int) {
 
 // ask returns the log probabilities of the classes, or the number.
 func (q *question) ask() []float64 {
-	q.desk.answer(q.row, 0, 1, q.out)
+	q.pass.answer(q.row, 0, 1, q.out)
 	if q.model.regression() {
 		return []float64{q.out.Mean[0]}
 	}

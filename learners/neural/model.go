@@ -72,15 +72,15 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 		return err
 	}
 	return learn.Split(ctx, t.Rows(), func(lo, hi int) {
-		d := m.newDesk(min(answered, hi-lo))
+		d := m.newForwardPass(min(answered, hi-lo))
 		for ; lo < hi; lo += answered {
 			d.answer(t, lo, min(lo+answered, hi), out)
 		}
 	})
 }
 
-// desk is the room in which rows are answered.
-type desk struct {
+// forwardPass is the room in which rows are answered.
+type forwardPass struct {
 	model  *Model
 	width  int
 	inputs []float32
@@ -88,8 +88,8 @@ type desk struct {
 	p      []float64
 }
 
-func (m *Model) newDesk(rows int) *desk {
-	d := &desk{model: m, width: m.matrix.Width(), p: make([]float64, m.outputs())}
+func (m *Model) newForwardPass(rows int) *forwardPass {
+	d := &forwardPass{model: m, width: m.matrix.Width(), p: make([]float64, m.outputs())}
 	d.inputs = make([]float32, rows*d.width)
 	for _, member := range m.members {
 		d.states = append(d.states, member.net.newSignals(rows))
@@ -98,7 +98,7 @@ func (m *Model) newDesk(rows int) *desk {
 }
 
 // answer fills in the predictions of a few rows.
-func (d *desk) answer(t *table.Table, lo, hi int, out *learn.Predictions) {
+func (d *forwardPass) answer(t *table.Table, lo, hi int, out *learn.Predictions) {
 	if d.model.matrix.Apply32(t, lo, hi, d.inputs) != nil {
 		return // the table fits the schema, and the matrix was made for it
 	}
@@ -113,7 +113,7 @@ func (d *desk) answer(t *table.Table, lo, hi int, out *learn.Predictions) {
 }
 
 // run computes all outputs for the rows in inputs.
-func (d *desk) run(rows int) {
+func (d *forwardPass) run(rows int) {
 	for i, member := range d.model.members {
 		s := d.states[i]
 		for r := range rows {
@@ -139,7 +139,7 @@ func within(x float32) float32 {
 // probabilities writes the mean of the members' softmax outputs. What the
 // networks have not seen in all their rows may still happen once in the next
 // few: a share of 1/(rows+classes) is spread over all classes.
-func (d *desk) probabilities(row int, p []float64) {
+func (d *forwardPass) probabilities(row int, p []float64) {
 	clear(p)
 	for i, member := range d.model.members {
 		softmax(d.states[i].row(member.net, row), member.temperature, d.p)
@@ -181,7 +181,7 @@ const normal95 = 1.959963984540054
 // number returns the mean of the members' outputs in the target's units, and
 // the interval in which a new observation falls 95 times in 100: residuals
 // and the members' disagreement together.
-func (d *desk) number(row int) (mean, low, high float64) {
+func (d *forwardPass) number(row int) (mean, low, high float64) {
 	n := float64(len(d.model.members))
 	sum, squares, spread := 0.0, 0.0, 0.0
 	for i, member := range d.model.members {

@@ -1,6 +1,5 @@
-// Package neural is networks of units that learn: from the perceptron, which
-// draws one line, to layered and recurrent networks trained by
-// back-propagation.
+// Package neural is networks of units that learn by back-propagation: the
+// learner "mlp".
 //
 // A unit adds up its inputs, each times a weight, and passes the sum through
 // a function. A network's error is a smooth function of all its weights; the
@@ -8,28 +7,159 @@
 // of one more pass, and learning is walking downhill. What is read, where the
 // walk starts, how long its steps are and when it ends is most of the craft.
 //
-//	Perceptron          a threshold unit; the perceptron rule, the pocket with
-//	                    ratchet, separation by linear programming
-//	Network, Pass       any acyclic graph of units, and its gradient
-//	Descent             gradient descent: batch or stochastic, momentum, decay,
-//	                    schedules, stopping on validation examples
-//	Minimise            conjugate gradients, L-BFGS and other methods for all
-//	                    examples at a time
-//	Frequencies         probabilities as targets, where inputs repeat
-//	Recurrent           Elman's and Jordan's networks, unfolded in time
-//	Cascade             networks that grow a unit at a time
-//	Saliences, Network.Drop   optimal brain damage
-//	TangentError        slopes as training information
-//	Rectangle           a rectangle fitted by gradient descent
-//	ALVINN, Road        a network that drives, and roads for it
-//	Learner             the learner "mlp": layered networks on tables, in
-//	                    single precision and on all cores
+// Networks are layered, in single precision and trained on all cores: Adam
+// (Kingma & Ba 2015), momentum, L-BFGS or conjugate gradients, early stopping
+// with the best weights kept or a number of epochs found by folds, restarts,
+// committees, pruning by optimal brain damage (Le Cun, Denker & Solla 1990),
+// probabilities calibrated by temperature (Guo et al. 2017).
 //
-// The first part follows Mitchell, Machine Learning (1997), chapter 4 and
-// section 6.5, whose traces are its tests; it computes in double precision
-// and is meant to be read. Learner is meant to be used: Adam (Kingma & Ba
-// 2015), momentum, L-BFGS or conjugate gradients, early stopping with the best
-// weights kept or a number of epochs found by folds, restarts, committees,
-// pruning by optimal brain damage, probabilities calibrated by temperature
-// (Guo et al. 2017).
+// With algorithm= a network is learnt in one of the other ways of Mitchell,
+// Machine Learning (1997), chapter 4, whose epochs and units can be read one by
+// one: see Algorithm. These ways themselves are package units, in double
+// precision and meant to be read; package neuraltree grows trees of
+// perceptrons, package encode makes numbers of the cells.
 package neural
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Name is the learner's name in the registry.
+const Name = "mlp"
+
+func init() {
+	learn.Register(learn.Info{
+		Name:     Name,
+		Summary:  "multilayer network, trained by back-propagation and stopped on held-out rows",
+		Source:   "Rumelhart, Hinton & Williams 1986; Kingma & Ba 2015 (Adam); Guo et al. 2017 (temperature)",
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
+		Can:      learn.Can{Update: true, Explain: true, Draw: true},
+		Contract: learn.None,
+		Keeps:    "weights",
+		New:      func() learn.Learner { return &Learner{} },
+		Decode:   decode,
+	})
+}
+
+// Learner makes layered networks. Nominal columns become a one for the value
+// and zeros for the others, numbers are scaled to mean 0 and deviation 1, and
+// columns with missing cells get an input that says so. Equal rows are put
+// together and the rest is done in the order of the rows' hashes, so that a
+// model depends on the rows and the seed alone.
+//
+// An epoch costs a few times rows × weights multiplications. Memory is a float for
+// each row and input and four for each weight.
+type Learner struct {
+	Hidden     string   `set:"hidden" default:"50" doc:"units of each hidden layer, as in 100 or 50,20; 0 for none"`
+	Activation string   `set:"activation" default:"relu" oneof:"relu|tanh|sigmoid" doc:"function of the hidden units"`
+	Loss       string   `set:"loss" default:"entropy" oneof:"entropy|squared" doc:"error of class probabilities that is made small; numbers have the squared one"`
+	Optimiser  string   `set:"optimiser" default:"adam" oneof:"adam|momentum|lbfgs|cg" doc:"how gradients become steps: of batches (adam, momentum), or of all rows (L-BFGS, conjugate gradients)"`
+	Rate       float64  `set:"rate" default:"0.003, 0.03 for momentum" doc:"learning rate of adam and momentum"`
+	Schedule   string   `set:"schedule" default:"constant" oneof:"constant|falling|cosine" doc:"the rate from epoch to epoch: the same, divided by the epoch's number, or down to 0 along a cosine"`
+	Momentum   *float64 `set:"momentum" default:"0.9" doc:"part of the last step in the next one, for optimiser=momentum"`
+	Decay      *float64 `set:"decay" default:"0.1, 0.001 for lbfgs and cg" doc:"weights shrink by this times the rate at each step; for lbfgs and cg, a penalty of half this times their squares"`
+	Batch      int      `set:"batch" default:"32" doc:"rows a step"`
+	Epochs     int      `set:"epochs" default:"200, and at least 6000 steps" doc:"times that the rows are gone through at most"`
+	Patience   int      `set:"patience" default:"10, and at least 300 steps" doc:"epochs without improvement on the held-out rows before training stops"`
+	Validation *float64 `set:"validation" default:"0.15" doc:"share of rows held out to stop by and to calibrate with; 0 trains on all rows for all epochs"`
+	Folds      int      `set:"folds" default:"none" doc:"folds held out in turn to find how many epochs are best on average; the network is then trained on all rows for as many"`
+	Restarts   int      `set:"restarts" default:"1" doc:"networks trained from other starts, of which the best on the held-out rows is kept"`
+	Committee  int      `set:"committee" default:"1" doc:"networks whose answers are averaged, each with other rows held out"`
+	Prune      float64  `set:"prune" default:"0" doc:"share of the weights to drop after training, those that matter least (optimal brain damage), training again as they go"`
+}
+
+// Learn trains a network, or a committee of them, on the table's rows.
+func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	s, err := l.settings()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", Name, err)
+	}
+	if err := checkTask(task.Table, task.Target); err != nil {
+		return nil, err
+	}
+	if err := learn.Distinct(task.Table.Schema); err != nil {
+		return nil, err
+	}
+	gathering := (&learn.Rows{}).Gather(task.Source, task.Target, nil)
+	if err := gathering.Add(ctx, task.Table); err != nil {
+		return nil, err
+	}
+	t, err := tableOf(ctx, gathering)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{settings: s, seed: task.Seed, schema: t.Schema, target: task.Target}
+	if err := m.fitEncoding(ctx, t); err != nil {
+		return nil, err
+	}
+	x, err := m.sample(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	m.rows, m.counts = totalWeight(t), m.count(t, nil)
+	prior := make([]float32, m.outputs())
+	for c, log := range m.prior() {
+		prior[c] = float32(log)
+	}
+	err = m.train(ctx, t, x, s, func(_, seed uint64) *dense {
+		random := rand.New(rand.NewPCG(seed, 0x737461727473))
+		net := newDense(m.matrix.Width(), s.Hidden, m.outputs(), activations[s.Activation], random)
+		copy(net.last().b, prior)
+		return net
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// checkTask refuses what cannot be learnt.
+func checkTask(t *table.Table, target int) error {
+	switch {
+	case target == learn.NoTarget:
+		return fmt.Errorf("%s predicts a column; name it as the target", Name)
+	case target < 0 || target >= len(t.Schema.Attributes):
+		return fmt.Errorf("the target is column %d of a table of %d", target+1, len(t.Schema.Attributes))
+	}
+	if t.Schema.Attributes[target].Kind == table.Numeric {
+		for r, y := range t.Columns[target].Floats {
+			if math.IsInf(y, 0) {
+				return fmt.Errorf("row %d: the target %q is infinite; expected a number or a missing cell", r+1, t.Schema.Attributes[target].Name)
+			}
+		}
+	}
+	return nil
+}
+
+// tableOf returns the distinct rows that were gathered, in canonical order.
+func tableOf(ctx context.Context, g *learn.Gathering) (*table.Table, error) {
+	rows, err := g.Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	t, err := rows.Table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t.Rows() == 0 {
+		return nil, fmt.Errorf("no row has a target and a weight; %s needs at least one", Name)
+	}
+	return t, nil
+}
+
+func totalWeight(t *table.Table) float64 {
+	sum := 0.0
+	for r := range t.Rows() {
+		sum += t.Weight(r)
+	}
+	return sum
+}

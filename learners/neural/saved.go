@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/neural/units"
 )
 
 const (
@@ -61,7 +62,7 @@ func (d *dense) bytes() []byte {
 }
 
 // decodeDense reads what bytes wrote, for a network of the given form.
-func decodeDense(data []byte, inputs int, hidden []int, outputs int, activation Function) (*dense, error) {
+func decodeDense(data []byte, inputs int, hidden []int, outputs int, activation units.Function) (*dense, error) {
 	want, in := 0, inputs
 	for _, out := range append(slices.Clone(hidden), outputs) {
 		want += 4 * (in + 1) * out

@@ -34,6 +34,7 @@ var (
 	_ learn.Merger    = (*Model)(nil)
 	_ learn.Forgetter = (*Model)(nil)
 	_ learn.Drawer    = (*Model)(nil)
+	_ learn.Keeper    = (*Model)(nil)
 )
 
 // Defaults that depend on the rows. A complete truth table is asked for

@@ -15,6 +15,9 @@ func (m *Model) needRows(what string) error {
 	return nil
 }
 
+// Kept returns the rows that the model keeps, nil with keep=nothing.
+func (m *Model) Kept() *learn.Rows { return m.rows }
+
 // Begin starts to learn more rows.
 func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 	if err := m.needRows("learn more"); err != nil {

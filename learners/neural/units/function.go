@@ -1,4 +1,4 @@
-package neural
+package units
 
 import "math"
 
@@ -46,4 +46,13 @@ func (f Function) Slope(value float64) float64 {
 		}
 	}
 	return 1
+}
+
+// or returns a value, or what it stands for where it is left out.
+func or[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
 }

@@ -274,7 +274,7 @@ func TestUpdateHelps(t *testing.T) {
 	}
 }
 
-// A few rows at a time nudge: each is answered better than before, and what
+// A few rows at a time fine-tune: each is answered better than before, and what
 // is not among them is not forgotten, even if they are all of one class: of
 // 150 answers at most 3 more are wrong, a deviation and a half of their number.
 func TestFewRowsNudge(t *testing.T) {
@@ -348,7 +348,7 @@ func TestFewRowsNudge(t *testing.T) {
 }
 
 // Neither rows far out, nor wide networks, nor old rows that outweigh any new
-// one make a nudge leap. A leap to the targets far out, which count as 20
+// one make a step leap. A leap to the targets far out, which count as 20
 // deviations away, would be that large; half a deviation is a long way from it.
 // Rows like the old ones leave the error within 5 %, two deviations of a root
 // mean square of 1000 rows; old rows of weight 1e20 leave nothing to move.

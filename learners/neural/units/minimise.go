@@ -1,4 +1,4 @@
-package neural
+package units
 
 import (
 	"context"
@@ -27,16 +27,16 @@ func (n *Network) Minimise(ctx context.Context, examples []Example, loss Loss, m
 		copy(g, gradient)
 		return sum
 	}
-	w, taken, err := minimise(ctx, e, append([]float64(nil), n.Weights...), method, iterations, nil)
+	w, taken, err := MinimiseFunc(ctx, e, append([]float64(nil), n.Weights...), method, iterations, nil)
 	copy(n.Weights, w)
 	return taken, err
 }
 
-// minimise finds the least of a function that also gives its gradient. The
+// MinimiseFunc finds the least of a function that also gives its gradient. The
 // best point met is returned, also when the method gave up because nothing
 // lower is to be found near it. After each iteration it calls after, unless
 // that is nil, and ends with its first error, without returning it.
-func minimise(ctx context.Context, f func(w, gradient []float64) float64, start []float64, method optimize.Method, iterations int, after func(w []float64) error) ([]float64, int, error) {
+func MinimiseFunc(ctx context.Context, f func(w, gradient []float64) float64, start []float64, method optimize.Method, iterations int, after func(w []float64) error) ([]float64, int, error) {
 	problem := optimize.Problem{
 		Func: func(w []float64) float64 { return f(w, nil) },
 		Grad: func(g, w []float64) { f(w, g) },

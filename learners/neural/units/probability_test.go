@@ -1,9 +1,11 @@
-package neural
+package units
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/accrete-ml/accrete/datasets"
 )
 
 // Of patients with the same symptoms 92 % live. A sigmoid unit that is trained
@@ -89,8 +91,8 @@ func TestALVINN(t *testing.T) {
 		var right []int
 		for range count {
 			bend, offset := 2*random.Float64()-1, 2*random.Float64()-1
-			right = append(right, Steering(bend, offset))
-			pictures = append(pictures, Example{Road(bend, offset, random), SteeringTarget(Steering(bend, offset))})
+			right = append(right, datasets.Steering(bend, offset))
+			pictures = append(pictures, Example{datasets.Road(bend, offset, random), SteeringTarget(datasets.Steering(bend, offset))})
 		}
 		return pictures, right
 	}

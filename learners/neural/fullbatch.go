@@ -8,19 +8,20 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/neural/units"
 )
 
-// wholeBatch is how many rows are gone through at a time by methods that sum
+// rowsAtATime is how many rows are gone through at a time by methods that sum
 // the gradient over all rows: it bounds the memory for the units' values.
-const wholeBatch = 512
+const rowsAtATime = 512
 
 // errEnough ends a minimisation that has gone far enough.
 var errEnough = errors.New("enough")
 
-// trainOnWhole descends the error over all rows, with a penalty of half the
+// trainOnAllAtOnce descends the error over all rows, with a penalty of half the
 // decay times the squared weights, by L-BFGS or by conjugate gradients. An
 // epoch is an iteration of the method, which may look at the rows a few times.
-func trainOnWhole(ctx context.Context, net *dense, s *sample, rows division, o *settings, _ uint64, mask [][]float32) (outcome, error) {
+func trainOnAllAtOnce(ctx context.Context, net *dense, s *sample, rows division, o *settings, _ uint64, mask [][]float32) (outcome, error) {
 	var all []shown
 	total := 0.0
 	for r, w := range rows.trained {
@@ -29,7 +30,7 @@ func trainOnWhole(ctx context.Context, net *dense, s *sample, rows division, o *
 			total += w
 		}
 	}
-	d := newDescent(net, s, o, min(wholeBatch, len(all)))
+	d := newDescent(net, s, o, min(rowsAtATime, len(all)))
 	d.adam, d.still, d.share = false, true, float32(1/total)
 	epochs, patience := o.endurance((len(all) + o.Batch - 1) / o.Batch)
 	training := newJudge(net, s, rows.trained, o.Loss == "squared", d.cores)
@@ -44,7 +45,7 @@ func trainOnWhole(ctx context.Context, net *dense, s *sample, rows division, o *
 		}
 		return loss + o.Decay*net.squares()/2
 	}
-	r := newRace(net, s, rows, o, patience, d.cores)
+	r := newEarlyStopping(net, s, rows, o, patience, d.cores)
 	epoch := 0
 	after := func(w []float64) error {
 		epoch++
@@ -59,7 +60,7 @@ func trainOnWhole(ctx context.Context, net *dense, s *sample, rows division, o *
 	if o.Optimiser == "cg" {
 		method = &optimize.CG{}
 	}
-	w, _, err := minimise(ctx, f, net.weights(), method, epochs, after)
+	w, _, err := units.MinimiseFunc(ctx, f, net.weights(), method, epochs, after)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -77,7 +78,7 @@ func (d *descent) gradient(all []shown, decay float64, mask [][]float32, out []f
 		clear(sums)
 	}
 	d.transpose()
-	for batch := range slices.Chunk(all, wholeBatch) {
+	for batch := range slices.Chunk(all, rowsAtATime) {
 		d.learn(batch)
 	}
 	at := 0
@@ -98,53 +99,4 @@ func (d *descent) gradient(all []shown, decay float64, mask [][]float32, out []f
 			at++
 		}
 	}
-}
-
-// weights returns the weights, layer by layer: a row for each input, then the
-// biases.
-func (d *dense) weights() []float64 {
-	room := 0
-	for _, l := range d.layers {
-		room += (l.in + 1) * l.out
-	}
-	all := make([]float64, 0, room)
-	add := func(w []float32) {
-		for _, x := range w {
-			all = append(all, float64(x))
-		}
-	}
-	for _, l := range d.layers {
-		for i := range l.in {
-			add(l.w[i*l.stride:][:l.out])
-		}
-		add(l.b[:l.out])
-	}
-	return all
-}
-
-// take sets the weights to what weights returned.
-func (d *dense) take(all []float64) {
-	set := func(w []float32) {
-		for i := range w {
-			w[i] = float32(all[i])
-		}
-		all = all[len(w):]
-	}
-	for _, l := range d.layers {
-		for i := range l.in {
-			set(l.w[i*l.stride:][:l.out])
-		}
-		set(l.b[:l.out])
-	}
-}
-
-// squares returns the sum of the squared weights, biases not among them.
-func (d *dense) squares() float64 {
-	sum := 0.0
-	for _, l := range d.layers {
-		for _, w := range l.w {
-			sum += float64(w) * float64(w)
-		}
-	}
-	return sum
 }

@@ -1,4 +1,4 @@
-package neural
+package units
 
 // Rectangle is a hypothesis about points of a plane: inside or not. Its edges
 // are soft, steeper for a greater Steepness, so that they can be moved by

@@ -1,4 +1,4 @@
-package neural
+package units
 
 import (
 	"context"
@@ -123,7 +123,7 @@ func (c *Cascade) trainCandidates(ctx context.Context, seen, residuals [][]float
 			w[i] = 2*random.Float64() - 1
 		}
 		negative := func(w, g []float64) float64 { return -covariance(w, seen, centred, g) }
-		w, _, err := minimise(ctx, negative, w, &optimize.LBFGS{}, or(c.Iterations, 200), nil)
+		w, _, err := MinimiseFunc(ctx, negative, w, &optimize.LBFGS{}, or(c.Iterations, 200), nil)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -1,0 +1,131 @@
+package neural
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/neural/units"
+)
+
+// settings are a Learner's choices with defaults filled in.
+type settings struct {
+	Hidden     []int   `cbor:"hidden"`
+	Activation string  `cbor:"activation"`
+	Loss       string  `cbor:"loss"`
+	Optimiser  string  `cbor:"optimiser"`
+	Rate       float64 `cbor:"rate"`
+	Schedule   string  `cbor:"schedule"`
+	Momentum   float64 `cbor:"momentum"`
+	Decay      float64 `cbor:"decay"`
+	Batch      int     `cbor:"batch"`
+	Epochs     int     `cbor:"epochs"`   // 0: see endurance
+	Patience   int     `cbor:"patience"` // 0: see endurance
+	Validation float64 `cbor:"validation"`
+	Folds      int     `cbor:"folds"`
+	Restarts   int     `cbor:"restarts"`
+	Committee  int     `cbor:"committee"`
+	Prune      float64 `cbor:"prune"`
+}
+
+func or[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+func deref(p *float64, otherwise float64) float64 {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+func (l *Learner) settings() (*settings, error) {
+	s := &settings{
+		Activation: or(l.Activation, "relu"), Loss: or(l.Loss, "entropy"), Optimiser: or(l.Optimiser, "adam"), Rate: l.Rate,
+		Schedule: or(l.Schedule, "constant"), Momentum: deref(l.Momentum, 0.9), Batch: or(l.Batch, 32), Epochs: l.Epochs,
+		Patience: l.Patience, Validation: deref(l.Validation, 0.15), Folds: l.Folds, Restarts: or(l.Restarts, 1),
+		Committee: or(l.Committee, 1), Prune: l.Prune,
+	}
+	rate, decay := 0.003, 0.1
+	switch s.Optimiser {
+	case "momentum":
+		rate = 0.03
+	case "lbfgs", "cg":
+		decay = 0.001
+	}
+	s.Rate, s.Decay = or(s.Rate, rate), deref(l.Decay, decay)
+	for _, word := range strings.Split(or(l.Hidden, "50"), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil {
+			return nil, fmt.Errorf("setting hidden=%s: expected numbers of units, as in 100 or 50,20", l.Hidden)
+		}
+		s.Hidden = append(s.Hidden, n)
+	}
+	if len(s.Hidden) == 1 && s.Hidden[0] == 0 {
+		s.Hidden = nil
+	}
+	return s, s.check()
+}
+
+// endurance returns the epochs at most, and those without improvement before
+// training stops. Few rows make few steps an epoch, and get more epochs.
+func (s *settings) endurance(steps int) (epochs, patience int) {
+	return or(s.Epochs, max(200, 6000/steps)), or(s.Patience, max(10, 300/steps))
+}
+
+const mostUnits = 1 << 16
+
+func (s *settings) check() error {
+	for _, n := range s.Hidden {
+		if n < 1 || n > mostUnits {
+			return fmt.Errorf("a hidden layer of %d units; expected 1 to %d", n, mostUnits)
+		}
+	}
+	finite := func(x float64) bool { return x-x == 0 }
+	for _, o := range learn.Options(&Learner{}) {
+		word, isChoice := map[string]string{"activation": s.Activation, "loss": s.Loss, "optimiser": s.Optimiser, "schedule": s.Schedule}[o.Key]
+		if isChoice && !slices.Contains(o.Choices, word) {
+			return fmt.Errorf("setting %s=%s: expected one of %s", o.Key, word, strings.Join(o.Choices, ", "))
+		}
+	}
+	switch {
+	case !(s.Rate > 0) || !finite(s.Rate):
+		return fmt.Errorf("rate %v; expected a positive number", s.Rate)
+	case !(s.Momentum >= 0 && s.Momentum < 1):
+		return fmt.Errorf("momentum %v; expected 0 or more and less than 1", s.Momentum)
+	case !(s.Decay >= 0) || !finite(s.Decay):
+		return fmt.Errorf("decay %v; expected 0 or more", s.Decay)
+	case !(s.Validation >= 0 && s.Validation <= 0.9):
+		return fmt.Errorf("validation %v; expected a share from 0 to 0.9", s.Validation)
+	case !(s.Prune >= 0 && s.Prune < 1):
+		return fmt.Errorf("prune %v; expected a share from 0 to less than 1", s.Prune)
+	case s.Folds < 0 || s.Folds == 1 || s.Folds > 1000:
+		return fmt.Errorf("folds %d; expected 2 to 1000, or 0 for none", s.Folds)
+	case s.Folds > 0 && s.Restarts > 1:
+		return fmt.Errorf("restarts %d with folds %d; restarts are compared on held-out rows, which folds leave none of: choose one", s.Restarts, s.Folds)
+	case s.Batch < 1 || s.Batch > 1<<20 || s.Epochs < 0 || s.Patience < 0 || s.Restarts < 1 || s.Committee < 1 || s.Committee > 1000:
+		return fmt.Errorf("batch %d, epochs %d, patience %d, restarts %d, committee %d; expected positive numbers, a batch of at most %d and a committee of at most 1000",
+			s.Batch, s.Epochs, s.Patience, s.Restarts, s.Committee, 1<<20)
+	}
+	return nil
+}
+
+// rate returns the learning rate of the i-th of so many epochs, from 0.
+func (s *settings) rate(i, epochs int) float64 {
+	switch s.Schedule {
+	case "falling":
+		return units.Falling(s.Rate)(i + 1)
+	case "cosine": // Loshchilov & Hutter 2017
+		return s.Rate * (1 + math.Cos(math.Pi*float64(i)/float64(epochs))) / 2
+	}
+	return s.Rate
+}
+
+var activations = map[string]units.Function{"relu": units.Rectifier, "tanh": units.Tanh, "sigmoid": units.Sigmoid}

@@ -227,8 +227,8 @@ func inputWidth(in *encode.Input) int {
 
 const (
 	mostFineTuned = 32  // rows, at most, that networks are fine-tuned by
-	fineTuneSteps      = 200 // steps of the walk if the new rows were all
-	mostGained  = 0.2 // part of the rows' error that a step may remove
+	fineTuneSteps = 200 // steps of the walk if the new rows were all
+	mostGained    = 0.2 // part of the rows' error that a step may remove
 )
 
 // fineTune fills the model's committee with networks that have seen a few rows

@@ -264,7 +264,7 @@ func (t *tally) addNumbers(rows *table.Table, target int, out *learn.Predictions
 
 // testDensity counts densities of whole rows.
 func (t *tally) testDensity(ctx context.Context, m learn.Model, rows *table.Table) error {
-	d, ok := m.(learn.Density)
+	d, ok := learn.Ability[learn.Density](m)
 	if !ok {
 		return fmt.Errorf("%s has no density of whole rows: give a target to predict", m.Learner())
 	}

@@ -108,7 +108,7 @@ type Reason struct {
 const mostReasons = 3
 
 // Flips returns the rows of a table whose answer changed from one model to the
-// other. The table has the columns of both (see learn.Union).
+// other. The table has the columns of both (see table.Union).
 func Flips(ctx context.Context, before, after learn.Model, t *table.Table) ([]Flip, error) {
 	if before.Target() == learn.NoTarget || after.Target() == learn.NoTarget {
 		return nil, fmt.Errorf("a density of all columns has no answers that could flip")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -20,12 +21,12 @@ import (
 // Of returns what a model knows as rules: what it learnt, and what experts
 // told it, with what the rows say of it. Each is nil if there is none.
 func Of(m learn.Model) (learnt, told *rule.Base, err error) {
-	if t, ok := m.(*learn.Told); ok {
+	if t, ok := m.(*expert.Told); ok {
 		told = &rule.Base{}
 		for _, s := range t.Standings() {
 			told.Rules = append(told.Rules, s.Rule)
 		}
-		m = t.Model()
+		m = t.Unwrap()
 	}
 	if r, ok := m.(learn.Ruler); ok {
 		learnt, err = r.Rules()

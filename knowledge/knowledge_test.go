@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	_ "github.com/accrete-ml/accrete/learners/all"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
@@ -122,7 +123,7 @@ func TestVerify(t *testing.T) {
 				learnt = append(learnt, learn.Learnt{Source: learn.Source{ID: "b", Name: "b"}, Table: b})
 				verify(t, m, learnt)
 			}
-			told, err := learn.Tell(ctx, m, rules(t, "IF wind = yes THEN play = no WITH 0.8 WORTH 20"), learn.Source{ID: "expert"}, fitted(t, m, learnt))
+			told, err := expert.Tell(ctx, m, rules(t, "IF wind = yes THEN play = no WITH 0.8 WORTH 20"), learn.Source{ID: "expert"}, fitted(t, m, learnt))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +241,7 @@ func TestFlips(t *testing.T) {
 	}
 	// An expert's rule alone.
 	m := fit(t, "tree", stable, "a")
-	told, err := learn.Tell(ctx, m, rules(t, "IF wind = yes THEN play = no WITH 0.99 WORTH 1e6"), learn.Source{ID: "expert"}, fitted(t, m, []learn.Learnt{{Source: learn.Source{ID: "a"}, Table: stable}}))
+	told, err := expert.Tell(ctx, m, rules(t, "IF wind = yes THEN play = no WITH 0.99 WORTH 1e6"), learn.Source{ID: "expert"}, fitted(t, m, []learn.Learnt{{Source: learn.Source{ID: "a"}, Table: stable}}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
 )
 
@@ -14,9 +15,9 @@ import (
 // for each source is asked what it would be of that source alone; rules for
 // which the answers do not add up to what the model says are left out, and so
 // are those of models that keep neither.
-func Provenance(ctx context.Context, m learn.Model) (map[string][]learn.Behind, error) {
-	if t, ok := m.(*learn.Told); ok {
-		m = t.Model()
+func Provenance(ctx context.Context, m learn.Model) (map[string][]expert.Behind, error) {
+	if t, ok := m.(*expert.Told); ok {
+		m = t.Unwrap()
 	}
 	r, ok := m.(learn.Ruler)
 	if !ok || m.Target() == learn.NoTarget {
@@ -26,8 +27,14 @@ func Provenance(ctx context.Context, m learn.Model) (map[string][]learn.Behind, 
 	if err != nil {
 		return nil, err
 	}
-	if k, ok := m.(learn.Keeper); ok && k.Kept() != nil {
-		return measured(ctx, m, base, k.Kept())
+	if k, ok := m.(learn.Keeper); ok {
+		rows, err := k.Kept(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if rows != nil {
+			return measured(m, base, rows)
+		}
 	}
 	if f, ok := m.(learn.Forgetter); ok {
 		return apart(ctx, f, base)
@@ -36,12 +43,8 @@ func Provenance(ctx context.Context, m learn.Model) (map[string][]learn.Behind, 
 }
 
 // measured counts the rows of each source.
-func measured(ctx context.Context, m learn.Model, base *rule.Base, rows *learn.Rows) (map[string][]learn.Behind, error) {
-	learnt, err := rows.Learnt(ctx, m.Schema())
-	if err != nil {
-		return nil, err
-	}
-	behind := map[string][]learn.Behind{}
+func measured(m learn.Model, base *rule.Base, learnt []learn.Learnt) (map[string][]expert.Behind, error) {
+	behind := map[string][]expert.Behind{}
 	for _, l := range learnt {
 		counted, err := rule.Measure(base, l.Table, m.Target())
 		if err != nil {
@@ -53,11 +56,11 @@ func measured(ctx context.Context, m learn.Model, base *rule.Base, rows *learn.R
 }
 
 // collect takes in what a source says of the rules that it has rows for.
-func collect(behind map[string][]learn.Behind, base *rule.Base, source learn.Source) {
+func collect(behind map[string][]expert.Behind, base *rule.Base, source learn.Source) {
 	add := func(r *rule.Rule) {
 		if covered(r) > 0 && r.Evidence.Correct != nil {
 			id := r.ID()
-			behind[id] = append(behind[id], learn.Behind{Source: source, Covered: covered(r), Correct: *r.Evidence.Correct})
+			behind[id] = append(behind[id], expert.Behind{Source: source, Covered: covered(r), Correct: *r.Evidence.Correct})
 		}
 	}
 	for i := range base.Rules {
@@ -69,8 +72,8 @@ func collect(behind map[string][]learn.Behind, base *rule.Base, source learn.Sou
 }
 
 // apart asks for the model of each source alone.
-func apart(ctx context.Context, f learn.Forgetter, base *rule.Base) (map[string][]learn.Behind, error) {
-	behind := map[string][]learn.Behind{}
+func apart(ctx context.Context, f learn.Forgetter, base *rule.Base) (map[string][]expert.Behind, error) {
+	behind := map[string][]expert.Behind{}
 	sources := f.Sources()
 	for i, s := range sources {
 		var others []string
@@ -105,7 +108,7 @@ func apart(ctx context.Context, f learn.Forgetter, base *rule.Base) (map[string]
 			r := &base.Rules[i]
 			if n := covers[conditions(r)]; n > 0 {
 				id := r.ID()
-				behind[id] = append(behind[id], learn.Behind{Source: s, Covered: n, Correct: right[id]})
+				behind[id] = append(behind[id], expert.Behind{Source: s, Covered: n, Correct: right[id]})
 			}
 		}
 	}

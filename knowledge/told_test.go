@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -53,23 +54,23 @@ func TestToldEveryLearner(t *testing.T) {
 		t.Run(info.Name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(5, 1))
 			a, b := weather(t, random, 80, false), weather(t, random, 60, false)
-			tell := func(tab *table.Table, source string, with, worth float64) *learn.Told {
+			tell := func(tab *table.Table, source string, with, worth float64) *expert.Told {
 				t.Helper()
 				l, err := learn.New(info.Name, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				expert := rules(t, fmt.Sprintf("IF wind = yes THEN play = no WITH %v WORTH %v", with, worth))
-				m, err := learn.Telling(l, expert, learn.Source{ID: "expert"}).Learn(ctx, learn.Task{Table: tab, Target: 2, Source: learn.Source{ID: source, Name: source}, Seed: 1})
+				said := rules(t, fmt.Sprintf("IF wind = yes THEN play = no WITH %v WORTH %v", with, worth))
+				m, err := expert.Telling(l, said, learn.Source{ID: "expert"}).Learn(ctx, learn.Task{Table: tab, Target: 2, Source: learn.Source{ID: source, Name: source}, Seed: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
-				return m.(*learn.Told)
+				return m.(*expert.Told)
 			}
 			idle := tell(a, "a", 0.9, 0)
-			near(t, "worth 0", answers(t, idle, a).P, answers(t, idle.Model(), a).P, 1e-12)
+			near(t, "worth 0", answers(t, idle, a).P, answers(t, idle.Unwrap(), a).P, 1e-12)
 			sure := tell(a, "a", 0.9, 1e14)
-			plain := class(t, sure.Model(), a, "no")
+			plain := class(t, sure.Unwrap(), a, "no")
 			for row, p := range class(t, sure, a, "no") {
 				want := plain[row]
 				if a.Text(row, 1) == "yes" {
@@ -101,7 +102,7 @@ func TestToldEveryLearner(t *testing.T) {
 				t.Fatal(err)
 			}
 			near(t, "merged", class(t, merged, a, "no"), class(t, tell(all, "all", 0.9, 30), a, "no"), 1e-9)
-			left, err := merged.(*learn.Told).Forget(ctx, "b")
+			left, err := merged.(*expert.Told).Forget(ctx, "b")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +132,7 @@ func TestToldAsked(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 1))
 	rows := weather(t, random, 80, false)
 	m := fit(t, "gaussian", rows, "a")
-	told, err := learn.Tell(ctx, m, rules(t, "IF wind = yes THEN play = no WITH 0.95 WORTH 500"), learn.Source{ID: "expert"}, fitted(t, m, []learn.Learnt{{Source: learn.Source{ID: "a"}, Table: rows}}))
+	told, err := expert.Tell(ctx, m, rules(t, "IF wind = yes THEN play = no WITH 0.95 WORTH 500"), learn.Source{ID: "expert"}, fitted(t, m, []learn.Learnt{{Source: learn.Source{ID: "a"}, Table: rows}}))
 	if err != nil {
 		t.Fatal(err)
 	}

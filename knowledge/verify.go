@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -61,7 +62,7 @@ func Verify(ctx context.Context, m learn.Model, l learn.Learner, rows []learn.Le
 func Join(schema *table.Schema, parts []learn.Learnt) (*table.Table, error) {
 	rows, weighted := 0, false
 	for _, p := range parts {
-		if err := learn.Fits(schema, p.Table); err != nil {
+		if err := table.Fits(schema, p.Table); err != nil {
 			return nil, err
 		}
 		rows += p.Table.Rows()
@@ -99,7 +100,7 @@ func relearn(ctx context.Context, m learn.Model, l learn.Learner, all learn.Lear
 	if err != nil {
 		return nil, err
 	}
-	told, ok := m.(*learn.Told)
+	told, ok := m.(*expert.Told)
 	if !ok {
 		return again, nil
 	}
@@ -109,7 +110,7 @@ func relearn(ctx context.Context, m learn.Model, l learn.Learner, all learn.Lear
 	}
 	experts, rules := told.Experts()
 	for i := range experts {
-		if again, err = learn.TellWithin(ctx, again, rules[i], experts[i], []learn.Learnt{{Source: all.Source, Table: fitted}}, told.KnownToExperts()); err != nil {
+		if again, err = expert.TellWithin(ctx, again, rules[i], experts[i], []learn.Learnt{{Source: all.Source, Table: fitted}}, told.KnownToExperts()); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +135,7 @@ func distance(ctx context.Context, a, b learn.Model, t *table.Table) (float64, e
 	}
 	most := 0.0
 	if names := a.Schema().Attributes[a.Target()]; names.Kind == table.Nominal {
-		codes := learn.Recoding(&names, &b.Schema().Attributes[b.Target()])
+		codes := table.Recoding(&names, &b.Schema().Attributes[b.Target()])
 		for row := range t.Rows() {
 			p, q := x.Row(row), y.Row(row)
 			for c, code := range codes {

@@ -4,7 +4,8 @@
 // what an expert says. A Model predicts. What else a model can do it says by
 // implementing further small interfaces, which callers find by assertion, as
 // with io: Updater, Ruler, Explainer, Merger, Forgetter, Drawer. Ability is
-// such an assertion for models that may have been told rules (Told).
+// such an assertion that looks through wrappers, such as that of a model that
+// was told rules.
 //
 // A Model is immutable and safe for concurrent use. Updating goes through a
 // private state: Begin, Add rows, Freeze into a new model. Readers of the old
@@ -167,6 +168,20 @@ type Forgetter interface {
 	// Forget returns the model of the other sources' rows. Values and
 	// classes that only the forgotten sources brought leave the schema.
 	Forget(ctx context.Context, ids ...string) (Model, error)
+}
+
+// Keeper is a model that keeps the rows it learnt from.
+type Keeper interface {
+	Model
+	// Kept returns the rows of each source, in the model's schema; nil if
+	// this model was told not to keep them.
+	Kept(ctx context.Context) ([]Learnt, error)
+}
+
+// Learnt is rows that a model learnt from, in the model's schema.
+type Learnt struct {
+	Source Source
+	Table  *table.Table
 }
 
 // Drawer is a model that can be drawn.

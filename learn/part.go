@@ -35,9 +35,9 @@ var decoding, _ = cbor.DecOptions{
 // Marshal encodes a value for a part: CBOR, deterministic.
 func Marshal(v any) ([]byte, error) { return encoding.Marshal(v) }
 
-// marshalLarge is Marshal for what takes about so many bytes. It takes no more
+// MarshalSized is Marshal for what takes about so many bytes. It takes no more
 // memory than that, where Marshal takes and keeps a multiple.
-func marshalLarge(v any, size int) ([]byte, error) {
+func MarshalSized(v any, size int) ([]byte, error) {
 	var data bytes.Buffer
 	data.Grow(size)
 	err := encoding.MarshalToBuffer(v, &data)
@@ -66,7 +66,7 @@ func Encode(m Model) ([]byte, error) {
 	for _, p := range parts {
 		size += len(p.Name) + len(p.Data) + 64
 	}
-	return marshalLarge(envelope{m.Learner(), parts}, size)
+	return MarshalSized(envelope{m.Learner(), parts}, size)
 }
 
 // Decode reads what Encode wrote. The model's learner must be registered.
@@ -84,10 +84,12 @@ func DecodeParts(learner string, parts []Part) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, told := splitTold(parts)
+	own, around := unwrapParts(parts)
 	m, err := info.Decode(own)
-	if err == nil && told != nil {
-		m, err = decodeTold(m, told)
+	for _, w := range around {
+		if err == nil {
+			m, err = w.decode(m, w.parts)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrDamaged, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 )
 
 // Erase takes sources, known by their IDs, out of every version and record,
@@ -167,8 +168,8 @@ func (e *erasure) without(m learn.Model) (learn.Model, error) {
 		return m, nil
 	}
 	rows := m
-	if t, ok := m.(*learn.Told); ok {
-		rows = t.Model()
+	if t, ok := m.(*expert.Told); ok {
+		rows = t.Unwrap()
 	}
 	if f, ok := rows.(learn.Forgetter); ok && !slices.ContainsFunc(f.Sources(), func(s learn.Source) bool { return !e.erased(s.ID) }) {
 		return nil, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	_ "github.com/accrete-ml/accrete/learners/bayes"
 	_ "github.com/accrete-ml/accrete/learners/tree"
 	"github.com/accrete-ml/accrete/rule"
@@ -114,7 +115,7 @@ func TestErase(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				told, err := learn.Tell(ctx, both, rules, learn.Source{ID: "expert"}, []learn.Learnt{{Source: learn.Source{ID: "clinic"}, Table: fitted}, {Source: learn.Source{ID: "town"}, Table: town}})
+				told, err := expert.Tell(ctx, both, rules, learn.Source{ID: "expert"}, []learn.Learnt{{Source: learn.Source{ID: "clinic"}, Table: fitted}, {Source: learn.Source{ID: "town"}, Table: town}})
 				if err != nil {
 					t.Fatal(err)
 				}

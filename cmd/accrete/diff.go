@@ -17,6 +17,7 @@ import (
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/store"
+	"github.com/accrete-ml/accrete/table"
 )
 
 func (a *app) diffCommand() *cobra.Command {
@@ -131,7 +132,7 @@ func (a *app) flips(ctx context.Context, d *difference, before, after *knower, o
 		return err
 	}
 	o := data.options()
-	if o.Schema, err = learn.Union(before.model.Schema(), after.model.Schema()); err != nil {
+	if o.Schema, err = table.Union(before.model.Schema(), after.model.Schema()); err != nil {
 		return err
 	}
 	t, report, err := data.read(ctx, o)

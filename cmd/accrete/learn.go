@@ -13,6 +13,7 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -199,11 +200,11 @@ func (a *app) printLearnt(d *data, t *table.Table, m learn.Model, v store.Versio
 	if estimate != nil {
 		fmt.Fprintln(w, estimateLine(estimate, t, m.Target()))
 	}
-	if told, ok := m.(*learn.Told); ok {
+	if told, ok := m.(*expert.Told); ok {
 		if err := a.printTold(t, told); err != nil {
 			return err
 		}
-		m = told.Model()
+		m = told.Unwrap()
 	}
 	if err := a.printRemarks(m); err != nil {
 		return err

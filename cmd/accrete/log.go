@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/store"
 )
@@ -199,7 +200,7 @@ func findRule(m learn.Model, id string) (*ruleEntry, error) {
 		return nil, err
 	}
 	var entries []ruleEntry
-	if told, ok := m.(*learn.Told); ok {
+	if told, ok := m.(*expert.Told); ok {
 		entries = toldEntries(told)
 	}
 	if base != nil {

@@ -13,8 +13,10 @@ import (
 
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/store"
+	"github.com/accrete-ml/accrete/table"
 )
 
 func (a *app) mergeCommand() *cobra.Command {
@@ -117,7 +119,7 @@ func (a *app) merge(ctx context.Context, first, second, name string, flags *sour
 // mergeConflicts lists where two models, or their experts, disagree: rules, and
 // units of a mixture.
 func mergeConflicts(ctx context.Context, x, y *part) ([]knowledge.Conflict, []knowledge.Clash, error) {
-	schema, err := learn.Union(x.Schema(), y.Schema())
+	schema, err := table.Union(x.Schema(), y.Schema())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -137,14 +139,22 @@ func mergeConflicts(ctx context.Context, x, y *part) ([]knowledge.Conflict, []kn
 	var rows []learn.Learnt
 	for _, p := range []*part{x, y} {
 		k, ok := learn.Ability[learn.Keeper](p.Model)
-		if !ok || k.Kept() == nil {
+		if !ok {
 			return conflicts, clashes, nil
 		}
-		kept, err := k.Kept().Learnt(ctx, schema)
+		kept, err := k.Kept(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		rows = append(rows, kept...)
+		if kept == nil {
+			return conflicts, clashes, nil
+		}
+		for _, l := range kept {
+			if l.Table, _, err = table.Conform(l.Table, schema, false); err != nil {
+				return nil, nil, err
+			}
+			rows = append(rows, l)
+		}
 	}
 	if x.Target() != learn.NoTarget {
 		knowledge.Decide(conflicts, rows, schema, schema.Index(x.Schema().Attributes[x.Target()].Name))
@@ -154,17 +164,17 @@ func mergeConflicts(ctx context.Context, x, y *part) ([]knowledge.Conflict, []kn
 
 // shareRules tells each model the rules that only the other was told.
 func (a *app) shareRules(ctx context.Context, s *store.Store, x, y *part, flags *sourceFlags) error {
-	union, err := learn.Union(x.Schema(), y.Schema())
+	union, err := table.Union(x.Schema(), y.Schema())
 	if err != nil {
 		return err
 	}
 	tell := func(to, from *part) error {
-		told, ok := from.Model.(*learn.Told)
+		told, ok := from.Model.(*expert.Told)
 		if !ok {
 			return nil
 		}
 		var known []learn.Source
-		if t, ok := to.Model.(*learn.Told); ok {
+		if t, ok := to.Model.(*expert.Told); ok {
 			known, _ = t.Experts()
 		}
 		experts, rules := told.Experts()
@@ -176,7 +186,7 @@ func (a *app) shareRules(ctx context.Context, s *store.Store, x, y *part, flags 
 			if err != nil {
 				return fmt.Errorf("what the rows of %s say of %s's rules is not known: %w", to.name, e.Name, err)
 			}
-			m, err := learn.TellWithin(ctx, to.Model, rules[i], e, rows, union)
+			m, err := expert.TellWithin(ctx, to.Model, rules[i], e, rows, union)
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/store"
 )
@@ -51,7 +52,7 @@ units.`,
 			if err != nil {
 				return err
 			}
-			told, isTold := m.(*learn.Told)
+			told, isTold := m.(*expert.Told)
 			if growth {
 				return a.printGrowth(m, v)
 			}
@@ -249,7 +250,7 @@ type thenEntry struct {
 	Value  any    `json:"value"`
 }
 
-func sourceEntries(behind []learn.Behind) []sourceEntry {
+func sourceEntries(behind []expert.Behind) []sourceEntry {
 	var entries []sourceEntry
 	for _, b := range behind {
 		entries = append(entries, sourceEntry{b.Source.Name, &b.Covered, &b.Correct})

@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -88,8 +89,8 @@ func live(m learn.Model, versions []store.Version) []store.Version {
 
 // plain is the model without the rules that it was told.
 func plain(m learn.Model) learn.Model {
-	if t, ok := m.(*learn.Told); ok {
-		return t.Model()
+	if t, ok := m.(*expert.Told); ok {
+		return t.Unwrap()
 	}
 	return m
 }
@@ -195,8 +196,10 @@ func (f *sourceFlags) find(s store.Source) (string, error) {
 // keeps, or else those of its recorded sources, as long as they are what they
 // were.
 func (a *app) learntRows(ctx context.Context, s *store.Store, m learn.Model, name string, versions []store.Version, flags *sourceFlags) ([]learn.Learnt, error) {
-	if k, ok := learn.Ability[learn.Keeper](m); ok && k.Kept() != nil {
-		return k.Kept().Learnt(ctx, m.Schema())
+	if k, ok := learn.Ability[learn.Keeper](m); ok {
+		if kept, err := k.Kept(ctx); kept != nil || err != nil {
+			return kept, err
+		}
 	}
 	if err := recorded(m, name, versions); err != nil {
 		return nil, err

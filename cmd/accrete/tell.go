@@ -18,6 +18,7 @@ import (
 
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
@@ -148,7 +149,7 @@ func (a *app) tell(ctx context.Context, s *store.Store, tx *store.Tx, name strin
 		a.warnLearntBefore(s, name, source.Hash, rules.file)
 		return a.tellUnits(ctx, tx, m, before, base, source, rules)
 	}
-	if err := learn.CheckTold(base, m.Schema(), m.Target()); err != nil {
+	if err := expert.CheckTold(base, m.Schema(), m.Target()); err != nil {
 		return fmt.Errorf("%s: %w", rules.file, err)
 	}
 	versions, err := s.Log(name)
@@ -160,7 +161,7 @@ func (a *app) tell(ctx context.Context, s *store.Store, tx *store.Tx, name strin
 	if err != nil {
 		return fmt.Errorf("the rules cannot be weighed against the rows: %w", err)
 	}
-	told, err := learn.Tell(ctx, m, base, learn.Source{ID: source.ID, Name: source.Name}, rows)
+	told, err := expert.Tell(ctx, m, base, learn.Source{ID: source.ID, Name: source.Name}, rows)
 	if err != nil {
 		return err
 	}
@@ -357,7 +358,7 @@ func setStates(entries []ruleEntry, units []rule.Unit, standings []learn.UnitSta
 
 // printTold prints how an expert's rules fare on the table that a model has
 // learnt from, and where they disagree.
-func (a *app) printTold(t *table.Table, told *learn.Told) error {
+func (a *app) printTold(t *table.Table, told *expert.Told) error {
 	fmt.Fprintln(a.out)
 	printStandings(a.out, told)
 	base := &rule.Base{}
@@ -385,7 +386,7 @@ const (
 
 // toldConflicts lists where an expert's new rules disagree with what was told
 // and learnt, and where they say the same as other rules.
-func toldConflicts(told *learn.Told, base *rule.Base) (conflicts, overlaps []knowledge.Conflict, err error) {
+func toldConflicts(told *expert.Told, base *rule.Base) (conflicts, overlaps []knowledge.Conflict, err error) {
 	learnt, all, err := knowledge.Of(told)
 	if err != nil {
 		return nil, nil, err
@@ -405,7 +406,7 @@ func toldConflicts(told *learn.Told, base *rule.Base) (conflicts, overlaps []kno
 }
 
 // printStandings prints what the rows say of each rule that was told.
-func printStandings(w io.Writer, told *learn.Told) {
+func printStandings(w io.Writer, told *expert.Told) {
 	var rows [][]string
 	for _, s := range told.Standings() {
 		r := s.Rule
@@ -420,7 +421,7 @@ func printStandings(w io.Writer, told *learn.Told) {
 }
 
 // toldEntries are the experts' rules as programs read them.
-func toldEntries(told *learn.Told) []ruleEntry {
+func toldEntries(told *expert.Told) []ruleEntry {
 	var entries []ruleEntry
 	for _, s := range told.Standings() {
 		e := newRuleEntry(&s.Rule, s.Rule.String())
@@ -468,15 +469,15 @@ func taught(info learn.Info, l learn.Learner, base *rule.Base, source store.Sour
 	if base == nil {
 		return l, nil
 	}
-	expert := learn.Source{ID: source.ID, Name: source.Name}
+	who := learn.Source{ID: source.ID, Name: source.Name}
 	if len(base.Units) > 0 {
 		if err := info.CheckRules(base); err != nil {
 			return nil, err
 		}
-		return &withRules{Learner: l, rules: base, expert: expert}, nil
+		return &withRules{Learner: l, rules: base, expert: who}, nil
 	}
-	if err := learn.CheckTold(base, t.Schema, target); err != nil {
+	if err := expert.CheckTold(base, t.Schema, target); err != nil {
 		return nil, fmt.Errorf("%s: %w", source.Name, err)
 	}
-	return learn.Telling(l, base, expert), nil
+	return expert.Telling(l, base, who), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/store"
 )
 
@@ -101,7 +102,7 @@ func (a *app) learnerAgain(p *part, flags *sourceFlags) (learn.Learner, error) {
 	}
 	again := &withRules{Learner: l}
 	var beside []learn.Source
-	if told, ok := p.Model.(*learn.Told); ok {
+	if told, ok := p.Model.(*expert.Told); ok {
 		beside, _ = told.Experts()
 	}
 	for _, v := range live(p.Model, p.versions) {

@@ -266,7 +266,7 @@ func tablesNotKept(s *subject) error {
 		if err != nil {
 			return err
 		}
-		schema := learn.CopySchema(m.Schema())
+		schema := table.CopySchema(m.Schema())
 		scramble(t)
 		if !equalSchemas(m.Schema(), schema) {
 			return errors.New("the model's schema changes with the table that it was learnt from")

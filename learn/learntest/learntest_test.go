@@ -397,7 +397,7 @@ var breaches = []struct {
 			return m.(learn.Updater).Begin(source)
 		}
 		s.add = func(_ context.Context, _ learn.Update, t *table.Table) error {
-			later = append(later, must(table.New(learn.CopySchema(t.Schema), t.Columns, t.Weights)))
+			later = append(later, must(table.New(table.CopySchema(t.Schema), t.Columns, t.Weights)))
 			return nil
 		}
 		s.freeze = func(ctx context.Context, u learn.Update) (learn.Model, error) {

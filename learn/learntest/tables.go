@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -102,7 +101,7 @@ func copyTable(t *table.Table) *table.Table {
 	for i, c := range t.Columns {
 		columns[i] = table.Column{Codes: slices.Clone(c.Codes), Floats: slices.Clone(c.Floats)}
 	}
-	return must(table.New(learn.CopySchema(t.Schema), columns, slices.Clone(t.Weights)))
+	return must(table.New(table.CopySchema(t.Schema), columns, slices.Clone(t.Weights)))
 }
 
 // equalTables reports whether two tables hold the same, bit for bit.
@@ -162,7 +161,7 @@ func recode(t *table.Table, schema *table.Schema) *table.Table {
 		if j < 0 {
 			continue
 		}
-		codes := learn.Recoding(&t.Schema.Attributes[j], a)
+		codes := table.Recoding(&t.Schema.Attributes[j], a)
 		for r, code := range t.Columns[j].Codes {
 			if code >= 0 {
 				code = codes[code]
@@ -176,7 +175,7 @@ func recode(t *table.Table, schema *table.Schema) *table.Table {
 // extend returns a table's rows as an update wants them: the model's columns
 // and values, then the values that are new.
 func extend(t *table.Table, schema *table.Schema) *table.Table {
-	wider := learn.CopySchema(schema)
+	wider := table.CopySchema(schema)
 	for i := range wider.Attributes {
 		a := &wider.Attributes[i]
 		if j := t.Schema.Index(a.Name); j >= 0 {
@@ -193,7 +192,7 @@ func extend(t *table.Table, schema *table.Schema) *table.Table {
 // shrink returns a table whose dictionaries hold the values that occur, in
 // the order in which they first do, as reading a file of these rows would.
 func shrink(t *table.Table) *table.Table {
-	schema := learn.CopySchema(t.Schema)
+	schema := table.CopySchema(t.Schema)
 	for i := range schema.Attributes {
 		a := &schema.Attributes[i]
 		a.Values = nil
@@ -212,7 +211,7 @@ func join(tables ...*table.Table) *table.Table {
 	for i, t := range tables {
 		schemas[i] = t.Schema
 	}
-	union, err := learn.Union(schemas...)
+	union, err := table.Union(schemas...)
 	if err != nil {
 		panic(err)
 	}

@@ -3,6 +3,7 @@
 package all
 
 import (
+	_ "github.com/accrete-ml/accrete/learn/expert" // decodes models that were told rules
 	_ "github.com/accrete-ml/accrete/learners/bayes"
 	_ "github.com/accrete-ml/accrete/learners/ensemble"
 	_ "github.com/accrete-ml/accrete/learners/gaussian"

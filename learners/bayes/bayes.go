@@ -108,10 +108,10 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err := checkTarget(task); err != nil {
 		return nil, err
 	}
-	if err := learn.Distinct(task.Table.Schema); err != nil {
+	if err := table.Distinct(task.Table.Schema); err != nil {
 		return nil, err
 	}
-	b := newBlock(task.Source, learn.CopySchema(task.Table.Schema), task.Target)
+	b := newBlock(task.Source, table.CopySchema(task.Table.Schema), task.Target)
 	if err := b.learn(ctx, task.Table); err != nil {
 		return nil, err
 	}

@@ -302,7 +302,7 @@ func (c *column) sample(floats, weights []float64, order []int32) moment.Moment 
 // are matched by name; what b's schema does not have is left out.
 func (b *block) absorb(o *block) {
 	var classes, values [64]int32 // room for the codes of most columns
-	classOf := learn.AppendRecoding(classes[:0], &o.schema.Attributes[o.target], &b.schema.Attributes[b.target])
+	classOf := table.AppendRecoding(classes[:0], &o.schema.Attributes[o.target], &b.schema.Attributes[b.target])
 	valueOf := values[:0]
 	for c, w := range o.classes {
 		if to := classOf[c]; to >= 0 {
@@ -330,7 +330,7 @@ func (b *block) absorb(o *block) {
 			}
 			continue
 		}
-		valueOf = learn.AppendRecoding(valueOf[:0], &o.schema.Attributes[j], &b.schema.Attributes[k])
+		valueOf = table.AppendRecoding(valueOf[:0], &o.schema.Attributes[j], &b.schema.Attributes[k])
 		for v, at := range valueOf {
 			if at < 0 {
 				continue

@@ -17,7 +17,7 @@ import (
 // A class without rows has no evidence; its prior is low enough for the
 // probability 0 that it gets.
 func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
-	if err := learn.Fits(m.schema, t); err != nil {
+	if err := table.Fits(m.schema, t); err != nil {
 		return nil, err
 	}
 	if row < 0 || row >= t.Rows() {

@@ -90,7 +90,7 @@ func newModel(s settings, blocks []*block, union *table.Schema, written *bundle.
 			}
 		}
 		var err error
-		if union, err = learn.Union(schemas...); err != nil {
+		if union, err = table.Union(schemas...); err != nil {
 			return nil, err
 		}
 	}
@@ -248,7 +248,7 @@ func (m *Model) active(class int) bool { return !math.IsInf(m.logPrior[class], -
 
 // Predict fills in the class probabilities of the table's rows.
 func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
-	if err := learn.Fits(m.schema, t); err != nil {
+	if err := table.Fits(m.schema, t); err != nil {
 		return err
 	}
 	m.estimate()

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
-	"pgregory.net/rapid"
 )
 
 // row is a row of the random tables below: two nominal cells, a number, a
@@ -38,7 +39,7 @@ var rowGen = rapid.Custom(func(t *rapid.T) row {
 func tabulate(rows []row, known *table.Schema) *table.Table {
 	schema := &table.Schema{Attributes: []table.Attribute{{Name: "a"}, {Name: "x", Kind: table.Numeric}, {Name: "class"}, {Name: "b"}}}
 	if known != nil {
-		schema = learn.CopySchema(known)
+		schema = table.CopySchema(known)
 	}
 	columns := make([]table.Column, 4)
 	weights := []float64{}

@@ -283,7 +283,7 @@ func (s *savedBlock) block() (*block, error) {
 			to.moments[i] = m
 		}
 	}
-	return b, learn.Distinct(b.schema)
+	return b, table.Distinct(b.schema)
 }
 
 // check refuses columns whose numbers do not agree with their kind.

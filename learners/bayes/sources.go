@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // Sources lists the sources in the order in which they came.
@@ -52,7 +53,7 @@ func (m *Model) Merge(ctx context.Context, other learn.Model) (learn.Model, erro
 
 // join returns the block of the rows of two.
 func join(a, b *block) (*block, error) {
-	schema, err := learn.Union(a.schema, b.schema)
+	schema, err := table.Union(a.schema, b.schema)
 	if err != nil {
 		return nil, err
 	}

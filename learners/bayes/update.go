@@ -14,7 +14,7 @@ type update struct {
 	at         int    // of the source's block among the model's
 	block      *block // the source's rows so far, in the vocabulary's schema
 	shared     bool   // a model has the block too: adding is to a copy of it
-	vocabulary *learn.Vocabulary
+	vocabulary *table.Vocabulary
 	changed    bool
 }
 
@@ -27,12 +27,12 @@ func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 	u := &update{model: m, at: slices.IndexFunc(m.blocks, func(b *block) bool { return b.source.ID == source.ID })}
 	if u.at < 0 {
 		u.at = len(m.blocks)
-		u.vocabulary = learn.NewVocabulary(m.schema, nil)
+		u.vocabulary = table.NewVocabulary(m.schema, nil)
 		u.block = newBlock(source, m.schema, m.target)
 		return u, nil
 	}
 	known := m.blocks[u.at]
-	u.vocabulary = learn.NewVocabulary(m.schema, known.schema)
+	u.vocabulary = table.NewVocabulary(m.schema, known.schema)
 	if known.schema == m.schema {
 		u.block, u.shared = known, true
 		return u, nil
@@ -113,7 +113,7 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 	// The union of the schemas is what it was if the source's has not
 	// changed, or if it is a new one, of known values in their order.
 	var union *table.Schema
-	if u.vocabulary.Schema() == m.schema && (blocks[u.at] == nil || learn.SameCodes(blocks[u.at].schema, own)) {
+	if u.vocabulary.Schema() == m.schema && (blocks[u.at] == nil || table.SameCodes(blocks[u.at].schema, own)) {
 		union = m.schema
 	}
 	if own == u.block.schema {

@@ -8,9 +8,10 @@ import (
 	"sync"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
-	"pgregory.net/rapid"
 )
 
 // Updates share what they can with the model that they began with. The model
@@ -43,7 +44,7 @@ func TestUpdatesShare(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !learn.SameCodes(before.Schema(), scratch.Schema()) {
+				if !table.SameCodes(before.Schema(), scratch.Schema()) {
 					t.Fatalf("the schema is %v, from scratch %v", before.Schema(), scratch.Schema())
 				}
 				sameAnswers(t, "from scratch", before, scratch.(*Model), rows, 0)

@@ -55,10 +55,10 @@ func (m *crowd) enlist(of *member) error {
 			return fmt.Errorf("column %d of a member is %q (%v), expected %q (%v)", j+1, own.Name, own.Kind, all.Name, all.Kind)
 		}
 		if !slices.Equal(own.Values, all.Values) {
-			g.codes[j] = learn.Recoding(all, own)
+			g.codes[j] = table.Recoding(all, own)
 		}
 	}
-	for _, c := range learn.Recoding(&schema.Attributes[m.target], &m.schema.Attributes[m.target]) {
+	for _, c := range table.Recoding(&schema.Attributes[m.target], &m.schema.Attributes[m.target]) {
 		if c < 0 {
 			return fmt.Errorf("a member knows a class that the others do not")
 		}

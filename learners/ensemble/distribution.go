@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"sort"
 
-	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -143,12 +142,12 @@ func stack(tables ...*table.Table) (*table.Table, error) {
 		schemas[i] = t.Schema
 		rows += t.Rows()
 	}
-	schema, err := learn.Union(schemas...)
+	schema, err := table.Union(schemas...)
 	if err != nil {
 		return nil, err
 	}
 	for i := range schema.Attributes {
-		learn.SortValues(schema.Attributes[i].Values)
+		table.SortValues(schema.Attributes[i].Values)
 	}
 	if len(tables) == 1 && sameSchema(schema, tables[0].Schema) {
 		return tables[0], nil

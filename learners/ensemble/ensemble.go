@@ -40,6 +40,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -216,7 +217,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err := checkTask(Name, task.Table, task.Target); err != nil {
 		return nil, err
 	}
-	g := (&learn.Rows{}).Gather(task.Source, task.Target, nil)
+	g := (&kept.Rows{}).Gather(task.Source, task.Target, nil)
 	if err := g.Add(ctx, task.Table); err != nil {
 		return nil, err
 	}
@@ -241,11 +242,11 @@ func checkTask(name string, t *table.Table, target int) error {
 	case t.Schema.Attributes[target].Kind == table.Numeric:
 		return fmt.Errorf("%s predicts classes; the target %q is a number", name, t.Schema.Attributes[target].Name)
 	}
-	return learn.Distinct(t.Schema)
+	return table.Distinct(t.Schema)
 }
 
 // gathered returns the distinct rows that were gathered, in canonical order.
-func gathered(ctx context.Context, g *learn.Gathering) (*table.Table, error) {
+func gathered(ctx context.Context, g *kept.Gathering) (*table.Table, error) {
 	rows, err := g.Rows(ctx)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 // the code that the member has for it; none means that the vote speaks for
 // itself.
 func (m *Model) explain(t *table.Table, row int, reasons func(of *member, one *table.Table, class int) []reason) (*learn.Explanation, error) {
-	if err := learn.Fits(m.schema, t); err != nil {
+	if err := table.Fits(m.schema, t); err != nil {
 		return nil, err
 	}
 	if row < 0 || row >= t.Rows() {

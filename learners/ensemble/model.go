@@ -60,11 +60,11 @@ func (m *Model) with(sessions []*session) (*Model, error) {
 		schemas[i] = s.rows.Schema
 	}
 	var err error
-	if next.schema, err = learn.Union(schemas...); err != nil {
+	if next.schema, err = table.Union(schemas...); err != nil {
 		return nil, err
 	}
 	for i := range next.schema.Attributes {
-		learn.SortValues(next.schema.Attributes[i].Values)
+		table.SortValues(next.schema.Attributes[i].Values)
 	}
 	if err := next.weigh(); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func sharpest(losses [len(sharpnesses)]float64) float64 {
 
 // Predict lets all members vote.
 func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
-	if err := learn.Fits(m.schema, t); err != nil {
+	if err := table.Fits(m.schema, t); err != nil {
 		return err
 	}
 	classes := len(m.classes())

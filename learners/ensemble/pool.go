@@ -49,7 +49,7 @@ func Of(name string, beta float64, models ...learn.Model) (*Pool, error) {
 	case !(beta >= 0 && beta < 1):
 		return nil, fmt.Errorf("beta=%v: expected 0 or more and less than 1", beta)
 	}
-	schema, err := learn.Union(schemas...)
+	schema, err := table.Union(schemas...)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (m *Pool) Size() learn.Size {
 // Predict takes the mean of what the members say, or, where they vote, the
 // mixture of it that their credit gives, and lets the vote decide.
 func (m *Pool) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
-	if err := learn.Fits(m.schema, t); err != nil {
+	if err := table.Fits(m.schema, t); err != nil {
 		return err
 	}
 	return m.split(ctx, t.Rows(), func(lo, hi int) error { return m.predict(ctx, t.Slice(lo, hi), lo, out) })
@@ -209,7 +209,7 @@ func (m *Pool) elect(p, votes []float64) {
 // votes or, in a committee, what it adds to the probability of the answer or
 // to the number.
 func (m *Pool) Explain(t *table.Table, row int) (*learn.Explanation, error) {
-	if err := learn.Fits(m.schema, t); err != nil {
+	if err := table.Fits(m.schema, t); err != nil {
 		return nil, err
 	}
 	if row < 0 || row >= t.Rows() {

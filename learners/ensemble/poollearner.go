@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -181,7 +182,7 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.name, err)
 	}
-	g := (&learn.Rows{}).Gather(task.Source, task.Target, nil)
+	g := (&kept.Rows{}).Gather(task.Source, task.Target, nil)
 	if err := g.Add(ctx, task.Table); err != nil {
 		return nil, err
 	}
@@ -251,7 +252,7 @@ type part struct{ learn, test []int }
 func (o order) parts(ctx context.Context, rows *table.Table, seed uint64) ([]part, error) {
 	var parts []part
 	if o.folds > 1 {
-		hashes, err := learn.HashRows(ctx, rows)
+		hashes, err := kept.HashRows(ctx, rows)
 		if err != nil {
 			return nil, err
 		}

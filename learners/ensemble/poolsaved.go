@@ -80,7 +80,7 @@ func decodePool(parts []learn.Part) (learn.Model, error) {
 		}
 		schema.Attributes = append(schema.Attributes, a)
 	}
-	if err := learn.Distinct(schema); err != nil {
+	if err := table.Distinct(schema); err != nil {
 		return nil, err
 	}
 	if a := &schema.Attributes[m.target]; a.Kind == table.Numeric && m.name != CommitteeName || a.Kind == table.Nominal && len(a.Values) == 0 {

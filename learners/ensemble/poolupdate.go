@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -13,7 +14,7 @@ import (
 type poolUpdate struct {
 	pool    *Pool
 	source  learn.Source
-	pending *learn.Gathering
+	pending *kept.Gathering
 }
 
 // Begin returns a private copy to add rows to.
@@ -23,7 +24,7 @@ func (m *Pool) Begin(source learn.Source) (learn.Update, error) {
 
 // Add keeps the rows until Freeze.
 func (u *poolUpdate) Add(ctx context.Context, t *table.Table) error {
-	if err := learn.NewVocabulary(u.pool.schema, nil).Check(t.Schema); err != nil {
+	if err := table.NewVocabulary(u.pool.schema, nil).Check(t.Schema); err != nil {
 		return err
 	}
 	if t.Rows() == 0 {
@@ -31,7 +32,7 @@ func (u *poolUpdate) Add(ctx context.Context, t *table.Table) error {
 	}
 	g := u.pending
 	if g == nil {
-		g = (&learn.Rows{}).Gather(u.source, u.pool.target, u.pool.schema)
+		g = (&kept.Rows{}).Gather(u.source, u.pool.target, u.pool.schema)
 	}
 	if err := g.Add(ctx, t); err != nil {
 		return err
@@ -65,7 +66,7 @@ func (u *poolUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 		return nil, err
 	}
 	next.credit = credited(next.credit, &all)
-	schema, err := learn.Union(u.pool.schema, t.Schema)
+	schema, err := table.Union(u.pool.schema, t.Schema)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/internal/stat"
-	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -97,7 +97,7 @@ func contradictions(ctx context.Context, m *Model, own *table.Table) (int, error
 		if err != nil {
 			return nil, err
 		}
-		return learn.HashRows(ctx, b)
+		return kept.HashRows(ctx, b)
 	}
 	classes := map[uint64][]string{}
 	for _, s := range m.sessions {

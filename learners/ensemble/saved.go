@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -144,7 +145,7 @@ func decodeSession(data []byte, number int) (*session, error) {
 		s.members = append(s.members, member{model: model, vote: of.Vote, seen: of.Seen})
 	}
 	var err error
-	if s.kept, err = learn.DecodeRows(saved.Kept); err != nil {
+	if s.kept, err = kept.DecodeRows(saved.Kept); err != nil {
 		return nil, err
 	}
 	if len(s.kept.Sources()) != 1 {
@@ -161,7 +162,7 @@ func (s *session) fits(first *table.Schema, target int) error {
 	if target < 0 || first.Attributes[target].Kind != table.Nominal || len(first.Attributes[target].Values) == 0 {
 		return fmt.Errorf("its target is not a column of classes")
 	}
-	if err := learn.NewVocabulary(first, nil).Check(own); err != nil {
+	if err := table.NewVocabulary(first, nil).Check(own); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(s.rows.Columns[target].Codes, func(c int32) bool { return c < 0 }) {

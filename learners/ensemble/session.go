@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -18,7 +19,7 @@ type session struct {
 	source  learn.Source
 	weight  float64 // of all its rows
 	members []member
-	kept    *learn.Rows  // its own rows that are kept; their schema is the session's
+	kept    *kept.Rows   // its own rows that are kept; their schema is the session's
 	rows    *table.Table // the same
 	then    float64      // weight of the kept rows that the model got right when the session ended
 	facts   Session
@@ -191,7 +192,7 @@ func say(ctx context.Context, m learn.Model, t *table.Table) ([]int32, error) {
 		return nil, err
 	}
 	of := &m.Schema().Attributes[m.Target()]
-	codes := learn.Recoding(of, &t.Schema.Attributes[m.Target()])
+	codes := table.Recoding(of, &t.Schema.Attributes[m.Target()])
 	said := make([]int32, t.Rows())
 	for r := range said {
 		said[r] = codes[learn.Best(out.Row(r), of.Values)]
@@ -273,8 +274,8 @@ func (s *study) hypothesis() []bool {
 // than the share of the session's rows that may be kept, hard rows get half of
 // it at least. Who is chosen is decided by the rows' hashes. It returns how
 // many there are of each.
-func (s *study) keep(ctx context.Context, own *table.Table) (kept *learn.Rows, hard, anchors int, err error) {
-	hashes, err := learn.HashRows(ctx, own)
+func (s *study) keep(ctx context.Context, own *table.Table) (chosen *kept.Rows, hard, anchors int, err error) {
+	hashes, err := kept.HashRows(ctx, own)
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -317,12 +318,12 @@ func (s *study) keep(ctx context.Context, own *table.Table) (kept *learn.Rows, h
 		anchors = len(rows)
 		rows = append(rows, tough[:min(len(tough), room-anchors)]...)
 	}
-	g := (&learn.Rows{}).Gather(s.source, s.target, nil)
+	g := (&kept.Rows{}).Gather(s.source, s.target, nil)
 	if err := g.Add(ctx, own.Select(rows)); err != nil {
 		return nil, 0, 0, err
 	}
-	kept, err = g.Rows(ctx)
-	return kept, len(rows) - anchors, anchors, err
+	chosen, err = g.Rows(ctx)
+	return chosen, len(rows) - anchors, anchors, err
 }
 
 // fewest is how many rows of a class may be kept in all, however small the

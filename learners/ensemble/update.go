@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -141,7 +142,7 @@ func (m *Model) retire(ctx context.Context, newest *session) (*Model, error) {
 type update struct {
 	model   *Model
 	source  learn.Source
-	pending *learn.Gathering // nil: nothing was added
+	pending *kept.Gathering // nil: nothing was added
 }
 
 // Begin returns a private copy to add rows to.
@@ -151,7 +152,7 @@ func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 
 // Add keeps the rows until the session is learnt by Freeze.
 func (u *update) Add(ctx context.Context, t *table.Table) error {
-	if err := learn.NewVocabulary(u.model.schema, nil).Check(t.Schema); err != nil {
+	if err := table.NewVocabulary(u.model.schema, nil).Check(t.Schema); err != nil {
 		return err
 	}
 	if t.Rows() == 0 {
@@ -159,7 +160,7 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 	}
 	g := u.pending
 	if g == nil {
-		g = (&learn.Rows{}).Gather(u.source, u.model.target, u.model.schema)
+		g = (&kept.Rows{}).Gather(u.source, u.model.target, u.model.schema)
 	}
 	if err := g.Add(ctx, t); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 // (equation 11): the units' densities of the column, weighted by how well the
 // units explain what is known.
 func (m *Model) Ask(t *table.Table, row, column int) (*learn.Answer, error) {
-	if err := learn.Fits(m.total.schema, t); err != nil {
+	if err := table.Fits(m.total.schema, t); err != nil {
 		return nil, err
 	}
 	if row < 0 || row >= t.Rows() || column < 0 || column >= len(m.columns) {
@@ -210,7 +210,7 @@ func (m *Model) make(rows int, random *rand.Rand, wanted func(column int) bool) 
 
 // Impute returns the table with its missing cells filled in.
 func (m *Model) Impute(ctx context.Context, t *table.Table) (*table.Table, error) {
-	if err := learn.Fits(m.total.schema, t); err != nil {
+	if err := table.Fits(m.total.schema, t); err != nil {
 		return nil, err
 	}
 	columns := slices.Clone(t.Columns)

@@ -201,7 +201,7 @@ func (b *block) absorb(o *block) {
 		}
 		to, from := &b.columns[at[j]], &o.columns[j]
 		if from.counts != nil {
-			recode[j] = learn.Recoding(&o.schema.Attributes[j], &b.schema.Attributes[at[j]])
+			recode[j] = table.Recoding(&o.schema.Attributes[j], &b.schema.Attributes[at[j]])
 			addCounts(to.counts, from.counts, recode[j])
 			continue
 		}
@@ -328,7 +328,7 @@ func (b *block) plus(last *block) (*block, error) {
 // emptySum returns the block of no rows, in the union of schemas, to add
 // blocks with the target of the first one to.
 func emptySum(first *block, schemas ...*table.Schema) (*block, error) {
-	union, err := learn.Union(schemas...)
+	union, err := table.Union(schemas...)
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +341,7 @@ func emptySum(first *block, schemas ...*table.Schema) (*block, error) {
 
 // joinBlocks returns the block of the rows of two.
 func joinBlocks(a, b *block) (*block, error) {
-	schema, err := learn.Union(a.schema, b.schema)
+	schema, err := table.Union(a.schema, b.schema)
 	if err != nil {
 		return nil, err
 	}

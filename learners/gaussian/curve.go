@@ -145,7 +145,7 @@ func (l *Learner) steps(ctx context.Context, task learn.Task, held []*table.Tabl
 	y := &simplifying{fit: f}
 	y.measure = func(rows *sample, m *mixture) (float64, error) { return rows.likelihood(ctx, m) }
 	for _, t := range held {
-		if err := learn.Fits(task.Table.Schema, t); err != nil {
+		if err := table.Fits(task.Table.Schema, t); err != nil {
 			return nil, err
 		}
 		other, err := newSample(ctx, shape, f.columns, t, (&examples{t}).all())

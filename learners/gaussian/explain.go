@@ -19,7 +19,7 @@ const impossible = -1000
 // it; the sum does not. A density answers nothing, and has nothing to explain.
 func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	target := m.total.target
-	if err := learn.Fits(m.total.schema, t); err != nil {
+	if err := table.Fits(m.total.schema, t); err != nil {
 		return nil, err
 	}
 	if row < 0 || row >= t.Rows() {

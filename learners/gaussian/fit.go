@@ -41,7 +41,7 @@ func newFit(ctx context.Context, s *settings, task learn.Task, reference *table.
 	if len(t.Columns) == 0 {
 		return nil, fmt.Errorf("the table has no columns to learn from")
 	}
-	if err := learn.Distinct(t.Schema); err != nil {
+	if err := table.Distinct(t.Schema); err != nil {
 		return nil, err
 	}
 	total := 0.0
@@ -63,7 +63,7 @@ func newFit(ctx context.Context, s *settings, task learn.Task, reference *table.
 	var err error
 	if reference == nil {
 		f.columns, err = measure(ctx, t, f.rows)
-	} else if err = learn.Fits(t.Schema, reference); err == nil {
+	} else if err = table.Fits(t.Schema, reference); err == nil {
 		f.columns, err = measure(ctx, reference, (&examples{reference}).all())
 	}
 	if err != nil {
@@ -134,7 +134,7 @@ func (f *fit) groups() []group {
 // learn fits the units of each group and returns the block of the rows and,
 // if there is an expert, the expert's.
 func (f *fit) learn(ctx context.Context, report func(float64)) ([]*block, error) {
-	schema := learn.CopySchema(f.task.Table.Schema)
+	schema := table.CopySchema(f.task.Table.Schema)
 	data := &block{source: f.task.Source, schema: schema, target: f.task.Target, columns: f.columns}
 	expert := f.expert.block(schema, f.task.Target)
 	if f.expert != nil && expert == nil { // its rules are where EM begins, no more

@@ -268,7 +268,7 @@ func (m *Model) posterior(logs []float64) (most, total float64) {
 // probabilities of classes or, for a number, its mean and an interval of 1.96
 // deviations of the mixture to both sides. A density has nothing to fill in.
 func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
-	if err := learn.Fits(m.total.schema, t); err != nil {
+	if err := table.Fits(m.total.schema, t); err != nil {
 		return err
 	}
 	if m.total.target == learn.NoTarget {
@@ -349,7 +349,7 @@ func (c *column) number64(x float64) float64 {
 // probabilities. Missing cells, columns that never vary, and values that were
 // never seen are integrated out.
 func (m *Model) LogDensity(ctx context.Context, t *table.Table, out []float64) error {
-	if err := learn.Fits(m.total.schema, t); err != nil {
+	if err := table.Fits(m.total.schema, t); err != nil {
 		return err
 	}
 	if len(out) < t.Rows() {

@@ -193,7 +193,7 @@ func (s *savedBlock) block() (*block, error) {
 		b.schema.Attributes = append(b.schema.Attributes, a)
 		b.columns = append(b.columns, o)
 	}
-	if err := learn.Distinct(b.schema); err != nil {
+	if err := table.Distinct(b.schema); err != nil {
 		return nil, err
 	}
 	var err error

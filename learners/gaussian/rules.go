@@ -270,7 +270,7 @@ func (m *Model) Ovals(x, y int, rows *table.Table) (*draw.Chart, error) {
 	names := m.total.schema.Attributes
 	chart := &draw.Chart{Title: "Gaussian units: 86 % of the rows of each lie inside its line", XLabel: names[x].Name, YLabel: names[y].Name}
 	if rows != nil {
-		if err := learn.Fits(m.total.schema, rows); err != nil {
+		if err := table.Fits(m.total.schema, rows); err != nil {
 			return nil, err
 		}
 		dots := draw.Series{Name: "rows", Kind: draw.Dots}

@@ -19,7 +19,7 @@ type update struct {
 	at         int    // of the source's block among the model's
 	block      *block // the source's rows so far, in the vocabulary's schema
 	places     []int  // of current's units in block; -1 for an expert's
-	vocabulary *learn.Vocabulary
+	vocabulary *table.Vocabulary
 	fresh      []*table.Table // rows that get units of their own
 	pending    float64        // weight added since current was made
 	correlated []bool         // columns of current that hang together; nil if none do
@@ -40,7 +40,7 @@ func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 		known = m.blocks[u.at]
 		own, source = known.schema, known.source
 	}
-	u.vocabulary = learn.NewVocabulary(m.total.schema, own)
+	u.vocabulary = table.NewVocabulary(m.total.schema, own)
 	u.block = newBlock(source, u.vocabulary.Schema(), m.total.target)
 	if known != nil {
 		u.block.absorb(known)

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/draw"
-	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -157,7 +156,7 @@ func (m *Model) Weights(width int) (*draw.Shades, error) {
 // Hidden returns what the hidden units of the first network say to rows of a
 // table, a row each, the first layer first.
 func (m *Model) Hidden(ctx context.Context, t *table.Table) (*draw.Shades, error) {
-	if err := learn.Fits(m.schema, t); err != nil {
+	if err := table.Fits(m.schema, t); err != nil {
 		return nil, err
 	}
 	net := m.members[0].net

@@ -18,7 +18,7 @@ import (
 // shares, or the mean; how the network's answer to an empty row differs from
 // it is shared out among the cells. All adds up to the answer.
 func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
-	if err := learn.Fits(m.schema, t); err != nil {
+	if err := table.Fits(m.schema, t); err != nil {
 		return nil, err
 	}
 	if row < 0 || row >= t.Rows() {

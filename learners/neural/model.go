@@ -68,7 +68,7 @@ const answered = 64
 
 // Predict averages the committee's probabilities, or its numbers.
 func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
-	if err := learn.Fits(m.schema, t); err != nil {
+	if err := table.Fits(m.schema, t); err != nil {
 		return err
 	}
 	return learn.Split(ctx, t.Rows(), func(lo, hi int) {

@@ -27,6 +27,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -83,10 +84,10 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err := checkTask(task.Table, task.Target); err != nil {
 		return nil, err
 	}
-	if err := learn.Distinct(task.Table.Schema); err != nil {
+	if err := table.Distinct(task.Table.Schema); err != nil {
 		return nil, err
 	}
-	gathering := (&learn.Rows{}).Gather(task.Source, task.Target, nil)
+	gathering := (&kept.Rows{}).Gather(task.Source, task.Target, nil)
 	if err := gathering.Add(ctx, task.Table); err != nil {
 		return nil, err
 	}
@@ -138,7 +139,7 @@ func checkTask(t *table.Table, target int) error {
 }
 
 // tableOf returns the distinct rows that were gathered, in canonical order.
-func tableOf(ctx context.Context, g *learn.Gathering) (*table.Table, error) {
+func tableOf(ctx context.Context, g *kept.Gathering) (*table.Table, error) {
 	rows, err := g.Rows(ctx)
 	if err != nil {
 		return nil, err

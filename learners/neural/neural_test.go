@@ -410,7 +410,7 @@ func TestUpdateWithNewClass(t *testing.T) {
 			two = append(two, r)
 		}
 	}
-	known := learn.CopySchema(data.Schema)
+	known := table.CopySchema(data.Schema)
 	known.Attributes[target].Values = known.Attributes[target].Values[:2]
 	first := data.Select(two)
 	first.Schema = known

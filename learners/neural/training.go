@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -23,7 +24,7 @@ func (m *Model) train(ctx context.Context, t *table.Table, x *sample, s *setting
 	var hashes []uint64 // not needed if nothing is held out
 	if s.Validation > 0 || s.Folds > 0 {
 		var err error
-		if hashes, err = learn.HashRows(ctx, t); err != nil {
+		if hashes, err = kept.HashRows(ctx, t); err != nil {
 			return err
 		}
 	}
@@ -141,18 +142,18 @@ func divide(t *table.Table, hashes []uint64, seed uint64, s *settings) []divisio
 			share = 1 / float64(s.Folds-i)
 		}
 		d := division{weightsOfRows(t), make([]float64, t.Rows())}
-		kept, held := 0.0, 0.0
+		trained, held := 0.0, 0.0
 		for r, h := range hashes {
 			d.judging[r] = left[r]
 			if share < 1 {
-				d.judging[r] = learn.HoldOut(h, seed+uint64(i)<<32, left[r], share)
+				d.judging[r] = kept.HoldOut(h, seed+uint64(i)<<32, left[r], share)
 			}
 			left[r] -= d.judging[r]
 			d.trained[r] -= d.judging[r]
-			kept += d.trained[r]
+			trained += d.trained[r]
 			held += d.judging[r]
 		}
-		if kept > 0 && held > 0 {
+		if trained > 0 && held > 0 {
 			all = append(all, d)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -16,8 +17,8 @@ import (
 // stands.
 type update struct {
 	model      *Model
-	gathering  *learn.Gathering
-	vocabulary *learn.Vocabulary
+	gathering  *kept.Gathering
+	vocabulary *table.Vocabulary
 	changed    bool
 }
 
@@ -25,7 +26,7 @@ type update struct {
 // are gone and not needed: Freeze trains the networks further, on the new
 // rows alone.
 func (m *Model) Begin(source learn.Source) (learn.Update, error) {
-	return &update{model: m, gathering: (&learn.Rows{}).Gather(source, m.target, nil), vocabulary: learn.NewVocabulary(m.schema, nil)}, nil
+	return &update{model: m, gathering: (&kept.Rows{}).Gather(source, m.target, nil), vocabulary: table.NewVocabulary(m.schema, nil)}, nil
 }
 
 // Add keeps the table's rows until Freeze.
@@ -131,7 +132,7 @@ func recoded(t *table.Table, schema *table.Schema) (*table.Table, error) {
 		if columns[j].Codes == nil {
 			continue
 		}
-		codes := learn.Recoding(&t.Schema.Attributes[j], &schema.Attributes[j])
+		codes := table.Recoding(&t.Schema.Attributes[j], &schema.Attributes[j])
 		to := slices.Clone(columns[j].Codes)
 		for r, c := range to {
 			if c >= 0 {

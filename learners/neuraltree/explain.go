@@ -18,7 +18,7 @@ const impossible = -1000
 // each unit on the way is evidence, worth the change of the log probabilities
 // from its node to the next, so that they add up to the answer.
 func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
-	if err := learn.Fits(m.schema, t); err != nil {
+	if err := table.Fits(m.schema, t); err != nil {
 		return nil, err
 	}
 	if row < 0 || row >= t.Rows() {

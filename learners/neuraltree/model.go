@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -14,7 +15,7 @@ import (
 type Model struct {
 	settings settings
 	seed     uint64
-	rows     *learn.Rows // nil: not kept
+	rows     *kept.Rows // nil: not kept
 	schema   *table.Schema
 	target   int
 	nodes    []node
@@ -181,7 +182,7 @@ func (m *Model) Size() learn.Size {
 
 // Predict answers for the table's rows.
 func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
-	if err := learn.Fits(m.schema, t); err != nil {
+	if err := table.Fits(m.schema, t); err != nil {
 		return err
 	}
 	rows, k := t.Rows(), len(m.classes())

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
-	"pgregory.net/rapid"
 )
 
 // randomTable draws columns of all kinds: numbers on a grid, names, missing

@@ -26,7 +26,7 @@
 // Every unit comes with a certificate of its growth (Model.Growth): which rows
 // it got, which errors it removed, and why growth stopped there.
 //
-// Updates are exact because the model keeps its rows, counted (learn.Rows),
+// Updates are exact because the model keeps its rows, counted (kept.Rows),
 // and learns again: what is learnt depends on the multiset of rows and the
 // seed alone. Cost: each unit takes a number of presentations that grows with
 // its rows up to a limit, and a few passes through them.
@@ -39,6 +39,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -155,7 +156,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if a.Kind != table.Nominal {
 		return nil, fmt.Errorf("target %q is numeric, and %s learns classes; read it as nominal, or use a learner of numbers", a.Name, Name)
 	}
-	gathering := (&learn.Rows{}).Gather(task.Source, task.Target, nil)
+	gathering := (&kept.Rows{}).Gather(task.Source, task.Target, nil)
 	if err := gathering.Add(ctx, task.Table); err != nil {
 		return nil, err
 	}
@@ -167,7 +168,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 }
 
 // learnRows grows a tree from rows that were gathered.
-func learnRows(ctx context.Context, rows *learn.Rows, target string, seed uint64, s settings) (learn.Model, error) {
+func learnRows(ctx context.Context, rows *kept.Rows, target string, seed uint64, s settings) (learn.Model, error) {
 	t, err := rows.Table(ctx)
 	if err != nil {
 		return nil, err

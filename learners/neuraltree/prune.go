@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -160,7 +161,7 @@ type fold struct{ grow, judge []float64 }
 // one fold, a third is. Folds with nothing to grow from or to judge by are left
 // out.
 func (m *Model) folds(ctx context.Context, t *table.Table, n int) ([]fold, error) {
-	hashes, err := learn.HashRows(ctx, t)
+	hashes, err := kept.HashRows(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +179,7 @@ func (m *Model) folds(ctx context.Context, t *table.Table, n int) ([]fold, error
 		for r, h := range hashes {
 			f.judge[r] = left[r]
 			if share < 1 {
-				f.judge[r] = learn.HoldOut(h, m.seed+uint64(i), left[r], share)
+				f.judge[r] = kept.HoldOut(h, m.seed+uint64(i), left[r], share)
 			}
 			left[r] -= f.judge[r]
 			f.grow[r] = t.Weight(r) - f.judge[r]

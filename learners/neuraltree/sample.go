@@ -6,6 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -55,7 +56,7 @@ func (s *sample) findPatterns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hashes, err := learn.HashRows(ctx, t)
+	hashes, err := kept.HashRows(ctx, t)
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func (b *block) raise(level moment.Level) {
 
 // absorb adds the statistics of another block; classes are matched by name.
 func (b *block) absorb(o *block) {
-	for c, code := range learn.Recoding(&o.schema.Attributes[o.target], &b.schema.Attributes[b.target]) {
+	for c, code := range table.Recoding(&o.schema.Attributes[o.target], &b.schema.Attributes[b.target]) {
 		if code >= 0 {
 			b.classes[code] += o.classes[c]
 		}

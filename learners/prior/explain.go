@@ -14,7 +14,7 @@ const impossible = -1000
 
 // Explain returns the prior: nothing else speaks for or against an answer.
 func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
-	if err := learn.Fits(m.total.schema, t); err != nil {
+	if err := table.Fits(m.total.schema, t); err != nil {
 		return nil, err
 	}
 	if row < 0 || row >= t.Rows() {

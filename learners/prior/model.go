@@ -43,7 +43,7 @@ func newModel(blocks []*block, written *bundle.Shelf[*block]) (*Model, error) {
 			schemas = append(schemas, b.schema)
 		}
 	}
-	union, err := learn.Union(schemas...)
+	union, err := table.Union(schemas...)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (m *Model) Size() learn.Size {
 
 // Predict fills in the same answer for all rows.
 func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
-	if err := learn.Fits(m.total.schema, t); err != nil {
+	if err := table.Fits(m.total.schema, t); err != nil {
 		return err
 	}
 	rows := t.Rows()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // Name is what the learner is registered as.
@@ -50,10 +51,10 @@ func (*Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error)
 	if task.Target < 0 || task.Target >= len(attributes) {
 		return nil, fmt.Errorf("target column %d is not one of the table's %d columns", task.Target+1, len(attributes))
 	}
-	if err := learn.Distinct(task.Table.Schema); err != nil {
+	if err := table.Distinct(task.Table.Schema); err != nil {
 		return nil, err
 	}
-	b := newBlock(task.Source, learn.CopySchema(task.Table.Schema), task.Target)
+	b := newBlock(task.Source, table.CopySchema(task.Table.Schema), task.Target)
 	if err := b.learn(ctx, task.Table); err != nil {
 		return nil, err
 	}

@@ -186,7 +186,7 @@ func (s *saved) block() (*block, error) {
 			schema.Attributes[j].Kind = table.Numeric
 		}
 	}
-	if err := learn.Distinct(schema); err != nil {
+	if err := table.Distinct(schema); err != nil {
 		return nil, err
 	}
 	b := newBlock(learn.Source{ID: s.ID, Name: s.Name}, schema, s.Target)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // Sources lists the sources in the order in which they came.
@@ -38,7 +39,7 @@ func (m *Model) Merge(ctx context.Context, other learn.Model) (learn.Model, erro
 			blocks = append(blocks, b)
 			continue
 		}
-		schema, err := learn.Union(blocks[i].schema, b.schema)
+		schema, err := table.Union(blocks[i].schema, b.schema)
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ type update struct {
 	model      *Model
 	at         int    // of the source's block among the model's
 	block      *block // the source's rows so far, in the vocabulary's schema
-	vocabulary *learn.Vocabulary
+	vocabulary *table.Vocabulary
 	changed    bool
 }
 
@@ -23,12 +23,12 @@ func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 	u := &update{model: m, at: slices.IndexFunc(m.blocks, func(b *block) bool { return b.source.ID == source.ID })}
 	if u.at < 0 {
 		u.at = len(m.blocks)
-		u.vocabulary = learn.NewVocabulary(m.total.schema, nil)
+		u.vocabulary = table.NewVocabulary(m.total.schema, nil)
 		u.block = newBlock(source, u.vocabulary.Schema(), m.total.target)
 		return u, nil
 	}
 	known := m.blocks[u.at]
-	u.vocabulary = learn.NewVocabulary(m.total.schema, known.schema)
+	u.vocabulary = table.NewVocabulary(m.total.schema, known.schema)
 	u.block = newBlock(known.source, u.vocabulary.Schema(), m.total.target)
 	u.block.absorb(known)
 	return u, nil

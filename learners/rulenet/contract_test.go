@@ -70,7 +70,7 @@ func TestSavedWithoutRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.Size() != m.Size() || again.(learn.Keeper).Kept() != nil {
+	if rows, err := again.(learn.Keeper).Kept(context.Background()); again.Size() != m.Size() || rows != nil || err != nil {
 		t.Errorf("read back with the size %+v, expected %+v and no rows", again.Size(), m.Size())
 	}
 	if _, err := again.(learn.Updater).Begin(learn.Source{}); err == nil {

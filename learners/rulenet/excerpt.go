@@ -78,7 +78,7 @@ func (m *Model) trainingRows(ctx context.Context) (*training, error) {
 		w.examples, err = m.incremental.layOut(ctx)
 		return w, err
 	}
-	if err := m.needRows("be cut to a budget"); err != nil {
+	if err := m.Relearning().Need("be cut to a budget"); err != nil {
 		return nil, err
 	}
 	if w.table, err = m.rows.Table(ctx); err != nil {

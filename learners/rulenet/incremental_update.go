@@ -15,7 +15,7 @@ import (
 // so that a row costs its bits and no more.
 type incrementalUpdate struct {
 	model       *Model
-	vocabulary  *learn.Vocabulary
+	vocabulary  *table.Vocabulary
 	state       *incremental
 	examples    *examples // rows in the order of the state
 	counter     *counter
@@ -37,7 +37,7 @@ type incrementalUpdate struct {
 }
 
 // newIncrementalUpdate copies what a model retains.
-func newIncrementalUpdate(m *Model, v *learn.Vocabulary) *incrementalUpdate {
+func newIncrementalUpdate(m *Model, v *table.Vocabulary) *incrementalUpdate {
 	s := m.incremental
 	own := &incremental{coding: s.coding, codes: make([][]int32, len(s.codes)), class: slices.Clone(s.class), weights: slices.Clone(s.weights), rules: make([][]templateRule, len(s.rules)), limit: s.limit, cutFor: s.cutFor}
 	for col, codes := range s.codes {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -14,7 +15,7 @@ import (
 type Model struct {
 	settings    settings
 	seed        uint64
-	rows        *learn.Rows  // update=exact: the rows of all sources
+	rows        *kept.Rows  // update=exact: the rows of all sources
 	incremental *incremental // update=published: the rows and their rules
 	coding      coding
 	counts      []float64 // weight of the rows by class
@@ -108,7 +109,7 @@ func (m *Model) fits(t *table.Table) error {
 	if t.Schema == m.coding.schema {
 		return nil
 	}
-	if err := learn.Fits(m.coding.schema, t); err != nil {
+	if err := table.Fits(m.coding.schema, t); err != nil {
 		return err
 	}
 	for i := range m.coding.schema.Attributes {

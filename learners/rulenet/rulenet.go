@@ -123,6 +123,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -266,7 +267,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	case attributes[task.Target].Kind != table.Nominal:
 		return nil, fmt.Errorf("rulenet predicts classes, but target %q is numeric; read it as nominal, or use a learner for numbers", attributes[task.Target].Name)
 	}
-	gathering := (&learn.Rows{}).Gather(task.Source, task.Target, nil)
+	gathering := (&kept.Rows{}).Gather(task.Source, task.Target, nil)
 	if err := gathering.Add(ctx, task.Table); err != nil {
 		return nil, err
 	}
@@ -283,7 +284,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 
 // learnRows makes the network of rows that were gathered: a function of the
 // multiset of rows, the seed and the settings.
-func learnRows(ctx context.Context, rows *learn.Rows, target string, seed uint64, s settings) (*Model, error) {
+func learnRows(ctx context.Context, rows *kept.Rows, target string, seed uint64, s settings) (*Model, error) {
 	t, err := rows.Table(ctx)
 	if err != nil {
 		return nil, err

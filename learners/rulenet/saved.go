@@ -9,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -162,7 +163,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 			return nil, fmt.Errorf("part %q: %v", incrementalPart, err)
 		}
 	} else if head.Settings.Update == "exact" {
-		rows, err := learn.DecodeRows(parts)
+		rows, err := kept.DecodeRows(parts)
 		if err != nil {
 			return nil, err
 		}
@@ -266,7 +267,7 @@ func (s *savedCoding) load(target string) (coding, error) {
 		}
 		c.schema.Attributes = append(c.schema.Attributes, a)
 	}
-	if err := learn.Distinct(c.schema); err != nil {
+	if err := table.Distinct(c.schema); err != nil {
 		return c, err
 	}
 	c.target = c.schema.Index(target)

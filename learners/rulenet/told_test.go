@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
 
 // tellVotes learns the votes with an expert's rules as units of the network.
-func tellVotes(t *testing.T, rows *table.Table, target int, text string) *learn.Told {
+func tellVotes(t *testing.T, rows *table.Table, target int, text string) *expert.Told {
 	t.Helper()
 	m := learnOrFail(t, rows, target, map[string]string{"knowledge": "units"})
 	base, err := rule.Parse("expert", []byte(text))
@@ -21,7 +22,7 @@ func tellVotes(t *testing.T, rows *table.Table, target int, text string) *learn.
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, err := learn.Tell(background, m, base, learn.Source{ID: "expert", Name: "expert"}, []learn.Learnt{{Source: learn.Source{ID: "a"}, Table: fitted}})
+	told, err := expert.Tell(background, m, base, learn.Source{ID: "expert", Name: "expert"}, []learn.Learnt{{Source: learn.Source{ID: "a"}, Table: fitted}})
 	if err != nil {
 		t.Fatal(err)
 	}

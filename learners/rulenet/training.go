@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/radix"
-	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -49,7 +49,7 @@ func (w *training) sampled(ctx context.Context, most int) (*training, error) {
 	if w.table == nil {
 		return w.sampledRows(ctx, most)
 	}
-	hashes, err := learn.HashRows(ctx, w.table)
+	hashes, err := kept.HashRows(ctx, w.table)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (w *training) findRules(ctx context.Context, weights []float64) ([]foundRul
 // of the row: each case goes to a part of its own, as if equal rows had never
 // been put together.
 func (w *training) folds(ctx context.Context, parts int) ([][]float64, error) {
-	hashes, err := learn.HashRows(ctx, w.table)
+	hashes, err := kept.HashRows(ctx, w.table)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (w *training) folds(ctx context.Context, parts int) ([][]float64, error) {
 		for p := range dealt {
 			part := left
 			if p < parts-1 {
-				part = learn.HoldOut(h, scramble(w.seed)+uint64(p), left, 1/float64(parts-p))
+				part = kept.HoldOut(h, scramble(w.seed)+uint64(p), left, 1/float64(parts-p))
 			}
 			dealt[p][w.distinct[r]] += part
 			left -= part

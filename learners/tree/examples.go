@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/radix"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -16,7 +17,7 @@ import (
 // of them is scattered, and the fewer bytes they take in all the more of them
 // stay in the cache.
 type examples struct {
-	view    *learn.View
+	view    *kept.View
 	target  int
 	rows    int
 	classes int  // 0: the target is numeric
@@ -52,7 +53,7 @@ func (f form) rank(e uint64) uint64 { return e >> (f.rowBits + f.classBits) }
 func (f form) class(e uint64) int   { return int(e >> f.rowBits & (1<<f.classBits - 1)) }
 func (f form) row(e uint64) int32   { return int32(e & (1<<f.rowBits - 1)) }
 
-func layOut(ctx context.Context, v *learn.View, target int) (*examples, error) {
+func layOut(ctx context.Context, v *kept.View, target int) (*examples, error) {
 	x := &examples{view: v, target: target, rows: v.Rows(), sorted: make([][]uint64, len(v.Schema.Attributes))}
 	a := &v.Schema.Attributes[target]
 	if a.Kind == table.Nominal {

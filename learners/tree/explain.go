@@ -16,7 +16,7 @@ import (
 // missing, the row is in several nodes at once and its distribution is their
 // mixture: that the cell is missing is then a step like any other.
 func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
-	if err := learn.Fits(m.schema, t); err != nil {
+	if err := table.Fits(m.schema, t); err != nil {
 		return nil, err
 	}
 	if row < 0 || row >= t.Rows() {

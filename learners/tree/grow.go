@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/internal/radix"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -101,7 +102,7 @@ const (
 )
 
 // newGrower lays rows out to grow trees from.
-func newGrower(ctx context.Context, v *learn.View, target int, s settings) (*grower, error) {
+func newGrower(ctx context.Context, v *kept.View, target int, s settings) (*grower, error) {
 	x, err := layOut(ctx, v, target)
 	if err != nil {
 		return nil, err

@@ -8,13 +8,14 @@ import (
 
 	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
 // judgeColumn returns what growing a tree would find out about one column.
 func judgeColumn(t *testing.T, tbl *table.Table, col int, s settings) candidate {
 	t.Helper()
-	x, err := layOut(context.Background(), learn.ViewOf(tbl), len(tbl.Columns)-1)
+	x, err := layOut(context.Background(), kept.ViewOf(tbl), len(tbl.Columns)-1)
 	if err == nil {
 		err = x.weigh(tbl.Weights)
 	}

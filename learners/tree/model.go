@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -13,7 +14,7 @@ import (
 type Model struct {
 	settings settings
 	seed     uint64
-	rows     *learn.Rows // nil: not kept
+	rows     *kept.Rows // nil: not kept
 	schema   *table.Schema
 	target   int
 	tree     *compact // nil: it is a list
@@ -35,7 +36,7 @@ var (
 const thirdHeldOut = 1.0 / 3
 
 // grow grows and prunes the model's tree from its rows' table.
-func (m *Model) grow(ctx context.Context, v *learn.View) error {
+func (m *Model) grow(ctx context.Context, v *kept.View) error {
 	s := &m.settings
 	prune := s.pruning(v, m.target)
 	labels := v.Schema.Attributes[m.target].Values
@@ -98,7 +99,7 @@ func stage(ctx context.Context, from, to float64) context.Context {
 
 // holdOut divides the rows' weights: two thirds to grow from, one to prune by.
 // Of so few rows that one of the two is empty nothing is held out.
-func (m *Model) holdOut(ctx context.Context, v *learn.View) (weights, heldOut []float64, err error) {
+func (m *Model) holdOut(ctx context.Context, v *kept.View) (weights, heldOut []float64, err error) {
 	hashes, err := v.Hashes(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -107,7 +108,7 @@ func (m *Model) holdOut(ctx context.Context, v *learn.View) (weights, heldOut []
 	total, out := 0.0, 0.0
 	for r, h := range hashes {
 		w := v.Weight(r)
-		heldOut[r] = learn.HoldOut(h, m.seed, w, thirdHeldOut)
+		heldOut[r] = kept.HoldOut(h, m.seed, w, thirdHeldOut)
 		weights[r] = w - heldOut[r]
 		total += weights[r]
 		out += heldOut[r]
@@ -168,7 +169,7 @@ func (m *Model) Depth() int {
 
 // Predict answers for the table's rows.
 func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
-	if err := learn.Fits(m.schema, t); err != nil {
+	if err := table.Fits(m.schema, t); err != nil {
 		return err
 	}
 	rows := t.Rows()
@@ -202,81 +203,4 @@ func (m *Model) predict(t *table.Table, out *learn.Predictions, lo, hi int) {
 			out.Mean[r], out.Low[r], out.High[r] = m.tree.regress(t.Columns, r)
 		}
 	}
-}
-
-// needRows returns an error if the model kept no rows.
-func (m *Model) needRows(what string) error {
-	if m.rows == nil {
-		return fmt.Errorf("this tree kept no rows (keep=nothing), so it cannot %s; learn it again with keep=rows", what)
-	}
-	return nil
-}
-
-// Begin starts to learn more rows.
-func (m *Model) Begin(source learn.Source) (learn.Update, error) {
-	if err := m.needRows("learn more"); err != nil {
-		return nil, err
-	}
-	return m.rows.Begin(source, m, m.relearn), nil
-}
-
-func (m *Model) relearn(ctx context.Context, rows *learn.Rows) (learn.Model, error) {
-	return learnRows(ctx, rows, m.schema.Attributes[m.target].Name, m.seed, m.settings)
-}
-
-// Merge returns the tree of both models' rows.
-func (m *Model) Merge(ctx context.Context, other learn.Model) (learn.Model, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	o, ok := other.(*Model)
-	if !ok {
-		return nil, fmt.Errorf("a tree cannot be merged with a model of %s; merge models of one learner", other.Learner())
-	}
-	if err := m.needRows("be merged"); err != nil {
-		return nil, err
-	}
-	if err := o.needRows("be merged"); err != nil {
-		return nil, err
-	}
-	if a, b := m.schema.Attributes[m.target].Name, o.schema.Attributes[o.target].Name; a != b {
-		return nil, fmt.Errorf("one tree predicts %q and the other %q; merge models of one target", a, b)
-	}
-	if m.settings != o.settings {
-		return nil, fmt.Errorf("the two trees were learnt with different settings; learn one of them again with the other's")
-	}
-	rows, err := m.rows.Merge(ctx, o.rows)
-	if err != nil {
-		return nil, err
-	}
-	return m.relearn(ctx, rows)
-}
-
-// Kept returns the rows that the tree was grown from, nil if it kept none.
-func (m *Model) Kept() *learn.Rows { return m.rows }
-
-// Sources lists the sources of the rows that were kept.
-func (m *Model) Sources() []learn.Source {
-	if m.rows == nil {
-		return nil
-	}
-	return m.rows.Sources()
-}
-
-// Forget returns the tree of the other sources' rows.
-func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := m.needRows("forget"); err != nil {
-		return nil, err
-	}
-	rows, err := m.rows.Forget(ids...)
-	if err != nil {
-		return nil, err
-	}
-	if len(rows.Sources()) == 0 {
-		return nil, fmt.Errorf("no source would be left to learn from; delete the model instead")
-	}
-	return m.relearn(ctx, rows)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -96,7 +97,7 @@ func TestReducedErrorPruning(t *testing.T) {
 	warmth := shape{"Temperature", nil}
 	s := resolved(t, Learner{Preset: "id3"})
 	validation, ones := byFigure31(t, tbl)
-	x, err := layOut(context.Background(), learn.ViewOf(validation), 4)
+	x, err := layOut(context.Background(), kept.ViewOf(validation), 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func TestReducedErrorPruningByHand(t *testing.T) {
 	s := resolved(t, Learner{Prune: "none"})
 	grown := func() (*node, *examples, []float64) {
 		m := &Model{seed: 3, target: 20}
-		v := learn.ViewOf(tbl)
+		v := kept.ViewOf(tbl)
 		weights, heldOut, err := m.holdOut(context.Background(), v)
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -60,7 +61,7 @@ type savedCondition struct {
 // Parts returns the settings, the rows of each source, and the tree, which can
 // be learnt again from the others if rows are kept.
 func (m *Model) Parts() ([]learn.Part, error) {
-	lesson := &learn.Lesson[settings]{Format: format, Settings: m.settings, Seed: m.seed, Target: m.schema.Attributes[m.target].Name}
+	lesson := &kept.Lesson[settings]{Format: format, Settings: m.settings, Seed: m.seed, Target: m.schema.Attributes[m.target].Name}
 	body := savedBody{Columns: learn.SaveColumns(m.schema)}
 	if m.tree != nil {
 		body.Tree = m.tree.save()
@@ -103,7 +104,7 @@ func (l *list) save() *savedList {
 
 // decode makes a model of its parts.
 func decode(parts []learn.Part) (learn.Model, error) {
-	var lesson learn.Lesson[settings]
+	var lesson kept.Lesson[settings]
 	var body savedBody
 	rows, found, err := lesson.Load(parts, headPart, format, (*settings).keeps, bodyPart, &body)
 	if err != nil {

@@ -16,7 +16,7 @@
 //
 // The text followed is Mitchell, Machine Learning (1997), chapter 3.
 //
-// Updates are exact because the model keeps its rows, counted (learn.Rows),
+// Updates are exact because the model keeps its rows, counted (kept.Rows),
 // and learns again. What is learnt depends on the multiset of rows alone. Cost
 // of growing, with n rows and k columns: each numeric column is sorted once,
 // then each level of the tree goes once through all cells.
@@ -31,6 +31,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -256,13 +257,13 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 		if err != nil {
 			return nil, err
 		}
-		m, err := modelOf(ctx, learn.ViewOf(t), target, task.Seed, s)
+		m, err := modelOf(ctx, kept.ViewOf(t), target, task.Seed, s)
 		if err != nil {
 			return nil, err
 		}
 		return m, nil
 	}
-	v, keep, err := learn.Survey(ctx, task.Table, task.Source, task.Target)
+	v, keep, err := kept.Survey(ctx, task.Table, task.Source, task.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -291,16 +292,16 @@ func learnable(t *table.Table, target int) (*table.Table, error) {
 	if len(kept) < t.Rows() {
 		t = t.Select(kept)
 	}
-	schema := learn.CopySchema(t.Schema)
+	schema := table.CopySchema(t.Schema)
 	for i := range schema.Attributes {
-		learn.SortValues(schema.Attributes[i].Values)
+		table.SortValues(schema.Attributes[i].Values)
 	}
 	t, _, err := table.Conform(t, schema, false)
 	return t, err
 }
 
 // learnRows grows a tree from rows that were gathered.
-func learnRows(ctx context.Context, rows *learn.Rows, target string, seed uint64, s settings) (learn.Model, error) {
+func learnRows(ctx context.Context, rows *kept.Rows, target string, seed uint64, s settings) (learn.Model, error) {
 	v, err := rows.View(ctx)
 	if err != nil {
 		return nil, err
@@ -314,7 +315,7 @@ func learnRows(ctx context.Context, rows *learn.Rows, target string, seed uint64
 }
 
 // modelOf grows a tree from a view of rows.
-func modelOf(ctx context.Context, v *learn.View, target string, seed uint64, s settings) (*Model, error) {
+func modelOf(ctx context.Context, v *kept.View, target string, seed uint64, s settings) (*Model, error) {
 	m := &Model{settings: s, seed: seed, schema: v.Schema, target: v.Schema.Index(target)}
 	if m.target < 0 {
 		return nil, fmt.Errorf("no source has the target %q any more", target)
@@ -340,7 +341,7 @@ func modelOf(ctx context.Context, v *learn.View, target string, seed uint64, s s
 const manyRows = 20_000
 
 // pruning returns how a tree of these rows is pruned.
-func (s *settings) pruning(v *learn.View, target int) string {
+func (s *settings) pruning(v *kept.View, target int) string {
 	if s.Prune != "auto" {
 		return s.Prune
 	}

@@ -1,33 +1,11 @@
-package learn
+package expert
 
 import (
 	"math"
 
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 )
-
-// Listener is a model that adds up evidence for its classes, and can take
-// experts' rules in as evidence of the same kind instead of having their
-// probabilities blended with its own. The rule
-//
-//	IF c THEN x WITH p WORTH n
-//
-// then is a unit that adds a weight to x on the rows that satisfy c: the
-// logarithm of the factor by which n cases change the odds of x there,
-//
-//	w = logit (k + π + n·p)/(N + 1 + n) − logit (k + π)/(N + 1)
-//
-// where k of the N rows that satisfy c have the class x, and π is its prior.
-// A rule worth nothing still changes nothing and one worth very much still
-// takes the rows of c, on the whole, to p; but what else the model knows of a
-// row counts too, answers are explained by adding up, and the printed rules
-// are the whole model.
-type Listener interface {
-	Model
-	// Heeds returns the prior probability of each class, or nil if rules
-	// are to be blended after all.
-	Heeds() []float64
-}
 
 // most is how near to 0 or 1 the probability of a unit may come.
 const most = 1e-12
@@ -40,7 +18,7 @@ func logit(p float64) float64 {
 // listen computes the weights of the rules as units, if the model listens and
 // knows all the classes that they conclude.
 func (m *Told) listen() {
-	l, ok := m.inner.(Listener)
+	l, ok := m.inner.(learn.Listener)
 	if !ok {
 		return
 	}
@@ -119,11 +97,11 @@ func (m *Told) heard(base *rule.Base) {
 }
 
 // account appends what the rules that fired add to an explanation.
-func (m *Told) account(e *Explanation, fired []byte) {
+func (m *Told) account(e *learn.Explanation, fired []byte) {
 	scores := append([]float64(nil), e.Prior...)
 	for i, w := range m.weights {
 		if has(fired, i) {
-			e.Evidence = append(e.Evidence, Evidence{ID: m.rules[i].ID(), Text: m.rules[i].String(), Class: m.classes[i], Weight: w})
+			e.Evidence = append(e.Evidence, learn.Evidence{ID: m.rules[i].ID(), Text: m.rules[i].String(), Class: m.classes[i], Weight: w})
 		}
 	}
 	highest := math.Inf(-1)

@@ -1,4 +1,4 @@
-package learn
+package kept
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -46,11 +47,11 @@ func TestViewIsTheTable(t *testing.T) {
 			}
 		}
 		first := drawKept(t)
-		v, keep, err := Survey(ctx, first, Source{ID: "a"}, 2)
+		v, keep, err := Survey(ctx, first, learn.Source{ID: "a"}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := (&Rows{}).Gather(Source{ID: "a"}, 2, nil)
+		g := (&Rows{}).Gather(learn.Source{ID: "a"}, 2, nil)
 		if err := g.Add(ctx, first); err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +75,7 @@ func TestViewIsTheTable(t *testing.T) {
 			t.Fatalf("other rows are kept than gathered, %v", err)
 		}
 
-		g = kept.Gather(Source{ID: "b"}, 2, nil)
+		g = kept.Gather(learn.Source{ID: "b"}, 2, nil)
 		if err := g.Add(ctx, drawKept(t)); err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package learn
+package kept
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -30,7 +31,7 @@ func kept(names []string, colours []int32, sizes []float64, target []int32, weig
 
 func gather(t testing.TB, r *Rows, id string, known *table.Schema, tables ...*table.Table) *Rows {
 	t.Helper()
-	g := r.Gather(Source{ID: id, Name: id}, 2, known)
+	g := r.Gather(learn.Source{ID: id, Name: id}, 2, known)
 	for _, tbl := range tables {
 		if err := g.Add(context.Background(), tbl); err != nil {
 			t.Fatal(err)
@@ -183,7 +184,7 @@ func TestRowsAreAMultiset(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tables := []*table.Table{drawKept(t), drawKept(t), drawKept(t)}
 		add := func(r *Rows, id string, tables ...*table.Table) *Rows {
-			g := r.Gather(Source{ID: id}, 2, nil)
+			g := r.Gather(learn.Source{ID: id}, 2, nil)
 			for _, tbl := range tables {
 				if err := g.Add(ctx, tbl); err != nil {
 					t.Fatal(err)
@@ -196,7 +197,7 @@ func TestRowsAreAMultiset(t *testing.T) {
 			return rows
 		}
 		merge := func(a, b *Rows) *Rows {
-			r, err := a.Merge(ctx, b)
+			r, err := MergeRows(ctx, a, b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,7 +221,7 @@ func TestRowsAreAMultiset(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		saved, err := DecodeRows(append(parts, Part{Name: "another"}))
+		saved, err := DecodeRows(append(parts, learn.Part{Name: "another"}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +262,7 @@ func TestRowsOneByOne(t *testing.T) {
 		colours, target, sizes = append(colours, int32(i%2)), append(target, int32(i%3/2)), append(sizes, float64(i%17))
 	}
 	all := kept([]string{"red", "blue"}, colours, sizes, target, nil)
-	g := (&Rows{}).Gather(Source{ID: "a"}, 2, nil)
+	g := (&Rows{}).Gather(learn.Source{ID: "a"}, 2, nil)
 	for r := range all.Rows() {
 		if err := g.Add(ctx, all.Slice(r, r+1)); err != nil {
 			t.Fatal(err)
@@ -285,7 +286,7 @@ func TestRowsUnionOfColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	merged, err := gather(t, &Rows{}, "a", nil, a).Merge(ctx, gather(t, &Rows{}, "b", nil, b))
+	merged, err := MergeRows(ctx, gather(t, &Rows{}, "a", nil, a), gather(t, &Rows{}, "b", nil, b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +298,7 @@ func TestRowsUnionOfColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := merged.Merge(ctx, gather(t, &Rows{}, "c", nil, c)); err == nil || !strings.Contains(err.Error(), `"size"`) {
+	if _, err := MergeRows(ctx, merged, gather(t, &Rows{}, "c", nil, c)); err == nil || !strings.Contains(err.Error(), `"size"`) {
 		t.Error(err)
 	}
 }
@@ -350,7 +351,7 @@ func TestRowsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	a := kept([]string{"red"}, []int32{0}, []float64{1}, []int32{0}, nil)
-	if err := (&Rows{}).Gather(Source{}, 2, nil).Add(ctx, a); err == nil {
+	if err := (&Rows{}).Gather(learn.Source{}, 2, nil).Add(ctx, a); err == nil {
 		t.Error("went on after the context ended")
 	}
 }
@@ -373,14 +374,14 @@ func FuzzDecodeRows(f *testing.F) {
 	}
 	f.Add(parts[0].Data)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := DecodeRows([]Part{{Name: rowsPart, Data: data}})
+		r, err := DecodeRows([]learn.Part{{Name: rowsPart, Data: data}})
 		if err != nil {
 			return
 		}
 		if _, err := r.Table(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Merge(context.Background(), r); err != nil {
+		if _, err := MergeRows(context.Background(), r, r); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -1,4 +1,4 @@
-package learn
+package expert
 
 import (
 	"cmp"
@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -16,7 +16,7 @@ import (
 // on top of it, stand in the notes; where they are units of the model they
 // follow the others. See Standings.
 func (m *Told) Rules() (*rule.Base, error) {
-	inner, err := ability[Ruler](m, "be read as rules")
+	inner, err := ability[learn.Ruler](m, "be read as rules")
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func logOf(p float64) float64 { return max(math.Log(p), leastLog) }
 
 // Explain adds to the model's reasons what each rule that fires does to each
 // class, one after the other in the order in which they were told.
-func (m *Told) Explain(t *table.Table, row int) (*Explanation, error) {
-	inner, err := ability[Explainer](m, "explain its answers")
+func (m *Told) Explain(t *table.Table, row int) (*learn.Explanation, error) {
+	inner, err := ability[learn.Explainer](m, "explain its answers")
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (m *Told) Explain(t *table.Table, row int) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	one, out := t.Slice(row, row+1), NewPredictions(m, 1)
+	one, out := t.Slice(row, row+1), learn.NewPredictions(m, 1)
 	if err := m.inner.Predict(context.Background(), one, out); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (m *Told) Explain(t *table.Table, row int) (*Explanation, error) {
 	case some:
 		m.explain(e, p, fired)
 	}
-	best := p[Best(p, m.schema.Attributes[m.Target()].Values)]
+	best := p[learn.Best(p, m.schema.Attributes[m.Target()].Values)]
 	anyFired := slices.ContainsFunc(fired, func(b byte) bool { return b != 0 })
 	for i := range e.Missing {
 		// What could fire, or move what did, could do anything.
@@ -89,7 +89,7 @@ func (m *Told) Explain(t *table.Table, row int) (*Explanation, error) {
 
 // explain appends the evidence of the rules that fired, and leaves in p what
 // they make of it.
-func (m *Told) explain(e *Explanation, p []float64, fired []byte) {
+func (m *Told) explain(e *learn.Explanation, p []float64, fired []byte) {
 	logs := make([]float64, len(p))
 	for c := range p {
 		logs[c] = logOf(p[c])
@@ -116,34 +116,16 @@ func (m *Told) explain(e *Explanation, p []float64, fired []byte) {
 		for c := range p {
 			said[c] = said[c]*((before-n)/worth) + room[c]*(*m.rules[i].Worth/worth)
 			p[c] = n/(n+worth)*model[c] + worth/(n+worth)*said[c]
-			e.Evidence = append(e.Evidence, Evidence{ID: m.rules[i].ID(), Text: m.rules[i].String(), Class: c, Weight: logOf(p[c]) - logs[c]})
+			e.Evidence = append(e.Evidence, learn.Evidence{ID: m.rules[i].ID(), Text: m.rules[i].String(), Class: c, Weight: logOf(p[c]) - logs[c]})
 			logs[c] = logOf(p[c])
 		}
 	}
 }
 
-// Graph draws the model; its rules are not part of the picture.
-func (m *Told) Graph() (*draw.Graph, error) {
-	inner, err := ability[Drawer](m, "be drawn")
-	if err != nil {
-		return nil, err
-	}
-	return inner.Graph()
-}
-
-// LogDensity is the model's: rules speak of the class alone.
-func (m *Told) LogDensity(ctx context.Context, t *table.Table, out []float64) error {
-	inner, err := ability[Density](m, "tell how dense rows are")
-	if err != nil {
-		return err
-	}
-	return inner.LogDensity(ctx, t, out)
-}
-
 // Ask answers as the model does; asked for the class, it takes the rules into
 // account.
-func (m *Told) Ask(t *table.Table, row, column int) (*Answer, error) {
-	inner, err := ability[Asker](m, "be asked for any column")
+func (m *Told) Ask(t *table.Table, row, column int) (*learn.Answer, error) {
+	inner, err := ability[learn.Asker](m, "be asked for any column")
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +139,7 @@ func (m *Told) Ask(t *table.Table, row, column int) (*Answer, error) {
 // Impute fills in as the model does; a missing class is the one that Predict
 // finds most probable.
 func (m *Told) Impute(ctx context.Context, t *table.Table) (*table.Table, error) {
-	inner, err := ability[Imputer](m, "fill in missing cells")
+	inner, err := ability[learn.Imputer](m, "fill in missing cells")
 	if err != nil {
 		return nil, err
 	}
@@ -165,34 +147,17 @@ func (m *Told) Impute(ctx context.Context, t *table.Table) (*table.Table, error)
 	if err != nil {
 		return nil, err
 	}
-	out := NewPredictions(m, t.Rows())
+	out := learn.NewPredictions(m, t.Rows())
 	if err := m.Predict(ctx, t, out); err != nil {
 		return nil, err
 	}
 	codes := slices.Clone(full.Columns[m.Target()].Codes)
 	for row, code := range t.Columns[m.Target()].Codes {
 		if code == table.Missing {
-			codes[row] = int32(Best(out.Row(row), m.schema.Attributes[m.Target()].Values))
+			codes[row] = int32(learn.Best(out.Row(row), m.schema.Attributes[m.Target()].Values))
 		}
 	}
 	columns := slices.Clone(full.Columns)
 	columns[m.Target()].Codes = codes
 	return table.New(full.Schema, columns, full.Weights)
-}
-
-// Kept returns the rows that the model keeps.
-func (m *Told) Kept() *Rows {
-	if inner, ok := m.inner.(Keeper); ok {
-		return inner.Kept()
-	}
-	return nil
-}
-
-// Excerpt cuts what the model learnt from rows to a budget.
-func (m *Told) Excerpt(ctx context.Context, b Budget) (*Excerpt, error) {
-	inner, err := ability[Excerpter](m, "be cut to a budget")
-	if err != nil {
-		return nil, err
-	}
-	return inner.Excerpt(ctx, b)
 }

@@ -1,15 +1,13 @@
-package learn
+package table
 
 import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/accrete-ml/accrete/table"
 )
 
 func TestVocabulary(t *testing.T) {
-	known := &table.Schema{Attributes: []table.Attribute{{Name: "a", Values: []string{"x", "y", "z"}}, {Name: "b", Kind: table.Numeric}}}
+	known := &Schema{Attributes: []Attribute{{Name: "a", Values: []string{"x", "y", "z"}}, {Name: "b", Kind: Numeric}}}
 	own := nominal("a", "z")
 	v := NewVocabulary(known, own)
 	if !v.Same(known) {
@@ -32,7 +30,7 @@ func TestVocabulary(t *testing.T) {
 		t.Errorf("admitted, the values are %q; before %q", v.Schema().Attributes[0].Values, before.Attributes[0].Values)
 	}
 	// In another order, and without some: codes differ, nothing is new.
-	other := &table.Schema{Attributes: []table.Attribute{{Name: "a", Values: []string{"new", "x"}}, {Name: "b", Kind: table.Numeric}}}
+	other := &Schema{Attributes: []Attribute{{Name: "a", Values: []string{"new", "x"}}, {Name: "b", Kind: Numeric}}}
 	v.Admit(other)
 	if v.Same(other) || !slices.Equal(v.Schema().Attributes[0].Values, []string{"x", "y", "z", "new"}) {
 		t.Errorf("values are %q", v.Schema().Attributes[0].Values)
@@ -42,7 +40,7 @@ func TestVocabulary(t *testing.T) {
 		t.Errorf("its own values are %q", got)
 	}
 	// What is seen in a row is its own too, however the table codes it.
-	tab, err := table.New(other, []table.Column{{Codes: []int32{1, table.Missing, 0}}, {Floats: []float64{1, 2, 3}}}, nil)
+	tab, err := New(other, []Column{{Codes: []int32{1, Missing, 0}}, {Floats: []float64{1, 2, 3}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +49,7 @@ func TestVocabulary(t *testing.T) {
 	if got := v.Own(nothing).Attributes[0].Values; !slices.Equal(got, []string{"x", "z", "new"}) {
 		t.Errorf("after seeing x its own values are %q", got)
 	}
-	if tab, err = table.New(table1, []table.Column{{Codes: []int32{1}}, {Floats: []float64{1}}}, nil); err != nil {
+	if tab, err = New(table1, []Column{{Codes: []int32{1}}, {Floats: []float64{1}}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	v.See(tab, func(int) bool { return true })
@@ -65,30 +63,30 @@ func TestVocabulary(t *testing.T) {
 
 func TestVocabularyRefuses(t *testing.T) {
 	v := NewVocabulary(nominal("a", "x"), nil)
-	for says, s := range map[string]*table.Schema{
+	for says, s := range map[string]*Schema{
 		"has 0 columns, the model 1":        {},
 		`is "b" (nominal), expected "a"`:    nominal("b", "x"),
 		`the value "y" twice`:               nominal("a", "x", "y", "y"),
-		`is "a" (numeric), expected "a" (n`: {Attributes: []table.Attribute{{Name: "a", Kind: table.Numeric}}},
+		`is "a" (numeric), expected "a" (n`: {Attributes: []Attribute{{Name: "a", Kind: Numeric}}},
 	} {
 		if err := v.Check(s); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 	}
-	if err := Distinct(&table.Schema{Attributes: []table.Attribute{{Name: "a"}, {Name: "a"}}}); err == nil {
+	if err := Distinct(&Schema{Attributes: []Attribute{{Name: "a"}, {Name: "a"}}}); err == nil {
 		t.Error("two columns of one name are distinct")
 	}
 }
 
 func TestRecoding(t *testing.T) {
-	from, to := &table.Attribute{Values: []string{"a", "b", "c"}}, &table.Attribute{Values: []string{"a", "c"}}
-	if got := Recoding(from, to); !slices.Equal(got, []int32{0, table.Unseen, 1}) {
+	from, to := &Attribute{Values: []string{"a", "b", "c"}}, &Attribute{Values: []string{"a", "c"}}
+	if got := Recoding(from, to); !slices.Equal(got, []int32{0, Unseen, 1}) {
 		t.Errorf("codes %v", got)
 	}
 	// Dictionaries that are worth an index.
 	from.Values = strings.Fields("a b c d e f g h i j")
 	to.Values = strings.Fields("a j i h x g f e d c")
-	if got := AppendRecoding([]int32{7}, from, to); !slices.Equal(got, []int32{7, 0, table.Unseen, 9, 8, 7, 6, 5, 3, 2, 1}) {
+	if got := AppendRecoding([]int32{7}, from, to); !slices.Equal(got, []int32{7, 0, Unseen, 9, 8, 7, 6, 5, 3, 2, 1}) {
 		t.Errorf("codes %v", got)
 	}
 }
@@ -112,17 +110,5 @@ func TestVocabularyOwn(t *testing.T) {
 	}
 	if own := NewVocabulary(known, CopySchema(known)).Own(nil); own != known {
 		t.Errorf("a source that has all values got the schema %v", own)
-	}
-}
-
-func TestWithout(t *testing.T) {
-	sources := []Source{{ID: "a"}, {ID: "b"}, {ID: "c"}}
-	itself := func(s Source) Source { return s }
-	left, err := Without(sources, itself, "a", "c")
-	if err != nil || len(left) != 1 || left[0].ID != "b" || len(sources) != 3 || sources[0].ID != "a" {
-		t.Errorf("left %v of %v, %v", left, sources, err)
-	}
-	if _, err := Without(sources, itself, "a", "d"); err == nil || !strings.Contains(err.Error(), `unknown source "d"`) {
-		t.Errorf("error %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package learn
+package expert
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -16,11 +17,11 @@ import (
 // Rows that fired none say nothing, and rows without a class count for
 // nothing. Rules are marked by bits: rule i is bit i%8 of byte i/8.
 type tally struct {
-	source Source
+	source learn.Source
 	cells  map[string]map[string]float64 // by the rules that fired, then by class
 }
 
-func newTally(source Source) *tally { return &tally{source, map[string]map[string]float64{}} }
+func newTally(source learn.Source) *tally { return &tally{source, map[string]map[string]float64{}} }
 
 func (t *tally) clone() *tally {
 	c := newTally(t.source)
@@ -33,7 +34,7 @@ func (t *tally) add(ctx context.Context, fires []*rule.Matcher, rows *table.Tabl
 	fired := make([]byte, (len(fires)+7)/8)
 	names := rows.Schema.Attributes[target].Values
 	for row, class := range rows.Columns[target].Codes {
-		if row%grain == 0 {
+		if row%4096 == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -143,7 +144,7 @@ type savedTally struct {
 
 // Parts returns the model's parts, as they would be without rules, and the
 // rules'.
-func (m *Told) Parts() ([]Part, error) {
+func (m *Told) Parts() ([]learn.Part, error) {
 	parts, err := m.inner.Parts()
 	if err != nil {
 		return nil, err
@@ -153,11 +154,11 @@ func (m *Told) Parts() ([]Part, error) {
 	for i, e := range experts {
 		saved[i] = savedExpert{e.ID, e.Name, rules[i].String()}
 	}
-	data, err := Marshal(saved)
+	data, err := learn.Marshal(saved)
 	if err != nil {
 		return nil, err
 	}
-	parts = append(slices.Clip(parts), Part{Name: toldPart, Data: data})
+	parts = append(slices.Clip(parts), learn.Part{Name: toldPart, Data: data})
 	for _, t := range m.tallies {
 		s := savedTally{ID: t.source.ID, Name: t.source.Name}
 		for _, fired := range t.fired() {
@@ -165,11 +166,11 @@ func (m *Told) Parts() ([]Part, error) {
 				s.Fired, s.Class, s.Weights = append(s.Fired, []byte(fired)), append(s.Class, class), append(s.Weights, t.cells[fired][class])
 			}
 		}
-		data, err := Marshal(s)
+		data, err := learn.Marshal(s)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, Part{Name: tallyPart + t.source.ID, Data: data})
+		parts = append(parts, learn.Part{Name: tallyPart + t.source.ID, Data: data})
 	}
 	return parts, nil
 }
@@ -183,25 +184,10 @@ func sortedKeys(m map[string]float64) []string {
 	return keys
 }
 
-// splitTold separates a model's own parts from those of the rules it was told.
-func splitTold(parts []Part) (own, told []Part) {
-	if !slices.ContainsFunc(parts, func(p Part) bool { return p.Name == toldPart }) {
-		return parts, nil
-	}
-	for _, p := range parts {
-		if p.Name == toldPart || strings.HasPrefix(p.Name, tallyPart) {
-			told = append(told, p)
-		} else {
-			own = append(own, p)
-		}
-	}
-	return own, told
-}
-
 // decodeTold puts the rules that it was told back on top of a model.
-func decodeTold(inner Model, parts []Part) (Model, error) {
+func decodeTold(inner learn.Model, parts []learn.Part) (learn.Model, error) {
 	m := &Told{inner: inner}
-	if inner.Target() == NoTarget || inner.Schema().Attributes[inner.Target()].Kind != table.Nominal {
+	if inner.Target() == learn.NoTarget || inner.Schema().Attributes[inner.Target()].Kind != table.Nominal {
 		return nil, fmt.Errorf("rules about classes on a model without classes")
 	}
 	for _, p := range parts {
@@ -226,7 +212,7 @@ func decodeTold(inner Model, parts []Part) (Model, error) {
 
 func (m *Told) decodeRules(data []byte) error {
 	var experts []savedExpert
-	if err := Unmarshal(data, &experts); err != nil {
+	if err := learn.Unmarshal(data, &experts); err != nil {
 		return err
 	}
 	known := map[string]bool{}
@@ -245,7 +231,7 @@ func (m *Told) decodeRules(data []byte) error {
 				return fmt.Errorf("a rule that cannot have been told")
 			}
 			r.Evidence = rule.Evidence{}
-			m.rules = append(m.rules, toldRule{r, Source{e.ID, e.Name}})
+			m.rules = append(m.rules, toldRule{r, learn.Source{ID: e.ID, Name: e.Name}})
 		}
 	}
 	if len(m.rules) == 0 {
@@ -256,13 +242,13 @@ func (m *Told) decodeRules(data []byte) error {
 
 func (m *Told) decodeTally(data []byte) error {
 	var s savedTally
-	if err := Unmarshal(data, &s); err != nil {
+	if err := learn.Unmarshal(data, &s); err != nil {
 		return err
 	}
 	if len(s.Fired) != len(s.Class) || len(s.Fired) != len(s.Weights) {
 		return fmt.Errorf("a tally whose columns differ in length")
 	}
-	t := newTally(Source{s.ID, s.Name})
+	t := newTally(learn.Source{ID: s.ID, Name: s.Name})
 	if slices.ContainsFunc(m.tallies, func(have *tally) bool { return have.source.ID == s.ID }) {
 		return fmt.Errorf("two tallies of one source")
 	}

@@ -1,4 +1,4 @@
-package learn
+package expert
 
 import (
 	"context"
@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
 
 // Begin starts to learn more rows.
-func (m *Told) Begin(source Source) (Update, error) {
-	inner, err := ability[Updater](m, "learn more rows")
+func (m *Told) Begin(source learn.Source) (learn.Update, error) {
+	inner, err := ability[learn.Updater](m, "learn more rows")
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +30,7 @@ func (m *Told) Begin(source Source) (Update, error) {
 
 type toldUpdate struct {
 	told   *Told
-	update Update
+	update learn.Update
 	tally  *tally
 
 	schema *table.Schema // that the rules are compiled for
@@ -53,7 +54,7 @@ func (u *toldUpdate) Add(ctx context.Context, t *table.Table) error {
 }
 
 // Freeze returns the model of all rows so far with the same rules.
-func (u *toldUpdate) Freeze(ctx context.Context) (Model, error) {
+func (u *toldUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 	inner, err := u.update.Freeze(ctx)
 	if err != nil {
 		return nil, err
@@ -75,8 +76,8 @@ var ErrToldOthers = errors.New("the two models were told different rules")
 
 // Merge returns the model of both models' rows. Both must have been told the
 // same rules, which count once.
-func (m *Told) Merge(ctx context.Context, other Model) (Model, error) {
-	inner, err := ability[Merger](m, "be merged")
+func (m *Told) Merge(ctx context.Context, other learn.Model) (learn.Model, error) {
+	inner, err := ability[learn.Merger](m, "be merged")
 	if err != nil {
 		return nil, err
 	}
@@ -148,8 +149,8 @@ func placed(fired string, place []int, width int) string {
 }
 
 // Tell hands an expert's WHEN … EXPECT rules on to the model itself.
-func (m *Told) Tell(ctx context.Context, rules *rule.Base, expert Source) (Model, error) {
-	inner, err := ability[Teller](m, "take WHEN … EXPECT rules in")
+func (m *Told) Tell(ctx context.Context, rules *rule.Base, expert learn.Source) (learn.Model, error) {
+	inner, err := ability[learn.Teller](m, "take WHEN … EXPECT rules in")
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +163,8 @@ func (m *Told) Tell(ctx context.Context, rules *rule.Base, expert Source) (Model
 
 // UnitStandings returns how the WHEN … EXPECT rules that the model itself took
 // in fare.
-func (m *Told) UnitStandings() []UnitStanding {
-	inner, err := ability[Teller](m, "")
+func (m *Told) UnitStandings() []learn.UnitStanding {
+	inner, err := ability[learn.Teller](m, "")
 	if err != nil {
 		return nil
 	}
@@ -171,7 +172,7 @@ func (m *Told) UnitStandings() []UnitStanding {
 }
 
 // Experts lists who told the model rules, with the rules of each.
-func (m *Told) Experts() (experts []Source, rules []*rule.Base) {
+func (m *Told) Experts() (experts []learn.Source, rules []*rule.Base) {
 	for i := range m.rules {
 		r := &m.rules[i]
 		if n := len(experts); n == 0 || experts[n-1].ID != r.expert.ID {
@@ -185,9 +186,9 @@ func (m *Told) Experts() (experts []Source, rules []*rule.Base) {
 
 // Sources lists the sources of rows, if the model keeps them apart, and then
 // the experts.
-func (m *Told) Sources() []Source {
-	var sources []Source
-	if inner, ok := m.inner.(Forgetter); ok {
+func (m *Told) Sources() []learn.Source {
+	var sources []learn.Source
+	if inner, ok := m.inner.(learn.Forgetter); ok {
 		sources = slices.Clone(inner.Sources())
 	}
 	experts, _ := m.Experts()
@@ -195,17 +196,17 @@ func (m *Told) Sources() []Source {
 }
 
 // Forget returns the model without some sources of rows, or experts.
-func (m *Told) Forget(ctx context.Context, ids ...string) (Model, error) {
+func (m *Told) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
 	var rows []string
 	experts, _ := m.Experts()
 	for _, id := range ids {
-		if !slices.ContainsFunc(experts, func(s Source) bool { return s.ID == id }) {
+		if !slices.ContainsFunc(experts, func(s learn.Source) bool { return s.ID == id }) {
 			rows = append(rows, id)
 		}
 	}
 	left := &Told{inner: m.inner}
 	if len(rows) > 0 {
-		inner, err := ability[Forgetter](m, "forget rows, only the rules it was told")
+		inner, err := ability[learn.Forgetter](m, "forget rows, only the rules it was told")
 		if err != nil {
 			return nil, err
 		}

@@ -1,9 +1,10 @@
-package learn
+package kept
 
 import (
 	"context"
 	"fmt"
 
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -35,7 +36,7 @@ func (r *Rows) View(ctx context.Context) (*View, error) {
 // one source, and what gathers them. The view reads the table's cells, so it is
 // for the time of learning only; rows that are kept are a copy. A learner that
 // keeps them when it is done never holds them beside all that it learns with.
-func Survey(ctx context.Context, t *table.Table, source Source, target int) (v *View, keep func(ctx context.Context) (*Rows, error), err error) {
+func Survey(ctx context.Context, t *table.Table, source learn.Source, target int) (v *View, keep func(ctx context.Context) (*Rows, error), err error) {
 	j, err := join(ctx, []*block{blockOf(source, t)}, withoutTarget(t, target))
 	if err != nil {
 		return nil, nil, err
@@ -51,7 +52,7 @@ func Survey(ctx context.Context, t *table.Table, source Source, target int) (v *
 
 // ViewOf returns a view of a table as it is.
 func ViewOf(t *table.Table) *View {
-	return &View{t.Schema, t.Weights, &joined{schema: t.Schema, blocks: []*block{blockOf(Source{}, t)}, rows: t.Rows()}}
+	return &View{t.Schema, t.Weights, &joined{schema: t.Schema, blocks: []*block{blockOf(learn.Source{}, t)}, rows: t.Rows()}}
 }
 
 // view puts rows together that differ in weight only.
@@ -137,7 +138,7 @@ func (v *View) Hashes(ctx context.Context) ([]uint64, error) {
 func (v *View) Table(ctx context.Context) (*table.Table, error) {
 	j := v.joined
 	columns := make([]table.Column, len(v.Schema.Attributes))
-	err := Each(ctx, len(columns), func(i int) {
+	err := learn.Each(ctx, len(columns), func(i int) {
 		switch {
 		case v.Schema.Attributes[i].Kind == table.Nominal:
 			columns[i].Codes = j.codes(i)

@@ -1,4 +1,11 @@
-package learn
+// Package expert lets any model listen to rules that an expert tells it, each
+// with a strength: a rule is worth a number of cases, data can outvote it, and
+// its standing says when it has. The blend is the conjugate update of a prior
+// that is worth n cases (Told says how).
+//
+// It wraps models of the contract in learn (learn.Wrapper) and knows no
+// learner.
+package expert
 
 import (
 	"cmp"
@@ -7,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -33,10 +41,11 @@ import (
 // forgetting too. The costs of a row are those of the model and of trying each
 // rule on it.
 //
-// Told has every optional ability; one that the model itself lacks answers
-// with an error. Ability tells them apart.
+// Told is a learn.Wrapper: it has the methods of the abilities that rules
+// change, and the model within does the rest. learn.Ability tells what a model
+// that was told rules can do.
 type Told struct {
-	inner   Model
+	inner   learn.Model
 	rules   []toldRule // those of one expert stand together
 	tallies []*tally   // in the order in which the sources came
 
@@ -49,57 +58,29 @@ type Told struct {
 }
 
 var (
-	_ Updater   = (*Told)(nil)
-	_ Ruler     = (*Told)(nil)
-	_ Explainer = (*Told)(nil)
-	_ Merger    = (*Told)(nil)
-	_ Forgetter = (*Told)(nil)
-	_ Drawer    = (*Told)(nil)
-	_ Density   = (*Told)(nil)
-	_ Asker     = (*Told)(nil)
-	_ Imputer   = (*Told)(nil)
-	_ Keeper    = (*Told)(nil)
-	_ Teller    = (*Told)(nil)
-	_ Excerpter = (*Told)(nil)
+	_ learn.Wrapper   = (*Told)(nil)
+	_ learn.Updater   = (*Told)(nil)
+	_ learn.Ruler     = (*Told)(nil)
+	_ learn.Explainer = (*Told)(nil)
+	_ learn.Merger    = (*Told)(nil)
+	_ learn.Forgetter = (*Told)(nil)
+	_ learn.Asker     = (*Told)(nil)
+	_ learn.Imputer   = (*Told)(nil)
+	_ learn.Teller    = (*Told)(nil)
 )
+
+func init() { learn.RegisterWrapper(toldPart, decodeTold) }
 
 // toldRule is an expert's rule; With and Worth are set.
 type toldRule struct {
 	rule.Rule
-	expert Source
-}
-
-// Ability returns the model as one that has a further ability, such as
-// Updater, if it has it. It sees through Told: a model that was told rules can
-// do what it could before, and take the rules back.
-func Ability[A any](m Model) (A, bool) {
-	able, ok := m.(A)
-	if t, told := m.(*Told); told && ok {
-		_, ok = t.inner.(A)
-		if _, forgets := any(&able).(*Forgetter); forgets {
-			ok = true
-		}
-	}
-	return able, ok
-}
-
-// Keeper is a model that keeps the rows it learnt from.
-type Keeper interface {
-	Model
-	// Kept returns the rows, nil if this model was told not to keep them.
-	Kept() *Rows
-}
-
-// Learnt is rows that a model learnt from, in the model's schema.
-type Learnt struct {
-	Source Source
-	Table  *table.Table
+	expert learn.Source
 }
 
 // CheckTold returns what is wrong with an expert's rules for a model of these
 // columns, or nil.
 func CheckTold(rules *rule.Base, schema *table.Schema, target int) error {
-	if target == NoTarget {
+	if target == learn.NoTarget {
 		return errors.New("rules about classes need a model with a target; this one is a density of all columns")
 	}
 	a := &schema.Attributes[target]
@@ -150,7 +131,7 @@ func testsColumn(tests []rule.Test, column string) bool {
 // before. It needs the rows that the model learnt from, of each source, to
 // know how much speaks against each rule. A rule without WITH is as certain as
 // its worth allows: 1 − 1/(n+2).
-func Tell(ctx context.Context, m Model, rules *rule.Base, expert Source, learnt []Learnt) (*Told, error) {
+func Tell(ctx context.Context, m learn.Model, rules *rule.Base, expert learn.Source, learnt []learn.Learnt) (*Told, error) {
 	if err := CheckTold(rules, m.Schema(), m.Target()); err != nil {
 		return nil, err
 	}
@@ -160,9 +141,9 @@ func Tell(ctx context.Context, m Model, rules *rule.Base, expert Source, learnt 
 // TellWithin is Tell for rules that may name values which this model does not
 // know, but a wider schema: that of the table it learnt from, or of a model
 // which it is about to be merged with.
-func TellWithin(ctx context.Context, m Model, rules *rule.Base, expert Source, learnt []Learnt, known *table.Schema) (*Told, error) {
-	if m.Target() == NoTarget {
-		return nil, CheckTold(rules, known, NoTarget)
+func TellWithin(ctx context.Context, m learn.Model, rules *rule.Base, expert learn.Source, learnt []learn.Learnt, known *table.Schema) (*Told, error) {
+	if m.Target() == learn.NoTarget {
+		return nil, CheckTold(rules, known, learn.NoTarget)
 	}
 	if err := CheckTold(rules, known, known.Index(m.Schema().Attributes[m.Target()].Name)); err != nil {
 		return nil, err
@@ -170,7 +151,7 @@ func TellWithin(ctx context.Context, m Model, rules *rule.Base, expert Source, l
 	return tell(ctx, m, rules, expert, learnt)
 }
 
-func tell(ctx context.Context, m Model, rules *rule.Base, expert Source, learnt []Learnt) (*Told, error) {
+func tell(ctx context.Context, m learn.Model, rules *rule.Base, expert learn.Source, learnt []learn.Learnt) (*Told, error) {
 	t := &Told{inner: m}
 	if told, ok := m.(*Told); ok {
 		t.inner, t.rules = told.inner, slices.Clone(told.rules)
@@ -188,15 +169,15 @@ func tell(ctx context.Context, m Model, rules *rule.Base, expert Source, learnt 
 		}
 		t.rules = slices.Insert(t.rules, at+i, toldRule{r, expert})
 	}
-	if f, ok := t.inner.(Forgetter); ok {
+	if f, ok := t.inner.(learn.Forgetter); ok {
 		for _, s := range f.Sources() {
-			if !isUnitExpert(t.inner, s) && !slices.ContainsFunc(learnt, func(l Learnt) bool { return l.Source.ID == s.ID }) {
+			if !isUnitExpert(t.inner, s) && !slices.ContainsFunc(learnt, func(l learn.Learnt) bool { return l.Source.ID == s.ID }) {
 				return nil, fmt.Errorf("the rows of %s are needed to weigh the rules against them", cmp.Or(s.Name, s.ID, "the anonymous source"))
 			}
 		}
 	}
 	for _, l := range learnt {
-		if err := Fits(t.inner.Schema(), l.Table); err != nil {
+		if err := table.Fits(t.inner.Schema(), l.Table); err != nil {
 			return nil, err
 		}
 		i := slices.IndexFunc(t.tallies, func(have *tally) bool { return have.source.ID == l.Source.ID })
@@ -213,21 +194,23 @@ func tell(ctx context.Context, m Model, rules *rule.Base, expert Source, learnt 
 
 // isUnitExpert reports whether a source is one who told WHEN … EXPECT rules,
 // and so brought no rows.
-func isUnitExpert(m Model, s Source) bool {
-	t, ok := m.(Teller)
-	return ok && slices.ContainsFunc(t.UnitStandings(), func(u UnitStanding) bool { return u.Expert.ID == s.ID })
+func isUnitExpert(m learn.Model, s learn.Source) bool {
+	t, ok := m.(learn.Teller)
+	return ok && slices.ContainsFunc(t.UnitStandings(), func(u learn.UnitStanding) bool { return u.Expert.ID == s.ID })
 }
 
 // Telling returns a learner whose models are told rules once they have learnt.
-func Telling(l Learner, rules *rule.Base, expert Source) Learner { return &telling{l, rules, expert} }
-
-type telling struct {
-	Learner
-	rules  *rule.Base
-	expert Source
+func Telling(l learn.Learner, rules *rule.Base, expert learn.Source) learn.Learner {
+	return &telling{l, rules, expert}
 }
 
-func (l *telling) Learn(ctx context.Context, task Task) (Model, error) {
+type telling struct {
+	learn.Learner
+	rules  *rule.Base
+	expert learn.Source
+}
+
+func (l *telling) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
 	if err := CheckTold(l.rules, task.Table.Schema, task.Target); err != nil {
 		return nil, err
 	}
@@ -239,7 +222,7 @@ func (l *telling) Learn(ctx context.Context, task Task) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return TellWithin(ctx, m, l.rules, l.expert, []Learnt{{task.Source, fitted}}, task.Table.Schema)
+	return TellWithin(ctx, m, l.rules, l.expert, []learn.Learnt{{Source: task.Source, Table: fitted}}, task.Table.Schema)
 }
 
 // watch compiles the rules for tables of one schema. A rule about a column
@@ -259,7 +242,7 @@ func (m *Told) watch(s *table.Schema) []*rule.Matcher {
 // withValues returns the schema with the values that tests name behind those
 // it has, where no code of a table reaches.
 func withValues(s *table.Schema, tests []rule.Test) *table.Schema {
-	wider := CopySchema(s)
+	wider := table.CopySchema(s)
 	var admit func(tests []rule.Test)
 	admit = func(tests []rule.Test) {
 		for i := range tests {
@@ -298,7 +281,7 @@ func (m *Told) ready() *Told {
 			m.classes[i] = -1
 		}
 	}
-	sum := newTally(Source{})
+	sum := newTally(learn.Source{})
 	for _, t := range slices.SortedFunc(slices.Values(m.tallies), func(a, b *tally) int { return cmp.Compare(a.source.ID, b.source.ID) }) {
 		sum.absorb(t, func(fired string) string { return fired })
 	}
@@ -410,8 +393,14 @@ func say(to, p []float64, class int, with, share float64) {
 	to[class] += share * with
 }
 
-// Model returns what was learnt from rows alone.
-func (m *Told) Model() Model { return m.inner }
+// Unwrap returns what was learnt from rows alone.
+func (m *Told) Unwrap() learn.Model { return m.inner }
+
+// Adds reports that rules can be taken back from every model.
+func (m *Told) Adds(ability any) bool {
+	_, forgets := ability.(*learn.Forgetter)
+	return forgets
+}
 
 // Learner returns the name of the model's learner.
 func (m *Told) Learner() string { return m.inner.Learner() }
@@ -423,18 +412,18 @@ func (m *Told) Schema() *table.Schema { return m.schema }
 func (m *Told) Target() int { return m.inner.Target() }
 
 // Size counts the experts' rules too.
-func (m *Told) Size() Size {
+func (m *Told) Size() learn.Size {
 	s := m.inner.Size()
 	s.Rules += len(m.rules)
 	return s
 }
 
 // Predict answers as the model does, and takes the rules into account.
-func (m *Told) Predict(ctx context.Context, t *table.Table, out *Predictions) error {
+func (m *Told) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
 	if err := m.inner.Predict(ctx, t, out); err != nil {
 		return err
 	}
-	return Split(ctx, t.Rows(), func(lo, hi int) {
+	return learn.Split(ctx, t.Rows(), func(lo, hi int) {
 		fired, room := make([]byte, m.width()), make([]float64, out.Classes)
 		for row := lo; row < hi; row++ {
 			if fire(m.fires, t, row, fired) {

@@ -1,18 +1,19 @@
-package learn
+package expert
 
 import (
 	"fmt"
 	"math"
 
 	"github.com/accrete-ml/accrete/internal/stat"
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 )
 
 // Standing is how an expert's rule fares against the rows.
 type Standing struct {
 	Rule      rule.Rule // with the rows it covers and is right on
-	Expert    Source
-	State     State
+	Expert    learn.Source
+	State     learn.State
 	Frequency float64 // of its class among the rows it covers; NaN if there are none
 	Low, High float64 // the 95 % interval of the frequency
 	Behind    []Behind
@@ -21,20 +22,9 @@ type Standing struct {
 // Behind is what one source says of a rule: the weight of its rows that the
 // rule covers, and of those that it is right on.
 type Behind struct {
-	Source           Source
+	Source           learn.Source
 	Covered, Correct float64
 }
-
-// State is what the rows say of an expert's rule.
-type State string
-
-// The states of a rule.
-const (
-	Confirmed State = "confirmed" // its probability lies in the 95 % interval of the rows' frequency
-	Disputed  State = "disputed"  // it does not
-	Outvoted  State = "outvoted"  // disputed, and the answer is the rows'
-	Unmet     State = "unmet"     // no row satisfies its conditions
-)
 
 // Standings returns how each rule fares, in the order in which they were told.
 func (m *Told) Standings() []Standing {
@@ -49,7 +39,7 @@ func (m *Told) Standings() []Standing {
 		if m.Listened() {
 			r.Evidence.Weight = &m.weights[i]
 		}
-		s := Standing{Rule: r, Expert: m.rules[i].expert, State: Unmet, Frequency: math.NaN(), Low: math.NaN(), High: math.NaN()}
+		s := Standing{Rule: r, Expert: m.rules[i].expert, State: learn.Unmet, Frequency: math.NaN(), Low: math.NaN(), High: math.NaN()}
 		if covered > 0 {
 			s.Frequency = min(correct/covered, 1)
 			interval, _ := stat.ErrorRate{Errors: min(correct, covered), Cases: covered}.Interval(0.95, stat.TwoSided)
@@ -68,13 +58,13 @@ func (m *Told) Standings() []Standing {
 
 // verdict compares the answer of the rows that a rule covers, of the expert,
 // and of both together.
-func (m *Told) verdict(i int, within bool, covered float64, of []float64) State {
+func (m *Told) verdict(i int, within bool, covered float64, of []float64) learn.State {
 	if within {
-		return Confirmed
+		return learn.Confirmed
 	}
 	class, r := m.classes[i], &m.rules[i]
 	if class < 0 {
-		return Disputed
+		return learn.Disputed
 	}
 	rows, expert, both := make([]float64, len(of)), make([]float64, len(of)), make([]float64, len(of))
 	for c, w := range of {
@@ -86,10 +76,10 @@ func (m *Told) verdict(i int, within bool, covered float64, of []float64) State 
 		both[c] = share*rows[c] + (1-share)*expert[c]
 	}
 	names := m.schema.Attributes[m.Target()].Values
-	if answer := Best(rows, names); answer != Best(expert, names) && answer == Best(both, names) {
-		return Outvoted
+	if answer := learn.Best(rows, names); answer != learn.Best(expert, names) && answer == learn.Best(both, names) {
+		return learn.Outvoted
 	}
-	return Disputed
+	return learn.Disputed
 }
 
 // String says it in one line.
@@ -97,7 +87,7 @@ func (s Standing) String() string {
 	r := s.Rule
 	r.Evidence = rule.Evidence{}
 	text := fmt.Sprintf("%s: %s: ", r.String(), s.State)
-	if s.State == Unmet {
+	if s.State == learn.Unmet {
 		return text + "no row learnt from satisfies it"
 	}
 	return text + fmt.Sprintf("the rows say %.3g (%.3g to %.3g), %.6g of %.6g", s.Frequency, s.Low, s.High, *s.Rule.Evidence.Correct, *s.Rule.Evidence.Covered)

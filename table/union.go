@@ -1,4 +1,4 @@
-package learn
+package table
 
 import (
 	"cmp"
@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-
-	"github.com/accrete-ml/accrete/table"
 )
 
 // Union returns the schema of rows that came under several schemas: every
@@ -20,10 +18,10 @@ import (
 // order, if there is one; otherwise they are sorted (numbers by value, then
 // names by their bytes). So the union does not depend on the order of the
 // schemas, but for the order of columns that only some of them have.
-func Union(schemas ...*table.Schema) (*table.Schema, error) {
+func Union(schemas ...*Schema) (*Schema, error) {
 	index := map[string]int{} // of a column in the union
 	seen := map[string]int{}  // the last schema that had the column
-	var union table.Schema
+	var union Schema
 	var dictionaries [][][]string // of each column
 	for nth, s := range schemas {
 		for i := range s.Attributes {
@@ -36,7 +34,7 @@ func Union(schemas ...*table.Schema) (*table.Schema, error) {
 			if !known {
 				at = len(union.Attributes)
 				index[a.Name] = at
-				union.Attributes = append(union.Attributes, table.Attribute{Name: a.Name, Kind: a.Kind})
+				union.Attributes = append(union.Attributes, Attribute{Name: a.Name, Kind: a.Kind})
 				dictionaries = append(dictionaries, nil)
 			}
 			u := &union.Attributes[at]
@@ -48,7 +46,7 @@ func Union(schemas ...*table.Schema) (*table.Schema, error) {
 		}
 	}
 	for i := range union.Attributes {
-		if union.Attributes[i].Kind == table.Nominal {
+		if union.Attributes[i].Kind == Nominal {
 			union.Attributes[i].Values = unionValues(dictionaries[i])
 		}
 	}
@@ -90,7 +88,7 @@ func SortValues(values []string) {
 	}
 	all := make([]parsed, len(values))
 	for i, v := range values {
-		x, isNumber := number(v)
+		x, isNumber := finite(v)
 		all[i] = parsed{v, x, 0}
 		if !isNumber {
 			all[i] = parsed{v, 0, 1}
@@ -104,8 +102,8 @@ func SortValues(values []string) {
 	}
 }
 
-// number reads a value that is written as a finite number.
-func number(value string) (float64, bool) {
+// finite reads a value that is written as a finite number.
+func finite(value string) (float64, bool) {
 	x, err := strconv.ParseFloat(value, 64)
 	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
@@ -113,7 +111,7 @@ func number(value string) (float64, bool) {
 // Fits returns an error unless the table has the schema's columns, in order
 // and of the same kinds, with dictionaries that are the beginning of the
 // schema's: what a model needs so that it can trust the codes it reads.
-func Fits(schema *table.Schema, t *table.Table) error {
+func Fits(schema *Schema, t *Table) error {
 	if t.Schema == schema {
 		return nil
 	}
@@ -138,7 +136,7 @@ func Fits(schema *table.Schema, t *table.Table) error {
 // Extends returns an error unless a table's schema has the model's columns, in
 // order, and its dictionaries begin with the model's values: what an update
 // needs.
-func Extends(model, s *table.Schema) error {
+func Extends(model, s *Schema) error {
 	want, have := model.Attributes, s.Attributes
 	if len(want) != len(have) {
 		return fmt.Errorf("the table has %d columns, the model %d; conform it to the model's schema first", len(have), len(want))

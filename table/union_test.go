@@ -1,17 +1,16 @@
-package learn
+package table
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/accrete-ml/accrete/table"
 	"pgregory.net/rapid"
 )
 
 // nominal returns a schema of one nominal column.
-func nominal(name string, values ...string) *table.Schema {
-	return &table.Schema{Attributes: []table.Attribute{{Name: name, Values: values}}}
+func nominal(name string, values ...string) *Schema {
+	return &Schema{Attributes: []Attribute{{Name: name, Values: values}}}
 }
 
 func TestUnion(t *testing.T) {
@@ -26,7 +25,7 @@ func TestUnion(t *testing.T) {
 		{[][]string{{"10", "x"}, {"9", "-1"}, {"1e1", "Inf"}}, []string{"-1", "9", "10", "1e1", "Inf", "x"}}, // numbers by value
 		{[][]string{{}, {}}, nil},
 	} {
-		var schemas []*table.Schema
+		var schemas []*Schema
 		for _, d := range c.dictionaries {
 			schemas = append(schemas, nominal("a", d...))
 		}
@@ -41,8 +40,8 @@ func TestUnion(t *testing.T) {
 }
 
 func TestUnionOfColumns(t *testing.T) {
-	a := &table.Schema{Attributes: []table.Attribute{{Name: "x", Kind: table.Numeric}, {Name: "y", Values: []string{"1"}}}}
-	b := &table.Schema{Attributes: []table.Attribute{{Name: "y", Values: []string{"2"}}, {Name: "x", Kind: table.Numeric, Date: true}, {Name: "z", Kind: table.Numeric}}}
+	a := &Schema{Attributes: []Attribute{{Name: "x", Kind: Numeric}, {Name: "y", Values: []string{"1"}}}}
+	b := &Schema{Attributes: []Attribute{{Name: "y", Values: []string{"2"}}, {Name: "x", Kind: Numeric, Date: true}, {Name: "z", Kind: Numeric}}}
 	u, err := Union(a, b)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +52,7 @@ func TestUnionOfColumns(t *testing.T) {
 	if _, err := Union(a, nominal("x", "1")); err == nil || !strings.Contains(err.Error(), `"x" is numeric in one source and nominal in another`) {
 		t.Errorf("a column of two kinds: %v", err)
 	}
-	twice := &table.Schema{Attributes: []table.Attribute{{Name: "x"}, {Name: "x"}}}
+	twice := &Schema{Attributes: []Attribute{{Name: "x"}, {Name: "x"}}}
 	if _, err := Union(twice); err == nil {
 		t.Error("a schema with two columns of one name is accepted")
 	}
@@ -66,11 +65,11 @@ func TestUnionLaws(t *testing.T) {
 	dictionary := rapid.SliceOfNDistinct(value, 0, 6, rapid.ID[string])
 	rapid.Check(t, func(t *rapid.T) {
 		dictionaries := rapid.SliceOfN(dictionary, 1, 4).Draw(t, "dictionaries")
-		var schemas, turned []*table.Schema
+		var schemas, turned []*Schema
 		all := map[string]bool{}
 		for _, d := range dictionaries {
 			schemas = append(schemas, nominal("a", slices.Clone(d)...))
-			turned = append([]*table.Schema{schemas[len(schemas)-1]}, turned...)
+			turned = append([]*Schema{schemas[len(schemas)-1]}, turned...)
 			for _, v := range d {
 				all[v] = true
 			}
@@ -103,24 +102,24 @@ func TestUnionLaws(t *testing.T) {
 }
 
 func TestFits(t *testing.T) {
-	schema := &table.Schema{Attributes: []table.Attribute{{Name: "a", Values: []string{"x", "y"}}, {Name: "b", Kind: table.Numeric}}}
-	columns := []table.Column{{Codes: []int32{0}}, {Floats: []float64{1}}}
-	with := func(change func(s *table.Schema)) *table.Table {
+	schema := &Schema{Attributes: []Attribute{{Name: "a", Values: []string{"x", "y"}}, {Name: "b", Kind: Numeric}}}
+	columns := []Column{{Codes: []int32{0}}, {Floats: []float64{1}}}
+	with := func(change func(s *Schema)) *Table {
 		s := CopySchema(schema)
 		change(s)
-		return &table.Table{Schema: s, Columns: columns}
+		return &Table{Schema: s, Columns: columns}
 	}
 	for what, c := range map[string]struct {
-		table *table.Table
+		table *Table
 		says  string
 	}{
-		"itself":        {&table.Table{Schema: schema, Columns: columns}, ""},
-		"a copy":        {with(func(*table.Schema) {}), ""},
-		"fewer values":  {with(func(s *table.Schema) { s.Attributes[0].Values = []string{"x"} }), ""},
-		"more values":   {with(func(s *table.Schema) { s.Attributes[0].Values = []string{"x", "y", "z"} }), "has 3 values, the model knows 2"},
-		"another name":  {with(func(s *table.Schema) { s.Attributes[1].Name = "c" }), `is "c" (numeric), expected "b" (numeric)`},
-		"another kind":  {with(func(s *table.Schema) { s.Attributes[1].Kind = table.Nominal }), `is "b" (nominal), expected "b" (numeric)`},
-		"fewer columns": {with(func(s *table.Schema) { s.Attributes = s.Attributes[:1] }), "has 1 columns, the model 2"},
+		"itself":        {&Table{Schema: schema, Columns: columns}, ""},
+		"a copy":        {with(func(*Schema) {}), ""},
+		"fewer values":  {with(func(s *Schema) { s.Attributes[0].Values = []string{"x"} }), ""},
+		"more values":   {with(func(s *Schema) { s.Attributes[0].Values = []string{"x", "y", "z"} }), "has 3 values, the model knows 2"},
+		"another name":  {with(func(s *Schema) { s.Attributes[1].Name = "c" }), `is "c" (numeric), expected "b" (numeric)`},
+		"another kind":  {with(func(s *Schema) { s.Attributes[1].Kind = Nominal }), `is "b" (nominal), expected "b" (numeric)`},
+		"fewer columns": {with(func(s *Schema) { s.Attributes = s.Attributes[:1] }), "has 1 columns, the model 2"},
 	} {
 		err := Fits(schema, c.table)
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {

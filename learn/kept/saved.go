@@ -1,4 +1,4 @@
-package learn
+package kept
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -38,14 +39,14 @@ const rowsFormat = 2
 
 // Parts returns the saved form: one part a source, the same to the byte as
 // long as the source brings nothing new.
-func (r *Rows) Parts() ([]Part, error) {
-	parts := make([]Part, len(r.blocks))
+func (r *Rows) Parts() ([]learn.Part, error) {
+	parts := make([]learn.Part, len(r.blocks))
 	for i, b := range r.blocks {
 		data, err := b.save()
 		if err != nil {
 			return nil, err
 		}
-		parts[i] = Part{Name: rowsPart + b.source.ID, Data: data}
+		parts[i] = learn.Part{Name: rowsPart + b.source.ID, Data: data}
 	}
 	return parts, nil
 }
@@ -55,7 +56,7 @@ func (b *block) save() ([]byte, error) {
 	for _, a := range b.schema.Attributes {
 		s.Columns = append(s.Columns, savedAttribute{a.Name, a.Kind == table.Numeric, a.Date, a.Values})
 	}
-	_ = Each(context.Background(), len(b.columns), func(i int) { // which does not end
+	_ = learn.Each(context.Background(), len(b.columns), func(i int) { // which does not end
 		if a := &b.schema.Attributes[i]; a.Kind == table.Numeric {
 			s.Cells[i] = packFloats(b.columns[i].floats)
 		} else {
@@ -70,7 +71,7 @@ func (b *block) save() ([]byte, error) {
 		p := packFloats(b.counts)
 		s.Counts = &p
 	}
-	return marshalLarge(s, s.size())
+	return learn.MarshalSized(s, s.size())
 }
 
 // size returns about as many bytes as the saved form takes, and not less.
@@ -95,7 +96,7 @@ func (s *savedBlock) size() int {
 
 // DecodeRows reads the parts that Parts wrote, in their order. It leaves
 // other parts alone.
-func DecodeRows(parts []Part) (*Rows, error) {
+func DecodeRows(parts []learn.Part) (*Rows, error) {
 	r := &Rows{}
 	for _, p := range parts {
 		if !strings.HasPrefix(p.Name, rowsPart) {
@@ -118,7 +119,7 @@ func DecodeRows(parts []Part) (*Rows, error) {
 
 func decodeBlock(data []byte) (*block, error) {
 	var s savedBlock
-	if err := Unmarshal(data, &s); err != nil {
+	if err := learn.Unmarshal(data, &s); err != nil {
 		return nil, err
 	}
 	if s.Format != rowsFormat {
@@ -127,7 +128,7 @@ func decodeBlock(data []byte) (*block, error) {
 	if s.Rows < 0 || s.Rows > math.MaxInt32 || len(s.Cells) != len(s.Columns) || s.Rows > 0 && len(s.Cells) == 0 {
 		return nil, fmt.Errorf("%d rows with cells for %d of %d columns", s.Rows, len(s.Cells), len(s.Columns))
 	}
-	b := &block{source: Source{s.ID, s.Name}, schema: &table.Schema{}, rows: s.Rows}
+	b := &block{source: learn.Source{ID: s.ID, Name: s.Name}, schema: &table.Schema{}, rows: s.Rows}
 	for _, c := range s.Columns {
 		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date}
 		if c.Numeric {
@@ -137,19 +138,19 @@ func decodeBlock(data []byte) (*block, error) {
 			}
 		} else {
 			inOrder := slices.Clone(c.Values)
-			SortValues(inOrder)
+			table.SortValues(inOrder)
 			if !slices.Equal(slices.Compact(inOrder), c.Values) {
 				return nil, fmt.Errorf("values of column %q are not in order", c.Name)
 			}
 		}
 		b.schema.Attributes = append(b.schema.Attributes, a)
 	}
-	if err := Distinct(b.schema); err != nil {
+	if err := table.Distinct(b.schema); err != nil {
 		return nil, err
 	}
 	b.columns = make([]cells, len(s.Cells))
 	wrong := make([]error, len(s.Cells))
-	_ = Each(context.Background(), len(s.Cells), func(i int) { // which does not end
+	_ = learn.Each(context.Background(), len(s.Cells), func(i int) { // which does not end
 		if a := &b.schema.Attributes[i]; a.Kind == table.Numeric {
 			b.columns[i].floats, wrong[i] = s.Cells[i].unpackFloats(s.Rows)
 		} else {

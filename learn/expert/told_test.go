@@ -1,4 +1,4 @@
-package learn_test
+package expert_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	_ "github.com/accrete-ml/accrete/learners/bayes"
 	_ "github.com/accrete-ml/accrete/learners/prior"
 	_ "github.com/accrete-ml/accrete/learners/tree"
@@ -56,17 +57,17 @@ func parse(t testing.TB, text string) *rule.Base {
 	return base
 }
 
-func told(t testing.TB, learner string, tab *table.Table, source, rules string) *learn.Told {
+func told(t testing.TB, learner string, tab *table.Table, source, rules string) *expert.Told {
 	t.Helper()
 	l, err := learn.New(learner, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := learn.Telling(l, parse(t, rules), learn.Source{ID: "expert"}).Learn(ctx, learn.Task{Table: tab, Target: 2, Source: learn.Source{ID: source}})
+	m, err := expert.Telling(l, parse(t, rules), learn.Source{ID: "expert"}).Learn(ctx, learn.Task{Table: tab, Target: 2, Source: learn.Source{ID: source}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.(*learn.Told)
+	return m.(*expert.Told)
 }
 
 func answers(t testing.TB, m learn.Model, tab *table.Table) *learn.Predictions {
@@ -93,8 +94,8 @@ func ExampleTell() {
 	rows, _ := table.New(schema, []table.Column{{Codes: []int32{0, 0, 1, 1}}, {Codes: []int32{0, 1, 1, 1}}}, nil)
 	l, _ := learn.New("prior", nil)
 	m, _ := l.Learn(ctx, learn.Task{Table: rows, Target: 1})
-	expert, _ := rule.Parse("expert", []byte("IF fever = high THEN illness = flu WITH 0.9 WORTH 6"))
-	told, err := learn.Tell(ctx, m, expert, learn.Source{ID: "expert"}, []learn.Learnt{{Table: rows}})
+	said, _ := rule.Parse("expert", []byte("IF fever = high THEN illness = flu WITH 0.9 WORTH 6"))
+	told, err := expert.Tell(ctx, m, said, learn.Source{ID: "expert"}, []learn.Learnt{{Table: rows}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -168,13 +169,13 @@ func TestRefused(t *testing.T) {
 		"WHEN x (1) WORTH 2 EXPECT age ~ 3 ± 1":                      "WHEN",
 		"":                                                           "no rules",
 	} {
-		_, err := learn.Telling(l, parse(t, rules), learn.Source{}).Learn(ctx, learn.Task{Table: tab, Target: 2})
+		_, err := expert.Telling(l, parse(t, rules), learn.Source{}).Learn(ctx, learn.Task{Table: tab, Target: 2})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, expected one with %q", rules, err, want)
 		}
 	}
 	m, _ := l.Learn(ctx, learn.Task{Table: tab, Target: 2, Source: learn.Source{ID: "a", Name: "a.csv"}})
-	if _, err := learn.Tell(ctx, m, parse(t, "IF age > 3 THEN illness = flu WORTH 1"), learn.Source{}, nil); err == nil || !strings.Contains(err.Error(), "rows of a.csv") {
+	if _, err := expert.Tell(ctx, m, parse(t, "IF age > 3 THEN illness = flu WORTH 1"), learn.Source{}, nil); err == nil || !strings.Contains(err.Error(), "rows of a.csv") {
 		t.Errorf("rules weighed against no rows: %v", err)
 	}
 }
@@ -186,7 +187,7 @@ func TestAbility(t *testing.T) {
 	if _, ok := learn.Ability[learn.Drawer](m); ok {
 		t.Error("prior cannot be drawn, told or not")
 	}
-	if _, err := m.Graph(); err == nil || err.Error() != "a prior model cannot be drawn" {
+	if _, err := m.Ask(tab, 0, 0); err == nil || err.Error() != "a prior model cannot be asked for any column" {
 		t.Error(err)
 	}
 	if _, ok := learn.Ability[learn.Updater](m); !ok {
@@ -234,11 +235,11 @@ func TestWorth(t *testing.T) {
 		tab := drawPatients(rt, t, "rows")
 		name := rapid.SampledFrom(learners).Draw(rt, "learner")
 		idle := told(t, name, tab, "a", drawRules(rt, 0))
-		near(rt, "worth 0", answers(t, idle, tab).P, answers(t, idle.Model(), tab).P, 1e-12)
+		near(rt, "worth 0", answers(t, idle, tab).P, answers(t, idle.Unwrap(), tab).P, 1e-12)
 
 		with := rapid.Float64Range(0, 1).Draw(rt, "with")
 		sure := told(t, name, tab, "a", fmt.Sprintf("IF age > 4 THEN illness = cold WITH %v WORTH 1e14", with))
-		got, plain := answers(t, sure, tab), answers(t, sure.Model(), tab)
+		got, plain := answers(t, sure, tab), answers(t, sure.Unwrap(), tab)
 		cold := int(sure.Schema().Attributes[2].Code("cold"))
 		for row, age := range tab.Columns[1].Floats {
 			if age > 4 {
@@ -262,11 +263,11 @@ func TestLife(t *testing.T) {
 		both := append(texts(a), texts(b)...)
 		all := patients(t, both...)
 		want := told(t, name, all, "all", rules)
-		same := func(what string, got learn.Model, want *learn.Told) {
+		same := func(what string, got learn.Model, want *expert.Told) {
 			rt.Helper()
 			near(rt, what, answers(t, got, all).P, answers(t, want, all).P, 1e-9)
-			if fmt.Sprint(got.(*learn.Told).Standings()) != fmt.Sprint(want.Standings()) {
-				rt.Errorf("%s: %v, expected %v", what, got.(*learn.Told).Standings(), want.Standings())
+			if fmt.Sprint(got.(*expert.Told).Standings()) != fmt.Sprint(want.Standings()) {
+				rt.Errorf("%s: %v, expected %v", what, got.(*expert.Told).Standings(), want.Standings())
 			}
 		}
 		merged, err := one.Merge(ctx, other)
@@ -292,16 +293,16 @@ func TestLife(t *testing.T) {
 			rt.Fatal(err)
 		}
 		same("updated", updated, want)
-		left, err := updated.(*learn.Told).Forget(ctx, "b")
+		left, err := updated.(*expert.Told).Forget(ctx, "b")
 		if err != nil {
 			rt.Fatal(err)
 		}
 		same("forgotten", left, one)
-		plain, err := left.(*learn.Told).Forget(ctx, "expert")
+		plain, err := left.(*expert.Told).Forget(ctx, "expert")
 		if err != nil {
 			rt.Fatal(err)
 		}
-		near(rt, "the expert forgotten", answers(t, plain, all).P, answers(t, one.Model(), all).P, 0)
+		near(rt, "the expert forgotten", answers(t, plain, all).P, answers(t, one.Unwrap(), all).P, 0)
 
 		data, err := learn.Encode(updated)
 		if err != nil {
@@ -373,14 +374,14 @@ func TestForgottenValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left, err := both.(*learn.Told).Forget(ctx, "a")
+	left, err := both.(*expert.Told).Forget(ctx, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := left.(*learn.Told).Standings()[0]; s.State != learn.Unmet {
+	if s := left.(*expert.Told).Standings()[0]; s.State != learn.Unmet {
 		t.Errorf("%v, expected unmet", s)
 	}
-	near(t, "silent", answers(t, left, tab).P, answers(t, left.(*learn.Told).Model(), tab).P, 0)
+	near(t, "silent", answers(t, left, tab).P, answers(t, left.(*expert.Told).Unwrap(), tab).P, 0)
 	data, err := learn.Encode(left)
 	if err != nil {
 		t.Fatal(err)
@@ -394,10 +395,10 @@ func TestMergeOthers(t *testing.T) {
 	tab := patients(t, "high 40 flu", "none 20 cold")
 	a := told(t, "bayes", tab, "a", "IF fever = high THEN illness = flu WORTH 9")
 	b := told(t, "bayes", tab, "b", "IF fever = high THEN illness = flu WORTH 8")
-	if _, err := a.Merge(ctx, b); !errors.Is(err, learn.ErrToldOthers) {
+	if _, err := a.Merge(ctx, b); !errors.Is(err, expert.ErrToldOthers) {
 		t.Error(err)
 	}
-	if _, err := a.Merge(ctx, b.Model()); !errors.Is(err, learn.ErrToldOthers) {
+	if _, err := a.Merge(ctx, b.Unwrap()); !errors.Is(err, expert.ErrToldOthers) {
 		t.Error(err)
 	}
 }
@@ -422,7 +423,7 @@ func FuzzDecodeTold(f *testing.F) {
 				t.Errorf("probability %v", p)
 			}
 		}
-		m.(*learn.Told).Standings()
+		m.(*expert.Told).Standings()
 	})
 }
 

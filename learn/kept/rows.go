@@ -1,4 +1,10 @@
-package learn
+// Package kept is the ground of learners that keep the rows they learnt from:
+// each source's distinct rows with their weights, packed (Rows), read without
+// a copy (View), saved source by source (Lesson), and learnt again when more
+// come, when models are merged and when a source is forgotten (Relearner).
+//
+// It stands between learn, whose contract it fulfils, and the learners.
+package kept
 
 import (
 	"cmp"
@@ -10,6 +16,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/radix"
 	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -31,7 +38,7 @@ type Rows struct {
 // adding them up keeps sums exact: however rows are spread over sources, the
 // same products are added in the same order in the end.
 type block struct {
-	source  Source
+	source  learn.Source
 	schema  *table.Schema // values in canonical order
 	columns []cells
 	weights []float64 // nil: all 1
@@ -55,7 +62,7 @@ type cells struct {
 const narrowMissing = math.MaxUint8
 
 // blockOf returns a block that reads a table's cells where they are.
-func blockOf(source Source, t *table.Table) *block {
+func blockOf(source learn.Source, t *table.Table) *block {
 	b := &block{source: source, schema: t.Schema, columns: make([]cells, len(t.Columns)), weights: t.Weights, rows: t.Rows()}
 	for i, c := range t.Columns {
 		b.columns[i] = cells{codes: c.Codes, floats: c.Floats}
@@ -67,7 +74,7 @@ func blockOf(source Source, t *table.Table) *block {
 // are there. It is not safe for concurrent use.
 type Gathering struct {
 	base    *Rows
-	source  Source
+	source  learn.Source
 	target  int
 	known   *table.Schema
 	pending []*block // sizes at least halve from one to the next
@@ -77,35 +84,8 @@ type Gathering struct {
 // left out, unless there is no target (NoTarget). Values that the known
 // schema has do not count as declared by this source just because tables
 // made to fit that schema list them; nil if there was no model before.
-func (r *Rows) Gather(source Source, target int, known *table.Schema) *Gathering {
+func (r *Rows) Gather(source learn.Source, target int, known *table.Schema) *Gathering {
 	return &Gathering{base: r, source: source, target: target, known: known}
-}
-
-// Begin returns an update that adds rows of one source to those of a model.
-// Adding only gathers; freezing learns again, once for all rows.
-func (r *Rows) Begin(source Source, m Model, relearn func(ctx context.Context, rows *Rows) (Model, error)) Update {
-	return &relearning{m.Schema(), r.Gather(source, m.Target(), m.Schema()), relearn}
-}
-
-type relearning struct {
-	schema    *table.Schema // of the model
-	gathering *Gathering
-	relearn   func(ctx context.Context, rows *Rows) (Model, error)
-}
-
-func (u *relearning) Add(ctx context.Context, t *table.Table) error {
-	if err := Extends(u.schema, t.Schema); err != nil {
-		return err
-	}
-	return u.gathering.Add(ctx, t)
-}
-
-func (u *relearning) Freeze(ctx context.Context) (Model, error) {
-	rows, err := u.gathering.Rows(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return u.relearn(ctx, rows)
 }
 
 // Add takes in the table's rows. The table is not kept.
@@ -177,7 +157,7 @@ func (g *Gathering) digest(ctx context.Context, t *table.Table) (*block, error) 
 // withoutTarget returns what tells the rows whose target is missing; nil if
 // there is no target.
 func withoutTarget(t *table.Table, target int) func(row int) bool {
-	if target == NoTarget {
+	if target == learn.NoTarget {
 		return nil
 	}
 	cells := t.Columns[target]
@@ -216,26 +196,32 @@ func dropIdle(values []string, known int, codes []int32) ([]string, []int32) {
 	return kept, recoded
 }
 
-// Merge returns both models' rows. What a source with the same ID brought to
-// both is counted twice, as learning a file twice is.
-func (r *Rows) Merge(ctx context.Context, other *Rows) (*Rows, error) {
-	blocks := slices.Clone(r.blocks)
-	for _, b := range other.blocks {
-		i := slices.IndexFunc(blocks, func(have *block) bool { return have.source.ID == b.source.ID })
-		if i < 0 {
-			blocks = append(blocks, b)
-			continue
+// MergeRows returns the rows of several models. What a source with the same ID
+// brought to more than one is counted as often, as learning a file twice is.
+func MergeRows(ctx context.Context, models ...*Rows) (*Rows, error) {
+	var merged []*block
+	of := map[string][]*block{}
+	for _, r := range models {
+		for _, b := range r.blocks {
+			if of[b.source.ID] == nil {
+				merged = append(merged, b)
+			}
+			of[b.source.ID] = append(of[b.source.ID], b)
 		}
-		joined, err := joinBlocks(ctx, blocks[i].source, []*block{blocks[i], b})
-		if err != nil {
-			return nil, err
-		}
-		blocks[i] = joined
 	}
-	if _, err := unionSchema(blocks); err != nil {
+	for i, b := range merged {
+		if same := of[b.source.ID]; len(same) > 1 {
+			joined, err := joinBlocks(ctx, b.source, same)
+			if err != nil {
+				return nil, err
+			}
+			merged[i] = joined
+		}
+	}
+	if _, err := unionSchema(merged); err != nil {
 		return nil, err
 	}
-	return &Rows{blocks}, nil
+	return &Rows{merged}, nil
 }
 
 // Forget returns the rows of the other sources.
@@ -259,8 +245,8 @@ func (r *Rows) Forget(ids ...string) (*Rows, error) {
 }
 
 // Sources lists the sources in the order in which they came.
-func (r *Rows) Sources() []Source {
-	sources := make([]Source, len(r.blocks))
+func (r *Rows) Sources() []learn.Source {
+	sources := make([]learn.Source, len(r.blocks))
 	for i, b := range r.blocks {
 		sources[i] = b.source
 	}
@@ -311,12 +297,12 @@ func unionSchema(blocks []*block) (*table.Schema, error) {
 	for i, b := range blocks {
 		schemas[i] = b.schema
 	}
-	s, err := Union(schemas...)
+	s, err := table.Union(schemas...)
 	if err != nil {
 		return nil, err
 	}
 	for i := range s.Attributes {
-		SortValues(s.Attributes[i].Values)
+		table.SortValues(s.Attributes[i].Values)
 	}
 	return s, nil
 }
@@ -372,7 +358,7 @@ func join(ctx context.Context, blocks []*block, leave func(row int) bool) (*join
 }
 
 // joinBlocks makes one block of several.
-func joinBlocks(ctx context.Context, source Source, blocks []*block) (*block, error) {
+func joinBlocks(ctx context.Context, source learn.Source, blocks []*block) (*block, error) {
 	j, err := join(ctx, blocks, nil)
 	if err != nil {
 		return nil, err
@@ -381,9 +367,9 @@ func joinBlocks(ctx context.Context, source Source, blocks []*block) (*block, er
 }
 
 // block returns a copy of the rows.
-func (j *joined) block(ctx context.Context, source Source) (*block, error) {
+func (j *joined) block(ctx context.Context, source learn.Source) (*block, error) {
 	b := &block{source: source, schema: j.schema, columns: make([]cells, len(j.schema.Attributes)), weights: j.weights, counts: j.counts, rows: j.rows}
-	err := Each(ctx, len(b.columns), func(i int) {
+	err := learn.Each(ctx, len(b.columns), func(i int) {
 		c := &b.columns[i]
 		switch a := &j.schema.Attributes[i]; {
 		case a.Kind == table.Numeric:
@@ -533,7 +519,7 @@ func fit(b *block, schema *table.Schema) *block {
 		}
 		fitted.columns[i] = b.columns[from]
 		if own := &b.schema.Attributes[from]; !slices.Equal(own.Values, a.Values) {
-			fitted.recode[i] = Recoding(own, a)
+			fitted.recode[i] = table.Recoding(own, a)
 		}
 	}
 	return &fitted
@@ -592,7 +578,7 @@ func compareRows(a *block, i int, b *block, j int) int {
 // column that is missing throughout might as well not be there. What must be
 // chosen at random but depend on the row alone is chosen by it.
 func HashRows(ctx context.Context, t *table.Table) ([]uint64, error) {
-	return blockOf(Source{}, t).hashes(ctx)
+	return blockOf(learn.Source{}, t).hashes(ctx)
 }
 
 func (b *block) hashes(ctx context.Context) ([]uint64, error) {
@@ -614,7 +600,7 @@ func (b *block) hashes(ctx context.Context) ([]uint64, error) {
 		}
 	}
 	hashes := make([]uint64, b.rows)
-	err := Split(ctx, b.rows, func(lo, hi int) {
+	err := learn.Split(ctx, b.rows, func(lo, hi int) {
 		part := hashes[lo:hi]
 		for i, column := range b.columns {
 			if column.narrow != nil {
@@ -682,8 +668,8 @@ func HoldOut(hash, seed uint64, weight, share float64) float64 {
 }
 
 // Learnt returns each source's rows, in a model's schema.
-func (r *Rows) Learnt(ctx context.Context, schema *table.Schema) ([]Learnt, error) {
-	all := make([]Learnt, len(r.blocks))
+func (r *Rows) Learnt(ctx context.Context, schema *table.Schema) ([]learn.Learnt, error) {
+	all := make([]learn.Learnt, len(r.blocks))
 	for i, b := range r.blocks {
 		t, err := (&Rows{[]*block{b}}).Table(ctx)
 		if err != nil {
@@ -692,7 +678,7 @@ func (r *Rows) Learnt(ctx context.Context, schema *table.Schema) ([]Learnt, erro
 		if t, _, err = table.Conform(t, schema, false); err != nil {
 			return nil, err
 		}
-		all[i] = Learnt{b.source, t}
+		all[i] = learn.Learnt{Source: b.source, Table: t}
 	}
 	return all, nil
 }

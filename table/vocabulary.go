@@ -1,11 +1,8 @@
-package learn
+package table
 
 import (
 	"fmt"
 	"slices"
-
-	"github.com/accrete-ml/accrete/internal/spell"
-	"github.com/accrete-ml/accrete/table"
 )
 
 // Vocabulary is the dictionaries of an update in the making: those of the
@@ -13,16 +10,16 @@ import (
 // them. It knows which values belong to the source of the update, so that
 // they, and no others, can leave with it.
 type Vocabulary struct {
-	schema  *table.Schema
-	whole   bool          // every value is the source's own
-	brought [][]bool      // otherwise, of each column and value: it is
-	last    *table.Schema // the last one found to be the same
+	schema  *Schema
+	whole   bool     // every value is the source's own
+	brought [][]bool // otherwise, of each column and value: it is
+	last    *Schema  // the last one found to be the same
 }
 
 // NewVocabulary begins with the values of a model's schema, which nobody
 // changes. Those of the source's own schema, if the model knows the source
 // already, belong to it.
-func NewVocabulary(known, own *table.Schema) *Vocabulary {
+func NewVocabulary(known, own *Schema) *Vocabulary {
 	v := &Vocabulary{schema: known, last: known}
 	if own == nil {
 		return v
@@ -60,11 +57,11 @@ func (v *Vocabulary) owns(column, value int) bool {
 
 // Schema returns the dictionaries so far. It is not changed by Admit, which
 // makes a new one.
-func (v *Vocabulary) Schema() *table.Schema { return v.schema }
+func (v *Vocabulary) Schema() *Schema { return v.schema }
 
 // Same reports whether the codes of a schema are those of the vocabulary. It
 // takes next to no time for a schema that was found to be the same before.
-func (v *Vocabulary) Same(s *table.Schema) bool {
+func (v *Vocabulary) Same(s *Schema) bool {
 	if s == v.last {
 		own := v.schema.Attributes
 		for j := range own {
@@ -83,15 +80,15 @@ func (v *Vocabulary) Same(s *table.Schema) bool {
 
 // SameCodes reports whether two schemas have the same columns with the same
 // dictionaries.
-func SameCodes(a, b *table.Schema) bool {
-	return a == b || slices.EqualFunc(a.Attributes, b.Attributes, func(a, b table.Attribute) bool {
+func SameCodes(a, b *Schema) bool {
+	return a == b || slices.EqualFunc(a.Attributes, b.Attributes, func(a, b Attribute) bool {
 		return a.Name == b.Name && a.Kind == b.Kind && slices.Equal(a.Values, b.Values)
 	})
 }
 
 // Admit takes in the values that are new in a schema which Check accepts;
 // they belong to the source.
-func (v *Vocabulary) Admit(s *table.Schema) {
+func (v *Vocabulary) Admit(s *Schema) {
 	v.schema, v.last = CopySchema(v.schema), nil
 	for j := range s.Attributes {
 		a := &v.schema.Attributes[j]
@@ -107,7 +104,7 @@ func (v *Vocabulary) Admit(s *table.Schema) {
 }
 
 // Check returns an error unless a schema has the model's columns.
-func (v *Vocabulary) Check(s *table.Schema) error {
+func (v *Vocabulary) Check(s *Schema) error {
 	own := v.schema.Attributes
 	if len(s.Attributes) != len(own) {
 		return fmt.Errorf("the table has %d columns, the model %d; conform it to the model's schema first", len(s.Attributes), len(own))
@@ -122,7 +119,7 @@ func (v *Vocabulary) Check(s *table.Schema) error {
 
 // See marks the values of a table's rows as the source's own; rows says which
 // rows to look at. The table's schema was admitted before, or is the same.
-func (v *Vocabulary) See(t *table.Table, rows func(row int) bool) {
+func (v *Vocabulary) See(t *Table, rows func(row int) bool) {
 	if v.whole {
 		return
 	}
@@ -153,11 +150,11 @@ func (v *Vocabulary) See(t *table.Table, rows func(row int) bool) {
 // Own returns the source's own schema: the values that it declared, those
 // that were seen, and those that occur as far as the caller knows, in the
 // order of the vocabulary. It is the vocabulary's if it has all values.
-func (v *Vocabulary) Own(occurs func(column, value int) bool) *table.Schema {
+func (v *Vocabulary) Own(occurs func(column, value int) bool) *Schema {
 	if v.whole {
 		return v.schema
 	}
-	own := &table.Schema{Attributes: slices.Clone(v.schema.Attributes)}
+	own := &Schema{Attributes: slices.Clone(v.schema.Attributes)}
 	all := true
 	for j := range own.Attributes {
 		a := &own.Attributes[j]
@@ -186,8 +183,8 @@ func (v *Vocabulary) Own(occurs func(column, value int) bool) *table.Schema {
 }
 
 // CopySchema returns a copy that shares nothing that can be changed.
-func CopySchema(s *table.Schema) *table.Schema {
-	to := &table.Schema{Attributes: slices.Clone(s.Attributes)}
+func CopySchema(s *Schema) *Schema {
+	to := &Schema{Attributes: slices.Clone(s.Attributes)}
 	for i := range to.Attributes {
 		to.Attributes[i].Values = slices.Clone(to.Attributes[i].Values)
 	}
@@ -196,7 +193,7 @@ func CopySchema(s *table.Schema) *table.Schema {
 
 // Distinct returns an error if two columns of a schema share a name, or two
 // values of a column are the same.
-func Distinct(s *table.Schema) error {
+func Distinct(s *Schema) error {
 	columns := make(map[string]bool, len(s.Attributes))
 	for i := range s.Attributes {
 		a := &s.Attributes[i]
@@ -216,13 +213,13 @@ func Distinct(s *table.Schema) error {
 }
 
 // Recoding returns the code in one attribute's dictionary of each value of
-// another's, table.Unseen for those that it does not have.
-func Recoding(from, to *table.Attribute) []int32 {
+// another's, Unseen for those that it does not have.
+func Recoding(from, to *Attribute) []int32 {
 	return AppendRecoding(make([]int32, 0, len(from.Values)), from, to)
 }
 
 // AppendRecoding appends what Recoding returns to a list of codes.
-func AppendRecoding(codes []int32, from, to *table.Attribute) []int32 {
+func AppendRecoding(codes []int32, from, to *Attribute) []int32 {
 	var index map[string]int32
 	few := len(from.Values) <= 4 || len(to.Values) <= 8 // not worth an index
 	for v, value := range from.Values {
@@ -242,24 +239,9 @@ func AppendRecoding(codes []int32, from, to *table.Attribute) []int32 {
 		}
 		code, known := index[value]
 		if !known {
-			code = table.Unseen
+			code = Unseen
 		}
 		codes = append(codes, code)
 	}
 	return codes
-}
-
-// Without returns what is left of blocks, each of one source, when some
-// sources are forgotten. It refuses sources that are not there.
-func Without[B any](blocks []B, source func(B) Source, ids ...string) ([]B, error) {
-	known := make([]string, len(blocks))
-	for i, b := range blocks {
-		known[i] = source(b).ID
-	}
-	for _, id := range ids {
-		if !slices.Contains(known, id) {
-			return nil, fmt.Errorf("unknown source %q%s", id, spell.Hint(id, known))
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(blocks), func(b B) bool { return slices.Contains(ids, source(b).ID) }), nil
 }

@@ -15,7 +15,7 @@ import (
 type Model struct {
 	settings    settings
 	seed        uint64
-	rows        *kept.Rows  // update=exact: the rows of all sources
+	rows        *kept.Rows   // update=exact: the rows of all sources
 	incremental *incremental // update=published: the rows and their rules
 	coding      coding
 	counts      []float64 // weight of the rows by class

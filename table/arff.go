@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,9 +13,16 @@ import (
 // strings, or names out of a list, which stays as declared even if some do
 // not occur. Rows are dense (1,x,?) or sparse ({0 1, 2 x}, the cells left out
 // being 0 or the first name), and may end with a weight in braces.
+//
+// The numbers of sparse rows with very many attributes stay sparse: they
+// become one bag, whose words are the attributes' names (see Features).
 type arff struct {
-	fields []*field
+	fields []*field // of the attributes
 	blanks []string // the cells that sparse rows leave out
+	bag    *field   // of the attributes that are kept sparse, or nil
+	place  []int    // the column of each attribute; that of the bag is the last one
+	own    []int    // the attributes with a column of their own
+	memory int64
 }
 
 func (*arff) eol() byte { return '\n' }
@@ -22,11 +30,72 @@ func (*arff) eol() byte { return '\n' }
 func (*arff) cut(data []byte) int { return bytes.LastIndexByte(data, '\n') + 1 }
 
 func (g *arff) columns() []cells {
-	columns := make([]cells, len(g.fields))
-	for i, f := range g.fields {
-		columns[i].field = f
+	columns := make([]cells, len(g.own), len(g.own)+1)
+	for i, n := range g.own {
+		columns[i].field = g.fields[n]
+	}
+	if g.bag != nil {
+		columns = append(columns, cells{field: g.bag})
 	}
 	return columns
+}
+
+// Features is the name of the bag column that holds the numbers of sparse
+// rows: those of a libsvm file, and of an ARFF file with over a thousand
+// numeric attributes. A word is an attribute's name or number, its count the
+// cell.
+const Features = "features"
+
+// manyNumbers is how many numeric attributes of sparse rows stay columns.
+const manyNumbers = 1000
+
+// arrange gives attributes their columns: one for each, or the bag.
+func (g *arff) arrange(s *reading, declared []declaration) {
+	o := &s.plan.options
+	numbers := 0
+	for i, f := range g.fields {
+		if declared[i].kind == "numeric" && f.how == auto {
+			numbers++
+		}
+	}
+	sparse := numbers > manyNumbers
+	if o.Schema != nil {
+		i, known := s.plan.attrs[Features]
+		sparse = known && o.Schema.Attributes[i].Kind == Text
+	}
+	if sparse && s.startsSparse() {
+		g.bag = s.plan.field(Features)
+		if g.bag.how == auto {
+			g.bag.how = asWords
+		}
+		if o.Schema == nil {
+			s.notes.add("%d numeric attributes of sparse rows are kept as one text column %q, whose words are their names", numbers, Features)
+		}
+	}
+	g.place = make([]int, len(g.fields))
+	for i, f := range g.fields {
+		if g.bag != nil && declared[i].kind == "numeric" && (f.how == auto || f.how == skip && o.Schema != nil && !slices.Contains(o.Ignore, f.name)) && f.name != o.Target {
+			f.how, g.place[i] = skip, -1
+			f.slot = -2
+			continue
+		}
+		g.place[i] = len(g.own)
+		g.own = append(g.own, i)
+	}
+}
+
+// startsSparse reports whether the first row is in braces.
+func (s *reading) startsSparse() bool {
+	head, err := s.content.look(glance)
+	if err != nil {
+		return false
+	}
+	for _, line := range bytes.Split(head, []byte{'\n'}) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '%' {
+			return line[0] == '{'
+		}
+	}
+	return false
 }
 
 // declaration is an @attribute line.
@@ -116,7 +185,8 @@ func (s *reading) declare(declared []declaration) (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &arff{fields: fields, blanks: make([]string, len(fields))}
+	g := &arff{fields: fields, blanks: make([]string, len(fields)), memory: s.plan.options.Memory}
+	g.arrange(s, declared)
 	for i, d := range declared {
 		f := fields[i]
 		g.blanks[i] = "0"
@@ -294,6 +364,7 @@ func (t *arffText) listed() ([]byte, error) {
 func (g *arff) parse(b *batch) *problem {
 	t := arffText{data: b.data}
 	var cellsOf [][]byte
+	budget := newBudget(g.memory, len(b.data))
 	for t.i < len(t.data) {
 		t.space()
 		if t.end() {
@@ -303,9 +374,11 @@ func (g *arff) parse(b *batch) *problem {
 		var p *problem
 		if t.data[t.i] == '{' {
 			if cellsOf == nil {
-				cellsOf = make([][]byte, len(g.fields))
+				cellsOf = make([][]byte, len(g.own))
 			}
-			p = g.sparse(&t, b, cellsOf)
+			if p = budget.check(b.rows+1, len(g.own), t.i); p == nil {
+				p = g.sparse(&t, b, cellsOf)
+			}
 		} else {
 			p = g.dense(&t, b)
 		}
@@ -321,8 +394,12 @@ func (g *arff) parse(b *batch) *problem {
 	return nil
 }
 
+// add gives a cell to the column of its attribute.
 func (g *arff) add(b *batch, n int, cell []byte, place int) *problem {
-	c := &b.columns[n]
+	if g.place[n] < 0 {
+		return g.addNumber(b, n, cell, place)
+	}
+	c := &b.columns[g.place[n]]
 	if c.idle {
 		return nil
 	}
@@ -330,6 +407,36 @@ func (g *arff) add(b *batch, n int, cell []byte, place int) *problem {
 		return &problem{place, f.say(c.field.name, cell)}
 	}
 	return nil
+}
+
+// addNumber adds a number to the bag's row.
+func (g *arff) addNumber(b *batch, n int, cell []byte, place int) *problem {
+	c := &b.columns[len(b.columns)-1]
+	if c.idle {
+		return nil
+	}
+	x, ok := parseNumber(cell)
+	switch {
+	case isMissing(cell):
+		return &problem{place, fmt.Sprintf("attribute %q: a missing cell in rows that are kept sparse; write its value, or leave it out if it is 0", g.fields[n].name)}
+	case !ok || x-x != 0:
+		return &problem{place, notNumber.say(g.fields[n].name, cell)}
+	case x != 0:
+		c.row.add(c.word([]byte(g.fields[n].name), place), x)
+	}
+	return nil
+}
+
+// endBag closes the bag's row.
+func (g *arff) endBag(b *batch) {
+	if g.bag == nil {
+		return
+	}
+	if c := &b.columns[len(b.columns)-1]; !c.idle {
+		c.row.into(c.bag)
+		c.row.reset()
+		c.known++
+	}
 }
 
 func (g *arff) dense(t *arffText, b *batch) *problem {
@@ -353,6 +460,7 @@ func (g *arff) dense(t *arffText, b *batch) *problem {
 		}
 		t.space()
 	}
+	g.endBag(b)
 	return nil
 }
 
@@ -372,10 +480,11 @@ func (g *arff) sparse(t *arffText, b *batch, row [][]byte) *problem {
 		}
 		place := t.i
 		n, err := strconv.Atoi(string(t.word()))
-		if err != nil || n < 0 || n >= len(row) {
-			return &problem{place, fmt.Sprintf("no index of a cell in a sparse row; expected a number from 0 to %d before the value", len(row)-1)}
+		if err != nil || n < 0 || n >= len(g.fields) {
+			return &problem{place, fmt.Sprintf("no index of a cell in a sparse row; expected a number from 0 to %d before the value", len(g.fields)-1)}
 		}
-		if row[n] != nil {
+		own := g.place[n]
+		if own >= 0 && row[own] != nil {
 			return &problem{place, fmt.Sprintf("cell %d comes twice in a sparse row; leave one out", n)}
 		}
 		t.space()
@@ -383,8 +492,14 @@ func (g *arff) sparse(t *arffText, b *batch, row [][]byte) *problem {
 		if err != nil {
 			return &problem{t.i, err.Error()}
 		}
-		// An empty cell is not one that was left out.
-		row[n] = append([]byte{}, cell...)
+		if own < 0 {
+			if p := g.addNumber(b, n, cell, place); p != nil {
+				return p
+			}
+		} else {
+			// An empty cell is not one that was left out.
+			row[own] = append([]byte{}, cell...)
+		}
 		t.space()
 		if t.data[t.i] == ',' {
 			t.i++
@@ -392,7 +507,9 @@ func (g *arff) sparse(t *arffText, b *batch, row [][]byte) *problem {
 			return &problem{start, "the sparse row is not closed; write {index value, index value}"}
 		}
 	}
-	for n, cell := range row {
+	g.endBag(b)
+	for i, cell := range row {
+		n := g.own[i]
 		if cell == nil {
 			cell = []byte(g.blanks[n])
 		}

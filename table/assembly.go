@@ -15,6 +15,7 @@ type assembly struct {
 	rows    int
 	total   int // rows, with those that were handed out before
 	lines   int
+	bytes   int64     // of text
 	weights []float64 // nil as long as nothing says what rows weigh
 	expect  int       // rows that there will probably be in all
 	extra   []string  // columns that the schema does not have
@@ -31,6 +32,8 @@ type column struct {
 	beyond int
 	floats []float64
 	codes  []int32
+	bag    *Bag
+	row    words
 	names  dictionary
 	// byValue: the dictionary came with the schema and all its values are
 	// numbers in their shortest form, so that 1.0 finds 1.
@@ -46,6 +49,9 @@ func (a *assembly) column(f *field) *column {
 	f.slot = len(a.columns)
 	c := &column{field: f}
 	switch f.how {
+	case asWords:
+		c.state, c.bag = bag, newBag()
+		c.names.load(f.values)
 	case asNames:
 		c.state = text
 	case asNumbers:
@@ -114,6 +120,9 @@ func (a *assembly) add(b *batch, g grammar) error {
 			a.merge(a.column(c.field), c)
 		}
 	}
+	if err := a.afford(b); err != nil {
+		return err
+	}
 	if len(b.weights) > 0 && a.weights == nil {
 		a.weights = make([]float64, 0, a.capacity(0, b.rows))
 		for range a.rows {
@@ -173,12 +182,18 @@ func (a *assembly) merge(col *column, c *cells) {
 	}
 	col.known += c.known
 	col.beyond += c.beyond
-	if c.state != text {
+	if c.state != text && c.state != bag {
 		a.pad(col, a.rows)
 		if need := len(col.floats) + len(c.floats); need > cap(col.floats) {
 			col.floats = enlarge(col.floats, a.capacity(len(col.floats), need))
 		}
 		col.floats = append(col.floats, c.floats...)
+		return
+	}
+	if c.state == bag {
+		a.resolve(col, c)
+		a.pad(col, a.rows)
+		col.addWords(c.bag)
 		return
 	}
 	c.field.text.Store(true)
@@ -195,10 +210,32 @@ func (a *assembly) merge(col *column, c *cells) {
 	}
 }
 
+// addWords appends a batch's texts, with the codes that resolve found. Words
+// that the dictionary does not have are left out.
+func (col *column) addWords(from *Bag) {
+	for r := range from.Rows() {
+		if from.Missing(r) {
+			col.bag.addMissing()
+			continue
+		}
+		col.row.reset()
+		codes, counts := from.Row(r)
+		for i, code := range codes {
+			if code := col.recode[code+1]; code >= 0 {
+				col.row.add(code, counts[i])
+			}
+		}
+		col.row.into(col.bag)
+	}
+}
+
 // resolve finds the column's codes for the names of a batch.
 func (a *assembly) resolve(col *column, c *cells) {
-	names := c.names
 	col.recode = append(col.recode[:0], Missing)
+	names := c.names
+	if names == nil {
+		return // texts without a word
+	}
 	for local := range int32(names.len()) {
 		name := names.value(local)
 		code := col.names.find(name, names.hashes[local])
@@ -225,6 +262,12 @@ func (a *assembly) resolve(col *column, c *cells) {
 
 // pad appends missing cells to a column up to a number of rows.
 func (a *assembly) pad(col *column, rows int) {
+	if col.state == bag {
+		for col.bag.Rows() < rows {
+			col.bag.addMissing()
+		}
+		return
+	}
 	if col.state == text {
 		if rows > cap(col.codes) {
 			col.codes = enlarge(col.codes, a.capacity(len(col.codes), rows))
@@ -280,7 +323,7 @@ func (a *assembly) conformed() (*Table, error) {
 	if a.grown {
 		grown := &Schema{slices.Clone(a.schema.Attributes)}
 		for i, col := range byAttr {
-			if col == nil || col.state != text {
+			if col == nil || col.state != text && col.state != bag {
 				continue
 			}
 			// The values so far may be shared: what follows them is appended to a copy.
@@ -294,13 +337,19 @@ func (a *assembly) conformed() (*Table, error) {
 		col := byAttr[i]
 		if col == nil {
 			col = &column{state: number}
-			if schema.Attributes[i].Kind == Nominal {
+			switch schema.Attributes[i].Kind {
+			case Nominal:
 				col.state = text
+			case Text:
+				col.state, col.bag = bag, newBag()
 			}
 		}
 		a.pad(col, a.rows)
-		columns[i] = Column{Codes: col.codes, Floats: col.floats}
+		columns[i] = Column{Codes: col.codes, Floats: col.floats, Words: col.bag}
 		col.codes, col.floats = nil, nil
+		if col.bag != nil {
+			col.bag = newBag()
+		}
 	}
 	weights := a.weightColumn()
 	for _, col := range a.columns {
@@ -350,6 +399,12 @@ func (a *assembly) table(notes *notes) (*Table, error) {
 				}
 			}
 			notes.text(f.name, at.Values)
+		case col.state == bag:
+			at.Kind = Text
+			a.pad(col, a.rows)
+			var recode []int32
+			at.Values, recode = col.names.sorted()
+			col.bag = col.bag.recode(recode)
 		default:
 			a.pad(col, a.rows)
 			notes.beyond(f.name, col.beyond)
@@ -359,8 +414,8 @@ func (a *assembly) table(notes *notes) (*Table, error) {
 			target = len(columns)
 		}
 		schema.Attributes = append(schema.Attributes, at)
-		columns = append(columns, Column{Codes: col.codes, Floats: col.floats})
-		col.codes, col.floats = nil, nil
+		columns = append(columns, Column{Codes: col.codes, Floats: col.floats, Words: col.bag})
+		col.codes, col.floats, col.bag = nil, nil, nil
 	}
 	if len(columns) == 0 {
 		return nil, fmt.Errorf("%s: no column is left to learn from: %s", a.plan.name, strings.Join(append(notes.list(), "see --nominal and --ignore"), "; "))

@@ -99,6 +99,14 @@ func (b *Bag) addMissing() {
 	b.Gone = append(b.Gone, true)
 }
 
+// emptied returns the bag without its rows, a new one for nil.
+func (b *Bag) emptied() *Bag {
+	if b == nil {
+		return newBag()
+	}
+	return &Bag{Starts: b.Starts[:1], Codes: b.Codes[:0], Counts: b.Counts[:0]}
+}
+
 // newBag returns a bag without rows.
 func newBag() *Bag { return &Bag{Starts: make([]int, 1)} }
 
@@ -110,6 +118,9 @@ func missingBag(rows int) *Bag {
 	}
 	return b
 }
+
+// occurring returns the words of all rows, in order.
+func (b *Bag) occurring() []int32 { return b.Codes[b.Starts[0]:b.Starts[len(b.Starts)-1]] }
 
 // check reports what is not sound: offsets that do not rise, codes that are
 // not in a dictionary or not sorted, counts that are no numbers.
@@ -228,9 +239,12 @@ func (w *words) into(b *Bag) {
 
 // text writes a cell as its words, in the order of their codes, each as often
 // as it occurs; word:count where that is no small whole number. A missing cell
-// is "".
+// is "", and a text without words a full stop.
 func (b *Bag) text(row int, values []string) string {
-	var text []byte
+	if b.Missing(row) {
+		return ""
+	}
+	text := make([]byte, 0, 16)
 	codes, counts := b.Row(row)
 	for i, code := range codes {
 		times, x := 1, counts[i]
@@ -247,6 +261,9 @@ func (b *Bag) text(row int, values []string) string {
 		if !whole {
 			text = append(append(text, ':'), numberText(x)...)
 		}
+	}
+	if len(text) == 0 {
+		return "."
 	}
 	return string(text)
 }

@@ -47,6 +47,9 @@ func AsClasses(t *Table, col int) (*Table, error) {
 	if a.Kind == Nominal {
 		return t, nil
 	}
+	if a.Kind == Text {
+		return nil, fmt.Errorf("table: column %q is text and has no classes", a.Name)
+	}
 	cells := t.Columns[col].Floats
 	codes := make([]int32, len(cells))
 	index := map[float64]int32{}

@@ -71,6 +71,9 @@ func absentNote(names []string, where string) string {
 }
 
 func missingColumn(kind Kind, rows int) Column {
+	if kind == Text {
+		return Column{Words: missingBag(rows)}
+	}
 	if kind == Numeric {
 		floats := make([]float64, rows)
 		for r := range floats {
@@ -90,6 +93,10 @@ func missingColumn(kind Kind, rows int) Column {
 func conformColumn(t *Table, col int, a *Attribute, extend bool) (Column, error) {
 	have, cells := &t.Schema.Attributes[col], t.Columns[col]
 	switch {
+	case a.Kind == Text:
+		return toText(t, col, a, extend), nil
+	case have.Kind == Text:
+		return Column{}, fmt.Errorf("table: column %q is text, and the model expects %s cells; read it as %s", a.Name, a.Shown(), a.Shown())
 	case have.Kind == Numeric && a.Kind == Numeric:
 		if have.Date != a.Date {
 			for r, x := range cells.Floats {
@@ -124,6 +131,46 @@ func conformColumn(t *Table, col int, a *Attribute, extend bool) (Column, error)
 		}
 	}
 	return Column{Codes: codes}, nil
+}
+
+// toText returns a column's cells as texts with the words of the attribute a,
+// which it may extend.
+func toText(t *Table, col int, a *Attribute, extend bool) Column {
+	have := &t.Schema.Attributes[col]
+	if have.Kind == Text && slices.Equal(have.Values, a.Values) {
+		return t.Columns[col]
+	}
+	known := newLexicon(a, extend)
+	known.byValue = false
+	if have.Kind == Text {
+		recode := make([]int32, len(have.Values))
+		for i := range recode {
+			recode[i] = Missing
+		}
+		for _, code := range t.Columns[col].Words.occurring() {
+			if recode[code] == Missing {
+				recode[code] = known.code(have.Values[code])
+			}
+		}
+		return Column{Words: t.Columns[col].Words.recode(recode)}
+	}
+	to := newBag()
+	var row words
+	for r := range t.Rows() {
+		text := t.Text(r, col)
+		if text == "" {
+			to.addMissing()
+			continue
+		}
+		row.reset()
+		Tokens([]byte(text), func(token []byte) {
+			if code := known.code(string(token)); code >= 0 {
+				row.add(code, 1)
+			}
+		})
+		row.into(to)
+	}
+	return Column{Words: to}
 }
 
 func namesToNumbers(t *Table, col int, a *Attribute) (Column, error) {

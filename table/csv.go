@@ -83,14 +83,18 @@ func (d dialect) cut(data []byte) int {
 // record returns the index after the first record, or 0 if the data end
 // before that is known.
 func (d dialect) record(data []byte) int {
+	end := -1 // of the line at from, found once however many quotes it has
 	for from, at := 0, 0; ; {
-		n := bytes.IndexByte(data[from:], d.newline)
-		if n < 0 {
-			return 0
+		if end < from {
+			n := bytes.IndexByte(data[from:], d.newline)
+			if n < 0 {
+				return 0
+			}
+			end = from + n
 		}
-		q := bytes.IndexByte(data[at:max(at, from+n)], '"')
+		q := bytes.IndexByte(data[at:max(at, end)], '"')
 		if q < 0 {
-			return from + n + 1
+			return end + 1
 		}
 		q += at
 		if !d.opens(data, from, q) {

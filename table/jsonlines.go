@@ -38,15 +38,21 @@ func (g *jsonLines) parse(b *batch) *problem {
 	for i := range b.columns {
 		index[b.columns[i].field.name] = i
 	}
-	l := line{data: b.data, batch: b, plan: g.plan, index: index}
+	l := line{data: b.data, batch: b, plan: g.plan, index: index, budget: newBudget(g.plan.options.Memory, len(b.data))}
 	for l.i < len(l.data) {
 		l.space()
 		if l.data[l.i] == '\n' {
 			l.i++
 			continue
 		}
+		before, start := len(b.columns), l.i
 		if p := l.object(); p != nil {
 			return p
+		}
+		if len(b.columns) > before || b.rows&1023 == 0 {
+			if p := l.budget.check(b.rows+1, l.wanted(), start); p != nil {
+				return p
+			}
 		}
 		l.space()
 		if l.data[l.i] != '\n' {
@@ -63,6 +69,17 @@ func (g *jsonLines) parse(b *batch) *problem {
 	return nil
 }
 
+// wanted counts the columns that are not passed over.
+func (l *line) wanted() int {
+	n := 0
+	for i := range l.batch.columns {
+		if !l.batch.columns[i].idle {
+			n++
+		}
+	}
+	return n
+}
+
 // line is a parser of flat objects. The data end with a line end, at which
 // every loop stops.
 type line struct {
@@ -73,6 +90,8 @@ type line struct {
 	index map[string]int
 	last  []int // the row + 1 in which each column was last met
 	guess int   // the column that probably comes next
+	// budget is checked before rows are filled up with missing cells.
+	budget budget
 }
 
 func (l *line) space() {

@@ -65,7 +65,7 @@ func TestBadJSONLines(t *testing.T) {
 		"{\"a\":\"x\\":              `x.jsonl:1:6: the quote that opens here is not closed in its line; close it, and write a line end as \n`,
 		"{\"a\":\"\\q\"}":           `x.jsonl:1:6: a string has a wrong escape (invalid character 'q' in string escape code); write a backslash as \\`,
 		"{\"a\":\"\x01\"}":          `x.jsonl:1:7: a control character in a string; write it as \u and four digits`,
-		"{\"a\":\"\xff\"}":          `x.jsonl:1:6: column "a": a cell is not UTF-8 text; convert the file to UTF-8, e.g. with iconv`,
+		"{\"a\":\"\xff\"}":          `x.jsonl:1:6: column "a": a cell is not UTF-8 text (byte 1 of it is 0xff); convert the file to UTF-8, e.g. with iconv`,
 		"{\"a\":\"\\n\xff\"}":       `x.jsonl:1:6: a string is not UTF-8 text; convert the file to UTF-8, e.g. with iconv`,
 		"{\"\xff\":1}":              `x.jsonl:1:2: a key is not UTF-8 text; convert the file to UTF-8, e.g. with iconv`,
 		"{\"a\"":                    `x.jsonl:1:5: the line ends, expected a colon after the key; write one flat JSON object a line`,

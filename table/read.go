@@ -21,6 +21,8 @@ type Options struct {
 	// Nominal, Numeric and Ignore overrule, by column name, what looking
 	// at the cells would say.
 	Nominal, Numeric, Ignore []string
+	// Text names columns of which the words are counted.
+	Text []string
 	// Weight is the column of row weights. It is taken out of the attributes.
 	Weight string
 	// Target is the column that will be predicted. It is never ignored as
@@ -34,6 +36,10 @@ type Options struct {
 	// Extend makes unknown names extend the schema's dictionaries instead
 	// of becoming Unseen.
 	Extend bool
+	// Memory is how many bytes the table may need, 0 for what an input of
+	// its size can need if it is not written to exhaust memory: the larger
+	// of 512 MB and 32 times its text. More is a *MemoryError.
+	Memory int64
 	// Progress, if not nil, hears which fraction of the input has been
 	// read, from 0 to 1. It is called from one goroutine at a time.
 	Progress func(fraction float64)
@@ -43,7 +49,7 @@ type Options struct {
 
 // Report is what there is to say about an input besides its cells.
 type Report struct {
-	Format string   // csv, tsv, arff, parquet or json lines, and how it is packed
+	Format string   // csv, tsv, arff, parquet, libsvm or json lines, and how it is packed
 	Bytes  int64    // as stored
 	Hash   string   // SHA-256 of the bytes as stored, in hexadecimal
 	Notes  []string // remarks for the user, a line each
@@ -170,6 +176,8 @@ func (s *reading) begin(ctx context.Context, raw io.Reader) error {
 		s.source, err = s.beginARFF()
 	case "json lines":
 		s.source, err = s.beginJSON()
+	case "libsvm":
+		s.source, err = s.beginLibsvm()
 	default:
 		s.source, err = s.beginCSV()
 	}
@@ -208,7 +216,7 @@ func (s *reading) beginText() error {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return s.named(errors.New("is UTF-16 text; save it as UTF-8"))
 	case bytes.IndexByte(head, 0) >= 0:
-		return s.named(errors.New("is binary, not text; expected CSV, ARFF, Parquet or JSON lines, plain or packed with gzip or zstd"))
+		return s.named(errors.New("is binary, not text; expected CSV, ARFF, Parquet, libsvm or JSON lines, plain or packed with gzip or zstd"))
 	case bytes.HasPrefix(head, byteOrderMark):
 		s.content.drop(len(byteOrderMark))
 	}
@@ -233,6 +241,8 @@ func chooseFormat(path string, head []byte) string {
 		return "parquet"
 	case ".jsonl", ".ndjson", ".json":
 		return "json lines"
+	case ".libsvm", ".svm", ".svmlight":
+		return "libsvm"
 	}
 	if bytes.HasPrefix(head, []byte("PAR1")) {
 		return "parquet"
@@ -252,6 +262,8 @@ func chooseFormat(path string, head []byte) string {
 		return "json lines"
 	case len(head) > 9 && equalFold(head[:9], "@relation"), len(head) > 10 && equalFold(head[:10], "@attribute"):
 		return "arff"
+	case isLibsvm(head):
+		return "libsvm"
 	}
 	return "csv"
 }
@@ -423,6 +435,14 @@ func newPlan(o Options) (*plan, error) {
 			return nil, fmt.Errorf("column %q cannot be both nominal and numeric", name)
 		}
 	}
+	for _, name := range o.Text {
+		switch {
+		case slices.Contains(o.Nominal, name), slices.Contains(o.Numeric, name):
+			return nil, fmt.Errorf("column %q cannot be both text and nominal or numeric", name)
+		case name == o.Target, name == o.Weight:
+			return nil, fmt.Errorf("column %q is text and cannot be the target or the weights", name)
+		}
+	}
 	if o.Schema != nil {
 		for i := range o.Schema.Attributes {
 			p.attrs[o.Schema.Attributes[i].Name] = i
@@ -452,6 +472,8 @@ func (p *plan) field(name string) *field {
 		case a.Kind == Nominal:
 			f.how = asNames
 			f.startFrom(a.Values)
+		case a.Kind == Text:
+			f.how, f.values = asWords, a.Values
 		case a.Date:
 			f.how = asDates
 		default:
@@ -463,6 +485,8 @@ func (p *plan) field(name string) *field {
 		f.how, f.keepID = asNames, true
 	case slices.Contains(o.Numeric, name):
 		f.how = asQuantity
+	case slices.Contains(o.Text, name):
+		f.how = asWords
 	}
 	p.fields[name] = f
 	return f
@@ -484,7 +508,7 @@ func (p *plan) check(names []string) error {
 	for _, list := range []struct {
 		names []string
 		as    string
-	}{{o.Nominal, "nominal"}, {o.Numeric, "numeric"}, {o.Ignore, "ignored"}, {[]string{o.Target}, "target"}} {
+	}{{o.Nominal, "nominal"}, {o.Numeric, "numeric"}, {o.Text, "text"}, {o.Ignore, "ignored"}, {[]string{o.Target}, "target"}} {
 		for _, name := range list.names {
 			if err := asked(name, list.as); err != nil {
 				return err

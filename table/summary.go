@@ -56,6 +56,10 @@ func Summarise(t *Table) []Summary {
 func summarise(t *Table, col int) Summary {
 	a := &t.Schema.Attributes[col]
 	s := Summary{Name: a.Name, Kind: a.Kind, Date: a.Date, Min: NA, Mean: NA, Max: NA}
+	if a.Kind == Text {
+		s.texts(t.Columns[col].Words, a.Values)
+		return s
+	}
 	if a.Kind == Nominal {
 		counts := make([]int, len(a.Values)+1) // the last one for Unseen
 		for _, code := range t.Columns[col].Codes {
@@ -102,6 +106,26 @@ func summarise(t *Table, col int) Summary {
 	}
 	s.Min, s.Mean, s.Max = moments(known)
 	return s
+}
+
+// texts describes a text column: Distinct counts its words, Top those that
+// most rows have.
+func (s *Summary) texts(b *Bag, values []string) {
+	rows := make([]int, len(values))
+	for _, code := range b.occurring() {
+		rows[code]++
+	}
+	for r := range b.Rows() {
+		if b.Missing(r) {
+			s.Missing++
+		}
+	}
+	for code, n := range rows {
+		if n > 0 {
+			s.Distinct++
+			s.rank(n, func() string { return values[code] })
+		}
+	}
 }
 
 // rank keeps the most frequent values in order.

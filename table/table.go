@@ -27,6 +27,7 @@ package table
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Kind says what the cells of a column are.
@@ -252,4 +253,60 @@ func pick[T any](from []T, rows []int) []T {
 		to[i] = from[r]
 	}
 	return to
+}
+
+// Concat returns the rows of tables behind one another. They have the same
+// columns, and the dictionaries of each begin with those of the ones before,
+// as the batches of one source do.
+func Concat(tables ...*Table) (*Table, error) {
+	if len(tables) == 0 {
+		return nil, fmt.Errorf("table: nothing to put together")
+	}
+	last := tables[len(tables)-1].Schema
+	rows, weighted := 0, false
+	for _, t := range tables {
+		if len(t.Columns) != len(last.Attributes) {
+			return nil, fmt.Errorf("table: %d columns behind %d", len(last.Attributes), len(t.Columns))
+		}
+		for i := range last.Attributes {
+			a, have := &last.Attributes[i], &t.Schema.Attributes[i]
+			if a.Name != have.Name || a.Shown() != have.Shown() || len(have.Values) > len(a.Values) || !slices.Equal(have.Values, a.Values[:len(have.Values)]) {
+				return nil, fmt.Errorf("table: column %q (%s) does not go on column %q (%s) of the rows before", a.Name, a.Shown(), have.Name, have.Shown())
+			}
+		}
+		rows += t.Rows()
+		weighted = weighted || t.Weights != nil
+	}
+	columns := make([]Column, len(last.Attributes))
+	for i := range columns {
+		switch c := &columns[i]; last.Attributes[i].Kind {
+		case Nominal:
+			c.Codes = make([]int32, 0, rows)
+			for _, t := range tables {
+				c.Codes = append(c.Codes, t.Columns[i].Codes...)
+			}
+		case Numeric:
+			c.Floats = make([]float64, 0, rows)
+			for _, t := range tables {
+				c.Floats = append(c.Floats, t.Columns[i].Floats...)
+			}
+		case Text:
+			c.Words = newBag()
+			for _, t := range tables {
+				for r := range t.Rows() {
+					c.Words.append(t.Columns[i].Words, r)
+				}
+			}
+		}
+	}
+	var weights []float64
+	if weighted {
+		weights = make([]float64, 0, rows)
+		for _, t := range tables {
+			for r := range t.Rows() {
+				weights = append(weights, t.Weight(r))
+			}
+		}
+	}
+	return &Table{Schema: last, Columns: columns, Weights: weights, rows: rows}, nil
 }

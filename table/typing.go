@@ -22,6 +22,7 @@ const (
 	asNumbers             // numbers only
 	asDates               // dates only
 	asQuantity            // all numbers or all dates
+	asWords               // the words of texts
 )
 
 // state says what the known cells of a column have been so far.
@@ -33,6 +34,7 @@ const (
 	date
 	text
 	mixed // numbers, and then something else: to be read again as text
+	bag   // texts of which the words are counted
 )
 
 // field is a column of the input: its name, and what is to be done with it.
@@ -62,6 +64,8 @@ type cells struct {
 	first  int  // where the first known cell is, in the block
 	floats []float64
 	codes  []int32
+	bag    *Bag        // nil unless texts are read
+	row    words       // of the text that is being read
 	names  *dictionary // nil as long as there are none
 	beyond int         // cells beyond the range of a float64, read as ±Inf
 }
@@ -89,6 +93,9 @@ func (c *cells) reset() {
 	}
 	c.idle = c.field.how == skip
 	switch c.field.how {
+	case asWords:
+		c.state = bag
+		c.bag = c.bag.emptied()
 	case asNames:
 		c.state = text
 	case asNumbers:
@@ -110,12 +117,20 @@ func (c *cells) restart() {
 }
 
 // rows returns the number of cells. Skipped columns have none.
-func (c *cells) rows() int { return max(len(c.floats), len(c.codes)) }
+func (c *cells) rows() int {
+	if c.state == bag {
+		return c.bag.Rows()
+	}
+	return max(len(c.floats), len(c.codes))
+}
 
 func (c *cells) addMissing() {
-	if c.state == text {
+	switch c.state {
+	case bag:
+		c.bag.addMissing()
+	case text:
 		c.codes = append(c.codes, Missing)
-	} else {
+	default:
 		c.floats = append(c.floats, NA)
 	}
 }
@@ -179,8 +194,36 @@ func (c *cells) add(cell []byte, place int) fault {
 		}
 	case text:
 		return c.addName(cell, place)
+	case bag:
+		return c.addText(cell, place)
 	}
 	return fine
+}
+
+// addText counts the words of a text.
+func (c *cells) addText(cell []byte, place int) fault {
+	if !goodText(cell) {
+		return badText
+	}
+	c.row.reset()
+	Tokens(cell, func(token []byte) { c.row.add(c.word(token, place), 1) })
+	c.row.into(c.bag)
+	c.known++
+	return fine
+}
+
+// word returns the code of a word in the block.
+func (c *cells) word(token []byte, place int) int32 {
+	if c.names == nil {
+		c.names = &dictionary{}
+	}
+	hash := maphash.Bytes(hashSeed, token)
+	code := c.names.find(token, hash)
+	if code < 0 {
+		code = c.names.add(token, hash)
+		c.names.places = append(c.names.places, place)
+	}
+	return code
 }
 
 // refuse says what is wrong with a cell that is not what the others are.
@@ -339,8 +382,20 @@ func (f fault) say(name string, cell []byte) string {
 	case badWeight:
 		return fmt.Sprintf("%s: %s is not a weight; expected a finite number ≥ 0 in every row", column, quote(cell))
 	default:
-		return fmt.Sprintf("%s: a cell is not UTF-8 text; convert the file to UTF-8, e.g. with iconv", column)
+		return fmt.Sprintf("%s: a cell is not UTF-8 text%s; convert the file to UTF-8, e.g. with iconv", column, badByte(cell))
 	}
+}
+
+// badByte names the first byte of a text that is not UTF-8.
+func badByte(cell []byte) string {
+	for i := 0; i < len(cell); {
+		r, size := utf8.DecodeRune(cell[i:])
+		if r == utf8.RuneError && size == 1 || r == 0 {
+			return fmt.Sprintf(" (byte %d of it is 0x%02x)", i+1, cell[i])
+		}
+		i += size
+	}
+	return ""
 }
 
 // hint returns what to add to an error about an unknown name, in one line

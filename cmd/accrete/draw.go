@@ -20,9 +20,10 @@ import (
 type drawing struct {
 	columns string // two of them, over which units are drawn
 	on      string // data to draw with them
-	curve   bool   // likelihood by size
+	curve   string // likelihood by size: of units, normal or inputs
 	weights int    // of a network, in rows of so many; 0 as tables, -1 not
 	hidden  string // data to draw the values of hidden units for
+	units   bool   // as a network of units
 	flags   dataFlags
 	sources sourceFlags
 }
@@ -33,7 +34,7 @@ func (a *app) drawCommand() *cobra.Command {
 		what drawing
 	)
 	c := &cobra.Command{
-		Use:   "draw MODEL [--columns X,Y [--on DATA] | --curve | --weights[=N] | --hidden DATA] [--out FILE]",
+		Use:   "draw MODEL [--columns X,Y [--on DATA] | --curve[=units|normal|inputs] | --weights[=N] | --hidden DATA | --network] [--out FILE]",
 		Short: "Draw a model as an SVG picture",
 		Long: `Draw writes the picture of a model: its tree, or its network.
 
@@ -41,7 +42,8 @@ Of a model of all columns together (gaussian), --columns draws the units as oval
 over two numeric columns, with the rows of DATA or else those that the model
 learnt from, where they can still be had. --curve learns those rows again, with
 many units and one less at a time, and draws the likelihood of unseen rows
-against the number of units. Of a network that grew by rules (rulenet) it draws
+against the number of units; --curve=normal sets one conclusion after the other
+to NORMAL instead, --curve=inputs removes one input after the other. Of a network that grew by rules (rulenet) it draws
 how rows held out judged each round of growth.
 
 Of a network (mlp), --weights draws what its units look for: --weights=N as
@@ -85,13 +87,15 @@ hidden units say to the rows of DATA.`,
 	c.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")
 	c.Flags().StringVar(&what.columns, "columns", "", "two numeric columns to draw the units over, as X,Y")
 	c.Flags().StringVar(&what.on, "on", "", "data to draw with --columns (default: what the model learnt)")
-	c.Flags().BoolVar(&what.curve, "curve", false, "likelihood of unseen rows against the number of units")
+	c.Flags().StringVar(&what.curve, "curve", "", "likelihood of unseen rows against the number of units, or of normal conclusions, or of inputs")
+	c.Flags().Lookup("curve").NoOptDefVal = "units"
 	c.Flags().StringArrayVar(&what.sources.at, "source", nil, sourceUsage)
 	c.Flags().IntVar(&what.weights, "weights", -1, "weights of a network: as tables, or as pictures of N inputs a row")
 	c.Flags().Lookup("weights").NoOptDefVal = "0"
 	c.Flags().Lookup("weights").DefValue = ""
 	c.Flags().StringVar(&what.hidden, "hidden", "", "data whose rows to draw the values of hidden units for")
-	c.MarkFlagsMutuallyExclusive("columns", "curve", "weights", "hidden")
+	c.Flags().BoolVar(&what.units, "network", false, "the network of a tree of perceptrons (neuraltree), of Gaussian basis functions, or of a perceptron")
+	c.MarkFlagsMutuallyExclusive("columns", "curve", "weights", "hidden", "network")
 	what.flags.register(c)
 	return c
 }
@@ -101,8 +105,10 @@ func (a *app) portrait(ctx context.Context, s *store.Store, p *part, what *drawi
 	switch {
 	case what.columns != "":
 		return a.ovals(ctx, s, p, what)
-	case what.curve:
+	case what.curve != "":
 		return a.sizes(ctx, s, p, what)
+	case what.units:
+		return drawUnits(p)
 	case what.weights >= 0 || what.hidden != "":
 		return a.network(ctx, p, what)
 	}
@@ -234,7 +240,7 @@ func (a *app) sizes(ctx context.Context, s *store.Store, p *part, what *drawing)
 		return nil, err
 	}
 	sizer, ok := l.(interface {
-		SizeChart(ctx context.Context, task learn.Task, folds int) (*draw.Chart, error)
+		CurveInFolds(ctx context.Context, what string, task learn.Task, folds int) (*draw.Chart, error)
 	})
 	if !ok {
 		return nil, notJoint(p.version.Learner, "be drawn by their size")
@@ -244,7 +250,7 @@ func (a *app) sizes(ctx context.Context, s *store.Store, p *part, what *drawing)
 		return nil, fmt.Errorf("the curve needs the rows that %s learnt: %w", strings.TrimSpace(p.name), err)
 	}
 	bar, done := a.progress("learning again")
-	chart, err := sizer.SizeChart(learn.WithProgress(ctx, bar), learn.Task{Table: rows, Target: p.Target(), Seed: p.version.Seed}, curveFolds)
+	chart, err := sizer.CurveInFolds(learn.WithProgress(ctx, bar), what.curve, learn.Task{Table: rows, Target: p.Target(), Seed: p.version.Seed}, curveFolds)
 	done()
 	if err != nil {
 		return nil, err

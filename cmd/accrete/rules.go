@@ -22,9 +22,12 @@ func (a *app) rulesCommand() *cobra.Command {
 		growth  bool
 		asTable bool
 		sd      bool
+		network bool
+		on      string
+		flags   dataFlags
 	)
 	c := &cobra.Command{
-		Use:   "rules MODEL [--top N | --bits SHARE | --growth] [--table] [--sd] [--without SOURCE]",
+		Use:   "rules MODEL [--top N | --bits SHARE | --growth | --network [--on DATA]] [--table] [--sd] [--without SOURCE]",
 		Short: "Print what a model knows, as rules",
 		Long: `Rules prints a model in the rule language, each rule with its evidence: the
 rows it covers, those it is right on, and its information in bits. What is
@@ -35,7 +38,11 @@ rules that are left are fitted again and it is said what they are worth.
 
 With --table they stand in a table, WHEN … EXPECT rules side by side. --sd gives
 their numbers in deviations from the columns' means instead of the columns' own
-units.`,
+units.
+
+With --growth it prints what each unit of a model that grew removed, or how each
+epoch of training went. With --network it prints a model that is a network unit
+by unit; with --on, what the units say to the rows of DATA.`,
 		Example: `  accrete rules votes
   accrete rules votes@2 --top 7
   accrete rules votes --bits 0.8
@@ -53,8 +60,11 @@ units.`,
 				return err
 			}
 			told, isTold := m.(*expert.Told)
-			if growth {
+			switch {
+			case growth:
 				return a.printGrowth(m, v)
+			case network || on != "":
+				return a.printNetwork(c.Context(), m, v, on, &flags)
 			}
 			read := m
 			if a.json {
@@ -121,7 +131,10 @@ units.`,
 	c.Flags().BoolVar(&growth, "growth", false, "what each unit of a model that grew removed, and why growth stopped")
 	c.Flags().BoolVar(&asTable, "table", false, "as a table")
 	c.Flags().BoolVar(&sd, "sd", false, "what units expect in deviations from the columns' means")
-	c.MarkFlagsMutuallyExclusive("top", "bits", "growth")
+	c.Flags().BoolVar(&network, "network", false, "the units of a model that is a network, with their weights (mlp, neuraltree, gaussian)")
+	c.Flags().StringVar(&on, "on", "", "data whose rows to print the states of the network's units for")
+	flags.register(c)
+	c.MarkFlagsMutuallyExclusive("top", "bits", "growth", "network")
 	c.Flags().StringVar(&without, "without", "", withoutUsage)
 	return c
 }

@@ -1,13 +1,16 @@
 package gaussian
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -196,10 +199,15 @@ const (
 	mostCurveRows = 5000
 )
 
-// SizeChart draws the negative log likelihood against the number of units, of
-// rows learnt from and of unseen ones, in so many folds: their means, and the
-// 95 % interval of the mean over folds.
-func (l *Learner) SizeChart(ctx context.Context, task learn.Task, folds int) (*draw.Chart, error) {
+// Curves are the ways to make a model simpler step by step that CurveInFolds
+// knows: fewer units, more conclusions that are NORMAL, fewer inputs.
+var Curves = []string{"units", "normal", "inputs"}
+
+// CurveInFolds draws the negative log likelihood of a model that is made
+// simpler step by step, by one of Curves, of rows learnt from and of unseen
+// ones, in so many folds: their means, and the 95 % interval of the mean over
+// folds.
+func (l *Learner) CurveInFolds(ctx context.Context, what string, task learn.Task, folds int) (*draw.Chart, error) {
 	rows := task.Table
 	order := rand.New(rand.NewPCG(task.Seed, 0x666f6c6473)).Perm(rows.Rows())
 	order = order[:min(len(order), mostCurveRows)]
@@ -208,7 +216,22 @@ func (l *Learner) SizeChart(ctx context.Context, task learn.Task, folds int) (*d
 	}
 	curve := *l
 	curve.Reference, curve.Size = rows, ""
-	curve.Units = min(max(sizesFrom, l.Units, l.From), max(1, len(order)/10))
+	var steps func(ctx context.Context, task learn.Task, held ...*table.Table) ([]Point, error)
+	title, left := "", ""
+	switch what {
+	case "units":
+		curve.Units = min(max(sizesFrom, l.Units, l.From), max(1, len(order)/10))
+		steps, title, left = curve.Curve, "Likelihood by number of units", "units"
+	case "normal":
+		steps = func(ctx context.Context, task learn.Task, held ...*table.Table) ([]Point, error) {
+			return curve.NormalCurve(ctx, task, divergences[l.Divergence], held...)
+		}
+		title, left = "Likelihood by number of conclusions that are not NORMAL", "conclusions"
+	case "inputs":
+		steps, title, left = curve.InputCurve, "Likelihood of the target by number of inputs", "inputs"
+	default:
+		return nil, fmt.Errorf("no curve is called %q%s", what, spell.Hint(what, Curves))
+	}
 	curves := make([][]Point, folds)
 	for n := range curves {
 		var training, held []int
@@ -222,12 +245,35 @@ func (l *Learner) SizeChart(ctx context.Context, task learn.Task, folds int) (*d
 		part := task
 		part.Table, part.Rules = rows.Select(training), nil
 		var err error
-		if curves[n], err = curve.Curve(learn.WithProgress(ctx, func(float64) {}), part, rows.Select(held)); err != nil {
+		if curves[n], err = steps(learn.WithProgress(ctx, func(float64) {}), part, rows.Select(held)); err != nil {
 			return nil, err
 		}
 		learn.Report(ctx, float64(n+1)/float64(folds))
 	}
-	return CurveChart("Likelihood by number of units", "units", curves...), nil
+	if what == "inputs" {
+		title += ", removed in the order " + strings.Join(removalOrder(rows.Schema, curves), ", ")
+	}
+	return CurveChart(title, left, curves...), nil
+}
+
+// removalOrder returns the names of the columns that curves removed, those
+// that went first on average first.
+func removalOrder(schema *table.Schema, curves [][]Point) []string {
+	steps := map[int]float64{}
+	for _, points := range curves {
+		for step, p := range points {
+			if p.Removed >= 0 {
+				steps[p.Removed] += float64(step)
+			}
+		}
+	}
+	columns := slices.Sorted(maps.Keys(steps))
+	slices.SortStableFunc(columns, func(a, b int) int { return cmp.Compare(steps[a], steps[b]) })
+	names := make([]string, len(columns))
+	for i, j := range columns {
+		names[i] = schema.Attributes[j].Name
+	}
+	return names
 }
 
 // CurveChart draws the mean of curves: likelihood against what is left, of the

@@ -274,7 +274,7 @@ func (f *fit) mixture(ctx context.Context, s *sample, units int, report func(flo
 		}
 	}
 	for range f.Normal {
-		if !m.simplify(e.overall, UnitFromNormal) {
+		if !m.simplify(e.overall, divergences[f.Divergence]) {
 			break
 		}
 		if _, err := e.run(ctx, m, f.Iterations, f.Tolerance); err != nil {

@@ -93,6 +93,11 @@ type Learner struct {
 	// Normal is the number of conclusions, unit by column, that are set to
 	// the column's overall mean and deviation, the nearest ones first.
 	Normal int `set:"normal" default:"0" doc:"conclusions to set to NORMAL, those that are nearest to it first"`
+	// Divergence is which of the two Kullback-Leibler distances says how
+	// near a conclusion is to NORMAL: of the unit from the column, which is
+	// what a row of the unit loses, or the other way round, as the paper's
+	// equation 20 is printed.
+	Divergence string `set:"divergence" default:"unit" oneof:"unit|normal" doc:"distance by which normal finds the nearest conclusions: of the unit from NORMAL, or of NORMAL from the unit"`
 	// Inputs is the number of columns to predict the target from; 0 is all.
 	Inputs int `set:"inputs" default:"0" doc:"columns to predict the target from, the others removed one by one; 0 keeps all"`
 	// Start is how the rows that units begin at are drawn. Over twelve
@@ -144,6 +149,7 @@ type settings struct {
 	Units, From    int
 	Pruning, Size  string
 	Normal, Inputs int
+	Divergence     string
 	Start          string
 	Starts         int
 	Iterations     int
@@ -169,7 +175,7 @@ func (l *Learner) settings() (settings, error) {
 	}
 	s := settings{
 		Units: l.Units, From: l.From, Pruning: or(l.Pruning, "likelihood"), Size: or(l.Size, "fixed"),
-		Normal: l.Normal, Inputs: l.Inputs, Start: or(l.Start, "random"), Starts: l.Starts,
+		Normal: l.Normal, Divergence: or(l.Divergence, "unit"), Inputs: l.Inputs, Start: or(l.Start, "random"), Starts: l.Starts,
 		Iterations: l.Iterations, Tolerance: 1e-4, Floor: 0.2, M: 1, Covariance: or(l.Covariance, "diagonal"),
 		Knowledge: or(l.Knowledge, "mixture"), Copies: l.Copies, Default: l.Default, Update: or(l.Update, "online"), Tune: l.Tune,
 	}
@@ -218,7 +224,7 @@ func (s *settings) check() error {
 	}{
 		{"pruning", s.Pruning, []string{"likelihood", "centres"}}, {"size", s.Size, []string{"fixed", "validation"}}, {"start", s.Start, []string{"random", "kmeans"}},
 		{"knowledge", s.Knowledge, []string{"mixture", "map", "teacher", "start"}}, {"update", s.Update, []string{"online", "add"}},
-		{"covariance", s.Covariance, []string{"diagonal", "full"}},
+		{"covariance", s.Covariance, []string{"diagonal", "full"}}, {"divergence", s.Divergence, []string{"unit", "normal", ""}}, // models saved before have none
 	} {
 		if !slices.Contains(w.words, w.value) {
 			return fmt.Errorf("setting %s=%s: expected one of %v", w.key, w.value, w.words)

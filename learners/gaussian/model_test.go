@@ -186,14 +186,14 @@ func TestPictures(t *testing.T) {
 	if c := CurveChart("Boston", "units", points); len(c.Series) != 2 || c.SVG(&picture) != nil {
 		t.Errorf("%d series, and a picture of %d bytes", len(c.Series), picture.Len())
 	}
-	sizes, err := (&Learner{Units: 2, Starts: 1}).SizeChart(context.Background(), learn.Task{Table: all.Slice(0, 60), Target: learn.NoTarget, Seed: 1}, 3)
+	sizes, err := (&Learner{Units: 2, Starts: 1}).CurveInFolds(context.Background(), "units", learn.Task{Table: all.Slice(0, 60), Target: learn.NoTarget, Seed: 1}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if unseen := sizes.Series[1]; len(unseen.X) != 6 || !(unseen.Low[0] < unseen.Y[0]) {
 		t.Errorf("unseen rows: %+v", unseen)
 	}
-	if _, err := (&Learner{}).SizeChart(context.Background(), learn.Task{Table: all.Slice(0, 5), Target: learn.NoTarget}, 3); err == nil {
+	if _, err := (&Learner{}).CurveInFolds(context.Background(), "units", learn.Task{Table: all.Slice(0, 5), Target: learn.NoTarget}, 3); err == nil {
 		t.Error("five rows are cut into three folds")
 	}
 }

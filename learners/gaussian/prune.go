@@ -131,6 +131,9 @@ const (
 	NormalFromUnit
 )
 
+// divergences by their setting.
+var divergences = map[string]Divergence{"": UnitFromNormal, "unit": UnitFromNormal, "normal": NormalFromUnit}
+
 // divergence of a centre and width in z-scores.
 func (d Divergence) normal(c, w float64) float64 {
 	if d == NormalFromUnit {

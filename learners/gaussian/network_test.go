@@ -1,0 +1,92 @@
+package gaussian
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// fire computes the outputs of a written-out network for a row, by its own
+// text alone.
+func fire(net *draw.Units, t *table.Table, row int) map[string]float64 {
+	inputs := map[string]float64{}
+	for j, a := range t.Schema.Attributes {
+		if a.Kind == table.Numeric {
+			inputs[a.Name] = t.Columns[j].Floats[row]
+			continue
+		}
+		for v, value := range a.Values {
+			if t.Columns[j].Codes[row] == int32(v) {
+				inputs[a.Name+" = "+value] = 1
+			}
+		}
+	}
+	units, total, outputs := map[string]float64{}, 0.0, map[string]float64{}
+	for _, u := range net.Units {
+		if u.Output {
+			for _, l := range u.From {
+				outputs[u.Name] += *l.Weight * units[l.From] / total
+			}
+			continue
+		}
+		log := *u.Bias
+		for _, l := range u.From {
+			if l.Centre != nil {
+				z := (inputs[l.From] - *l.Centre) / *l.Width
+				log -= z * z / 2
+			} else {
+				log += *l.Weight * inputs[l.From]
+			}
+		}
+		units[u.Name] = math.Exp(log)
+		total += units[u.Name]
+	}
+	return outputs
+}
+
+// The network of normalised basis functions answers as the mixture does, for
+// numbers and for classes.
+func TestNetworkOfBasisFunctions(t *testing.T) {
+	rows := mixedTable(t)
+	for target, a := range rows.Schema.Attributes {
+		m, err := (&Learner{Units: 6, Iterations: 30}).Learn(context.Background(), learn.Task{Table: rows, Target: target, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		net, err := m.(*Model).AsNetwork()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := learn.NewPredictions(m, rows.Rows())
+		if err := m.Predict(context.Background(), rows, out); err != nil {
+			t.Fatal(err)
+		}
+		for r := range rows.Rows() {
+			complete := true
+			for j := range rows.Columns {
+				if c := &rows.Columns[j]; j != target && (c.Codes != nil && c.Codes[r] < 0 || c.Codes == nil && table.IsMissing(c.Floats[r])) {
+					complete = false
+				}
+			}
+			if !complete {
+				continue
+			}
+			got := fire(net, rows, r)
+			if a.Kind == table.Numeric {
+				if math.Abs(got[a.Name]-out.Mean[r]) > 1e-12*max(1, math.Abs(out.Mean[r])) {
+					t.Fatalf("row %d: the network says %v of %s, the mixture %v", r+1, got[a.Name], a.Name, out.Mean[r])
+				}
+				continue
+			}
+			for v, value := range a.Values {
+				if p := got[a.Name+" = "+value]; math.Abs(p-out.Row(r)[v]) > 1e-12 {
+					t.Fatalf("row %d: the network says %v of %s = %s, the mixture %v", r+1, p, a.Name, value, out.Row(r)[v])
+				}
+			}
+		}
+	}
+}

@@ -8,140 +8,156 @@ import (
 
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/accrete-ml/accrete/learners/neural"
 	"github.com/accrete-ml/accrete/learners/neural/units"
 )
 
-// Networks: the figures of Mitchell 1997, chapter 4 and section 6.5, and
-// back-propagation's column of the comparison with rule networks.
-//
-// The published means of the latter are of ten runs, ours of twenty seeds.
-// With the deviations over seeds of that column (LED 2.5, votes 1.2, Boolean
-// 1.2) two means of the same experiment differ by less than 2·s·√(1/10+1/20)
-// in 95 % of cases: 1.9, 0.9 and 0.9. Ours may be better.
-func init() {
-	const book = "Mitchell 1997, Machine Learning, "
-	published := map[string]struct {
-		accuracy float64
-		bound    Bound
-	}{"led": {68.4, Bound{AtLeast, 1.9}}, "votes": {93.6, Bound{AtLeast, 0.9}}, "boolean": {90.0, Bound{AtLeast, 0.9}}}
-	for _, c := range ruleNetworkSets {
-		p := published[c.name]
-		Register(Experiment{
-			Name: "rule-networks-" + c.name + "-backprop", Source: "Higgins & Goodman, Incremental Learning with Rule-Based Neural Networks, figure 2",
-			Measure:   fmt.Sprintf("test accuracy, %d rows to learn from: back-propagation (mlp)", c.train),
-			Published: p.accuracy, Bound: p.bound, Seeds: 20,
-			Run: OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
-				return c.accuracy(ctx, seed, neural.Name, nil)
-			}),
-		})
-	}
-
-	fixed := func(name, where, measure string, published float64, bound Bound, compute func(ctx context.Context) (float64, error)) {
-		Register(Experiment{Name: "networks-" + name, Source: book + where, Measure: measure, Published: published, Bound: bound, Seeds: 1, Run: Fixed(compute)})
-	}
-	fixed("perceptron-step", "section 4.4.2", "change of a weight: input .8, rate .1, answer −1 instead of 1", .16, Digits(6), func(context.Context) (float64, error) {
-		w := units.Perceptron{0, 0}
-		w.Correct(units.Labelled{Input: []float64{.8}, Label: 1}, .1)
-		return w[1], nil
-	})
-	fixed("alvinn-weights", "section 4.2 (worked out)", "weights of ALVINN's network, 960×4×30", 3994, Bound{}, func(context.Context) (float64, error) {
-		return float64(len(units.ALVINN().Weights)), nil
-	})
-	fixed("face-weights", "section 4.7", "weights of the face network, 960×3×4", 2899, Bound{}, func(context.Context) (float64, error) {
-		return float64(len(units.Layered(units.Sigmoid, units.Sigmoid, 960, 3, 4).Weights)), nil
-	})
-	// Gradient descent on AND with inputs of ±1 (table 4.1), and on XOR, where
-	// nothing is better than no weights.
-	for _, c := range []struct {
+// perceptrons are the single units of Mitchell 1997, chapter 4, and section
+// 6.5: the perceptron rule, and gradient descent on AND with inputs of ±1 and
+// on XOR, where nothing is better than no weights.
+func perceptrons() []Experiment {
+	experiments := []Experiment{{
+		Name: "networks-perceptron-step", Tags: chapter(4), Source: mitchell("section 4.4.2"), Seeds: 1,
+		Measure: "change of a weight: input .8, rate .1, answer −1 instead of 1", Figure: printed(.16).digits(6),
+		Run: Computed(func() float64 {
+			w := units.Perceptron{0, 0}
+			w.Correct(units.Labelled{Input: []float64{.8}, Label: 1}, .1)
+			return w[1]
+		}),
+	}, {
+		Name: "networks-likelihood", Tags: chapter(6), Source: mitchell("section 6.5"), Seeds: 1,
+		Measure: "log likelihood of OR after two steps of gradient ascent", Figure: reference(-1.6247060).digits(7),
+		Run: Computed(likelihoodOfOr),
+	}}
+	for _, e := range []struct {
 		name, what string
 		xor        bool
 		epochs     int
-		published  float64
-		digits     int
+		known      float64
 	}{
-		{"delta-and-1", "squared error of a linear unit on AND after one epoch", false, 1, 1.46, 6},
-		{"delta-and-3", "squared error of a linear unit on AND after three epochs", false, 3, .893216, 6},
-		{"delta-and-10", "squared error of a linear unit on AND after ten epochs", false, 10, .517294, 6},
-		{"delta-and-limit", "squared error of a linear unit on AND in the end", false, 2000, .5, 6},
-		{"delta-xor-limit", "squared error of a linear unit on XOR in the end", true, 2000, 2, 6},
+		{"delta-and-1", "squared error of a linear unit on AND after one epoch", false, 1, 1.46},
+		{"delta-and-3", "squared error of a linear unit on AND after three epochs", false, 3, .893216},
+		{"delta-and-10", "squared error of a linear unit on AND after ten epochs", false, 10, .517294},
+		{"delta-and-limit", "squared error of a linear unit on AND in the end", false, 2000, .5},
+		{"delta-xor-limit", "squared error of a linear unit on XOR in the end", true, 2000, 2},
 	} {
-		fixed(c.name, "table 4.1 (worked out)", c.what, c.published, Digits(c.digits), func(context.Context) (float64, error) {
-			n := units.Layered(units.Linear, units.Linear, 2, 1)
-			examples := corners(c.xor)
-			d := &units.Descent{Rate: units.Constant(.05)}
-			for range c.epochs {
-				d.Epoch(n, examples)
-			}
-			return n.Error(examples, units.SquaredError), nil
+		experiments = append(experiments, Experiment{
+			Name: "networks-" + e.name, Tags: chapter(4), Source: mitchell("table 4.1"), Seeds: 1,
+			Measure: e.what, Figure: reference(e.known).digits(6),
+			Run: Computed(func() float64 { return deltaRule(corners(e.xor), e.epochs) }),
 		})
 	}
-	for _, c := range []struct {
+	return experiments
+}
+
+// deltaRule returns the squared error of a linear unit after so many epochs.
+func deltaRule(examples []units.Example, epochs int) float64 {
+	n := units.Layered(units.Linear, units.Linear, 2, 1)
+	d := &units.Descent{Rate: units.Constant(.05)}
+	for range epochs {
+		d.Epoch(n, examples)
+	}
+	return n.Error(examples, units.SquaredError)
+}
+
+// likelihoodOfOr takes two steps of gradient ascent.
+func likelihoodOfOr() float64 {
+	or := []units.Example{{Input: []float64{0, 0}, Target: []float64{0}}, {Input: []float64{0, 1}, Target: []float64{1}}, {Input: []float64{1, 0}, Target: []float64{1}}, {Input: []float64{1, 1}, Target: []float64{1}}}
+	n := units.Layered(units.Sigmoid, units.Sigmoid, 2, 1)
+	d := &units.Descent{Rate: units.Constant(.5), Loss: units.CrossEntropy}
+	for range 2 {
+		d.Epoch(n, or)
+	}
+	return -n.Error(or, units.CrossEntropy)
+}
+
+// backPropagation is the networks of Mitchell 1997, chapter 4: their sizes,
+// the steps of exercise 4.7 and its variants, and the 8×3×8 network, of which
+// 200 seeds of another program ended with an error between .071 and .207, .094
+// on average.
+func backPropagation() []Experiment {
+	experiments := []Experiment{{
+		Name: "networks-alvinn-weights", Source: "section 4.2", Seeds: 1,
+		Measure: "weights of ALVINN's network, 960×4×30", Figure: reference(3994),
+		Run: Computed(func() float64 { return float64(len(units.ALVINN().Weights)) }),
+	}, {
+		Name: "networks-face-weights", Source: "section 4.7", Seeds: 1,
+		Measure: "weights of the face network, 960×3×4", Figure: printed(2899),
+		Run: Computed(func() float64 {
+			return float64(len(units.Layered(units.Sigmoid, units.Sigmoid, 960, 3, 4).Weights))
+		}),
+	}, {
+		Name: "networks-identity-right", Source: "section 4.6.4", Seeds: 20,
+		Measure: "inputs of eight that the 8×3×8 network tells apart", Figure: printed(8).higher(),
+		Run: OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
+			i, err := identityNetwork(ctx, seed)
+			return i.right, err
+		}),
+	}, {
+		Name: "networks-identity-error", Source: "section 4.6.4", Seeds: 20,
+		Measure: "squared error of the 8×3×8 network in the end", Figure: reference(.094).lower(),
+		Run: OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
+			i, err := identityNetwork(ctx, seed)
+			return i.error, err
+		}),
+	}}
+	for _, e := range []struct {
 		name, where, what string
 		function          units.Function
 		descent           units.Descent
 		steps             int
-		published         float64
+		known             float64
 	}{
-		{"backprop-step-1", "exercise 4.7", "after the first example", units.Sigmoid, units.Descent{Momentum: .9}, 1, .1189104},
-		{"backprop-step-2", "exercise 4.7", "after the second example", units.Sigmoid, units.Descent{Momentum: .9}, 2, .1134742},
-		{"backprop-tanh", "exercise 4.8", "after the first example, units being hyperbolic tangents", units.Tanh, units.Descent{}, 1, .1514156},
-		{"backprop-decay", "exercise 4.10", "after the first example, with a weight decay of .01", units.Sigmoid, units.Descent{Decay: .01}, 1, .1183104},
-		{"backprop-cross-entropy", "section 4.8.1", "after the first example, by cross entropy", units.Sigmoid, units.Descent{Loss: units.CrossEntropy}, 1, .1760967},
+		{"step-1", "exercise 4.7", "after the first example", units.Sigmoid, units.Descent{Momentum: .9}, 1, .1189104},
+		{"step-2", "exercise 4.7", "after the second example", units.Sigmoid, units.Descent{Momentum: .9}, 2, .1134742},
+		{"tanh", "exercise 4.8", "after the first example, units being hyperbolic tangents", units.Tanh, units.Descent{}, 1, .1514156},
+		{"decay", "exercise 4.10", "after the first example, with a weight decay of .01", units.Sigmoid, units.Descent{Decay: .01}, 1, .1183104},
+		{"cross-entropy", "section 4.8.1", "after the first example, by cross entropy", units.Sigmoid, units.Descent{Loss: units.CrossEntropy}, 1, .1760967},
 	} {
-		fixed(c.name, c.where+" (worked out)", "weight from c to d "+c.what, c.published, Digits(7), func(context.Context) (float64, error) {
-			return exercise47(c.function, c.descent, c.steps), nil
+		experiments = append(experiments, Experiment{
+			Name: "networks-backprop-" + e.name, Source: e.where, Measure: "weight from c to d " + e.what, Figure: reference(e.known).digits(7), Seeds: 1,
+			Run: Computed(func() float64 { return exercise47(e.function, e.descent, e.steps) }),
 		})
 	}
-	fixed("likelihood", "section 6.5 (worked out)", "log likelihood of OR after two steps of gradient ascent", -1.6247060, Digits(7), func(context.Context) (float64, error) {
-		or := []units.Example{{Input: []float64{0, 0}, Target: []float64{0}}, {Input: []float64{0, 1}, Target: []float64{1}}, {Input: []float64{1, 0}, Target: []float64{1}}, {Input: []float64{1, 1}, Target: []float64{1}}}
-		n := units.Layered(units.Sigmoid, units.Sigmoid, 2, 1)
-		d := &units.Descent{Rate: units.Constant(.5), Loss: units.CrossEntropy}
-		for range 2 {
-			d.Epoch(n, or)
-		}
-		return -n.Error(or, units.CrossEntropy), nil
-	})
-
-	seeded := func(name, where, measure string, published float64, bound Bound, run func(ctx context.Context, seed uint64) (float64, error)) {
-		Register(Experiment{Name: "networks-" + name, Source: book + where, Measure: measure, Published: published, Bound: bound, Seeds: 20, Run: OverSeeds(run)})
+	for i := range experiments {
+		experiments[i].Source, experiments[i].Tags = mitchell(experiments[i].Source), chapter(4)
 	}
-	// At most one seed in 20 may get one input wrong.
-	seeded("identity-right", "section 4.6.4", "inputs of eight that the 8×3×8 network tells apart", 8, Bound{AtLeast, .05}, func(_ context.Context, seed uint64) (float64, error) {
-		n, examples := identityNetwork(seed)
-		right := 0.0
-		for i, e := range examples {
-			if greatest(n.Answer(e.Input)) == i {
-				right++
-			}
+	return experiments
+}
+
+// growingNetworks change their shape while they learn (Mitchell 1997, section
+// 4.8.4). The references are what the papers claim: a unit for XOR, no more
+// units than bits for parity (a network without shortcuts needs as many), and
+// no more error with a quarter of the weights.
+func growingNetworks() []Experiment {
+	return []Experiment{{
+		Name: "networks-cascade-xor", Tags: append(chapter(4), "fahlman"), Source: mitchell("section 4.8.4") + "; Fahlman & Lebiere 1990", Seeds: 20,
+		Measure: "hidden units that Cascade-Correlation grows for XOR", Figure: reference(1),
+		Run: OverSeeds(func(ctx context.Context, seed uint64) (float64, error) { return cascadeParity(ctx, seed, 2) }),
+	}, {
+		Name: "networks-cascade-parity-3", Tags: append(chapter(4), "fahlman"), Source: mitchell("section 4.8.4") + "; Fahlman & Lebiere 1990", Seeds: 20,
+		Measure: "hidden units that Cascade-Correlation grows for the parity of three bits", Figure: reference(3).lower(),
+		Run: OverSeeds(func(ctx context.Context, seed uint64) (float64, error) { return cascadeParity(ctx, seed, 3) }),
+	}, {
+		Name: "networks-brain-damage", Tags: append(chapter(4), "lecun"), Source: mitchell("section 4.8.4") + "; Le Cun, Denker & Solla 1990", Seeds: 20,
+		Measure: "error on new examples with a quarter of the weights, relative to that with all", Figure: reference(1).lower(),
+		Run: OverSeeds(brainDamage),
+	}}
+}
+
+// cascadeParity grows a network that must get every row of parity right, and
+// returns its hidden units.
+func cascadeParity(ctx context.Context, seed uint64, bits int) (float64, error) {
+	examples := parity(bits)
+	n, grown, err := (&units.Cascade{}).Grow(ctx, examples, rand.New(rand.NewPCG(seed, 416)))
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range examples {
+		if (n.Answer(e.Input)[0] > .5) != (e.Target[0] > .5) {
+			return 0, fmt.Errorf("%v is answered wrongly", e.Input)
 		}
-		return right, nil
-	})
-	// 200 seeds of another program ended between .071 and .207.
-	seeded("identity-error", "section 4.6.4 (worked out)", "squared error of the 8×3×8 network in the end", .094, Bound{AtMost, .25 - .094}, func(_ context.Context, seed uint64) (float64, error) {
-		n, examples := identityNetwork(seed)
-		return 2 * n.Error(examples, units.SquaredError), nil
-	})
-	seeded("cascade-xor", "section 4.8.4; Fahlman & Lebiere 1990", "hidden units that Cascade-Correlation grows for XOR", 1, Bound{}, func(ctx context.Context, seed uint64) (float64, error) {
-		_, grown, err := (&units.Cascade{}).Grow(ctx, parity(2), rand.New(rand.NewPCG(seed, 416)))
-		return float64(len(grown)), err
-	})
-	// A network without shortcuts needs a hidden unit a bit; with them fewer
-	// do. What counts is that it ends with every row right.
-	seeded("cascade-parity-3", "section 4.8.4; Fahlman & Lebiere 1990", "hidden units that Cascade-Correlation grows for the parity of three bits", 3, Bound{Relation: AtMost}, func(ctx context.Context, seed uint64) (float64, error) {
-		examples := parity(3)
-		n, grown, err := (&units.Cascade{}).Grow(ctx, examples, rand.New(rand.NewPCG(seed, 416)))
-		if err != nil {
-			return 0, err
-		}
-		for _, e := range examples {
-			if (n.Answer(e.Input)[0] > .5) != (e.Target[0] > .5) {
-				return 0, fmt.Errorf("%v is answered wrongly", e.Input)
-			}
-		}
-		return float64(len(grown)), nil
-	})
-	seeded("brain-damage", "section 4.8.4; Le Cun, Denker & Solla 1990", "error on new examples with a quarter of the weights, relative to that with all", 1, Bound{Relation: AtMost}, brainDamage)
+	}
+	return float64(len(grown)), nil
 }
 
 // corners are the four rows of AND or XOR, with inputs and targets of ±1.
@@ -222,20 +238,31 @@ func exercise47(function units.Function, d units.Descent, steps int) float64 {
 	return n.Weights[4]
 }
 
+// identity is what became of an 8×3×8 network.
+type identity struct{ right, error float64 }
+
 // identityNetwork trains 8×3×8 units to repeat their input, a one among
 // zeros: weights from −0.1 to 0.1, rate 0.3, 5000 epochs.
-func identityNetwork(seed uint64) (*units.Network, []units.Example) {
-	var examples []units.Example
-	for i := range 8 {
-		x := make([]float64, 8)
-		x[i] = 1
-		examples = append(examples, units.Example{Input: x, Target: x})
-	}
-	n := units.Layered(units.Sigmoid, units.Sigmoid, 8, 3, 8)
-	n.Randomise(.1, rand.New(rand.NewPCG(seed, 48)))
-	d := &units.Descent{Rate: units.Constant(.3), Batch: 1}
-	for range 5000 {
-		d.Epoch(n, examples)
-	}
-	return n, examples
+func identityNetwork(ctx context.Context, seed uint64) (identity, error) {
+	return once(ctx, "identity", seed, func() (identity, error) {
+		var examples []units.Example
+		for i := range 8 {
+			x := make([]float64, 8)
+			x[i] = 1
+			examples = append(examples, units.Example{Input: x, Target: x})
+		}
+		n := units.Layered(units.Sigmoid, units.Sigmoid, 8, 3, 8)
+		n.Randomise(.1, rand.New(rand.NewPCG(seed, 48)))
+		d := &units.Descent{Rate: units.Constant(.3), Batch: 1}
+		for range 5000 {
+			d.Epoch(n, examples)
+		}
+		i := identity{error: 2 * n.Error(examples, units.SquaredError)}
+		for at, e := range examples {
+			if greatest(n.Answer(e.Input)) == at {
+				i.right++
+			}
+		}
+		return i, nil
+	})
 }

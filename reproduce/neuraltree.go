@@ -10,24 +10,24 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
-// Both experiments of Golea and Marchand 1990: random Boolean functions of six
-// bits, and parity.
-func init() {
+// neuralTrees are both experiments of Golea and Marchand 1990: random Boolean
+// functions of six bits, and parity.
+func neuralTrees() []Experiment {
 	const paper = "Golea & Marchand 1990, A Growth Algorithm for Neural Network Decision Trees, section 3"
+	tags := []string{"golea"}
 	const functions, paritySeeds = 100, 20
-	Register(Experiment{
-		Name: "neural-tree-random-units", Source: paper,
-		Measure:   "units for a random Boolean function of 6 bits, mean over functions (the paper's deviation is 3.9)",
-		Published: 20.5, Bound: Bound{Relation: AtMost}, Seeds: functions,
+	experiments := []Experiment{{
+		Name: "neural-tree-random-units", Tags: tags, Source: paper,
+		Measure: "units for a random Boolean function of 6 bits, mean over functions (the paper's deviation is 3.9)",
+		Figure:  printed(20.5).digits(1).lower(), Seeds: functions,
 		Run: OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
 			units, _, err := neuralTree(ctx, fmt.Sprintf("random-boolean:bits=6,seed=%d", seed), seed, map[string]string{"presentations": "10000"})
 			return units, err
 		}),
-	})
-	Register(Experiment{
-		Name: "neural-tree-random-perfect", Source: paper,
-		Measure:   "share of random Boolean functions of 6 bits that are learnt without an error",
-		Published: 1, Bound: Bound{}, Seeds: functions,
+	}, {
+		Name: "neural-tree-random-perfect", Tags: tags, Source: paper,
+		Measure: "share of random Boolean functions of 6 bits that are learnt without an error",
+		Figure:  printed(1).fraction(), Seeds: functions,
 		Run: OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
 			_, wrong, err := neuralTree(ctx, fmt.Sprintf("random-boolean:bits=6,seed=%d", seed), seed, nil)
 			if wrong > 0 {
@@ -35,12 +35,12 @@ func init() {
 			}
 			return 1, err
 		}),
-	})
+	}}
 	for bits := 2; bits <= 9; bits++ {
-		Register(Experiment{
-			Name: "neural-tree-parity-" + strconv.Itoa(bits), Source: paper,
-			Measure:   fmt.Sprintf("units for the parity of %d bits", bits),
-			Published: float64(bits), Bound: Bound{}, Seeds: paritySeeds,
+		experiments = append(experiments, Experiment{
+			Name: "neural-tree-parity-" + strconv.Itoa(bits), Tags: tags, Source: paper,
+			Measure: fmt.Sprintf("units for the parity of %d bits", bits),
+			Figure:  printed(float64(bits)), Seeds: paritySeeds,
 			Run: OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
 				units, wrong, err := neuralTree(ctx, fmt.Sprintf("parity:bits=%d", bits), seed, nil)
 				if err == nil && wrong > 0 {
@@ -50,6 +50,7 @@ func init() {
 			}),
 		})
 	}
+	return experiments
 }
 
 // neuralTree learns a truth table, and returns the units that it took and how

@@ -16,57 +16,61 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
-// The PlayTennis figures of Mitchell 1997: information gain and ID3 (chapter
-// 3), naive Bayes (section 6.9).
-func init() {
-	const book = "Mitchell 1997, Machine Learning, "
-	on := func(name, where, measure string, published float64, bound Bound, compute func(context.Context, *tennis) (float64, error)) {
-		Register(Experiment{
-			Name: "play-tennis-" + name, Source: book + where, Measure: measure, Published: published, Bound: bound, Seeds: 1,
+// playTennis are the PlayTennis figures of Mitchell 1997: information gain and
+// ID3 (chapter 3), naive Bayes (section 6.9). The printed gains are cut off or
+// come from rounded steps, and stand for what is within .001 of them.
+func playTennis() []Experiment {
+	query := map[string]string{"outlook": "Sunny", "temperature": "Cool", "humidity": "High", "wind": "Strong"}
+	gain := func(column string) func(context.Context, *tennis) (float64, error) {
+		return func(_ context.Context, t *tennis) (float64, error) { return t.gain(column) }
+	}
+	product := func(class string) func(context.Context, *tennis) (float64, error) {
+		return func(ctx context.Context, t *tennis) (float64, error) { return t.product(ctx, query, class) }
+	}
+	var experiments []Experiment
+	for _, e := range []struct {
+		chapter              int
+		name, where, measure string
+		figure               Figure
+		compute              func(context.Context, *tennis) (float64, error)
+	}{
+		{3, "entropy", "section 3.4.1", "entropy of 9 yes and 5 no, bits", printed(.940).digits(3), func(_ context.Context, t *tennis) (float64, error) { return tree.Entropy(t.classes(nil)), nil }},
+		{3, "gain-outlook", "section 3.4", "information gain of outlook at the root, bits", printed(.246).within(.001), gain("outlook")},
+		{3, "gain-humidity", "section 3.4", "information gain of humidity at the root, bits", printed(.151).within(.001), gain("humidity")},
+		{3, "gain-wind", "section 3.4", "information gain of wind at the root, bits", printed(.048).within(.001), gain("wind")},
+		{3, "gain-temperature", "section 3.4", "information gain of temperature at the root, bits", printed(.029).within(.001), gain("temperature")},
+		{3, "tree", "figure 3.1", "paths of the figure's tree that ID3's has, less others that it has", printed(5), figureTree},
+		{3, "threshold", "section 3.7.2", "threshold of the first test on six temperatures", printed(54).digits(6), func(ctx context.Context, _ *tennis) (float64, error) { return threshold(ctx) }},
+		{6, "bayes-yes", "section 6.9", "P(yes) times the probabilities of a sunny, cool, humid and windy day's cells", printed(.0053).digits(4), product("Yes")},
+		{6, "bayes-no", "section 6.9", "P(no) times the probabilities of a sunny, cool, humid and windy day's cells", printed(.0206).digits(4), product("No")},
+		{6, "bayes-posterior", "section 6.9", "P(no | a sunny, cool, humid and windy day)", printed(.795).digits(3), func(ctx context.Context, t *tennis) (float64, error) { return t.posterior(ctx, query, "No") }},
+		{6, "bayes-leave-one-out", "section 6.9", "days that naive Bayes with m = 1 gets right by leave-one-out", reference(8), leaveOneOut},
+	} {
+		experiments = append(experiments, Experiment{
+			Name: "play-tennis-" + e.name, Tags: chapter(e.chapter), Source: mitchell(e.where), Measure: e.measure, Figure: e.figure, Seeds: 1,
 			Run: Fixed(func(ctx context.Context) (float64, error) {
 				t, err := loadTennis(ctx)
 				if err != nil {
 					return 0, err
 				}
-				return compute(ctx, t)
+				return e.compute(ctx, t)
 			}),
 		})
 	}
+	return experiments
+}
 
-	on("entropy", "section 3.4.1", "entropy of 9 yes and 5 no, bits", .940, Digits(3), func(_ context.Context, t *tennis) (float64, error) {
-		return tree.Entropy(t.classes(nil)), nil
-	})
-	// The printed gains are cut off or come from rounded steps.
-	for column, gain := range map[string]float64{"outlook": .246, "humidity": .151, "wind": .048, "temperature": .029} {
-		on("gain-"+column, "section 3.4", "information gain of "+column+" at the root, bits", gain, Within(.001), func(_ context.Context, t *tennis) (float64, error) {
-			return t.gain(column)
-		})
+// leaveOneOut counts the days that naive Bayes gets right when it has learnt
+// from the others.
+func leaveOneOut(ctx context.Context, t *tennis) (float64, error) {
+	r, err := evaluate.CrossValidate(ctx, evaluate.Spec{
+		Data: "play-tennis", Table: t.Table, Target: t.target, Seed: 1,
+		Learner: "bayes", New: evaluate.Registered("bayes", map[string]string{"m": "1"}),
+	}, t.Rows())
+	if err != nil {
+		return 0, err
 	}
-	on("tree", "figure 3.1", "paths of the figure's tree that ID3's has, less others that it has", 5, Bound{}, figureTree)
-	on("threshold", "section 3.7.2", "threshold of the first test on six temperatures", 54, Digits(6), func(ctx context.Context, _ *tennis) (float64, error) {
-		return threshold(ctx)
-	})
-
-	query := map[string]string{"outlook": "Sunny", "temperature": "Cool", "humidity": "High", "wind": "Strong"}
-	on("bayes-yes", "section 6.9", "P(yes) times the probabilities of a sunny, cool, humid and windy day's cells", .0053, Digits(4), func(ctx context.Context, t *tennis) (float64, error) {
-		return t.product(ctx, query, "Yes")
-	})
-	on("bayes-no", "section 6.9", "P(no) times the probabilities of a sunny, cool, humid and windy day's cells", .0206, Digits(4), func(ctx context.Context, t *tennis) (float64, error) {
-		return t.product(ctx, query, "No")
-	})
-	on("bayes-posterior", "section 6.9", "P(no | a sunny, cool, humid and windy day)", .795, Digits(3), func(ctx context.Context, t *tennis) (float64, error) {
-		return t.posterior(ctx, query, "No")
-	})
-	on("bayes-leave-one-out", "section 6.9 (worked out)", "days that naive Bayes with m = 1 gets right by leave-one-out", 8, Bound{}, func(ctx context.Context, t *tennis) (float64, error) {
-		r, err := evaluate.CrossValidate(ctx, evaluate.Spec{
-			Data: "play-tennis", Table: t.Table, Target: t.target, Seed: 1,
-			Learner: "bayes", New: evaluate.Registered("bayes", map[string]string{"m": "1"}),
-		}, t.Rows())
-		if err != nil {
-			return 0, err
-		}
-		return math.Round(*r.Accuracy * float64(t.Rows())), nil
-	})
+	return math.Round(*r.Accuracy * float64(t.Rows())), nil
 }
 
 // tennis is the fourteen days.

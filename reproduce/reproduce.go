@@ -1,117 +1,75 @@
 // Package reproduce runs published experiments again and sets the published
 // value beside ours.
 //
-// An experiment is a figure that somebody printed, how it is measured here,
-// and how far the two may lie apart. What is random is measured over several
-// seeds and comes with the 95 % interval of its mean; what is not has one
-// seed. Register adds an experiment, Run runs some or all of them.
+// An experiment is a row of a table: its name, its source, the figure that
+// somebody printed or that an independent program found, and how it is measured
+// here. What is random is measured over several seeds and comes with the 95 %
+// interval of its mean; what is not has one seed. A verdict says how the two
+// compare (see Verdict), and nothing is set so that it cannot fail: what is not
+// met is said so, with the reason where it is known.
 //
-// Most experiments need nothing but the program. Some read larger data sets
-// from a folder (Options.Data), and say so where that is not there.
+// Each file has the experiments of one source and the code that measures them.
+// All lists them, Run runs those of a name, a chapter or a source. Learners come
+// through the registry of package learn, data sets from package datasets. Some
+// experiments read larger data sets from a folder (Options.Data), and say so
+// where that is not there.
 package reproduce
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/accrete-ml/accrete/internal/spell"
-	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/learn"
 )
 
-// Experiment is a published figure and how it is measured here.
+// Experiment is a known figure and how it is measured here.
 type Experiment struct {
-	Name      string  // experiments that belong together begin alike
-	Source    string  // author, year, where
-	Measure   string  // what the figure is, and how ours is measured
-	Published float64 // as printed
-	Bound     Bound   // how far ours may be off
-	Seeds     int     // seeds that Run is called with unless told otherwise; 1 if nothing is random
-	// Run measures our value over the seeds 1 … seeds. See Fixed and
-	// OverSeeds.
-	Run func(ctx context.Context, seeds int) (Result, error)
+	Name    string   // experiments that belong together begin alike
+	Tags    []string // its chapter ("ch05") and the first author of its source ("mitchell")
+	Source  string   // author, year, where
+	Measure string   // what the figure is, and how ours is measured
+	Figure  Figure   // to compare with
+	Seeds   int      // that Run is called with unless told otherwise; 1 if nothing is random
+	Run     Runner
+	Why     string // why the figure is not met, where that is known
 }
 
-// Result is a measured value and the ends of its interval, which are the
-// value itself where nothing is random.
-type Result struct {
-	Ours, Low, High float64
-}
-
-// Bound says when a result agrees with the published value.
-type Bound struct {
-	Relation Relation
-	Within   float64 // allowed on top; see Digits
-}
-
-// Relation is what is expected of our value.
-type Relation uint8
-
-// The relations.
-const (
-	Equal   Relation = iota // the published value lies in our interval, or within Within of it
-	AtLeast                 // ours is at least the published value less Within
-	AtMost                  // ours is at most the published value plus Within
-)
-
-// Digits is the bound for a figure rounded to so many decimals.
-func Digits(n int) Bound { return Bound{Within: 0.5 * math.Pow10(-n) * (1 + 1e-9)} }
-
-// Within is the bound for a figure that may be off by so much.
-func Within(x float64) Bound { return Bound{Within: x} }
-
-// Holds reports whether a result agrees with a published value.
-func (b Bound) Holds(published float64, r Result) bool {
-	switch b.Relation {
-	case AtLeast:
-		return r.Ours >= published-b.Within
-	case AtMost:
-		return r.Ours <= published+b.Within
-	}
-	return r.Low-b.Within <= published && published <= r.High+b.Within
-}
-
-// String says the bound in a few words.
-func (b Bound) String() string {
-	switch {
-	case b.Relation == AtLeast && b.Within > 0:
-		return fmt.Sprintf("at least the published value less %.3g", b.Within)
-	case b.Relation == AtLeast:
-		return "at least the published value"
-	case b.Relation == AtMost && b.Within > 0:
-		return fmt.Sprintf("at most the published value plus %.3g", b.Within)
-	case b.Relation == AtMost:
-		return "at most the published value"
-	case b.Within > 0:
-		return fmt.Sprintf("within %.3g", b.Within)
-	}
-	return "equal"
-}
-
-// Outcome is an experiment that was run.
+// Outcome is an experiment that was run. One of Published and Reference is
+// given.
 type Outcome struct {
-	Name      string  `json:"name"`
-	Source    string  `json:"source"`
-	Measure   string  `json:"measure"`
-	Published float64 `json:"published"`
-	Ours      float64 `json:"ours"`
-	Low       float64 `json:"low"`
-	High      float64 `json:"high"`
-	Seeds     int     `json:"seeds"`
-	Bound     string  `json:"bound"`
-	Holds     bool    `json:"holds"`
+	Name      string   `json:"name"`
+	Tags      []string `json:"tags"`
+	Source    string   `json:"source"`
+	Measure   string   `json:"measure"`
+	Published *float64 `json:"published,omitempty"` // as printed
+	Reference *float64 `json:"reference,omitempty"` // what an independent program found, or what was worked out
+	Ours      float64  `json:"ours"`
+	Low       float64  `json:"low"`
+	High      float64  `json:"high"`
+	Seeds     int      `json:"seeds"`
+	Verdict   Verdict  `json:"verdict"`
+	Why       string   `json:"why"`
+	Holds     bool     `json:"holds"` // the verdict is not NotMet
+	// Explained says that it was known that the figure is not met, and why.
+	Explained bool `json:"explained,omitempty"`
+}
+
+// Known returns the figure that ours is compared with.
+func (o *Outcome) Known() float64 {
+	if o.Published != nil {
+		return *o.Published
+	}
+	return *o.Reference
 }
 
 // Options says how experiments are run.
 type Options struct {
+	Seed  uint64 // the first seed; 0 means 1
 	Seeds int    // of experiments that have more than one; 0 means their own number
 	Data  string // the folder with the larger data sets; "" means Folder
 	// Missing, if not nil, hears of the experiments whose data are not
@@ -119,51 +77,23 @@ type Options struct {
 	Missing func(experiment string, err *MissingData)
 }
 
-var registry struct {
-	sync.RWMutex
-	experiments []Experiment // sorted by name
-}
-
-// Register adds an experiment. It is called from init functions and panics if
-// the name is taken or there is nothing to run.
-func Register(e Experiment) {
-	registry.Lock()
-	defer registry.Unlock()
-	i, taken := slices.BinarySearchFunc(registry.experiments, e.Name, func(e Experiment, name string) int { return cmp.Compare(e.Name, name) })
-	if taken || e.Name == "" || e.Run == nil || e.Seeds < 1 {
-		panic(fmt.Sprintf("reproduce: experiment %q is registered twice, or has no name, run or seeds", e.Name))
-	}
-	registry.experiments = slices.Insert(registry.experiments, i, e)
-}
-
-// All returns every experiment, sorted by name.
-func All() []Experiment {
-	registry.RLock()
-	defer registry.RUnlock()
-	return slices.Clone(registry.experiments)
-}
-
-// Select returns the experiments with these names, or that begin with them.
-// No names means all.
+// Select returns the experiments with these names, or that begin with them, or
+// that have them as a tag. No names means all.
 func Select(names []string) ([]Experiment, error) {
 	all := All()
 	if len(names) == 0 {
 		return all, nil
 	}
 	chosen := make([]bool, len(all))
-	known := make([]string, len(all))
-	for i, e := range all {
-		known[i] = e.Name
-	}
 	for _, name := range names {
 		found := false
-		for i, k := range known {
-			if k == name || name != "" && strings.HasPrefix(k, name) {
+		for i := range all {
+			if all[i].answers(name) {
 				chosen[i], found = true, true
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("unknown experiment %q%s", name, spell.Hint(name, known))
+			return nil, unknown(name, all)
 		}
 	}
 	var selected []Experiment
@@ -175,8 +105,36 @@ func Select(names []string) ([]Experiment, error) {
 	return selected, nil
 }
 
+// answers reports whether the experiment is meant by a name.
+func (e *Experiment) answers(name string) bool {
+	return name != "" && (strings.HasPrefix(e.Name, name) || slices.Contains(e.Tags, tag(name)))
+}
+
+// tag returns a name as tags are written: "Ch5" is ch05.
+func tag(name string) string {
+	name = strings.ToLower(name)
+	if digit, ok := strings.CutPrefix(name, "ch"); ok && len(digit) == 1 {
+		return "ch0" + digit
+	}
+	return name
+}
+
+// unknown is the error for a name that no experiment answers to.
+func unknown(name string, all []Experiment) error {
+	var names, tags []string
+	for _, e := range all {
+		names, tags = append(names, e.Name), append(tags, e.Tags...)
+	}
+	slices.Sort(tags)
+	tags = slices.Compact(tags)
+	if near, ok := spell.Nearest(name, append(names, tags...)); ok {
+		return fmt.Errorf("unknown experiment, chapter or source %q; did you mean %q?", name, near)
+	}
+	return fmt.Errorf("unknown experiment, chapter or source %q; expected the beginning of a name, or one of %s", name, strings.Join(tags, ", "))
+}
+
 // Run runs the experiments that Select gives for the names, one after the
-// other. An experiment that does not hold is no error; one that cannot be run
+// other. A figure that is not met is no error; an experiment that cannot be run
 // is.
 func Run(ctx context.Context, names []string, options Options) ([]Outcome, error) {
 	experiments, err := Select(names)
@@ -187,6 +145,7 @@ func Run(ctx context.Context, names []string, options Options) ([]Outcome, error
 		return nil, fmt.Errorf("%d seeds; expected at least 1", options.Seeds)
 	}
 	ctx = context.WithValue(ctx, folderKey{}, options.Data)
+	ctx = context.WithValue(ctx, sharedKey{}, &shared{runs: map[sharedRun]*result{}})
 	var outcomes []Outcome
 	for i, e := range experiments {
 		if err := ctx.Err(); err != nil {
@@ -219,66 +178,27 @@ func (e Experiment) run(ctx context.Context, options Options) (Outcome, error) {
 	if seeds > 1 && options.Seeds > 0 {
 		seeds = options.Seeds
 	}
-	r, err := e.Run(ctx, seeds)
+	r, err := e.Run(ctx, max(options.Seed, 1), seeds)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if math.IsNaN(r.Ours+r.Low+r.High) || math.IsInf(r.Ours, 0) || math.IsInf(r.Low, 0) || math.IsInf(r.High, 0) {
 		return Outcome{}, fmt.Errorf("measured %v, from %v to %v; expected finite numbers", r.Ours, r.Low, r.High)
 	}
-	return Outcome{
-		Name: e.Name, Source: e.Source, Measure: e.Measure, Published: e.Published,
+	o := Outcome{
+		Name: e.Name, Tags: e.Tags, Source: e.Source, Measure: e.Measure,
 		Ours: r.Ours, Low: r.Low, High: r.High, Seeds: seeds,
-		Bound: e.Bound.String(), Holds: e.Bound.Holds(e.Published, r),
-	}, nil
-}
-
-// Fixed is the Run of an experiment in which nothing is random.
-func Fixed(measure func(ctx context.Context) (float64, error)) func(context.Context, int) (Result, error) {
-	return func(ctx context.Context, _ int) (Result, error) {
-		x, err := measure(ctx)
-		return Result{x, x, x}, err
 	}
-}
-
-// OverSeeds is the Run of a random experiment: the mean over the seeds, with
-// its 95 % interval by Student's t. Seeds run on all cores. A single seed has
-// no interval.
-func OverSeeds(measure func(ctx context.Context, seed uint64) (float64, error)) func(context.Context, int) (Result, error) {
-	return func(ctx context.Context, seeds int) (Result, error) {
-		values := make([]float64, seeds)
-		errs := make([]error, seeds)
-		var next, done atomic.Int64
-		var group sync.WaitGroup
-		for range min(runtime.GOMAXPROCS(0), seeds) {
-			group.Go(func() {
-				for ctx.Err() == nil {
-					i := int(next.Add(1) - 1)
-					if i >= seeds {
-						return
-					}
-					values[i], errs[i] = measure(quiet(ctx), uint64(i)+1)
-					learn.Report(ctx, float64(done.Add(1))/float64(seeds))
-				}
-			})
-		}
-		group.Wait()
-		if err := ctx.Err(); err != nil {
-			return Result{}, err
-		}
-		for i, err := range errs {
-			if err != nil {
-				return Result{}, fmt.Errorf("seed %d: %w", i+1, err)
-			}
-		}
-		e := stat.Mean(values)
-		if seeds == 1 {
-			return Result{e.Value, e.Value, e.Value}, nil
-		}
-		i := e.Interval(0.95, stat.TwoSided)
-		return Result{e.Value, i.Low, i.High}, nil
+	o.Verdict, o.Why = e.Figure.Judge(r)
+	o.Holds = o.Verdict != NotMet
+	if e.Why != "" && o.Verdict != Met {
+		o.Why += ": " + e.Why
+		o.Explained = !o.Holds
 	}
+	if e.Figure.Reference {
+		o.Reference = &e.Figure.Value
+	} else {
+		o.Published = &e.Figure.Value
+	}
+	return o, nil
 }
-
-// quiet keeps the progress of one seed from being taken for the whole's.
-func quiet(ctx context.Context) context.Context { return learn.WithProgress(ctx, func(float64) {}) }

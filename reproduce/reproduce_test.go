@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,31 +21,95 @@ var background = context.Background()
 // larger is the folder with the larger data sets, seen from here.
 const larger = "../bench/data"
 
-// Every published figure is met, and running it on one core gives the same.
-func TestAllHold(t *testing.T) {
-	first, err := Run(background, nil, Options{Data: larger})
+// notMet are the figures that are known not to be met, near those that are
+// only near. Everything else is met.
+var (
+	notMet = []string{
+		"gaussian-inputs-best", "gaussian-inputs-order", "gaussian-prior-helps-map", "gaussian-procedures-agree",
+		"gaussian-table-5-1", "gaussian-table-5-3",
+		"learnpp-table-1-ts3", "learnpp-table-1-ts4", "learnpp-table-1-ts5", "learnpp-table-1-ts6",
+		"learnpp-table-4-ts2", "learnpp-table-4-ts3", "learnpp-table-5-ts2",
+		"rule-networks-growth-200-accuracy", "rule-networks-growth-200-units", "rule-networks-growth-640-units",
+		"rule-networks-led-prior", "rule-networks-votes-prior",
+	}
+	near = []string{
+		"rule-networks-boolean-rulenet-published", "rule-networks-votes-rulenet-published",
+		"rule-networks-votes-divisions-bayes", "rule-networks-votes-divisions-rulenet",
+	}
+)
+
+// Every experiment runs, its verdict is the one that is known, and what is not
+// met is explained.
+func TestVerdicts(t *testing.T) {
+	outcomes, err := Run(background, nil, Options{Data: larger})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range first {
-		if !o.Holds {
-			t.Errorf("%s: published %v, ours %v [%v, %v], bound: %s", o.Name, o.Published, o.Ours, o.Low, o.High, o.Bound)
+	for _, o := range outcomes {
+		want := Met
+		switch {
+		case slices.Contains(notMet, o.Name):
+			want = NotMet
+		case slices.Contains(near, o.Name):
+			want = Near
 		}
-		if o.Source == "" || o.Measure == "" || o.Seeds < 1 {
-			t.Errorf("%s lacks a source, measure or seeds: %+v", o.Name, o)
+		if o.Verdict != want || o.Holds != (want != NotMet) || o.Explained != (want == NotMet) {
+			t.Errorf("%s is %s (%s), expected %s: known %v, ours %v [%v, %v]", o.Name, o.Verdict, o.Why, want, o.Known(), o.Ours, o.Low, o.High)
 		}
-	}
-	few := Options{Data: larger, Seeds: 1}
-	once, err := Run(background, nil, few)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	again, err := Run(background, nil, few)
-	if err != nil || !slices.Equal(once, again) {
-		t.Errorf("another number of cores gives other outcomes: %v", err)
+		if o.Source == "" || o.Measure == "" || o.Why == "" || o.Seeds < 1 {
+			t.Errorf("%s lacks a source, measure, reason or seeds: %+v", o.Name, o)
+		}
 	}
 }
+
+// The same seed gives the same outcomes on any number of cores, another one
+// gives others where something is random.
+func TestSeeds(t *testing.T) {
+	some := []string{"ch05", "networks-cascade", "rule-networks-votes", "neural-tree-random", "learnpp-table-5", "gaussian-table-4"}
+	few := Options{Data: larger, Seeds: 2}
+	once, err := Run(background, some, few)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cores := runtime.GOMAXPROCS(1)
+	again, err := Run(background, some, few)
+	runtime.GOMAXPROCS(cores)
+	if err != nil || !reflect.DeepEqual(once, again) {
+		t.Errorf("another number of cores gives other outcomes: %v", err)
+	}
+	names := []string{"statistics-coverage-t", "statistics-z-table", "rule-networks-led-bayes"}
+	seventh, err := Run(background, names, Options{Seed: 7, Seeds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := Run(background, names, Options{Seed: 1, Seeds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range seventh {
+		if random := o.Name != "statistics-z-table"; (o.Ours != first[i].Ours) != random {
+			t.Errorf("%s: seed 1 gives %v, seed 7 %v", o.Name, first[i].Ours, o.Ours)
+		}
+	}
+}
+
+// Experiments are well formed, and no name is taken twice.
+func TestTable(t *testing.T) {
+	names := map[string]bool{}
+	for _, e := range All() {
+		if names[e.Name] || e.Name == "" || e.Run == nil || e.Seeds < 1 || len(e.Tags) == 0 || !finite(e.Figure.Value) || e.Figure.Stands < 0 {
+			t.Errorf("%q is there twice, or lacks something: %+v", e.Name, e)
+		}
+		names[e.Name] = true
+	}
+	for _, name := range slices.Concat(notMet, near) {
+		if !names[name] {
+			t.Errorf("%s is no experiment", name)
+		}
+	}
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // Figures that were computed to more digits than the book prints.
 func TestDigits(t *testing.T) {
@@ -85,67 +150,72 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-func TestRegisterRefuses(t *testing.T) {
-	for what, e := range map[string]Experiment{
-		"a name twice": {Name: "statistics-z-table", Seeds: 1, Run: Fixed(nil)},
-		"no name":      {Seeds: 1, Run: Fixed(nil)},
-		"no run":       {Name: "x", Seeds: 1},
-		"no seeds":     {Name: "x", Run: Fixed(nil)},
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s was taken", what)
-				}
-			}()
-			Register(e)
-		}()
+func TestSelectByTag(t *testing.T) {
+	for name, beginning := range map[string]string{"ch05": "statistics-", "ch5": "statistics-", "Higgins": "rule-networks-", "golea": "neural-tree-"} {
+		some, err := Select([]string{name})
+		if err != nil || len(some) < 5 {
+			t.Errorf("%s: %d experiments, %v", name, len(some), err)
+		}
+		for _, e := range some {
+			if !strings.HasPrefix(e.Name, beginning) {
+				t.Errorf("%s selects %s", name, e.Name)
+			}
+		}
+	}
+	for name, want := range map[string]string{"higgens": `"higgins"`, "zzzzzzzzzzzz": "ch03, ch04"} {
+		if _, err := Select([]string{name}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
-func TestBounds(t *testing.T) {
+func TestJudge(t *testing.T) {
 	at := func(x float64) Result { return Result{x, x, x} }
 	for _, c := range []struct {
-		bound     Bound
-		published float64
-		result    Result
-		want      bool
+		figure Figure
+		result Result
+		want   Verdict
+		why    string
 	}{
-		{Digits(2), .14, at(.1449), true},
-		{Digits(2), .14, at(.1351), true},
-		{Digits(2), .14, at(.146), false},
-		{Bound{}, 385, at(385), true},
-		{Bound{}, 385, at(386), false},
-		{Within(.01), .5, Result{.6, .505, .695}, true},
-		{Within(.001), .5, Result{.6, .505, .695}, false},
-		{Bound{Relation: AtLeast}, .9, at(.95), true},
-		{Bound{Relation: AtLeast}, .9, at(.89), false},
-		{Bound{Relation: AtMost, Within: .02}, .9, at(.91), true},
-		{Bound{Relation: AtMost}, .9, at(.91), false},
+		{printed(.14).digits(2), at(.1449), Met, "the same"},
+		{printed(.14).digits(2), at(.1351), Met, "the same"},
+		{printed(.14).digits(2), at(.146), Near, "off by 0.71 %"},
+		{printed(385), at(385), Met, "the same"},
+		{printed(385), at(386), Near, "off by 0.26 %"},
+		{printed(385), at(420), NotMet, "off by 9.1 %"},
+		{printed(0), at(.01), NotMet, "off by 0.01"},
+		// A rate is near within 2 points, of a hundred or of one.
+		{printed(90).percent(), at(88.1), Near, "1.9 points"},
+		{printed(90).percent(), at(87.9), NotMet, "2.1 points"},
+		{printed(.9).fraction(), at(.919), Near, "1.9 points"},
+		{printed(.9).fraction(), at(.921), NotMet, "2.1 points"},
+		// Better is met on one side only, and a fact cannot be bettered.
+		{printed(90).percent().higher(), at(99), Met, "better by 9 points"},
+		{printed(90).percent().higher(), at(81), NotMet, "off by 9 points"},
+		{printed(20).lower(), at(10), Met, "better by 50 %"},
+		{printed(53.3).percent(), at(61), NotMet, "off by 7.7 points"},
+		// The interval must hold the figure itself; what is printed roundly
+		// does not widen it.
+		{printed(30).within(2), Result{33.8, 30.6, 37}, NotMet, "off by 6 %"},
+		{printed(30), Result{31, 29.9, 32.1}, Met, "inside our interval"},
+		{printed(70), Result{79, 63, 95}, NotMet, "too wide to tell: ± 23 %"},
+		{printed(70), Result{73, 57, 89}, Met, "inside our interval"},
+		{reference(-1.6).digits(1), at(-1.66), Near, "off by"},
 	} {
-		if got := c.bound.Holds(c.published, c.result); got != c.want {
-			t.Errorf("published %v, %v, %v: holds %v", c.published, c.bound, c.result, got)
-		}
-	}
-	for bound, want := range map[Bound]string{
-		{}: "equal", {Within: .02}: "within 0.02",
-		{AtMost, 0}: "at most the published value", {AtMost, .02}: "at most the published value plus 0.02",
-		{AtLeast, 0}: "at least the published value", {AtLeast, .02}: "at least the published value less 0.02",
-	} {
-		if bound.String() != want {
-			t.Errorf("bound %q, expected %q", bound, want)
+		if got, why := c.figure.Judge(c.result); got != c.want || !strings.Contains(why, c.why) {
+			t.Errorf("%+v, %v: %s, %s; expected %s, %s", c.figure, c.result, got, why, c.want, c.why)
 		}
 	}
 }
 
 func TestOverSeeds(t *testing.T) {
 	run := OverSeeds(func(_ context.Context, seed uint64) (float64, error) { return float64(seed), nil })
-	r, err := run(background, 3)
+	r, err := run(background, 1, 3)
 	// Mean 2, s/√3 = .57735, t(.95, 2) = 4.30265.
 	if err != nil || r.Ours != 2 || math.Abs(r.High-r.Ours-4.30265*.57735) > 1e-4 || math.Abs(r.Low+r.High-4) > 1e-12 {
 		t.Errorf("%+v %v", r, err)
 	}
-	if r, err := run(background, 1); err != nil || r != (Result{1, 1, 1}) {
+	if r, err := run(background, 1, 1); err != nil || r != (Result{1, 1, 1}) {
 		t.Errorf("one seed: %+v %v", r, err)
 	}
 	bad := errors.New("bad")
@@ -155,12 +225,12 @@ func TestOverSeeds(t *testing.T) {
 		}
 		return 1, nil
 	})
-	if _, err := failing(background, 3); !errors.Is(err, bad) || !strings.Contains(err.Error(), "seed 2") {
+	if _, err := failing(background, 1, 3); !errors.Is(err, bad) || !strings.Contains(err.Error(), "seed 2") {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(background)
 	cancel()
-	if _, err := run(ctx, 3); !errors.Is(err, context.Canceled) {
+	if _, err := run(ctx, 1, 3); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if _, err := Run(ctx, nil, Options{}); !errors.Is(err, context.Canceled) {
@@ -188,7 +258,7 @@ func TestRunOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"name", "source", "published", "ours", "low", "high", "seeds", "holds"} {
+	for _, key := range []string{"name", "tags", "source", "published", "ours", "low", "high", "seeds", "verdict", "why", "holds"} {
 		if !strings.Contains(string(doc), `"`+key+`":`) {
 			t.Errorf("no key %q in %s", key, doc)
 		}
@@ -232,7 +302,7 @@ func ExampleRun() {
 		return
 	}
 	for _, o := range outcomes {
-		fmt.Printf("%s: published %v, ours %.4f, holds %v\n", o.Measure, o.Published, o.Ours, o.Holds)
+		fmt.Printf("%s: published %v, ours %.4f, %s\n", o.Measure, *o.Published, o.Ours, o.Verdict)
 	}
-	// Output: half the 95 % interval, 12 errors in 40 cases: published 0.14, ours 0.1420, holds true
+	// Output: half the 95 % interval, 12 errors in 40 cases: published 0.14, ours 0.1420, met
 }

@@ -1,0 +1,350 @@
+package reproduce
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/internal/stat"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/gaussian"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// housing is the Boston data, divided.
+type housing struct {
+	*table.Table
+	seed  uint64
+	folds [10]fold
+}
+
+// fold is a tenth of the rows to test on, and half of the others to learn
+// from; the other half was for validation.
+type fold struct {
+	number         int
+	training, test *table.Table
+}
+
+func loadHousing(ctx context.Context, seed uint64) (*housing, error) {
+	all, _, err := datasets.Load(ctx, "boston")
+	if err != nil {
+		return nil, err
+	}
+	h := &housing{Table: all, seed: seed}
+	order := rand.New(rand.NewPCG(seed, 506)).Perm(all.Rows())
+	for n := range h.folds {
+		var rest, held []int
+		for i, r := range order {
+			if i%10 == n {
+				held = append(held, r)
+			} else {
+				rest = append(rest, r)
+			}
+		}
+		h.folds[n] = fold{n, all.Select(rest[:len(rest)/2]), all.Select(held)}
+	}
+	return h, nil
+}
+
+func (f fold) task(h *housing) learn.Task {
+	return learn.Task{Table: f.training, Target: learn.NoTarget, Seed: h.seed*10 + uint64(f.number)}
+}
+
+// overFolds computes something for each fold, once for all experiments of a
+// Run.
+func overFolds[T any](ctx context.Context, h *housing, what string, compute func(fold) (T, error)) ([]T, error) {
+	return once(ctx, "housing: "+what, h.seed, func() ([]T, error) {
+		all := make([]T, len(h.folds))
+		for n, f := range h.folds {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			var err error
+			if all[n], err = compute(f); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+	})
+}
+
+// average is the mean of a figure of curves.
+func average(curves [][]gaussian.Point, figure func([]gaussian.Point) float64) float64 {
+	mean := 0.0
+	for _, points := range curves {
+		mean += figure(points) / float64(len(curves))
+	}
+	return mean
+}
+
+// unitsCurve averages a figure of the curve from 30 units to 1.
+func (h *housing) unitsCurve(ctx context.Context, figure func([]gaussian.Point) float64) (float64, error) {
+	curves, err := overFolds(ctx, h, "units", func(f fold) ([]gaussian.Point, error) {
+		return (&gaussian.Learner{Units: 30, Reference: h.Table}).Curve(ctx, f.task(h), f.test)
+	})
+	return average(curves, figure), err
+}
+
+// oneUnit returns the test nats a row of a single unit.
+func (h *housing) oneUnit(ctx context.Context) (float64, error) {
+	curves, err := overFolds(ctx, h, "one unit", func(f fold) ([]gaussian.Point, error) {
+		return (&gaussian.Learner{Units: 1, Starts: 1, Reference: h.Table}).Curve(ctx, f.task(h), f.test)
+	})
+	return average(curves, func(points []gaussian.Point) float64 { return points[0].Held[0] }), err
+}
+
+// agreement is the share of steps in which both procedures remove the same
+// unit.
+func (h *housing) agreement(ctx context.Context) (float64, error) {
+	return h.unitsCurve(ctx, func(points []gaussian.Point) float64 {
+		agree := 0.0
+		for _, p := range points[:len(points)-1] {
+			if p.Agree {
+				agree++
+			}
+		}
+		return agree / float64(len(points)-1)
+	})
+}
+
+// normalCost is what ten conclusions of three units set to NORMAL cost.
+func (h *housing) normalCost(ctx context.Context) (float64, error) {
+	curves, err := overFolds(ctx, h, "normal", func(f fold) ([]gaussian.Point, error) {
+		return (&gaussian.Learner{Units: 3, Reference: h.Table}).NormalCurve(ctx, f.task(h), gaussian.UnitFromNormal, f.test)
+	})
+	return average(curves, func(points []gaussian.Point) float64 { return points[10].Held[0] - points[0].Held[0] }), err
+}
+
+// inputCurves is what becomes of medv when its inputs go, one at a time.
+func (h *housing) inputCurves(ctx context.Context) ([][]gaussian.Point, error) {
+	return overFolds(ctx, h, "inputs", func(f fold) ([]gaussian.Point, error) {
+		task := f.task(h)
+		task.Target = h.Schema.Index("medv")
+		return (&gaussian.Learner{Units: 3, Reference: h.Table}).InputCurve(ctx, task, f.test)
+	})
+}
+
+// lastInput is the share of folds in which lstat goes last.
+func (h *housing) lastInput(ctx context.Context) (float64, error) {
+	curves, err := h.inputCurves(ctx)
+	return average(curves, func(points []gaussian.Point) float64 {
+		if h.Schema.Attributes[points[len(points)-1].Removed].Name == "lstat" {
+			return 1
+		}
+		return 0
+	}), err
+}
+
+// bestInputs returns the number of inputs with the best mean curve.
+func (h *housing) bestInputs(ctx context.Context) (float64, error) {
+	sums := make([]float64, len(h.Columns))
+	curves, err := h.inputCurves(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, points := range curves {
+		for _, p := range points {
+			sums[p.Left] += p.Held[0]
+		}
+	}
+	return float64(slices.Index(sums, slices.Min(sums))), nil
+}
+
+// inputOrder correlates the mean place at which each input goes with the
+// printed order.
+func (h *housing) inputOrder(ctx context.Context) (float64, error) {
+	printed := strings.Fields("chas rad dis crim indus nox age tax ptratio zn b rm lstat")
+	places := make([]float64, len(h.Columns))
+	curves, err := h.inputCurves(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, points := range curves {
+		for i, p := range points[1:] {
+			places[p.Removed] += float64(i)
+		}
+	}
+	order := slices.Clone(printed)
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(places[h.Schema.Index(a)], places[h.Schema.Index(b)]) })
+	squares, n := 0.0, float64(len(order))
+	for i, name := range order {
+		d := float64(i - slices.Index(printed, name))
+		squares += d * d
+	}
+	return 1 - 6*squares/(n*(n*n-1)), nil
+}
+
+// printedCentres are those of table 4, a row a column of the data; NaN is
+// "normal". Below it are the priors of table 5.
+var (
+	normal         = math.NaN()
+	printedCentres = [14][3]float64{
+		{-.40, 1.20, -.28}, {normal, -.49, -.41}, {-.84, 1.02, .61}, {-.25, -.27, .62}, {-.69, 1.02, normal}, {normal, normal, normal}, {-.65, .75, .63},
+		{.66, -.83, -.58}, {-.59, 1.66, -.42}, {-.68, 1.53, -.10}, {normal, .81, normal}, {.37, -.83, normal}, {-.62, .94, normal}, {.47, -.82, normal},
+	}
+	printedPriors = [3]float64{.48, .25, .27}
+)
+
+// likeness is how far three units' centres are from the printed ones, and
+// their priors.
+type likeness struct {
+	difference float64
+	priors     [3]float64
+}
+
+// threeUnits learns all rows from 20 starts and returns the nearest likeness.
+func (h *housing) threeUnits(ctx context.Context) (likeness, error) {
+	return once(ctx, "housing: three units", h.seed, func() (likeness, error) { return h.nearestUnits(ctx) })
+}
+
+func (h *housing) nearestUnits(ctx context.Context) (likeness, error) {
+	nearest := likeness{difference: math.Inf(1)}
+	for start := range uint64(20) {
+		m, err := (&gaussian.Learner{Units: 3, Starts: 1}).Learn(ctx, learn.Task{Table: h.Table, Target: learn.NoTarget, Seed: h.seed*20 + start})
+		if err != nil {
+			return nearest, err
+		}
+		base, err := m.(*gaussian.Model).Rules()
+		if err != nil {
+			return nearest, err
+		}
+		units, err := base.InDeviations(m.Schema(), m.(*gaussian.Model).Overall())
+		if err != nil {
+			return nearest, err
+		}
+		for _, p := range [][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+			if l := alike(units.Units, p); l.difference < nearest.difference {
+				nearest = l
+			}
+		}
+	}
+	return nearest, nil
+}
+
+// alike compares units, in some order, with the printed ones.
+func alike(units []rule.Unit, order [3]int) likeness {
+	if len(units) != 3 {
+		return likeness{difference: math.Inf(1)}
+	}
+	var l likeness
+	n := 0.0
+	for i, u := range order {
+		l.priors[i] = units[u].Prior
+		for j := range printedCentres {
+			if c := printedCentres[j][i]; !math.IsNaN(c) {
+				l.difference += math.Abs(units[u].Expect[j].Mean - c)
+				n++
+			}
+		}
+	}
+	l.difference /= n
+	return l
+}
+
+// priorRules are the rules of table 8: a usual, a wealthy and a poor
+// neighbourhood, worth so many cases together.
+func (h *housing) priorRules(worth float64) *rule.Base {
+	const signs = "-+-+-+-+-+---+"
+	base := &rule.Base{}
+	for i, name := range []string{"usual", "wealthy", "poor"} {
+		u := rule.Unit{Name: name, Prior: 1. / 3, Worth: &worth}
+		for j, a := range h.Schema.Attributes {
+			mean := [...]float64{0, 1, -1}[i]
+			if signs[j] == '-' {
+				mean = -mean
+			}
+			u.Expect = append(u.Expect, rule.Expectation{Column: a.Name, Mean: mean + 0, MeanSD: true, Deviation: 1, DeviationSD: true})
+		}
+		base.Units = append(base.Units, u)
+	}
+	return base
+}
+
+// informed returns each fold's test nats a row after some rows and the rules;
+// no knowledge leaves the rules out.
+func (h *housing) informed(ctx context.Context, rows int, knowledge string, worth float64) ([]float64, error) {
+	return overFolds(ctx, h, fmt.Sprintf("%d rows and %s", rows, knowledge), func(f fold) (float64, error) {
+		task := f.task(h)
+		task.Table = f.training.Slice(0, rows)
+		if knowledge != "" {
+			task.Rules = h.priorRules(worth)
+		}
+		m, err := (&gaussian.Learner{Knowledge: knowledge, Reference: h.Table}).Learn(ctx, task)
+		if err != nil {
+			return 0, err
+		}
+		logs := make([]float64, f.test.Rows())
+		if err := m.(*gaussian.Model).LogDensity(ctx, f.test, logs); err != nil {
+			return 0, err
+		}
+		return -stat.Mean(logs).Value, nil
+	})
+}
+
+func (h *housing) meanInformed(ctx context.Context, rows int, knowledge string, worth float64) (float64, error) {
+	nll, err := h.informed(ctx, rows, knowledge, worth)
+	return stat.Mean(nll).Value, err
+}
+
+// orderOfMeans counts the numbers of rows at which the ways to use the rules,
+// on average over seeds, come in the published order.
+func orderOfMeans(rows ...int) Runner {
+	ways := []struct {
+		knowledge string
+		worth     float64
+	}{{"map", 9}, {"mixture", 50}, {"teacher", 100}, {"", 0}}
+	return func(ctx context.Context, first uint64, seeds int) (Result, error) {
+		holds := 0.0
+		for _, n := range rows {
+			var nll []float64
+			for _, way := range ways {
+				r, err := OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
+					h, err := loadHousing(ctx, seed)
+					if err != nil {
+						return 0, err
+					}
+					return h.meanInformed(ctx, n, way.knowledge, way.worth)
+				})(ctx, first, seeds)
+				if err != nil {
+					return Result{}, err
+				}
+				nll = append(nll, r.Ours)
+			}
+			if slices.IsSorted(nll) {
+				holds++
+			}
+		}
+		return Result{holds, holds, holds}, nil
+	}
+}
+
+// helpsUpTo returns the largest number of rows up to which the rules help
+// significantly.
+func (h *housing) helpsUpTo(ctx context.Context, knowledge string, worth float64) (float64, error) {
+	last := 0.0
+	for _, rows := range []int{10, 19, 25, 35, 50, 70, 100, 150, 200} {
+		without, err := h.informed(ctx, rows, "", 0)
+		if err != nil {
+			return 0, err
+		}
+		with, err := h.informed(ctx, rows, knowledge, worth)
+		if err != nil {
+			return 0, err
+		}
+		differences := make([]float64, len(with))
+		for i := range with {
+			differences[i] = without[i] - with[i]
+		}
+		if stat.PairedT(differences).Interval(0.95, stat.TwoSided).Low <= 0 {
+			break
+		}
+		last = float64(rows)
+	}
+	return last, nil
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/life"
 )
 
 func (a *app) compareCommand() *cobra.Command {
@@ -31,31 +32,21 @@ number of pairs; only significant ones are called so.`,
 			if len(learners) < 2 {
 				return usagef("compare needs at least two learners: --learners a,b; see accrete learners")
 			}
-			d, err := a.find(args[0], &flags)
+			h, err := a.home()
 			if err != nil {
 				return err
 			}
-			first, err := learn.Lookup(learners[0])
-			if err != nil {
-				return usageError{err}
-			}
-			// One learner that needs a target decides for all.
-			for _, name := range learners {
-				if info, err := learn.Lookup(name); err == nil && !info.Takes.Density {
-					first.Takes.Density = false
-				}
-			}
-			t, _, col, err := a.readFor(ctx, d, target, first)
+			d, err := h.Find(args[0], flags.Reading)
 			if err != nil {
 				return err
 			}
-			var specs []evaluate.Spec
+			var choices []life.Choice
 			for _, name := range learners {
-				info, _, err := configured(name, nil)
-				if err != nil {
-					return err
-				}
-				specs = append(specs, a.spec(d.arg, t, col, info, nil))
+				choices = append(choices, life.Choice{Learner: name})
+			}
+			specs, err := h.Specs(ctx, d, target, choices)
+			if err != nil {
+				return err
 			}
 			bar, done := a.progress("comparing")
 			defer done()
@@ -72,7 +63,7 @@ number of pairs; only significant ones are called so.`,
 		},
 	}
 	flags.register(c)
-	c.Flags().StringVar(&target, "target", "", "column to predict (a built-in set has one of its own)")
+	c.Flags().StringVar(&target, "target", "", targetUsage)
 	c.Flags().StringSliceVar(&learners, "learners", nil, "learners to compare")
 	c.Flags().IntVar(&folds, "folds", 10, "number of folds")
 	return c

@@ -14,11 +14,11 @@ func (a *app) deleteCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeModels,
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := a.openStore()
+			h, err := a.home()
 			if err != nil {
 				return err
 			}
-			if err := s.Delete(c.Context(), args[0]); err != nil {
+			if err := h.Store.Delete(c.Context(), args[0]); err != nil {
 				return err
 			}
 			if a.json {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,99 +19,35 @@ func (a *app) describeCommand() *cobra.Command {
   accrete describe iris --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			d, err := a.find(args[0], &flags)
+			h, err := a.home()
 			if err != nil {
 				return err
 			}
-			t, report, err := d.read(c.Context(), d.options())
+			d, err := h.Find(args[0], flags.Reading)
 			if err != nil {
 				return err
 			}
-			a.notes(report.Notes)
-			columns := table.Summarise(t)
-			target := d.target("")
-			if target == "" {
-				target = suggestedTarget(columns)
+			x, err := h.Describe(c.Context(), d)
+			if err != nil {
+				return err
 			}
 			if a.json {
-				return a.printJSON(struct {
-					Data    string        `json:"data"`
-					Format  string        `json:"format"`
-					Rows    int           `json:"rows"`
-					Columns []columnEntry `json:"columns"`
-					Target  string        `json:"suggested_target,omitempty"`
-				}{d.arg, report.Format, t.Rows(), columnEntries(columns), target})
+				return a.printJSON(x)
 			}
-			fmt.Fprintf(a.out, "%s: %s, %s (%s)\n\n", d.arg, plural(t.Rows(), "row"), plural(len(columns), "column"), report.Format)
+			fmt.Fprintf(a.out, "%s: %s, %s (%s)\n\n", d.Arg, plural(x.Rows, "row"), plural(len(x.Columns), "column"), x.Format)
 			var rows [][]string
-			for _, s := range columns {
+			for _, s := range x.Summaries {
 				rows = append(rows, []string{s.Name, s.Kind.String(), strconv.Itoa(s.Missing), strconv.Itoa(s.Distinct), values(s)})
 			}
 			printTable(a.out, []string{"column", "type", "missing", "distinct", "values"}, rows)
-			if target != "" {
-				fmt.Fprintf(a.out, "\nnext: accrete learn %s --target %s\n", d.arg, target)
+			if x.Target != "" && d.Arg != "-" { // what came by a pipe is gone
+				fmt.Fprintf(a.out, "\nnext: accrete learn %s --target %s\n", word(d.Arg), word(x.Target))
 			}
 			return nil
 		},
 	}
 	flags.register(c)
 	return c
-}
-
-// targetNames are what people call the column to predict.
-var targetNames = []string{"class", "target", "label", "outcome", "y"}
-
-// suggestedTarget guesses the column that is meant to be predicted: one that
-// is called so, else the last one that has classes, else the last one.
-func suggestedTarget(columns []table.Summary) string {
-	for _, name := range targetNames {
-		for _, s := range columns {
-			if strings.EqualFold(s.Name, name) {
-				return s.Name
-			}
-		}
-	}
-	for _, s := range slices.Backward(columns) {
-		if s.Kind == table.Nominal && s.Distinct >= 2 && s.Distinct <= 20 {
-			return s.Name
-		}
-	}
-	if len(columns) == 0 {
-		return ""
-	}
-	return columns[len(columns)-1].Name
-}
-
-// columnEntry is a column as programs read it.
-type columnEntry struct {
-	Name     string         `json:"name"`
-	Kind     string         `json:"kind"`
-	Date     bool           `json:"date,omitempty"`
-	Missing  int            `json:"missing"`
-	Distinct int            `json:"distinct"`
-	Min      *float64       `json:"min,omitempty"`
-	Mean     *float64       `json:"mean,omitempty"`
-	Max      *float64       `json:"max,omitempty"`
-	Top      map[string]int `json:"top,omitempty"`
-}
-
-func columnEntries(columns []table.Summary) []columnEntry {
-	entries := make([]columnEntry, len(columns))
-	for i, s := range columns {
-		e := columnEntry{Name: s.Name, Kind: s.Kind.String(), Date: s.Date, Missing: s.Missing, Distinct: s.Distinct}
-		if s.Kind == table.Numeric {
-			if !math.IsNaN(s.Mean) {
-				e.Min, e.Mean, e.Max = &s.Min, &s.Mean, &s.Max
-			}
-		} else {
-			e.Top = map[string]int{}
-			for _, f := range s.Top {
-				e.Top[f.Value] = f.Count
-			}
-		}
-		entries[i] = e
-	}
-	return entries
 }
 
 // values shows a column's range, or its most frequent values.

@@ -7,17 +7,13 @@ import (
 	"html"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/accrete-ml/accrete/knowledge"
-	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/rule"
-	"github.com/accrete-ml/accrete/store"
-	"github.com/accrete-ml/accrete/table"
 )
 
 func (a *app) diffCommand() *cobra.Command {
@@ -41,31 +37,18 @@ around, HTML or SVG by the file's name. Equal models give nothing.`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
 		RunE: func(c *cobra.Command, args []string) error {
-			before, err := a.knower(args[0])
+			d, reads, err := a.diff(c.Context(), args, on, &flags)
 			if err != nil {
 				return err
 			}
-			after, err := a.knower(args[1])
-			if err != nil {
-				return err
-			}
-			d := &difference{
-				before: args[0], after: args[1], top: top,
-				Diff: knowledge.CompareRules(before.learnt, before.told, after.learnt, after.told),
-			}
-			if on != "" {
-				if err := a.flips(c.Context(), d, before, after, on, &flags); err != nil {
-					return err
-				}
-			}
-			if err := a.writePage(d, out); err != nil {
+			if err := a.writePage(d, max(top, 0), out, reads...); err != nil {
 				return err
 			}
 			switch {
 			case a.json:
-				return a.printJSON(newDiffEntry(d))
+				return a.printJSON(d.Entry())
 			case out == "":
-				return d.write(a.out)
+				return writeDiff(a.out, d, max(top, 0))
 			}
 			return nil
 		},
@@ -73,114 +56,61 @@ around, HTML or SVG by the file's name. Equal models give nothing.`,
 	flags.register(c)
 	c.Flags().StringVar(&on, "on", "", "data whose answers are compared")
 	c.Flags().StringVar(&out, "out", "", "file to write, .html or .svg")
-	c.Flags().IntVar(&top, "top", 10, "lines of each kind; 0 for all")
+	c.Flags().IntVar(&top, "top", 10, "lines of each kind; 0 for none")
 	return c
 }
 
-// knower is one side of a comparison.
-type knower struct {
-	model        learn.Model // nil: a rule file
-	learnt, told *rule.Base
-}
-
-// knower resolves a model of the store, an exported model or a rule file.
-func (a *app) knower(arg string) (*knower, error) {
-	s, err := a.openStore()
+// diff compares, and says which files were read for it.
+func (a *app) diff(ctx context.Context, args []string, on string, flags *dataFlags) (*life.Difference, []string, error) {
+	h, err := a.home()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	m, _, err := s.Load(arg)
-	if info, statErr := os.Stat(arg); err != nil && statErr == nil && !info.IsDir() {
-		var exportErr error
-		if m, _, exportErr = store.ReadFile(arg); exportErr != nil {
-			src, err := os.ReadFile(arg)
-			if err != nil {
-				return nil, err
-			}
-			base, err := rule.Parse(arg, src)
-			if err != nil {
-				return nil, fmt.Errorf("%s is no exported model (%w), nor a rule file: %w", arg, exportErr, err)
-			}
-			return &knower{learnt: base}, nil
+	var data *life.Data
+	reads := args
+	if on != "" {
+		if data, err = h.Find(on, flags.Reading); err != nil {
+			return nil, nil, err
 		}
-		err = nil
+		reads = append(reads[:len(reads):len(reads)], data.File())
 	}
-	if err != nil {
-		return nil, err
-	}
-	k := &knower{model: m}
-	k.learnt, k.told, err = knowledge.Of(m)
-	return k, err
-}
-
-// difference is what diff shows.
-type difference struct {
-	before, after string
-	*rule.Diff
-	on    string
-	rows  int
-	flips []knowledge.Flip
-	top   int
-}
-
-func (a *app) flips(ctx context.Context, d *difference, before, after *knower, on string, flags *dataFlags) error {
-	if before.model == nil || after.model == nil {
-		return usagef("--on needs two models; a rule file alone does not answer")
-	}
-	data, err := a.find(on, flags)
-	if err != nil {
-		return err
-	}
-	o := data.options()
-	if o.Schema, err = table.Union(before.model.Schema(), after.model.Schema()); err != nil {
-		return err
-	}
-	t, report, err := data.read(ctx, o)
-	if err != nil {
-		return err
-	}
-	a.notes(report.Notes)
-	d.on, d.rows = on, t.Rows()
-	d.flips, err = knowledge.Flips(ctx, before.model, after.model, t)
-	return err
+	d, err := h.Diff(ctx, args[0], args[1], data)
+	return d, reads, err
 }
 
 // write prints the page for people, most important first.
-func (d *difference) write(w io.Writer) error {
+func writeDiff(w io.Writer, d *life.Difference, top int) error {
 	var page bytes.Buffer
 	fmt.Fprintf(&page, "%s → %s: %d added, %d dropped, %d stronger, %d weaker, %d moved\n",
-		d.before, d.after, len(d.Added), len(d.Dropped), len(d.Stronger), len(d.Weaker), len(d.Moved))
+		d.From, d.To, len(d.Added), len(d.Dropped), len(d.Stronger), len(d.Weaker), len(d.Moved))
 	if d.Empty() {
 		page.Reset()
-		fmt.Fprintf(&page, "%s and %s know the same\n", d.before, d.after)
+		fmt.Fprintf(&page, "%s and %s know the same\n", d.From, d.To)
 	}
-	if d.Before != d.After {
-		fmt.Fprintf(&page, "rules are read as %v, before as %v\n", d.After, d.Before)
+	if d.Diff.Before != d.Diff.After {
+		fmt.Fprintf(&page, "rules are read as %v, before as %v\n", d.Diff.After, d.Diff.Before)
 	}
 	if d.Reordered {
 		fmt.Fprintln(&page, "rules that stayed are in another order")
 	}
-	if d.on != "" {
-		fmt.Fprintf(&page, "on %s %d of %d answers flip (%s)\n", d.on, len(d.flips), d.rows, percent(float64(len(d.flips))/float64(max(d.rows, 1))))
+	if d.On != "" {
+		fmt.Fprintf(&page, "on %s %d of %d answers flip (%s)\n", d.On, len(d.Flips), d.Rows, percent(float64(len(d.Flips))/float64(max(d.Rows, 1))))
 	}
 	section := func(title string, n int, line func(i int)) {
 		if n == 0 {
 			return
 		}
 		fmt.Fprintf(&page, "\n%s\n", title)
-		show := n
-		if d.top > 0 {
-			show = min(n, d.top)
-		}
+		show := min(n, top)
 		for i := range show {
 			line(i)
 		}
 		if show < n {
-			fmt.Fprintf(&page, "  … and %d more: --top 0 shows all\n", n-show)
+			fmt.Fprintf(&page, "  … and %d more: --top %d shows all\n", n-show, n)
 		}
 	}
-	section("flips", len(d.flips), func(i int) {
-		f := &d.flips[i]
+	section("flips", len(d.Flips), func(i int) {
+		f := &d.Flips[i]
 		fmt.Fprintf(&page, "  row %d: %s%s → %s%s\n", f.Row+1, f.Before, inBrackets(f.P), f.After, inBrackets(f.Q))
 		for _, r := range f.Because {
 			is := "now"
@@ -218,32 +148,32 @@ func inBrackets(p float64) string {
 func brief(s rule.Statement) string {
 	if s.Unit != nil {
 		u := *s.Unit
-		roundUnit(&u)
+		life.RoundUnit(&u)
 		return u.String()
 	}
 	r := *s.Rule
-	roundRule(&r, true)
+	life.RoundRule(&r, true)
 	return rule.Statement{Rule: &r, Else: s.Else}.String()
 }
 
 // writePage writes the page as a file that browsers show.
-func (a *app) writePage(d *difference, path string) error {
+func (a *app) writePage(d *life.Difference, top int, path string, reads ...string) error {
 	if path == "" {
 		return nil
 	}
 	var text strings.Builder
-	if err := d.write(&text); err != nil {
+	if err := writeDiff(&text, d, top); err != nil {
 		return err
 	}
-	title := html.EscapeString(d.before + " → " + d.after)
+	title := html.EscapeString(d.From + " → " + d.To)
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".html", ".htm":
 		return a.output(path, func(w io.Writer) error {
 			_, err := fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>%s</title>\n<style>body{font:15px/1.5 sans-serif;margin:2em;max-width:70em}li{margin:.3em 0}.was{color:#777}code{font-size:14px}</style>\n%s</html>\n", title, pageHTML(text.String()))
 			return err
-		})
+		}, reads...)
 	case ".svg":
-		return a.output(path, func(w io.Writer) error { return pageSVG(w, title, text.String()) })
+		return a.output(path, func(w io.Writer) error { return pageSVG(w, title, text.String()) }, reads...)
 	}
 	return usagef("--out %s: expected a file that ends in .html or .svg", path)
 }
@@ -295,84 +225,4 @@ func pageSVG(w io.Writer, title, text string) error {
 	b.WriteString("</g>\n</svg>\n")
 	_, err := b.WriteTo(w)
 	return err
-}
-
-// diffEntry is a difference as programs read it.
-type diffEntry struct {
-	Before   string        `json:"before"`
-	After    string        `json:"after"`
-	Added    []ruleEntry   `json:"added"`
-	Dropped  []ruleEntry   `json:"dropped"`
-	Stronger []changeEntry `json:"stronger"`
-	Weaker   []changeEntry `json:"weaker"`
-	Moved    []changeEntry `json:"moved"`
-	Flips    []flipEntry   `json:"flips"`
-	Rows     *int          `json:"rows,omitempty"`
-}
-
-type changeEntry struct {
-	Before ruleEntry `json:"before"`
-	After  ruleEntry `json:"after"`
-}
-
-type flipEntry struct {
-	Row    int           `json:"row"`
-	Before string        `json:"before"`
-	After  string        `json:"after"`
-	P      *float64      `json:"probability_before,omitempty"`
-	Q      *float64      `json:"probability_after,omitempty"`
-	Rules  []reasonEntry `json:"rules"`
-}
-
-type reasonEntry struct {
-	ID   string `json:"id"`
-	Text string `json:"text"`
-	In   string `json:"in"`
-}
-
-func newDiffEntry(d *difference) diffEntry {
-	entry := func(s rule.Statement) ruleEntry {
-		switch {
-		case s.Unit != nil:
-			return unitEntry(s.Unit)
-		}
-		return newRuleEntry(s.Rule, s.String())
-	}
-	statements := func(list []rule.Statement) []ruleEntry {
-		entries := make([]ruleEntry, len(list))
-		for i, s := range list {
-			entries[i] = entry(s)
-		}
-		return entries
-	}
-	changes := func(list []rule.Change) []changeEntry {
-		entries := make([]changeEntry, len(list))
-		for i, c := range list {
-			entries[i] = changeEntry{entry(c.Before), entry(c.After)}
-		}
-		return entries
-	}
-	e := diffEntry{
-		Before: d.before, After: d.after, Added: statements(d.Added), Dropped: statements(d.Dropped),
-		Stronger: changes(d.Stronger), Weaker: changes(d.Weaker), Moved: changes(d.Moved), Flips: []flipEntry{},
-	}
-	if d.on != "" {
-		e.Rows = &d.rows
-	}
-	for i := range d.flips {
-		f := &d.flips[i]
-		flip := flipEntry{Row: f.Row + 1, Before: f.Before, After: f.After, Rules: []reasonEntry{}}
-		if !math.IsNaN(f.P) {
-			flip.P, flip.Q = &f.P, &f.Q
-		}
-		for _, r := range f.Because {
-			in := "after"
-			if r.Was {
-				in = "before"
-			}
-			flip.Rules = append(flip.Rules, reasonEntry{r.Rule.ID(), r.Rule.String(), in})
-		}
-		e.Flips = append(e.Flips, flip)
-	}
-	return e
 }

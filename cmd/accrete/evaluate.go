@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -12,8 +11,6 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/rule"
-	"github.com/accrete-ml/accrete/table"
 )
 
 func (a *app) evaluateCommand() *cobra.Command {
@@ -42,15 +39,23 @@ rules whose truth moved), or with growing shares of the rows (--curve). Every ra
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			d, err := a.find(args[0], &flags)
+			h, err := a.home()
 			if err != nil {
 				return err
 			}
-			l, err := a.lesson(ctx, d, target, &learner)
+			choice, err := learner.choice()
 			if err != nil {
 				return err
 			}
-			spec := a.spec(d.arg, l.table, l.target, l.info, l.settings)
+			d, err := h.Find(args[0], flags.Reading)
+			if err != nil {
+				return err
+			}
+			l, err := h.Lesson(ctx, d, target, choice)
+			if err != nil {
+				return err
+			}
+			spec := h.Spec(d.Arg, l)
 			bar, done := a.progress("evaluating")
 			defer done()
 			ctx = learn.WithProgress(ctx, bar)
@@ -64,9 +69,9 @@ rules whose truth moved), or with growing shares of the rows (--curve). Every ra
 				done()
 				return a.printCurve(points, pictures)
 			case prequential:
-				r, err = evaluate.Prequential(ctx, spec, evaluate.PrequentialOptions{Batch: batch, Window: window(l.table.Rows())})
+				r, err = evaluate.Prequential(ctx, spec, evaluate.PrequentialOptions{Batch: batch, Window: window(l.Table.Rows())})
 			case test != "":
-				r, err = a.evaluateOn(ctx, spec, test, &flags)
+				r, err = h.TrainTest(ctx, spec, test, flags.Reading)
 			case holdout > 0:
 				r, err = evaluate.HoldOut(ctx, spec, evaluate.HoldOutOptions{TestShare: 1. / 3, Repeats: holdout})
 			default:
@@ -82,7 +87,7 @@ rules whose truth moved), or with growing shares of the rows (--curve). Every ra
 	flags.register(c)
 	learner.register(c)
 	f := c.Flags()
-	f.StringVar(&target, "target", "", "column to predict (a built-in set has one of its own)")
+	f.StringVar(&target, "target", "", targetUsage)
 	f.IntVar(&folds, "folds", 10, "number of folds")
 	f.StringVar(&test, "test", "", "learn from DATA, test on this file")
 	f.IntVar(&holdout, "holdout", 0, "test on this many random held-out thirds")
@@ -97,29 +102,6 @@ rules whose truth moved), or with growing shares of the rows (--curve). Every ra
 // window is how many rows "lately" means: a tenth of what there is, within
 // what an eye can follow.
 func window(rows int) int { return min(max(rows/10, 20), 1000) }
-
-// spec is what the estimates need to know.
-func (a *app) spec(name string, t *table.Table, target int, info learn.Info, settings map[string]string) evaluate.Spec {
-	return evaluate.Spec{
-		Data: name, Table: t, Target: target, Learner: info.Name, Seed: a.seed,
-		New: func() (learn.Learner, error) { return learn.New(info.Name, settings) },
-	}
-}
-
-func (a *app) evaluateOn(ctx context.Context, spec evaluate.Spec, file string, flags *dataFlags) (*evaluate.Result, error) {
-	d, err := a.find(file, flags)
-	if err != nil {
-		return nil, err
-	}
-	o := d.options()
-	o.Schema = spec.Table.Schema
-	t, report, err := d.read(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	a.notes(report.Notes)
-	return evaluate.TrainTest(ctx, spec, t)
-}
 
 func (a *app) printResult(r *evaluate.Result, pictures string) error {
 	if err := a.picture(pictures, "confusion", r.ConfusionChart()); err != nil {
@@ -245,25 +227,6 @@ func printPrequence(w io.Writer, p *evaluate.Prequence) {
 	fmt.Fprintln(w)
 	printTable(w, []string{"rows seen", p.Measure + " lately", p.Measure + " so far"}, rows)
 	printDrifts(w, p.Drifts, "", p.DriftRate)
-}
-
-// mostDrifts is how many are printed for people.
-const mostDrifts = 10
-
-// printDrifts names the rules whose truth moved.
-func printDrifts(w io.Writer, drifts []evaluate.Drift, in string, rate float64) {
-	if len(drifts) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s moved (false alarms: %s of models in 100,000 rows)\n", plural(len(drifts), "rule"), percent(rate))
-	for _, d := range drifts[:min(len(drifts), mostDrifts)] {
-		r := d.Rule
-		r.Evidence, r.With = rule.Evidence{}, nil
-		fmt.Fprintf(w, "  true of %s, now %s, since row %d%s: %s\n", percent(d.From), percent(d.To), d.Since, in, r.String())
-	}
-	if more := len(drifts) - mostDrifts; more > 0 {
-		fmt.Fprintf(w, "  and %d more: --json lists them\n", more)
-	}
 }
 
 // measure returns how values of a measure are written.

@@ -2,9 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -13,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -34,18 +32,22 @@ answer. Weights add up to the log of the posterior.`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
 		RunE: func(c *cobra.Command, args []string) error {
-			m, d, err := a.modelAndData(c.Context(), args, &flags, without)
+			h, p, d, err := a.modelAndData(c.Context(), args, &flags, without)
 			if err != nil {
 				return err
 			}
-			e, ok := learn.Ability[learn.Explainer](m)
-			if !ok {
-				return cannot(m.Learner(), "explain its answers", func(c learn.Can) bool { return c.Explain })
-			}
-			if m.Target() == learn.NoTarget {
-				return fmt.Errorf("%s is a density of all columns and has no target to explain", args[0])
-			}
-			return a.explain(c.Context(), e, d, only)
+			first := true
+			return h.Explain(c.Context(), p, d, only, func(x *life.Explained) error {
+				if a.json {
+					return a.printJSON(x)
+				}
+				if !first {
+					fmt.Fprintln(a.out)
+				}
+				first = false
+				printExplanation(a.out, x)
+				return nil
+			})
 		},
 	}
 	flags.register(c)
@@ -54,116 +56,10 @@ answer. Weights add up to the log of the posterior.`,
 	return c
 }
 
-func (a *app) explain(ctx context.Context, m learn.Explainer, d *data, only []int) error {
-	o := d.options()
-	o.Schema, o.Target = m.Schema(), m.Schema().Attributes[m.Target()].Name
-	stream, err := d.stream(ctx, o)
-	if err != nil {
-		return err
-	}
-	defer stream.Close()
-	encoder := json.NewEncoder(a.out)
-	encoder.SetEscapeHTML(false)
-	row, found := 0, 0
-	for {
-		batch, err := stream.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		out := learn.NewPredictions(m, batch.Rows())
-		if err := m.Predict(ctx, batch, out); err != nil {
-			return err
-		}
-		for i := range batch.Rows() {
-			row++
-			if only != nil && !slices.Contains(only, row) {
-				continue
-			}
-			found++
-			x, err := m.Explain(batch, i)
-			if err != nil {
-				return err
-			}
-			answer := newPredicted(m, row, out, i)
-			if a.json {
-				if err := encoder.Encode(newExplained(m, answer, x)); err != nil {
-					return err
-				}
-				continue
-			}
-			if found > 1 {
-				fmt.Fprintln(a.out)
-			}
-			printExplanation(a.out, m, answer, x)
-		}
-	}
-	a.notes(stream.Report().Notes)
-	if only != nil && found < len(only) {
-		return usagef("%s has %s; --row asks for others", d.arg, plural(row, "row"))
-	}
-	return nil
-}
-
-// explained is an explanation as programs read it.
-type explained struct {
-	predicted
-	Prior      any             `json:"prior"`
-	Evidence   []evidenceEntry `json:"evidence"`
-	Missing    []missingEntry  `json:"missing"`
-	Normaliser *float64        `json:"normaliser,omitempty"`
-	Additive   bool            `json:"additive"`
-}
-
-type evidenceEntry struct {
-	ID     string  `json:"id,omitempty"`
-	Text   string  `json:"text"`
-	Class  string  `json:"class,omitempty"`
-	Weight float64 `json:"weight"`
-}
-
-type missingEntry struct {
-	Column    string  `json:"column"`
-	CouldMove float64 `json:"could_move"`
-}
-
-func newExplained(m learn.Model, answer predicted, x *learn.Explanation) explained {
-	target := &m.Schema().Attributes[m.Target()]
-	e := explained{predicted: answer, Evidence: []evidenceEntry{}, Missing: []missingEntry{}, Additive: x.Additive}
-	if target.Kind == table.Numeric {
-		e.Prior = x.Prior[0]
-	} else {
-		prior := map[string]float64{}
-		for c, w := range x.Prior {
-			prior[target.Values[c]] = finite(w)
-		}
-		e.Prior, e.Normaliser = prior, &x.Normaliser
-	}
-	for _, v := range x.Evidence {
-		entry := evidenceEntry{ID: v.ID, Text: v.Text, Weight: finite(v.Weight)}
-		if target.Kind == table.Nominal {
-			entry.Class = target.Values[v.Class]
-		}
-		e.Evidence = append(e.Evidence, entry)
-	}
-	for _, c := range x.Missing {
-		e.Missing = append(e.Missing, missingEntry{c.Column, c.CouldMove})
-	}
-	return e
-}
-
-// finite replaces the log of zero, which JSON cannot write, by the log of the
-// smallest number.
-func finite(x float64) float64 {
-	return min(max(x, math.Log(math.SmallestNonzeroFloat64)), math.MaxFloat64)
-}
-
 // printExplanation prints an answer and its reasons for people: what speaks
 // for and against the answer, strongest first.
-func printExplanation(w io.Writer, m learn.Model, answer predicted, x *learn.Explanation) {
-	target := &m.Schema().Attributes[m.Target()]
+func printExplanation(w io.Writer, answer *life.Explained) {
+	target, x := answer.Attribute, answer.Explanation
 	var rows [][]string
 	if target.Kind == table.Numeric {
 		fmt.Fprintf(w, "row %d: %s = %s (%s to %s)\n", answer.Row, target.Name, number(answer.Prediction.(float64)), number(*answer.Low), number(*answer.High))

@@ -16,11 +16,11 @@ Go program (store.ReadFile), reads on any machine.`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
 		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := a.openStore()
+			h, err := a.home()
 			if err != nil {
 				return err
 			}
-			if err := s.Export(args[0], args[1]); err != nil {
+			if err := h.Store.Export(args[0], args[1]); err != nil {
 				return err
 			}
 			if a.json {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -15,23 +14,18 @@ func (a *app) importCommand() *cobra.Command {
 		Example: `  accrete import votes.accrete --name votes-from-bern`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			start := time.Now()
-			s, err := a.openStore()
+			h, err := a.home()
 			if err != nil {
 				return err
 			}
-			v, err := s.Import(c.Context(), args[0], name, start)
+			v, err := h.Import(c.Context(), args[0], name)
 			if err != nil {
 				return err
 			}
 			if a.json {
-				m, v, err := s.Load(fmt.Sprintf("%s@%d", v.Model, v.Number))
-				if err != nil {
-					return err
-				}
-				return a.printJSON(newLearnt(m, v, time.Since(start).Seconds()))
+				return a.printJSON(v)
 			}
-			fmt.Fprintf(a.out, "model %s, version %d: %s, learnt from %s rows\n", v.Model, v.Number, v.Learner, count(v.Rows))
+			fmt.Fprintf(a.out, "model %s, version %d: %s, learnt from %s rows\n", v.Model, v.Version, v.Learner, count(v.Rows))
 			return nil
 		},
 	}

@@ -16,7 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/internal/remedy"
 	_ "github.com/accrete-ml/accrete/learners/all"
+	"github.com/accrete-ml/accrete/life"
 )
 
 func main() { os.Exit(run()) }
@@ -43,6 +45,11 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
+// kept marks an error after which the model is there all the same.
+type kept struct{ error }
+
+func (e kept) Unwrap() error { return e.error }
+
 func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
@@ -61,21 +68,22 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 		return 0
 	case errors.Is(err, syscall.EPIPE): // the reader of our output has seen enough
 		return 0
-	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil && !errors.As(err, &kept{}):
 		fmt.Fprintln(errs, "accrete: interrupted; nothing was changed")
 		return exitFailed
 	}
 	fmt.Fprintln(errs, "accrete: "+oneLine(err))
 	var usage usageError
-	if errors.As(err, &usage) {
+	if errors.As(err, &usage) || life.IsMisuse(err) {
 		return exitUsage
 	}
 	return exitFailed
 }
 
-// oneLine returns the error's text on one line.
+// oneLine returns the error's text on one line, with its remedy in flags and
+// commands.
 func oneLine(err error) string {
-	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	return strings.Join(strings.FieldsFunc(remedy.Text(err, inFlags), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }
 
 // app is what every command has: the streams and the flags common to all.

@@ -8,8 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/store"
+	"github.com/accrete-ml/accrete/life"
 )
 
 func (a *app) modelsCommand() *cobra.Command {
@@ -19,57 +18,37 @@ func (a *app) modelsCommand() *cobra.Command {
 		Example: `  accrete models`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			s, err := a.openStore()
+			h, err := a.home()
 			if err != nil {
 				return err
 			}
-			models, err := s.Models()
-			if err != nil && len(models) == 0 {
+			list, err := h.List()
+			if err != nil && len(list.Models) == 0 {
 				return err
 			}
-			return errors.Join(a.printModels(models), err) // a damaged model hides no other
+			return errors.Join(a.printModels(list), err) // a damaged model hides no other
 		},
 	}
 }
 
-// modelEntry is a model in the list, as programs read it.
-type modelEntry struct {
-	Model    string  `json:"model"`
-	Versions int     `json:"versions"`
-	Learner  string  `json:"learner"`
-	Target   *string `json:"target"`
-	Rows     float64 `json:"rows"`
-	At       string  `json:"at"`
-}
-
-func (a *app) printModels(models []store.Summary) error {
+func (a *app) printModels(list *life.Models) error {
 	if a.json {
-		entries := []modelEntry{}
-		for _, m := range models {
-			e := modelEntry{Model: m.Name, Versions: m.Versions, Learner: m.Latest.Learner, Rows: m.Latest.Rows, At: stamp(m.Latest.At)}
-			if m.Latest.Target != "" {
-				e.Target = &m.Latest.Target
-			}
-			entries = append(entries, e)
-		}
-		return a.printJSON(struct {
-			Models []modelEntry `json:"models"`
-		}{entries})
+		return a.printJSON(list)
 	}
-	if len(models) == 0 {
+	if len(list.Models) == 0 {
 		fmt.Fprintf(a.out, "no models in %s yet; start with: accrete learn votes\n", a.store)
 		return nil
 	}
 	var rows [][]string
-	for _, m := range models {
-		rows = append(rows, []string{m.Name, strconv.Itoa(m.Versions), m.Latest.Learner, m.Latest.Target, count(m.Latest.Rows), stamp(m.Latest.At)})
+	for _, m := range list.Models {
+		target := ""
+		if m.Target != nil {
+			target = *m.Target
+		}
+		rows = append(rows, []string{m.Model, strconv.Itoa(m.Versions), m.Learner, target, count(m.Rows), m.At})
 	}
 	printTable(a.out, []string{"model", "versions", "learner", "target", "rows", "last change"}, rows)
 	return nil
-}
-
-func (a *app) openStore() (*store.Store, error) {
-	return store.Open(a.store, store.Options{Warn: func(message string) { a.notes([]string{message}) }})
 }
 
 // completeModels completes the first argument with the names of models.
@@ -77,17 +56,14 @@ func (a *app) completeModels(_ *cobra.Command, args []string, _ string) ([]strin
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	s, err := a.openStore()
+	h, err := a.home()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	models, err := s.Models()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
+	list, _ := h.List() // those that can be read
 	var names []string
-	for _, m := range models {
-		names = append(names, m.Name)
+	for _, m := range list.Models {
+		names = append(names, m.Model)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
@@ -98,36 +74,4 @@ func headOnly(ref string) (string, error) {
 		return "", usagef("only the newest version can be changed; to go on from %s: accrete restore %s, then say it again of %s", ref, ref, name)
 	}
 	return ref, nil
-}
-
-// cannot says that a learner lacks an ability, and which ones have it.
-func cannot(learner, what string, can func(learn.Can) bool) error {
-	var able []string
-	for _, info := range learn.All() {
-		if can(info.Can) {
-			able = append(able, info.Name)
-		}
-	}
-	return fmt.Errorf("a %s model cannot %s; learners whose models can: %s", learner, what, strings.Join(able, ", "))
-}
-
-// warnLearntBefore warns when a model knows the same bytes already, or was made
-// to forget them.
-func (a *app) warnLearntBefore(s *store.Store, name, hash, arg string) {
-	versions, _ := s.Log(name) // a model that does not exist yet has learnt nothing
-	note := ""
-	for _, v := range versions {
-		if hash == "" || v.Source.Hash != hash {
-			continue
-		}
-		switch v.Kind {
-		case store.Forget, store.Erase:
-			note = fmt.Sprintf("%s has the same content as %s, which version %d was made to forget", arg, v.Source.Name, v.Number)
-		default:
-			note = fmt.Sprintf("%s has the same content as %s, which version %d learnt", arg, v.Source.Name, v.Number)
-		}
-	}
-	if note != "" {
-		a.notes([]string{note})
-	}
 }

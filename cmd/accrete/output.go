@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,13 +23,6 @@ func (a *app) printJSON(v any) error {
 	e := json.NewEncoder(a.out)
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
-}
-
-// notes tells the user, a line each, what was noticed.
-func (a *app) notes(notes []string) {
-	for _, n := range notes {
-		fmt.Fprintln(a.errs, "note: "+n)
-	}
 }
 
 // printTable prints aligned columns. Numbers, written as text that begins
@@ -103,12 +97,30 @@ func plural(n int, what string) string {
 }
 
 // output calls write with standard output, or with a file that appears whole
-// when write has succeeded.
-func (a *app) output(path string, write func(w io.Writer) error) error {
+// when write has succeeded. A file that is read is never replaced.
+func (a *app) output(path string, write func(w io.Writer) error, reads ...string) error {
 	if path == "" || path == "-" {
 		return write(a.out)
 	}
+	if to, err := os.Stat(path); err == nil {
+		for _, read := range reads {
+			if from, err := os.Stat(read); read != "" && err == nil && os.SameFile(from, to) {
+				return usagef("--out %s would replace %s, which is read; name another file", path, read)
+			}
+		}
+		if !to.Mode().IsRegular() { // a pipe or a device is written to, not replaced
+			return writeInto(path, write)
+		}
+	}
 	return atomicfile.Write(path, write)
+}
+
+func writeInto(path string, write func(w io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return errors.Join(write(f), f.Close())
 }
 
 // progress returns a function that draws how far the work is, and one that

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -33,86 +34,66 @@ probability (for a number: prediction, low and high, a 95 % interval), or with
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
 		RunE: func(c *cobra.Command, args []string) error {
-			m, d, err := a.modelAndData(c.Context(), args, &flags, without)
+			h, p, d, err := a.modelAndData(c.Context(), args, &flags, without)
 			if err != nil {
 				return err
 			}
-			if m.Target() == learn.NoTarget {
-				return fmt.Errorf("%s is a density of all columns and has no target to predict", args[0])
-			}
-			score := newScore(m)
-			err = a.output(out, func(w io.Writer) error { return a.predict(c.Context(), m, d, w, score) })
+			var score *life.Score
+			err = a.output(out, func(w io.Writer) (err error) {
+				score, err = a.predict(c.Context(), h, p, d, w)
+				return err
+			}, d.File())
 			if err != nil {
 				return err
 			}
-			if line := score.line(); line != "" {
-				fmt.Fprintf(a.errs, "where the answer is known (%s), %s %s\n", plural(int(score.known), "row"), args[0], line)
+			if line := scoreLine(score); line != "" {
+				fmt.Fprintf(a.errs, "where the answer is known (%s), %s %s\n", plural(int(score.Known), "row"), args[0], line)
 			}
 			return nil
 		},
 	}
 	flags.register(c)
-	c.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")
+	c.Flags().StringVar(&out, "out", "", outUsage)
 	c.Flags().StringVar(&without, "without", "", withoutUsage)
 	return c
 }
 
 // modelAndData loads MODEL, maybe without a source, and finds DATA.
-func (a *app) modelAndData(ctx context.Context, args []string, flags *dataFlags, without string) (learn.Model, *data, error) {
-	s, err := a.openStore()
+func (a *app) modelAndData(ctx context.Context, args []string, flags *dataFlags, without string) (*life.Home, *life.Part, *life.Data, error) {
+	h, err := a.home()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	m, _, err := a.loadWithout(ctx, s, args[0], without)
+	p, err := h.LoadWithout(ctx, args[0], without)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	d, err := a.find(args[1], flags)
-	return m, d, err
+	d, err := h.Find(args[1], flags.Reading)
+	return h, p, d, err
 }
 
-func (a *app) predict(ctx context.Context, m learn.Model, d *data, to io.Writer, score *score) error {
-	o := d.options()
-	o.Schema, o.Target = m.Schema(), m.Schema().Attributes[m.Target()].Name
-	bar, done := a.progress("predicting")
-	defer done()
-	o.Progress = bar
-	stream, err := d.stream(ctx, o)
-	if err != nil {
-		return err
+// predict writes an answer for each row.
+func (a *app) predict(ctx context.Context, h *life.Home, p *life.Part, d *life.Data, to io.Writer) (*life.Score, error) {
+	if p.Target() == learn.NoTarget {
+		return nil, fmt.Errorf("%s is a density of all columns and has no target to predict", p.Name)
 	}
-	defer stream.Close()
 	w := bufio.NewWriterSize(to, 1<<16)
-	var print func(row int, out *learn.Predictions, i int) error
-	flush := w.Flush
-	if a.json {
-		print = jsonPredictions(w, m)
-	} else {
-		print, flush = csvPredictions(w, m)
+	print, flush := jsonPredictions(w, p), w.Flush
+	if !a.json {
+		print, flush = csvPredictions(w, p)
 	}
-	row := 0
-	for {
-		batch, err := stream.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		out := learn.NewPredictions(m, batch.Rows())
-		if err := m.Predict(ctx, batch, out); err != nil {
-			return err
-		}
-		score.count(batch, out)
-		for i := range batch.Rows() {
-			row++
-			if err := print(row, out, i); err != nil {
+	score, err := h.Predict(ctx, p, d, func(row int, out *learn.Predictions, rows int) error {
+		for i := range rows {
+			if err := print(row+i+1, out, i); err != nil {
 				return err
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	a.notes(stream.Report().Notes)
-	return flush()
+	return score, flush()
 }
 
 // csvPredictions returns a function that writes a row's answer as CSV, and
@@ -146,32 +127,10 @@ func csvPredictions(w *bufio.Writer, m learn.Model) (print func(row int, out *le
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-// predicted is one answer as programs read it.
-type predicted struct {
-	Row           int                `json:"row"`
-	Prediction    any                `json:"prediction"`
-	Probabilities map[string]float64 `json:"probabilities,omitempty"`
-	Low           *float64           `json:"low,omitempty"`
-	High          *float64           `json:"high,omitempty"`
-}
-
-func newPredicted(m learn.Model, row int, out *learn.Predictions, i int) predicted {
-	a := &m.Schema().Attributes[m.Target()]
-	if a.Kind == table.Numeric {
-		return predicted{Row: row, Prediction: out.Mean[i], Low: &out.Low[i], High: &out.High[i]}
-	}
-	p := out.Row(i)
-	probabilities := make(map[string]float64, len(p))
-	for c, x := range p {
-		probabilities[a.Values[c]] = x
-	}
-	return predicted{Row: row, Prediction: a.Values[learn.Best(p, a.Values)], Probabilities: probabilities}
-}
-
 func jsonPredictions(w *bufio.Writer, m learn.Model) func(row int, out *learn.Predictions, i int) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return func(row int, out *learn.Predictions, i int) error {
-		return e.Encode(newPredicted(m, row, out, i))
+		return e.Encode(life.NewPredicted(m, row, out, i))
 	}
 }

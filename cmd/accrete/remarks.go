@@ -1,25 +1,12 @@
 package main
 
-import (
-	"fmt"
-
-	"github.com/accrete-ml/accrete/learn"
-)
-
-// remarks returns what a model has to say of the rows that it learnt last.
-func remarks(m learn.Model) ([]fmt.Stringer, error) {
-	if r, ok := plain(m).(learn.Remarker); ok {
-		return r.Remarks()
-	}
-	return nil, nil
-}
+import "fmt"
 
 // mostRemarks is how many are printed for people.
 const mostRemarks = 20
 
-// printRemarks prints them, a line each.
-func (a *app) printRemarks(m learn.Model) error {
-	all, err := remarks(m)
+// printRemarks prints what a model says of what it learnt last, a line each.
+func (a *app) printRemarks(all []fmt.Stringer) {
 	if len(all) > 0 {
 		fmt.Fprintln(a.out)
 	}
@@ -29,5 +16,4 @@ func (a *app) printRemarks(m learn.Model) error {
 	if more := len(all) - mostRemarks; more > 0 {
 		fmt.Fprintf(a.out, "and %d more: --json lists them\n", more)
 	}
-	return err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -19,23 +18,18 @@ func (a *app) restoreCommand() *cobra.Command {
 			if !strings.Contains(args[0], "@") {
 				return usagef("restore needs a version, as in %s@1; see accrete log %s", args[0], args[0])
 			}
-			start := time.Now()
-			s, err := a.openStore()
+			h, err := a.home()
 			if err != nil {
 				return err
 			}
-			v, err := s.Restore(c.Context(), args[0], start)
+			v, err := h.Restore(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			if a.json {
-				m, v, err := s.Load(fmt.Sprintf("%s@%d", v.Model, v.Number))
-				if err != nil {
-					return err
-				}
-				return a.printJSON(newLearnt(m, v, time.Since(start).Seconds()))
+				return a.printJSON(v)
 			}
-			fmt.Fprintf(a.out, "version %d of %s is what %s was\n", v.Number, v.Model, args[0])
+			fmt.Fprintf(a.out, "version %d of %s is what %s was\n", v.Version, v.Model, args[0])
 			return nil
 		},
 	}

@@ -5,20 +5,9 @@ import (
 	"io"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/rule"
 )
-
-// overaller is a model that knows what its columns are like over all rows.
-type overaller interface{ Overall() []rule.Overall }
-
-// inDeviations returns a base of units in deviations from the columns' means.
-func inDeviations(m learn.Model, base *rule.Base) (*rule.Base, error) {
-	o, ok := plain(m).(overaller)
-	if !ok || len(base.Units) == 0 {
-		return nil, usagef("--sd is for WHEN … EXPECT rules; a %s model has none", m.Learner())
-	}
-	return base.InDeviations(m.Schema(), o.Overall())
-}
 
 // writeRuleTable prints rules as a table: of a mixture a line for each column
 // and a column for each unit, of other bases a line for each rule.
@@ -43,7 +32,7 @@ func writeRuleTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
 	}
 	bare := func(r *rule.Rule) rule.Rule {
 		b := *r
-		roundRule(&b, true)
+		life.RoundRule(&b, true)
 		b.With, b.Evidence = nil, rule.Evidence{}
 		return b
 	}
@@ -62,10 +51,7 @@ func writeRuleTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
 const unitsAcross = 6
 
 func writeUnitTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
-	var overall []rule.Overall
-	if o, ok := plain(m).(overaller); ok {
-		overall = o.Overall()
-	}
+	overall := life.Overall(m)
 	for first := 0; first < len(base.Units); first += unitsAcross {
 		if first > 0 {
 			fmt.Fprintln(w)
@@ -113,7 +99,7 @@ func expectationCell(e *rule.Expectation) string {
 	case e.Normal:
 		return "NORMAL"
 	case len(e.Shares) > 0:
-		likely := likeliest(e.Shares)
+		likely := life.Likeliest(e.Shares)
 		return fmt.Sprintf("%s %.0f %%", likely.Value, 100*likely.P)
 	case e.MeanSD:
 		return fmt.Sprintf("%.2f ± %.2f", e.Mean+0, e.Deviation)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/life"
 )
 
 // learnerFlags choose a learner and its parameters.
@@ -14,15 +15,9 @@ type learnerFlags struct {
 	set     []string
 }
 
-// Learners that are used when --learner is not given, by the kind of target.
-const (
-	defaultForClasses = "rulenet"
-	defaultForNumbers = "tree"
-)
-
 func (l *learnerFlags) register(c *cobra.Command) {
 	l.registerSet(c)
-	c.Flags().StringVar(&l.learner, "learner", "", "how to learn; see accrete learners (default "+defaultForClasses+" for classes, "+defaultForNumbers+" for numbers)")
+	c.Flags().StringVar(&l.learner, "learner", "", "how to learn; see accrete learners (default "+life.DefaultForClasses+" for classes, "+life.DefaultForNumbers+" for numbers)")
 	_ = c.RegisterFlagCompletionFunc("learner", completeLearners)
 }
 
@@ -38,25 +33,15 @@ func completeLearners(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// settings returns the --set flags as a map.
-func (l *learnerFlags) settings() (map[string]string, error) {
+// choice returns what was chosen.
+func (l *learnerFlags) choice() (life.Choice, error) {
 	settings := map[string]string{}
 	for _, s := range l.set {
 		key, value, ok := strings.Cut(s, "=")
 		if !ok {
-			return nil, usagef("--set %s: expected key=value", s)
+			return life.Choice{}, usagef("--set %s: expected key=value", s)
 		}
 		settings[key] = value
 	}
-	return settings, nil
-}
-
-// configured returns the learner with this name and these settings.
-func configured(name string, settings map[string]string) (learn.Info, learn.Learner, error) {
-	l, err := learn.New(name, settings)
-	if err != nil {
-		return learn.Info{}, nil, usageError{err}
-	}
-	info, err := learn.Lookup(name)
-	return info, l, err
+	return life.Choice{Learner: l.learner, Settings: settings}, nil
 }

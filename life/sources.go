@@ -1,4 +1,4 @@
-package main
+package life
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
@@ -19,16 +20,20 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
-// weightSetting is where a version keeps its --weight: what a source is read
-// with again.
-const weightSetting = "--weight"
+// Settings of a version that are no learner's begin with reserved: what a
+// source is read with again. The words are those of files that are there.
+const (
+	reserved      = "--"
+	weightSetting = reserved + "weight"
+	worthSetting  = reserved + "worth"
+)
 
 // learnerSettings are a version's settings without those that are no
 // learner's.
 func learnerSettings(v store.Version) map[string]string {
 	settings := map[string]string{}
 	for key, value := range v.Settings {
-		if !strings.HasPrefix(key, "--") {
+		if !strings.HasPrefix(key, reserved) {
 			settings[key] = value
 		}
 	}
@@ -46,6 +51,14 @@ func withWeight(settings map[string]string, column string) map[string]string {
 		all[weightSetting] = column
 	}
 	return all
+}
+
+// newSource is the record of where rows came from.
+func (h *Home) newSource(d *Data, hash string, rows float64) store.Source {
+	return store.Source{
+		ID:   store.SourceID(d.Path(), hash, h.now()),
+		Name: d.Arg, Path: d.Path(), Hash: hash, Rows: rows,
+	}
 }
 
 // chain returns the records, oldest first, of all that the last of these
@@ -83,7 +96,7 @@ func live(m learn.Model, versions []store.Version) []store.Version {
 	sources := f.Sources()
 	_, rowsApart := learn.Ability[learn.Forgetter](plain(m))
 	return slices.DeleteFunc(slices.Clone(records), func(v store.Version) bool {
-		return (v.Kind == store.Tell || rowsApart) && !slices.ContainsFunc(sources, func(s learn.Source) bool { return s.ID == v.Source.ID })
+		return (v.Kind == store.Tell || rowsApart) && !hasSource(sources, v.Source.ID)
 	})
 }
 
@@ -93,6 +106,10 @@ func plain(m learn.Model) learn.Model {
 		return t.Unwrap()
 	}
 	return m
+}
+
+func hasSource(sources []learn.Source, id string) bool {
+	return slices.ContainsFunc(sources, func(s learn.Source) bool { return s.ID == id })
 }
 
 // leastPrefix is how much of a hash names it, so that no version number is
@@ -128,7 +145,7 @@ func findSource(versions, records []store.Version, source string) ([]store.Versi
 	}
 	if len(found) == 0 {
 		slices.Sort(known)
-		return nil, fmt.Errorf("the model knows no source %q%s; its sources: %s", source, spell.Hint(source, known), list(slices.Compact(known), 20))
+		return nil, fmt.Errorf("the model knows no source %q%s; its sources: %s", source, spell.Hint(source, known), remedy.List(slices.Compact(known), 20))
 	}
 	for _, v := range found[1:] {
 		if v.Source.Path != found[0].Source.Path {
@@ -142,26 +159,20 @@ func findSource(versions, records []store.Version, source string) ([]store.Versi
 	return found, nil
 }
 
-const withoutUsage = "answer as if this source had never been learnt or told"
-
-// loadWithout loads a model, and if a source is named forgets it, in memory
+// LoadWithout loads a model, and if a source is named forgets it, in memory
 // only.
-func (a *app) loadWithout(ctx context.Context, s *store.Store, ref, without string) (learn.Model, store.Version, error) {
-	m, v, err := s.Load(ref)
+func (h *Home) LoadWithout(ctx context.Context, ref, without string) (*Part, error) {
+	p, err := h.Load(ref)
 	if err != nil || without == "" {
-		return m, v, err
+		return p, err
 	}
-	f, ok := learn.Ability[learn.Forgetter](m)
+	f, ok := learn.Ability[learn.Forgetter](p.Model)
 	if !ok {
-		return nil, v, cannot(v.Learner, "forget", func(c learn.Can) bool { return c.Forget })
+		return nil, cannot(p.Version.Learner, "forget", func(c learn.Can) bool { return c.Forget })
 	}
-	versions, err := s.Log(ref)
+	found, err := findSource(p.Versions, live(p.Model, p.Versions), without)
 	if err != nil {
-		return nil, v, err
-	}
-	found, err := findSource(versions, live(m, versions), without)
-	if err != nil {
-		return nil, v, err
+		return nil, err
 	}
 	var ids []string
 	for _, r := range found {
@@ -169,47 +180,42 @@ func (a *app) loadWithout(ctx context.Context, s *store.Store, ref, without stri
 			ids = append(ids, r.Source.ID)
 		}
 	}
-	m, err = f.Forget(ctx, ids...)
-	return m, v, err
+	p.Model, err = f.Forget(ctx, ids...)
+	return p, err
 }
 
-// sourceFlags say where sources are that are no longer where they were.
-type sourceFlags struct{ at []string }
-
-const sourceUsage = "where a recorded source is now, as NAME=PATH"
+// Elsewhere says where recorded sources are that are no longer where they
+// were, by name.
+type Elsewhere map[string]string
 
 // find returns the path that was given for a source, or "".
-func (f *sourceFlags) find(s store.Source) (string, error) {
-	for _, given := range f.at {
-		name, path, ok := strings.Cut(given, "=")
-		if !ok {
-			return "", usagef("--source %s: expected NAME=PATH", given)
-		}
-		if name == s.Name || name == s.Path || name == filepath.Base(s.Name) {
-			return path, nil
+func (e Elsewhere) find(s store.Source) string {
+	for _, name := range []string{s.Name, s.Path, filepath.Base(s.Name)} {
+		if path, ok := e[name]; ok {
+			return path
 		}
 	}
-	return "", nil
+	return ""
 }
 
-// learntRows returns the rows that a model learnt from, by source: those it
+// LearntRows returns the rows that a model learnt from, by source: those it
 // keeps, or else those of its recorded sources, as long as they are what they
 // were.
-func (a *app) learntRows(ctx context.Context, s *store.Store, m learn.Model, name string, versions []store.Version, flags *sourceFlags) ([]learn.Learnt, error) {
-	if k, ok := learn.Ability[learn.Keeper](m); ok {
+func (h *Home) LearntRows(ctx context.Context, p *Part, at Elsewhere) ([]learn.Learnt, error) {
+	if k, ok := learn.Ability[learn.Keeper](p.Model); ok {
 		if kept, err := k.Kept(ctx); kept != nil || err != nil {
 			return kept, err
 		}
 	}
-	if err := recorded(m, name, versions); err != nil {
+	if err := recorded(p); err != nil {
 		return nil, err
 	}
 	var learnt []learn.Learnt
-	for _, v := range live(m, versions) {
+	for _, v := range live(p.Model, p.Versions) {
 		if v.Kind == store.Tell {
 			continue
 		}
-		t, err := a.readAgain(ctx, s, name, v, m.Schema(), flags)
+		t, err := h.readAgain(ctx, p, v, at)
 		if err != nil {
 			return nil, err
 		}
@@ -218,66 +224,128 @@ func (a *app) learntRows(ctx context.Context, s *store.Store, m learn.Model, nam
 	return learnt, nil
 }
 
+// HasRows reports whether LearntRows will find rows, as far as can be told
+// without reading them.
+func (h *Home) HasRows(ctx context.Context, p *Part) bool {
+	if k, ok := learn.Ability[learn.Keeper](p.Model); ok {
+		if kept, err := k.Kept(ctx); kept != nil || err != nil {
+			return err == nil
+		}
+	}
+	if recorded(p) != nil {
+		return false
+	}
+	for _, v := range live(p.Model, p.Versions) {
+		if v.Kind != store.Tell && h.kept(p.Name, v) == "" && h.moved(v) != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // recorded returns an error unless there is a record of all that a model has
 // learnt: deleting a version takes its record away.
-func recorded(m learn.Model, name string, versions []store.Version) error {
-	records := chain(versions)
-	rows, apart := plain(m).(learn.Forgetter)
+func recorded(p *Part) error {
+	records := chain(p.Versions)
+	rows, apart := plain(p.Model).(learn.Forgetter)
 	if !apart {
 		if len(records) == 0 || records[0].Kind != store.Learn {
-			return fmt.Errorf("%s keeps no rows, and the record of what it first learnt was deleted", name)
+			return fmt.Errorf("%s keeps no rows, and the record of what it first learnt was deleted", p.Name)
 		}
 		return nil
 	}
 	for _, s := range rows.Sources() {
 		if !slices.ContainsFunc(records, func(v store.Version) bool { return v.Source.ID == s.ID }) {
-			return fmt.Errorf("%s keeps no rows, and the record of %s was deleted", name, s.Name)
+			return fmt.Errorf("%s keeps no rows, and the record of %s was deleted", p.Name, s.Name)
 		}
 	}
 	return nil
 }
 
-// readAgain reads a recorded source: a copy that was kept, the recorded path
-// or built-in set, or what --source names.
-func (a *app) readAgain(ctx context.Context, s *store.Store, name string, v store.Version, schema *table.Schema, flags *sourceFlags) (*table.Table, error) {
+// kept is the path of the copy that the store has of a source, or "".
+func (h *Home) kept(name string, v store.Version) string {
+	if h.Store == nil {
+		return ""
+	}
+	return h.Store.KeptSource(name, v.Source.Hash)
+}
+
+// moved returns an error unless there is still something where a source was.
+func (h *Home) moved(v store.Version) error {
+	elsewhere := Remedy{Kind: remedy.SayWhere, What: filepath.Base(v.Source.Name)}
+	if v.Source.Path == "-" {
+		return remedy.New(elsewhere, "version %d learnt from standard input, and no copy was kept", v.Number)
+	}
+	if _, err := os.Stat(v.Source.Path); errors.Is(err, fs.ErrNotExist) {
+		if _, err := datasets.Lookup(v.Source.Path); err != nil {
+			return remedy.New(elsewhere, "%s, which version %d learnt, is no longer there", v.Source.Path, v.Number)
+		}
+	}
+	return nil
+}
+
+// readAgain reads a recorded source: from where it is said to be, a copy that
+// was kept, or the recorded path or built-in set.
+func (h *Home) readAgain(ctx context.Context, p *Part, v store.Version, at Elsewhere) (*table.Table, error) {
 	read := func(arg string) (*table.Table, string, error) {
-		d, err := a.find(arg, &dataFlags{weight: v.Settings[weightSetting]})
+		d, err := h.Find(arg, Reading{Weight: v.Settings[weightSetting]})
 		if err != nil {
 			return nil, "", err
 		}
 		o := d.options()
-		o.Schema = schema
-		t, report, err := d.read(ctx, o)
+		o.Schema = p.Schema()
+		t, report, err := d.Read(ctx, o)
 		if err != nil {
 			return nil, "", err
 		}
 		return t, report.Hash, nil
 	}
-	elsewhere := "say where it is with --source " + filepath.Base(v.Source.Name) + "=PATH"
-	if given, err := flags.find(v.Source); err != nil {
-		return nil, err
-	} else if given != "" {
+	if given := at.find(v.Source); given != "" {
 		t, hash, err := read(given)
 		if err == nil && hash != v.Source.Hash {
 			return nil, fmt.Errorf("%s is not what version %d learnt: its hash is %s, expected %s", given, v.Number, short(hash), short(v.Source.Hash))
 		}
 		return t, err
 	}
-	if copied := s.KeptSource(name, v.Source.Hash); copied != "" {
+	if copied := h.kept(p.Name, v); copied != "" {
 		t, _, err := read(copied)
 		return t, err
 	}
-	if v.Source.Path == "-" {
-		return nil, fmt.Errorf("version %d learnt from standard input, and no copy was kept; %s", v.Number, elsewhere)
-	}
-	if _, err := os.Stat(v.Source.Path); errors.Is(err, fs.ErrNotExist) {
-		if _, err := datasets.Lookup(v.Source.Path); err != nil {
-			return nil, fmt.Errorf("%s, which version %d learnt, is no longer there; %s", v.Source.Path, v.Number, elsewhere)
-		}
+	if err := h.moved(v); err != nil {
+		return nil, err
 	}
 	t, hash, err := read(v.Source.Path)
 	if err == nil && hash != v.Source.Hash {
-		return nil, fmt.Errorf("%s has changed since version %d learnt it; %s", v.Source.Path, v.Number, elsewhere)
+		return nil, remedy.New(Remedy{Kind: remedy.SayWhere, What: filepath.Base(v.Source.Name)}, "%s has changed since version %d learnt it", v.Source.Path, v.Number)
 	}
 	return t, err
+}
+
+// warnLearntBefore warns when a model knows the same bytes already, or was made
+// to forget them.
+func (h *Home) warnLearntBefore(versions []store.Version, hash, arg string) {
+	note := ""
+	for _, v := range versions {
+		if hash == "" || v.Source.Hash != hash {
+			continue
+		}
+		did := "learnt"
+		if v.Kind == store.Forget || v.Kind == store.Erase {
+			did = "was made to forget"
+		}
+		note = fmt.Sprintf("%s has the same content as %s, which version %d %s", arg, v.Source.Name, v.Number, did)
+	}
+	if note != "" {
+		h.note(note)
+	}
+}
+
+// NameOfSource is how the newest source of a model is named: by its base name,
+// unless others share it; then by its version.
+func NameOfSource(p *Part) string {
+	base := filepath.Base(p.Version.Source.Name)
+	if found, err := findSource(p.Versions, live(p.Model, p.Versions), base); err != nil || found[len(found)-1].Source.Path != p.Version.Source.Path {
+		return strconv.Itoa(p.Version.Number)
+	}
+	return base
 }

@@ -1,4 +1,4 @@
-package main
+package life
 
 import (
 	"cmp"
@@ -9,26 +9,26 @@ import (
 	"github.com/accrete-ml/accrete/rule"
 )
 
-// rounded returns a copy of a base for people to read: counts and bits with
+// Rounded returns a copy of a base for people to read: counts and bits with
 // four decimals, which predictions do not depend on. With brief, so are
 // probabilities and weights, and of a distribution only the most probable
 // class is left, of a wide unit the first columns: the base then only nearly
 // predicts as before.
-func rounded(base *rule.Base, brief bool) *rule.Base {
+func Rounded(base *rule.Base, brief bool) *rule.Base {
 	b := *base
 	b.Rules = slices.Clone(base.Rules)
 	for i := range b.Rules {
-		roundRule(&b.Rules[i], brief)
+		RoundRule(&b.Rules[i], brief)
 	}
 	if base.Else != nil {
 		e := *base.Else
-		roundRule(&e, brief)
+		RoundRule(&e, brief)
 		b.Else = &e
 	}
 	if brief {
 		b.Units = slices.Clone(base.Units)
 		for i := range b.Units {
-			roundUnit(&b.Units[i])
+			RoundUnit(&b.Units[i])
 		}
 		if len(base.Units) > 0 && len(base.Units[0].Expect) > mostExpected {
 			b.Notes = append(slices.Clone(base.Notes), fmt.Sprintf("of %d columns the first %d that are not NORMAL", len(base.Units[0].Expect), mostExpected))
@@ -40,7 +40,8 @@ func rounded(base *rule.Base, brief bool) *rule.Base {
 // mostExpected is how many columns of a unit fit on a page.
 const mostExpected = 12
 
-func roundRule(r *rule.Rule, brief bool) {
+// RoundRule rounds what predictions do not depend on; with brief, all of it.
+func RoundRule(r *rule.Rule, brief bool) {
 	e := &r.Evidence
 	e.Covered, e.Correct, e.Bits, e.Templates = decimals(e.Covered), decimals(e.Correct), decimals(e.Bits), decimals(e.Templates)
 	if !brief {
@@ -49,17 +50,18 @@ func roundRule(r *rule.Rule, brief bool) {
 	e.Weight, r.With = decimals(e.Weight), decimals(r.With)
 	r.Then.Mean, r.Then.Deviation = digits(r.Then.Mean), digits(r.Then.Deviation)
 	if len(r.Then.Classes) > 0 {
-		likely := likeliest(r.Then.Classes)
+		likely := Likeliest(r.Then.Classes)
 		r.Then.Value, r.With, r.Then.Classes = likely.Value, decimals(&likely.P), nil
 	}
 }
 
-// likeliest returns the most probable value of a distribution.
-func likeliest(shares []rule.Share) rule.Share {
+// Likeliest returns the most probable value of a distribution.
+func Likeliest(shares []rule.Share) rule.Share {
 	return slices.MaxFunc(shares, func(a, b rule.Share) int { return cmp.Compare(a.P, b.P) })
 }
 
-func roundUnit(u *rule.Unit) {
+// RoundUnit rounds what a unit expects, and of many columns keeps the first.
+func RoundUnit(u *rule.Unit) {
 	u.Prior = digits(u.Prior)
 	u.Expect = slices.Clone(u.Expect)
 	if len(u.Expect) > mostExpected { // what is NORMAL tells least

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/life"
+	"github.com/accrete-ml/accrete/rule"
+)
+
+// mostConflicts is how many are printed for people.
+const mostConflicts = 5
+
+// How conflicts of an expert's rules are told.
+const (
+	saysOne    = "one says       "
+	bothDecide = "where both hold, worths and rows decide together"
+)
+
+// printConflicts prints where rules, and units of mixtures, disagree, and what
+// decides there.
+func (a *app) printConflicts(conflicts []life.Conflict, first, second, decides string) {
+	if len(conflicts) == 0 {
+		return
+	}
+	rules := slices.DeleteFunc(slices.Clone(conflicts), func(c life.Conflict) bool { return c.Rules == nil })
+	units := slices.DeleteFunc(slices.Clone(conflicts), func(c life.Conflict) bool { return c.Units == nil })
+	if len(rules) > 0 {
+		fmt.Fprintf(a.out, "\n%s; %s:\n", plural(len(rules), "conflict"), decides)
+	}
+	for _, c := range rules[:min(len(rules), mostConflicts)] {
+		one, other := c.Rules.A, c.Rules.B
+		life.RoundRule(&one, true)
+		life.RoundRule(&other, true)
+		fmt.Fprintf(a.out, "  where %s\n    %s  %s\n    %s  %s\n", c.Region, first, one.String(), second, other.String())
+		if c.Rows != nil {
+			fmt.Fprintf(a.out, "    the rows there  %s\n", rowsText(c.Rows))
+		}
+	}
+	printMore(a.out, len(rules)-mostConflicts)
+	if len(units) > 0 {
+		fmt.Fprintf(a.out, "\n%s; both count, by the cases behind them:\n", plural(len(units), "conflict"))
+	}
+	for _, c := range units[:min(len(units), mostConflicts)] {
+		one, other := rule.Unit{Expect: []rule.Expectation{c.Units.Says}}, rule.Unit{Expect: []rule.Expectation{c.Units.Other}}
+		life.RoundUnit(&one)
+		life.RoundUnit(&other)
+		fmt.Fprintf(a.out, "  where %s\n    %s says %s\n    %s says %s\n", c.Region, c.Units.A.Name, one.Expect[0], c.Units.B.Name, other.Expect[0])
+	}
+	printMore(a.out, len(units)-mostConflicts)
+}
+
+// printMore says how many were left out.
+func printMore(w io.Writer, more int) {
+	if more > 0 {
+		fmt.Fprintf(w, "  and %d more: --json lists them\n", more)
+	}
+}
+
+// rowsText lists the weights of classes, the heaviest first.
+func rowsText(rows map[string]float64) string {
+	names := slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
+		return cmp.Or(cmp.Compare(rows[b], rows[a]), cmp.Compare(a, b))
+	})
+	if len(names) == 0 {
+		return "none"
+	}
+	for i, name := range names {
+		names[i] = name + " " + count(rows[name])
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,139 @@
+// Package remedy is what can be done about an error or a remark, as a value:
+// a kind and its arguments. Library packages say it in plain words; each
+// interface (the command line, the server, a Go program) can say it in its
+// own, with its own flags, routes or functions.
+package remedy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Kind is what to do.
+type Kind string
+
+// The kinds of remedies, with what What and Names hold.
+const (
+	GiveTarget     Kind = "give-target"     // say which column is predicted; Names: the columns
+	GiveName       Kind = "give-name"       // give the model another name
+	GiveWorth      Kind = "give-worth"      // say how many cases rules are worth
+	SayWhere       Kind = "say-where"       // say where a source is now; What: its name
+	UseLearner     Kind = "use-learner"     // Names: learners that can
+	KeepNominal    Kind = "keep-nominal"    // read columns as names
+	ReadNumbers    Kind = "read-numbers"    // read a column as numbers; What: the column
+	LeaveOut       Kind = "leave-out"       // leave columns out
+	ChooseColumns  Kind = "choose-columns"  // say which columns are names, and which to leave out
+	ChooseStore    Kind = "choose-store"    // choose another folder for models
+	ChooseData     Kind = "choose-data"     // say where the larger data sets are
+	LearnFirst     Kind = "learn-first"     // learn a model
+	LearnAgain     Kind = "learn-again"     // learn the model again, from all rows
+	DeleteModel    Kind = "delete-model"    // What: the model, or a version of it
+	RestoreVersion Kind = "restore-version" // make an old version the newest again; What: it
+	SeeVersions    Kind = "see-versions"    // look the versions up; What: the model
+	SeeRules       Kind = "see-rules"       // look the ids of rules up; What: the model
+	EraseThere     Kind = "erase-there"     // What: another model, Names: the source there
+	NameColumns    Kind = "name-columns"    // name two columns
+	NameData       Kind = "name-data"       // name data to read rows from
+	SeeLearners    Kind = "see-learners"    // look up what learners there are
+)
+
+// Remedy is one thing to do.
+type Remedy struct {
+	Kind  Kind     `json:"kind"`
+	What  string   `json:"what,omitempty"`
+	Names []string `json:"names,omitempty"`
+}
+
+// words are how a remedy is said plainly; %s is What, %n the names.
+var words = map[Kind]string{
+	GiveTarget:     "say which column is to be predicted: one of %n",
+	GiveName:       "give it another name",
+	GiveWorth:      "add WORTH and a number, or give a worth for all",
+	SayWhere:       "say where %s is now",
+	UseLearner:     "learners whose models can: %n",
+	KeepNominal:    "declared nominal, it is kept",
+	ReadNumbers:    "declared numeric, they are read as numbers",
+	LeaveOut:       "leave out what is not needed",
+	ChooseColumns:  "say which columns are nominal, and which to leave out",
+	ChooseStore:    "choose another folder",
+	ChooseData:     "name the folder",
+	LearnFirst:     "learn one first",
+	LearnAgain:     "learn the model again from all rows",
+	DeleteModel:    "delete %s",
+	RestoreVersion: "restore %s",
+	SeeVersions:    "the log of %s lists its versions",
+	SeeRules:       "the rules of %s have their ids",
+	EraseThere:     "erase %n in %s too",
+	NameColumns:    "name two columns",
+	NameData:       "name data to read them from",
+	SeeLearners:    "see which learners there are",
+}
+
+// String says the remedy in plain words, "" for none.
+func (r Remedy) String() string {
+	return strings.NewReplacer("%s", r.What, "%n", List(r.Names, 20)).Replace(words[r.Kind])
+}
+
+// List joins names for a message, the first few of many.
+func List(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:most], ", ") + ", …"
+}
+
+// Error is an error that knows its remedy.
+type Error struct {
+	Err    error
+	Remedy Remedy
+	Misuse bool // what was asked for makes no sense, rather than failed
+}
+
+func (e *Error) Error() string {
+	if text := e.Remedy.String(); text != "" {
+		return e.with(text)
+	}
+	return e.Err.Error()
+}
+
+// with joins what is wrong and what to do.
+func (e *Error) with(words string) string {
+	text := e.Err.Error()
+	if strings.HasSuffix(text, "?") {
+		return text + " " + words
+	}
+	return text + "; " + words
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// New returns an error with a remedy.
+func New(r Remedy, format string, args ...any) error {
+	return &Error{Err: fmt.Errorf(format, args...), Remedy: r}
+}
+
+// Misusef returns an error in what was asked for.
+func Misusef(format string, args ...any) error {
+	return &Error{Err: fmt.Errorf(format, args...), Misuse: true}
+}
+
+// Misuse marks an error as one in what was asked for; nil stays nil.
+func Misuse(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Err: err, Misuse: true}
+}
+
+// Text returns the text of an error with its remedies in the words of an
+// interface. A remedy that it has no words for keeps the plain ones.
+func Text(err error, say func(Remedy) string) string {
+	text := err.Error()
+	for e := (*Error)(nil); errors.As(err, &e); err = e.Err {
+		if said := say(e.Remedy); said != "" {
+			text = strings.Replace(text, e.Error(), e.with(said), 1)
+		}
+	}
+	return text
+}

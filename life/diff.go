@@ -1,0 +1,176 @@
+package life
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/store"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Difference is what changed from one model to another.
+type Difference struct {
+	*rule.Diff
+	From, To string
+	On       string // the data whose answers were compared, "" for none
+	Rows     int
+	Flips    []knowledge.Flip
+}
+
+// Diff compares what two models know. Both are models of the store, exported
+// models or rule files. With data it lists the rows whose answer flips.
+func (h *Home) Diff(ctx context.Context, before, after string, on *Data) (*Difference, error) {
+	x, err := h.knower(before)
+	if err != nil {
+		return nil, err
+	}
+	y, err := h.knower(after)
+	if err != nil {
+		return nil, err
+	}
+	d := &Difference{From: before, To: after, Diff: knowledge.CompareRules(x.learnt, x.told, y.learnt, y.told)}
+	if on == nil {
+		return d, nil
+	}
+	return d, h.flips(ctx, d, x, y, on)
+}
+
+// knower is one side of a comparison.
+type knower struct {
+	model        learn.Model // nil: a rule file
+	learnt, told *rule.Base
+}
+
+// knower resolves a model of the store, an exported model or a rule file.
+func (h *Home) knower(arg string) (*knower, error) {
+	m, _, err := h.Store.Load(arg)
+	if info, statErr := os.Stat(arg); err != nil && statErr == nil && !info.IsDir() {
+		var exportErr error
+		if m, _, exportErr = store.ReadFile(arg); exportErr != nil {
+			src, err := os.ReadFile(arg)
+			if err != nil {
+				return nil, err
+			}
+			base, err := rule.Parse(arg, src)
+			if err != nil {
+				return nil, fmt.Errorf("%s is no exported model (%w), nor a rule file: %w", arg, exportErr, err)
+			}
+			return &knower{learnt: base}, nil
+		}
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	k := &knower{model: m}
+	k.learnt, k.told, err = knowledge.Of(m)
+	return k, err
+}
+
+func (h *Home) flips(ctx context.Context, d *Difference, before, after *knower, data *Data) (err error) {
+	if before.model == nil || after.model == nil {
+		return remedy.Misusef("comparing answers needs two models; a rule file alone does not answer")
+	}
+	o := data.options()
+	if o.Schema, err = table.Union(before.model.Schema(), after.model.Schema()); err != nil {
+		return err
+	}
+	t, report, err := data.Read(ctx, o)
+	if err != nil {
+		return err
+	}
+	h.note(report.Notes...)
+	d.On, d.Rows = data.Arg, t.Rows()
+	d.Flips, err = knowledge.Flips(ctx, before.model, after.model, t)
+	return err
+}
+
+// DiffEntry is a difference as programs read it.
+type DiffEntry struct {
+	Before   string        `json:"before"`
+	After    string        `json:"after"`
+	Added    []RuleEntry   `json:"added"`
+	Dropped  []RuleEntry   `json:"dropped"`
+	Stronger []ChangeEntry `json:"stronger"`
+	Weaker   []ChangeEntry `json:"weaker"`
+	Moved    []ChangeEntry `json:"moved"`
+	Flips    []FlipEntry   `json:"flips"`
+	Rows     *int          `json:"rows,omitempty"`
+}
+
+// ChangeEntry is a rule before and after.
+type ChangeEntry struct {
+	Before RuleEntry `json:"before"`
+	After  RuleEntry `json:"after"`
+}
+
+// FlipEntry is a row whose answer changed, and the rules that did it.
+type FlipEntry struct {
+	Row    int           `json:"row"`
+	Before string        `json:"before"`
+	After  string        `json:"after"`
+	P      *float64      `json:"probability_before,omitempty"`
+	Q      *float64      `json:"probability_after,omitempty"`
+	Rules  []ReasonEntry `json:"rules"`
+}
+
+// ReasonEntry is a rule of one of the two models.
+type ReasonEntry struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+	In   string `json:"in"`
+}
+
+// Entry is the difference as programs read it.
+func (d *Difference) Entry() DiffEntry {
+	entry := func(s rule.Statement) RuleEntry {
+		switch {
+		case s.Unit != nil:
+			return unitEntry(s.Unit)
+		}
+		return newRuleEntry(s.Rule, s.String())
+	}
+	statements := func(list []rule.Statement) []RuleEntry {
+		entries := make([]RuleEntry, len(list))
+		for i, s := range list {
+			entries[i] = entry(s)
+		}
+		return entries
+	}
+	changes := func(list []rule.Change) []ChangeEntry {
+		entries := make([]ChangeEntry, len(list))
+		for i, c := range list {
+			entries[i] = ChangeEntry{entry(c.Before), entry(c.After)}
+		}
+		return entries
+	}
+	e := DiffEntry{
+		Before: d.From, After: d.To, Added: statements(d.Added), Dropped: statements(d.Dropped),
+		Stronger: changes(d.Stronger), Weaker: changes(d.Weaker), Moved: changes(d.Moved), Flips: []FlipEntry{},
+	}
+	if d.On != "" {
+		e.Rows = &d.Rows
+	}
+	for i := range d.Flips {
+		f := &d.Flips[i]
+		flip := FlipEntry{Row: f.Row + 1, Before: f.Before, After: f.After, Rules: []ReasonEntry{}}
+		if !math.IsNaN(f.P) {
+			flip.P, flip.Q = &f.P, &f.Q
+		}
+		for _, r := range f.Because {
+			in := "after"
+			if r.Was {
+				in = "before"
+			}
+			flip.Rules = append(flip.Rules, ReasonEntry{r.Rule.ID(), r.Rule.String(), in})
+		}
+		e.Flips = append(e.Flips, flip)
+	}
+	return e
+}

@@ -1,0 +1,189 @@
+package life
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Drawing is what to draw of a model: one of its fields, or all of it.
+type Drawing struct {
+	Columns   string // two of them, as "x,y", over which units are drawn
+	On        string // data to draw with them; "" is what the model learnt
+	Curve     string // likelihood by size: of units, normal or inputs
+	Network   bool   // as a network of units
+	Weights   *int   // of a network, in rows of so many; 0 as tables
+	Hidden    string // data to draw the values of hidden units for
+	Reading   Reading
+	Elsewhere Elsewhere
+}
+
+// Draw returns what writes the picture that was asked for, as SVG.
+func (h *Home) Draw(ctx context.Context, p *Part, what *Drawing) (func(io.Writer) error, error) {
+	switch {
+	case what.Columns != "":
+		return h.ovals(ctx, p, what)
+	case what.Curve != "":
+		return h.sizes(ctx, p, what)
+	case what.Network:
+		units, err := unitsOf(p)
+		if err != nil {
+			return nil, err
+		}
+		return units.Graph().SVG, nil
+	case what.Weights != nil || what.Hidden != "":
+		return h.network(ctx, p, what)
+	}
+	d, ok := learn.Ability[learn.Drawer](p.Model)
+	if !ok {
+		return nil, cannot(p.Version.Learner, "be drawn", func(c learn.Can) bool { return c.Draw })
+	}
+	g, err := d.Graph()
+	if err != nil {
+		return nil, err
+	}
+	if g.Title == "" {
+		g.Title = p.Version.Model
+	}
+	return g.SVG, nil
+}
+
+// network draws the weights of a network, or what its units say to rows.
+func (h *Home) network(ctx context.Context, p *Part, what *Drawing) (func(io.Writer) error, error) {
+	m, ok := plain(p.Model).(interface {
+		Weights(width int) (*draw.Shades, error)
+		Hidden(ctx context.Context, t *table.Table) (*draw.Shades, error)
+	})
+	if !ok {
+		return nil, remedy.New(Remedy{Kind: remedy.UseLearner, Names: []string{"mlp"}}, "a %s model has no units with weights to draw", p.Version.Learner)
+	}
+	if what.Hidden == "" {
+		s, err := m.Weights(*what.Weights)
+		if err != nil {
+			return nil, err
+		}
+		return s.SVG, nil
+	}
+	rows, err := h.rowsFor(ctx, what.Hidden, p, what)
+	if err != nil {
+		return nil, err
+	}
+	s, err := m.Hidden(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	return s.SVG, nil
+}
+
+// rowsFor reads data as rows of a model's columns.
+func (h *Home) rowsFor(ctx context.Context, name string, p *Part, what *Drawing) (*table.Table, error) {
+	d, err := h.Find(name, what.Reading)
+	if err != nil {
+		return nil, err
+	}
+	t, err := h.ReadAs(ctx, d, p.Schema())
+	if err != nil {
+		return nil, err
+	}
+	rows, _, err := table.Conform(t, p.Schema(), false)
+	return rows, err
+}
+
+// ovals draws a model's units over two columns.
+func (h *Home) ovals(ctx context.Context, p *Part, what *Drawing) (func(io.Writer) error, error) {
+	m, ok := plain(p.Model).(interface {
+		Ovals(x, y int, rows *table.Table) (*draw.Chart, error)
+	})
+	if !ok {
+		return nil, notJoint(p.Version.Learner, "be drawn over two columns")
+	}
+	x, y, err := twoColumns(what.Columns, p.Schema())
+	if err != nil {
+		return nil, remedy.Misuse(err)
+	}
+	var rows *table.Table
+	if what.On != "" {
+		if rows, err = h.rowsFor(ctx, what.On, p, what); err != nil {
+			return nil, err
+		}
+	} else if rows, err = h.allRows(ctx, p, what); err != nil {
+		h.remark(Note{fmt.Sprintf("drawn without rows: %v", err), Remedy{Kind: remedy.NameData}})
+	}
+	chart, err := m.Ovals(x, y, rows)
+	if err != nil {
+		return nil, err
+	}
+	return chart.SVG, nil
+}
+
+// twoColumns reads "x,y", names with commas in double quotes.
+func twoColumns(text string, schema *table.Schema) (x, y int, err error) {
+	names := SplitOutside(text, ',')
+	if len(names) != 2 {
+		return 0, 0, fmt.Errorf("columns %s: expected two columns, as X,Y", text)
+	}
+	var at [2]int
+	for i := range names {
+		name, err := Unquote(names[i])
+		if err != nil {
+			return 0, 0, err
+		}
+		if at[i] = schema.Index(name); at[i] < 0 {
+			return 0, 0, fmt.Errorf("columns %s: the model has no column %q%s", text, name, spell.Hint(name, schema.Names()))
+		}
+		if schema.Attributes[at[i]].Kind != table.Numeric {
+			return 0, 0, fmt.Errorf("columns %s: column %q is not numeric", text, name)
+		}
+	}
+	return at[0], at[1], nil
+}
+
+// allRows returns the rows that a model learnt from.
+func (h *Home) allRows(ctx context.Context, p *Part, what *Drawing) (*table.Table, error) {
+	learnt, err := h.LearntRows(ctx, p, what.Elsewhere)
+	if err != nil {
+		return nil, err
+	}
+	return knowledge.Join(p.Schema(), learnt)
+}
+
+// curveFolds is in how many folds likelihoods by size are measured.
+const curveFolds = 5
+
+// sizes draws the likelihood of unseen rows against the number of units.
+func (h *Home) sizes(ctx context.Context, p *Part, what *Drawing) (func(io.Writer) error, error) {
+	if grown, ok := plain(p.Model).(interface{ GrowthChart() *draw.Chart }); ok {
+		if chart := grown.GrowthChart(); chart != nil {
+			return chart.SVG, nil
+		}
+	}
+	l, err := learn.New(p.Version.Learner, learnerSettings(p.Version))
+	if err != nil {
+		return nil, err
+	}
+	sizer, ok := l.(interface {
+		CurveInFolds(ctx context.Context, what string, task learn.Task, folds int) (*draw.Chart, error)
+	})
+	if !ok {
+		return nil, notJoint(p.Version.Learner, "be drawn by their size")
+	}
+	rows, err := h.allRows(ctx, p, what)
+	if err != nil {
+		return nil, fmt.Errorf("the curve needs the rows that %s learnt: %w", strings.TrimSpace(p.Name), err)
+	}
+	bar, done := h.progress("learning again")
+	chart, err := sizer.CurveInFolds(learn.WithProgress(ctx, bar), what.Curve, learn.Task{Table: rows, Target: p.Target(), Seed: p.Version.Seed}, curveFolds)
+	done()
+	if err != nil {
+		return nil, err
+	}
+	return chart.SVG, nil
+}

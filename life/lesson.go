@@ -1,0 +1,129 @@
+package life
+
+import (
+	"context"
+
+	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/store"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Learners that are used when none is named, by the kind of target.
+const (
+	DefaultForClasses = "rulenet"
+	DefaultForNumbers = "tree"
+)
+
+// Choice is a learner by name, "" for the one that fits the target, and its
+// parameters.
+type Choice struct {
+	Learner  string
+	Settings map[string]string
+}
+
+// Lesson is what is to be learnt: a table, the column to predict, and the
+// learner that was asked for or that fits the target.
+type Lesson struct {
+	Table    *table.Table
+	Report   *table.Report
+	Target   int
+	Info     learn.Info
+	Settings map[string]string
+
+	learner learn.Learner
+	rules   *rule.Base      // what an expert says of it, or nil
+	expert  store.Source    // who
+	told    []store.Version // and the record of it
+}
+
+// Lesson reads the data and chooses the learner. What was asked for wrongly is
+// told before anything is read, where that can be known.
+func (h *Home) Lesson(ctx context.Context, d *Data, target string, c Choice) (l *Lesson, err error) {
+	l = &Lesson{Settings: c.Settings}
+	if c.Learner != "" {
+		if l.Info, l.learner, err = configured(c.Learner, c.Settings); err != nil {
+			return nil, err
+		}
+	}
+	if l.Table, l.Report, l.Target, err = h.ReadFor(ctx, d, target, l.Info.Takes.Density); err != nil {
+		return nil, err
+	}
+	if c.Learner == "" {
+		name := DefaultForClasses
+		if l.Table.Schema.Attributes[l.Target].Kind == table.Numeric {
+			name = DefaultForNumbers
+		}
+		if l.Info, l.learner, err = configured(name, c.Settings); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// configured returns the learner with this name and these settings.
+func configured(name string, settings map[string]string) (learn.Info, learn.Learner, error) {
+	l, err := learn.New(name, settings)
+	if err != nil {
+		return learn.Info{}, nil, remedy.Misuse(err)
+	}
+	info, err := learn.Lookup(name)
+	return info, l, err
+}
+
+// Spec is the lesson as estimates of error take it.
+func (h *Home) Spec(data string, l *Lesson) evaluate.Spec {
+	return evaluate.Spec{
+		Data: data, Table: l.Table, Target: l.Target, Learner: l.Info.Name, Seed: h.Seed,
+		New: l.fresh,
+	}
+}
+
+// Specs are several learners on one table, for comparison. One learner that
+// needs a target decides for all.
+func (h *Home) Specs(ctx context.Context, d *Data, target string, choices []Choice) ([]evaluate.Spec, error) {
+	density := true
+	lessons := make([]Lesson, len(choices))
+	for i, c := range choices {
+		info, _, err := configured(c.Learner, c.Settings)
+		if err != nil {
+			return nil, err
+		}
+		density = density && info.Takes.Density
+		lessons[i] = Lesson{Info: info, Settings: c.Settings}
+	}
+	t, report, col, err := h.ReadFor(ctx, d, target, density)
+	if err != nil {
+		return nil, err
+	}
+	specs := make([]evaluate.Spec, len(lessons))
+	for i := range lessons {
+		lessons[i].Table, lessons[i].Report, lessons[i].Target = t, report, col
+		specs[i] = h.Spec(d.Arg, &lessons[i])
+	}
+	return specs, nil
+}
+
+// hear takes in an expert's rules, if there are any.
+func (h *Home) hear(l *Lesson, rules *Rules) (err error) {
+	if rules == nil {
+		return nil
+	}
+	if l.rules, l.expert, err = rules.read(h.In, l.Table.Schema); err != nil {
+		return err
+	}
+	l.told = []store.Version{{Kind: store.Tell, Source: l.expert, At: h.now(), Settings: rules.settings()}}
+	l.learner, err = l.fresh()
+	return err
+}
+
+// fresh returns a new learner of the same kind, which has heard the same.
+func (l *Lesson) fresh() (learn.Learner, error) {
+	learner, err := learn.New(l.Info.Name, l.Settings)
+	if err != nil {
+		return nil, err
+	}
+	return taught(l, learner)
+}

@@ -1,0 +1,160 @@
+package life
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/store"
+)
+
+// Log is the versions of a model, oldest first.
+type Log struct {
+	Model    string          `json:"model"`
+	Versions []store.Version `json:"versions"`
+}
+
+// RuleVersion is a rule as it was in one version.
+type RuleVersion struct {
+	Version     int       `json:"version"`
+	Kind        string    `json:"kind"`
+	Source      string    `json:"source,omitempty"`
+	At          time.Time `json:"at"`
+	Present     bool      `json:"present"`
+	Probability *float64  `json:"probability,omitempty"`
+	Covered     *float64  `json:"covered,omitempty"`
+	Correct     *float64  `json:"correct,omitempty"`
+	State       string    `json:"state,omitempty"`
+}
+
+// RuleLog is a rule through the versions of a model: when it first appeared,
+// how its support grew, and which sources stand behind it.
+type RuleLog struct {
+	Model    string        `json:"model"`
+	Rule     string        `json:"rule"`
+	Text     string        `json:"text"`
+	Versions []RuleVersion `json:"versions"`
+	Sources  []SourceEntry `json:"sources"`
+	Rows     []SourceRows  `json:"rows,omitempty"`
+}
+
+// LogRule follows a rule, by its id or the beginning of it. With rows it lists
+// the rows of the sources that the rule covers, as long as they are there.
+func (h *Home) LogRule(ctx context.Context, ref, id string, rows bool, at Elsewhere) (*RuleLog, error) {
+	versions, err := h.Store.Log(ref)
+	if err != nil {
+		return nil, err
+	}
+	l := &RuleLog{Model: versions[0].Model, Sources: []SourceEntry{}}
+	var last RuleEntry
+	var holder *Part // the last model that has the rule
+	for i, v := range versions {
+		m, _, err := h.Store.Load(v.String())
+		if err != nil {
+			return nil, err
+		}
+		e, err := findRule(m, id)
+		if err != nil {
+			return nil, err
+		}
+		was := RuleVersion{Version: v.Number, Kind: v.Kind, Source: v.Source.Name, At: v.At}
+		if e != nil {
+			last, id, holder = *e, e.ID, &Part{m, v.Model, v, versions[:i+1]}
+			was.Present, was.Probability, was.Covered, was.Correct, was.State = true, e.Probability, e.Covered, e.Correct, e.State
+		}
+		l.Versions = append(l.Versions, was)
+	}
+	if holder == nil {
+		return nil, remedy.New(Remedy{Kind: remedy.SeeRules, What: ref}, "no version of %s has a rule with the id %q", ref, id)
+	}
+	l.Rule, l.Text = last.ID, last.Text
+	if last.State == "" { // an expert's rule has its sources already
+		behind, err := knowledge.Provenance(ctx, holder.Model)
+		if err != nil {
+			return nil, err
+		}
+		last.Sources = sourceEntries(behind[last.ID])
+	}
+	l.Sources = append(l.Sources, last.Sources...)
+	if rows {
+		holder.Versions = versions
+		l.Rows, err = h.coveredRows(ctx, holder, last.Text, at)
+	}
+	return l, err
+}
+
+// SourceRows are the rows of a source, counted from 1, that a rule covers.
+type SourceRows struct {
+	Source string `json:"source"`
+	Rows   []int  `json:"rows"`
+}
+
+// coveredRows reads a model's sources again and lists the rows that a rule
+// covers. Lists of rows are never kept.
+func (h *Home) coveredRows(ctx context.Context, p *Part, text string, at Elsewhere) ([]SourceRows, error) {
+	base, err := rule.Parse("the rule", []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	if len(base.Rules) != 1 {
+		return nil, errors.New("only the rows of an IF rule can be listed")
+	}
+	matcher, err := rule.NewMatcher(base.Rules[0].If, p.Schema())
+	if err != nil {
+		return nil, err
+	}
+	var lists []SourceRows
+	for _, v := range live(p.Model, p.Versions) {
+		if v.Kind == store.Tell {
+			continue
+		}
+		t, err := h.readAgain(ctx, p, v, at)
+		if err != nil {
+			return nil, err
+		}
+		list := SourceRows{Source: v.Source.Name, Rows: []int{}}
+		for row := range t.Rows() {
+			if matcher.MatchRow(t, row) {
+				list.Rows = append(list.Rows, row+1)
+			}
+		}
+		lists = append(lists, list)
+	}
+	return lists, nil
+}
+
+// findRule returns the rule with this id, or the only one whose id begins with
+// it; nil if there is none.
+func findRule(m learn.Model, id string) (*RuleEntry, error) {
+	base, _, err := knowledge.Of(m)
+	if err != nil {
+		return nil, err
+	}
+	var entries []RuleEntry
+	if told, ok := m.(*expert.Told); ok {
+		entries = toldEntries(told)
+	}
+	if base != nil {
+		entries = append(entries, ruleEntries(base)...)
+	}
+	var found *RuleEntry
+	for i := range entries {
+		if !strings.HasPrefix(entries[i].ID, id) {
+			continue
+		}
+		if found != nil && found.ID != entries[i].ID {
+			return nil, fmt.Errorf("the ids of several rules begin with %q: %s and %s", id, found.ID, entries[i].ID)
+		}
+		if found == nil {
+			found = &entries[i]
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,145 @@
+package life
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
+	"github.com/accrete-ml/accrete/store"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Merged is the model of two that learnt apart, and where they disagree.
+type Merged struct {
+	Learnt
+	Conflicts []Conflict `json:"conflicts"`
+}
+
+// Merge joins two models of the store, and keeps the result under a name.
+// Rules that experts told one of them are weighed against the rows of both.
+func (h *Home) Merge(ctx context.Context, first, second, name string, at Elsewhere) (*Merged, error) {
+	start := h.now()
+	if err := store.CheckName(name); err != nil {
+		return nil, err
+	}
+	x, err := h.Load(first)
+	if err != nil {
+		return nil, err
+	}
+	y, err := h.Load(second)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := learn.Ability[learn.Merger](x.Model); !ok {
+		return nil, cannot(x.Version.Learner, "be merged", func(c learn.Can) bool { return c.Merge })
+	}
+	conflicts, clashes, err := mergeConflicts(ctx, x, y)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.shareRules(ctx, x, y, at); err != nil {
+		return nil, err
+	}
+	bar, done := h.progress("merging")
+	m, err := x.Model.(learn.Merger).Merge(learn.WithProgress(ctx, bar), y.Model)
+	done()
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.Store.Save(ctx, name, m, store.Version{
+		Kind: store.Merge, Source: store.Source{Name: first + " + " + second, Rows: y.Version.Rows + x.Version.Rows}, At: start,
+		Seed: x.Version.Seed, Settings: x.Version.Settings,
+		History: append(slices.Clip(live(x.Model, x.Versions)), live(y.Model, y.Versions)...),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Merged{*h.newLearnt(&Part{m, name, v, []store.Version{v}}, x.Version), append(newConflicts(conflicts), newClashes(clashes)...)}, nil
+}
+
+// mergeConflicts lists where two models, or their experts, disagree: rules, and
+// units of a mixture.
+func mergeConflicts(ctx context.Context, x, y *Part) ([]knowledge.Conflict, []knowledge.Clash, error) {
+	schema, err := table.Union(x.Schema(), y.Schema())
+	if err != nil {
+		return nil, nil, err
+	}
+	xLearnt, xTold, err := knowledge.Of(x.Model)
+	if err != nil {
+		return nil, nil, err
+	}
+	yLearnt, yTold, err := knowledge.Of(y.Model)
+	if err != nil {
+		return nil, nil, err
+	}
+	var clashes []knowledge.Clash
+	if xLearnt != nil && yLearnt != nil {
+		clashes = knowledge.Clashes(xLearnt.Units, yLearnt.Units)
+	}
+	conflicts := append(knowledge.Conflicts(xTold, yTold, schema), knowledge.Conflicts(xLearnt, yLearnt, schema)...)
+	var rows []learn.Learnt
+	for _, p := range []*Part{x, y} {
+		k, ok := learn.Ability[learn.Keeper](p.Model)
+		if !ok {
+			return conflicts, clashes, nil
+		}
+		kept, err := k.Kept(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if kept == nil {
+			return conflicts, clashes, nil
+		}
+		for _, l := range kept {
+			if l.Table, _, err = table.Conform(l.Table, schema, false); err != nil {
+				return nil, nil, err
+			}
+			rows = append(rows, l)
+		}
+	}
+	if x.Target() != learn.NoTarget {
+		knowledge.Decide(conflicts, rows, schema, schema.Index(x.Schema().Attributes[x.Target()].Name))
+	}
+	return conflicts, clashes, nil
+}
+
+// shareRules tells each model the rules that only the other was told.
+func (h *Home) shareRules(ctx context.Context, x, y *Part, at Elsewhere) error {
+	union, err := table.Union(x.Schema(), y.Schema())
+	if err != nil {
+		return err
+	}
+	tell := func(to, from *Part) error {
+		told, ok := from.Model.(*expert.Told)
+		if !ok {
+			return nil
+		}
+		var known []learn.Source
+		if t, ok := to.Model.(*expert.Told); ok {
+			known, _ = t.Experts()
+		}
+		experts, rules := told.Experts()
+		for i, e := range experts {
+			if hasSource(known, e.ID) {
+				continue
+			}
+			rows, err := h.LearntRows(ctx, to, at)
+			if err != nil {
+				return fmt.Errorf("what the rows of %s say of %s's rules is not known: %w", to.Name, e.Name, err)
+			}
+			m, err := expert.TellWithin(ctx, to.Model, rules[i], e, rows, union)
+			if err != nil {
+				return err
+			}
+			to.Model = m
+		}
+		return nil
+	}
+	if err := tell(x, y); err != nil {
+		return err
+	}
+	return tell(y, x)
+}

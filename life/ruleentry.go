@@ -1,0 +1,151 @@
+package life
+
+import (
+	"github.com/accrete-ml/accrete/learn/expert"
+	"github.com/accrete-ml/accrete/rule"
+)
+
+// RuleEntry is a rule as programs read it.
+type RuleEntry struct {
+	ID          string      `json:"id"`
+	Text        string      `json:"text"`
+	If          []TestEntry `json:"if"`
+	Then        *ThenEntry  `json:"then,omitempty"`
+	Probability *float64    `json:"probability,omitempty"`
+	Covered     *float64    `json:"covered,omitempty"`
+	Correct     *float64    `json:"correct,omitempty"`
+	Bits        *float64    `json:"bits,omitempty"`
+	Weight      *float64    `json:"weight,omitempty"`
+	Templates   *float64    `json:"templates,omitempty"`
+	Words       string      `json:"words,omitempty"`
+	Worth       *float64    `json:"worth,omitempty"`
+	// Sources say who stands behind the rule, and State how an expert's
+	// rule fares.
+	Sources []SourceEntry `json:"sources,omitempty"`
+	State   string        `json:"state,omitempty"`
+	// Expect is what a unit expects of the columns.
+	Expect []ExpectEntry `json:"expect,omitempty"`
+}
+
+// ExpectEntry is an expectation as programs read it; neither a number nor
+// values is NORMAL.
+type ExpectEntry struct {
+	Column    string             `json:"column"`
+	Mean      *float64           `json:"mean,omitempty"`
+	Deviation *float64           `json:"deviation,omitempty"`
+	Values    map[string]float64 `json:"values,omitempty"`
+	Normal    bool               `json:"normal,omitempty"`
+}
+
+// SourceEntry is what one source says of a rule.
+type SourceEntry struct {
+	Source  string   `json:"source"`
+	Covered *float64 `json:"covered,omitempty"`
+	Correct *float64 `json:"correct,omitempty"`
+}
+
+// TestEntry is one condition of a rule.
+type TestEntry struct {
+	Column string `json:"column,omitempty"`
+	Op     string `json:"op"`
+	Value  any    `json:"value,omitempty"`
+}
+
+// ThenEntry is what a rule concludes.
+type ThenEntry struct {
+	Column string `json:"column"`
+	Value  any    `json:"value"`
+}
+
+func sourceEntries(behind []expert.Behind) []SourceEntry {
+	var entries []SourceEntry
+	for _, b := range behind {
+		entries = append(entries, SourceEntry{b.Source.Name, &b.Covered, &b.Correct})
+	}
+	return entries
+}
+
+func ruleEntries(base *rule.Base) []RuleEntry {
+	entries := make([]RuleEntry, 0, len(base.Rules)+len(base.Units)+1)
+	words := base.Words()
+	for i := range base.Rules {
+		e := newRuleEntry(&base.Rules[i], base.Rules[i].String())
+		e.Words = words[i]
+		entries = append(entries, e)
+	}
+	if base.Else != nil {
+		entries = append(entries, newRuleEntry(base.Else, rule.Statement{Rule: base.Else, Else: true}.String()))
+	}
+	for i := range base.Units {
+		entries = append(entries, unitEntry(&base.Units[i]))
+	}
+	return entries
+}
+
+func newRuleEntry(r *rule.Rule, text string) RuleEntry {
+	e := RuleEntry{
+		ID: r.ID(), Text: text, If: testEntries(r.If), Then: &ThenEntry{r.Then.Column, r.Then.Value},
+		Probability: r.With, Worth: r.Worth,
+		Covered: r.Evidence.Covered, Correct: r.Evidence.Correct, Bits: r.Evidence.Bits, Weight: r.Evidence.Weight, Templates: r.Evidence.Templates,
+	}
+	switch {
+	case r.Then.Numeric:
+		e.Then.Value = r.Then.Mean
+	case len(r.Then.Classes) > 0:
+		likely := Likeliest(r.Then.Classes)
+		e.Then.Value, e.Probability = likely.Value, &likely.P
+	}
+	return e
+}
+
+func unitEntry(u *rule.Unit) RuleEntry {
+	entry := RuleEntry{ID: u.ID(), Text: u.String(), If: []TestEntry{}, Probability: &u.Prior, Worth: u.Worth}
+	for i := range u.Expect {
+		e := &u.Expect[i]
+		x := ExpectEntry{Column: e.Column, Normal: e.Normal}
+		switch {
+		case len(e.Shares) > 0:
+			x.Values = make(map[string]float64, len(e.Shares))
+			for _, s := range e.Shares {
+				x.Values[s.Value] = s.P
+			}
+		case !e.Normal:
+			x.Mean, x.Deviation = &e.Mean, &e.Deviation
+		}
+		entry.Expect = append(entry.Expect, x)
+	}
+	return entry
+}
+
+func testEntries(tests []rule.Test) []TestEntry {
+	entries := make([]TestEntry, 0, len(tests))
+	for _, t := range tests {
+		e := TestEntry{Column: t.Column, Op: t.Op.String()}
+		switch t.Op {
+		case rule.Eq, rule.Ne:
+			e.Value = t.Value
+		case rule.In, rule.NotIn:
+			e.Value = t.Values
+		case rule.Lt, rule.Le, rule.Gt, rule.Ge:
+			e.Value = t.Number
+		case rule.Between:
+			e.Value = []float64{t.Low, t.High}
+		case rule.HalfSpace, rule.AtLeast:
+			e.Value = t.String()
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// toldEntries are the experts' rules as programs read them.
+func toldEntries(told *expert.Told) []RuleEntry {
+	var entries []RuleEntry
+	for _, s := range told.Standings() {
+		e := newRuleEntry(&s.Rule, s.Rule.String())
+		e.State = string(s.State)
+		e.Sources = append([]SourceEntry{{Source: s.Expert.Name}}, sourceEntries(s.Behind)...)
+		entries = append(entries, e)
+	}
+	return entries
+}

@@ -1,0 +1,201 @@
+package life
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
+	"github.com/accrete-ml/accrete/rule"
+)
+
+// RulesOptions say which rules of a model to read, and how.
+type RulesOptions struct {
+	Top        *int    // only the most informative; nil is all
+	Bits       float64 // only rules that carry this share of the information
+	Formal     bool    // with the schema, and all that answers depend on
+	Deviations bool    // what units expect in deviations from the columns' means
+}
+
+// RuleBase is what a model knows, as rules.
+type RuleBase struct {
+	Model   string      `json:"model"`
+	Version int         `json:"version"`
+	Kind    string      `json:"kind"`
+	Rules   []RuleEntry `json:"rules"`
+	// Standings are how experts' WHEN … EXPECT rules fare.
+	Standings []Standing `json:"standings,omitempty"`
+}
+
+// ReadRules returns a model as a base of rules for people; nil if it has none but
+// those that it was told.
+func ReadRules(ctx context.Context, p *Part, o RulesOptions) (*rule.Base, error) {
+	return readRules(ctx, p, p.Model, o)
+}
+
+func readRules(ctx context.Context, p *Part, m learn.Model, o RulesOptions) (*rule.Base, error) {
+	_, isTold := p.Model.(*expert.Told)
+	r, ok := learn.Ability[learn.Ruler](m)
+	if !ok && isTold {
+		return nil, nil
+	}
+	if !ok {
+		return nil, cannot(p.Version.Learner, "be read as rules", func(c learn.Can) bool { return c.Rules })
+	}
+	base, err := r.Rules()
+	if err == nil {
+		base, err = excerpt(ctx, p.Model, base, o)
+	}
+	if err == nil && o.Deviations {
+		base, err = inDeviations(p.Model, base)
+	}
+	return base, err
+}
+
+// RuleEntries returns the rules of a model for programs: those that it learnt,
+// with the sources behind them, then those that it was told, with their state.
+func RuleEntries(ctx context.Context, p *Part, o RulesOptions) (*RuleBase, error) {
+	base, err := readRules(ctx, p, plain(p.Model), o)
+	if err != nil {
+		return nil, err
+	}
+	if base == nil {
+		base = &rule.Base{} // of a model that only has the rules it was told
+	}
+	list := &RuleBase{Model: p.Version.Model, Version: p.Version.Number, Kind: base.Kind.String(), Rules: ruleEntries(base)}
+	behind, err := knowledge.Provenance(ctx, p.Model)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list.Rules {
+		list.Rules[i].Sources = sourceEntries(behind[list.Rules[i].ID])
+	}
+	if t, ok := learn.Ability[learn.Teller](p.Model); ok {
+		standings := t.UnitStandings()
+		list.Standings = newStandings(standings)
+		setStates(list.Rules, base.Units, standings)
+	}
+	if told, ok := p.Model.(*expert.Told); ok {
+		list.Rules = append(list.Rules, toldEntries(told)...)
+	}
+	return list, nil
+}
+
+// excerpt cuts the rules of a model to a budget. A model that cannot fit the
+// rest again just shows its most informative rules.
+func excerpt(ctx context.Context, m learn.Model, base *rule.Base, o RulesOptions) (*rule.Base, error) {
+	switch {
+	case o.Top == nil && o.Bits == 0:
+		return base, nil
+	case o.Top != nil && *o.Top < 0:
+		return nil, remedy.Misusef("%d rules: expected a number from 0", *o.Top)
+	case o.Top != nil && *o.Top == 0:
+		return &rule.Base{Kind: base.Kind, Notes: base.Notes}, nil
+	}
+	if e, ok := learn.Ability[learn.Excerpter](m); ok {
+		budget := learn.Budget{Bits: o.Bits}
+		if o.Top != nil {
+			budget.Top = *o.Top
+		}
+		x, err := e.Excerpt(ctx, budget)
+		if err != nil {
+			return nil, remedy.Misuse(err)
+		}
+		return x.Base, nil
+	}
+	if o.Bits != 0 {
+		return nil, remedy.Misusef("a %s model can only be cut to a number of rules", m.Learner())
+	}
+	top, left := TopRules(base, *o.Top)
+	if left > 0 {
+		count, what := len(top.Rules)+len(top.Units), "most informative"
+		if len(top.Units) > 0 {
+			what = "most frequent"
+		}
+		cut := *top
+		cut.Notes = append([]string{fmt.Sprintf("the %d %s of %d rules", count, what, count+left)}, top.Notes...)
+		top = &cut
+	}
+	return top, nil
+}
+
+// TopRules returns the n most informative rules of a base, or the units of a
+// mixture that most cases belong to, in the base's own order, and how many
+// were left out.
+func TopRules(base *rule.Base, n int) (*rule.Base, int) {
+	left := max(len(base.Rules)-n, 0) + max(len(base.Units)-n, 0)
+	if left == 0 {
+		return base, 0
+	}
+	best := *base
+	best.Rules = foremost(base.Rules, n, func(r *rule.Rule) float64 {
+		if r.Evidence.Bits != nil {
+			return *r.Evidence.Bits
+		}
+		return 0
+	})
+	best.Units = foremost(base.Units, n, func(u *rule.Unit) float64 { return u.Prior })
+	if len(best.Rules) < len(base.Rules) {
+		best.Else = nil
+	}
+	return &best, left
+}
+
+// foremost returns the n items that count most, in their order.
+func foremost[T any](items []T, n int, counts func(*T) float64) []T {
+	order := make([]int, len(items))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(counts(&items[j]), counts(&items[i])) })
+	order = order[:min(n, len(order))]
+	slices.Sort(order)
+	best := make([]T, len(order))
+	for k, i := range order {
+		best[k] = items[i]
+	}
+	return best
+}
+
+// overaller is a model that knows what its columns are like over all rows.
+type overaller interface{ Overall() []rule.Overall }
+
+// Overall returns what a model's columns are like over all rows, nil if it
+// does not know.
+func Overall(m learn.Model) []rule.Overall {
+	if o, ok := plain(m).(overaller); ok {
+		return o.Overall()
+	}
+	return nil
+}
+
+// inDeviations returns a base of units in deviations from the columns' means.
+func inDeviations(m learn.Model, base *rule.Base) (*rule.Base, error) {
+	overall := Overall(m)
+	if overall == nil || len(base.Units) == 0 && base.Kind != rule.Mixture {
+		return nil, remedy.Misusef("only WHEN … EXPECT rules have deviations; a %s model has none", m.Learner())
+	}
+	return base.InDeviations(m.Schema(), overall)
+}
+
+// Growth is why each unit of a model that grew is there.
+type Growth struct {
+	Model        string         `json:"model"`
+	Version      int            `json:"version"`
+	Certificates []fmt.Stringer `json:"certificates"`
+	Stopped      string         `json:"stopped,omitempty"`
+}
+
+// Grown returns the certificates of a model that grew.
+func Grown(p *Part) (*Growth, error) {
+	g, ok := learn.Ability[learn.Grower](p.Model)
+	if !ok {
+		return nil, fmt.Errorf("a %s model did not grow unit by unit", p.Version.Learner)
+	}
+	certificates, stopped := g.Grown()
+	return &Growth{p.Version.Model, p.Version.Number, certificates, stopped}, nil
+}

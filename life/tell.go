@@ -1,0 +1,282 @@
+package life
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/store"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Rules are what an expert says: a file of rules ("-" is standard input) or
+// its text, and what a rule counts for that does not say so itself.
+type Rules struct {
+	File  string
+	Text  []byte // instead of the file's
+	Worth float64
+}
+
+func (f *Rules) settings() map[string]string {
+	if f.Worth == 0 {
+		return nil
+	}
+	return map[string]string{worthSetting: strconv.FormatFloat(f.Worth, 'g', -1, 64)}
+}
+
+// load reads the file, once.
+func (f *Rules) load(in io.Reader) (err error) {
+	switch {
+	case f.Text != nil:
+		return nil
+	case f.File != "-":
+		f.Text, err = os.ReadFile(f.File)
+	case in != nil:
+		f.Text, err = io.ReadAll(in)
+	}
+	if err != nil {
+		return fmt.Errorf("the rules cannot be read: %w", err)
+	}
+	return nil
+}
+
+// read reads the rules about columns of a schema, and records where they are
+// from. The same rules are the same source, wherever and whenever they are
+// told: models that were told them apart and are merged were told them once.
+func (f *Rules) read(in io.Reader, schema *table.Schema) (*rule.Base, store.Source, error) {
+	if err := f.load(in); err != nil {
+		return nil, store.Source{}, err
+	}
+	base, err := rule.ParseFor(f.File, f.Text, schema)
+	if err != nil {
+		return nil, store.Source{}, err
+	}
+	if f.Worth < 0 || math.IsInf(f.Worth, 0) || math.IsNaN(f.Worth) {
+		return nil, store.Source{}, remedy.Misusef("rules worth %v: expected a number of cases", f.Worth)
+	}
+	unworthy := func(which string) error {
+		return &remedy.Error{Err: fmt.Errorf("%s: rule %s does not say how many cases it is worth", f.File, which), Remedy: Remedy{Kind: remedy.GiveWorth}, Misuse: true}
+	}
+	for i := range base.Rules {
+		if base.Rules[i].Worth == nil && f.Worth > 0 {
+			base.Rules[i].Worth = &f.Worth
+		}
+		if base.Rules[i].Worth == nil {
+			return nil, store.Source{}, unworthy(strconv.Itoa(i + 1))
+		}
+	}
+	for i := range base.Units {
+		if base.Units[i].Worth == nil && f.Worth > 0 {
+			base.Units[i].Worth = &f.Worth
+		}
+		if base.Units[i].Worth == nil {
+			return nil, store.Source{}, unworthy(strconv.Quote(base.Units[i].Name))
+		}
+	}
+	path := f.File
+	if abs, err := filepath.Abs(f.File); err == nil && f.File != "-" {
+		path = abs
+	}
+	hash := sha256.Sum256(f.Text)
+	text := hex.EncodeToString(hash[:])
+	return base, store.Source{ID: store.SourceID("rules", text, time.Time{}), Name: f.File, Path: path, Hash: text}, nil
+}
+
+// Told is a model that was told rules: how each fares, and where they disagree
+// with what was known.
+type Told struct {
+	Learnt
+	Conflicts []Conflict  `json:"conflicts"`
+	Overlaps  []Conflict  `json:"overlaps"`
+	Entries   []RuleEntry `json:"told"`
+	Standings []Standing  `json:"standings,omitempty"` // of WHEN … EXPECT rules
+
+	Base *rule.Base `json:"-"` // what was told
+}
+
+// Tell tells a model of the store what an expert knows. The rules are read
+// before the model is locked.
+func (h *Home) Tell(ctx context.Context, name string, rules Rules, at Elsewhere) (*Told, error) {
+	if err := rules.load(h.In); err != nil {
+		return nil, err
+	}
+	var t *Told
+	err := h.Store.Write(ctx, name, func(tx *store.Tx) error {
+		m, before, err := tx.Load()
+		if err != nil {
+			return err
+		}
+		versions, err := h.Store.Log(name)
+		if err != nil {
+			return err
+		}
+		p := &Part{m, name, before, versions}
+		after, record, told, err := h.tell(ctx, p, rules, at)
+		if err != nil {
+			return err
+		}
+		v, err := tx.Save(after, record)
+		if err != nil {
+			return err
+		}
+		t = told
+		t.Learnt = *h.newLearnt(&Part{after, name, v, append(slices.Clip(versions), v)}, before)
+		return nil
+	})
+	return t, err
+}
+
+// TellInMemory tells rules to a model that no store keeps.
+func (h *Home) TellInMemory(ctx context.Context, p *Part, rules Rules) (*Part, error) {
+	after, record, _, err := h.tell(ctx, p, rules, nil)
+	if err != nil {
+		return nil, err
+	}
+	return h.unkept(after, p.Name, record, p.Versions), nil
+}
+
+func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (learn.Model, store.Version, *Told, error) {
+	record := store.Version{Kind: store.Tell, At: h.now(), Seed: p.Version.Seed, Settings: p.Version.Settings}
+	base, source, err := rules.read(h.In, p.Schema())
+	if err != nil {
+		return nil, record, nil, err
+	}
+	record.Source = source
+	if len(base.Units) > 0 {
+		h.warnLearntBefore(p.Versions, source.Hash, rules.File)
+		record.Settings = maps.Clone(p.Version.Settings)
+		delete(record.Settings, worthSetting)
+		for key, value := range rules.settings() {
+			record.Settings[key] = value
+		}
+		m, told, err := tellUnits(ctx, p, base, source)
+		return m, record, told, err
+	}
+	if err := expert.CheckTold(base, p.Schema(), p.Target()); err != nil {
+		return nil, record, nil, fmt.Errorf("%s: %w", rules.File, err)
+	}
+	h.warnLearntBefore(p.Versions, source.Hash, rules.File)
+	rows, err := h.LearntRows(ctx, p, at)
+	if err != nil {
+		return nil, record, nil, fmt.Errorf("the rules cannot be weighed against the rows: %w", err)
+	}
+	m, err := expert.Tell(ctx, p.Model, base, learn.Source{ID: source.ID, Name: source.Name}, rows)
+	if err != nil {
+		return nil, record, nil, err
+	}
+	conflicts, overlaps, err := toldConflicts(m, base)
+	if err != nil {
+		return nil, record, nil, err
+	}
+	knowledge.Decide(conflicts, rows, p.Schema(), p.Target())
+	knowledge.Decide(overlaps, rows, p.Schema(), p.Target())
+	return m, record, &Told{Conflicts: newConflicts(conflicts), Overlaps: newConflicts(overlaps), Entries: toldEntries(m), Base: base}, nil
+}
+
+// tellUnits adds WHEN … EXPECT rules to a model that takes them in itself.
+func tellUnits(ctx context.Context, p *Part, base *rule.Base, source store.Source) (learn.Model, *Told, error) {
+	teller, ok := learn.Ability[learn.Teller](p.Model)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s: unit %q: %w", source.Name, base.Units[0].Name, notJoint(p.Learner(), "be told WHEN … EXPECT rules"))
+	}
+	m, err := teller.Tell(ctx, base, learn.Source{ID: source.ID, Name: source.Name})
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", source.Name, err)
+	}
+	fresh, clashes, err := unitConflicts(p.Model, m)
+	if err != nil {
+		return nil, nil, err
+	}
+	var standings []learn.UnitStanding
+	for _, s := range m.(learn.Teller).UnitStandings() {
+		if s.Expert.ID == source.ID {
+			standings = append(standings, s)
+		}
+	}
+	told := &Told{Conflicts: newClashes(clashes), Overlaps: []Conflict{}, Entries: ruleEntries(&rule.Base{Units: fresh}), Standings: newStandings(standings), Base: base}
+	setStates(told.Entries, fresh, standings)
+	return m, told, nil
+}
+
+// LearntConflicts lists where the rules that a model was told while it learnt
+// disagree with each other and with what it learnt from a table.
+func LearntConflicts(told *expert.Told, t *table.Table) ([]Conflict, error) {
+	base := &rule.Base{}
+	for _, s := range told.Standings() {
+		base.Rules = append(base.Rules, s.Rule)
+	}
+	conflicts, _, err := toldConflicts(told, base)
+	if err != nil {
+		return nil, err
+	}
+	fitted, _, err := table.Conform(t, told.Schema(), false)
+	if err != nil {
+		return nil, err
+	}
+	knowledge.Decide(conflicts, []learn.Learnt{{Table: fitted}}, told.Schema(), told.Target())
+	return newConflicts(conflicts), nil
+}
+
+// withRules is a learner whose tasks carry an expert's rules, and whose models
+// are told others afterwards.
+type withRules struct {
+	learn.Learner
+	rules  *rule.Base
+	expert learn.Source
+	later  []learntRules
+}
+
+// learntRules are rules that a model took in itself.
+type learntRules struct {
+	rules  *rule.Base
+	expert learn.Source
+}
+
+func (l *withRules) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	task.Rules, task.Expert = l.rules, l.expert
+	m, err := l.Learner.Learn(ctx, task)
+	for _, more := range l.later {
+		if err != nil {
+			return nil, err
+		}
+		teller, ok := learn.Ability[learn.Teller](m)
+		if !ok {
+			return nil, notJoint(m.Learner(), "be told WHEN … EXPECT rules")
+		}
+		m, err = teller.Tell(ctx, more.rules, more.expert)
+	}
+	return m, err
+}
+
+// taught returns a learner that takes a lesson's rules into account: by itself
+// if it takes such rules, or with their answers put next to its own.
+func taught(l *Lesson, learner learn.Learner) (learn.Learner, error) {
+	if l.rules == nil {
+		return learner, nil
+	}
+	who := learn.Source{ID: l.expert.ID, Name: l.expert.Name}
+	if len(l.rules.Units) > 0 {
+		if err := l.Info.CheckRules(l.rules); err != nil {
+			return nil, err
+		}
+		return &withRules{Learner: learner, rules: l.rules, expert: who}, nil
+	}
+	if err := expert.CheckTold(l.rules, l.Table.Schema, l.Target); err != nil {
+		return nil, fmt.Errorf("%s: %w", l.expert.Name, err)
+	}
+	return expert.Telling(learner, l.rules, who), nil
+}

@@ -1,0 +1,206 @@
+package life
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/store"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Updated is a model that has learnt more rows.
+type Updated struct {
+	Learnt
+	New   float64 `json:"-"` // rows that are new
+	Score *Score  `json:"-"` // how the version before answered them
+}
+
+// Update folds the rows of data into a model of the store. What can be read
+// only once is read before the model is locked, so that a slow pipe holds up
+// nobody.
+func (h *Home) Update(ctx context.Context, name string, d *Data, keep bool) (*Updated, error) {
+	defer d.Release()
+	if err := d.Stage(ctx); err != nil {
+		return nil, err
+	}
+	var u *Updated
+	err := h.Store.Write(ctx, name, func(tx *store.Tx) error {
+		old, before, err := tx.Load()
+		if err != nil {
+			return err
+		}
+		versions, err := h.Store.Log(name)
+		if err != nil {
+			return err
+		}
+		done, record, err := h.update(ctx, &Part{old, name, before, versions}, d)
+		if err != nil {
+			return err
+		}
+		v, err := tx.Save(done.model, record)
+		if err != nil {
+			return err
+		}
+		u = &Updated{Learnt: *h.newLearnt(&Part{done.model, name, v, append(slices.Clip(versions), v)}, before), New: record.Source.Rows, Score: done.score}
+		u.Drifts = done.watch.Drifts()
+		if keep {
+			return h.keep(name, d, record.Source.Hash)
+		}
+		return nil
+	})
+	return u, err
+}
+
+// UpdateInMemory folds the rows of data into a model that no store keeps.
+func (h *Home) UpdateInMemory(ctx context.Context, p *Part, d *Data) (*Part, error) {
+	done, record, err := h.update(ctx, p, d)
+	if err != nil {
+		return nil, err
+	}
+	return h.unkept(done.model, p.Name, record, p.Versions), nil
+}
+
+// updated is what an update made, and what was noticed on the way.
+type updated struct {
+	model learn.Model
+	score *Score
+	watch *evaluate.Watch
+}
+
+func (h *Home) update(ctx context.Context, p *Part, d *Data) (*updated, store.Version, error) {
+	var none store.Version
+	updater, ok := learn.Ability[learn.Updater](p.Model)
+	if !ok {
+		return nil, none, cannot(p.Version.Learner, "learn more rows", func(c learn.Can) bool { return c.Update })
+	}
+	at := h.now()
+	source := h.newSource(d, "", 0)
+	u, err := updater.Begin(learn.Source{ID: source.ID, Name: source.Name})
+	if err != nil {
+		return nil, none, err
+	}
+	o := d.options()
+	o.Schema, o.Extend = p.Schema(), true
+	bar, done := h.progress("learning")
+	defer done()
+	o.Progress = bar
+	stream, closeStream, err := d.stream(ctx, o)
+	if err != nil {
+		return nil, none, err
+	}
+	defer closeStream()
+	all := &updated{score: &Score{model: p.Model}}
+	if all.watch, err = newWatch(p.Model); err != nil {
+		return nil, none, err
+	}
+	for {
+		batch, err := stream.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = all.score.add(ctx, batch)
+		}
+		if err != nil {
+			return nil, none, err
+		}
+		all.watch.Add(batch)
+		if err := u.Add(ctx, batch); err != nil {
+			return nil, none, err
+		}
+		source.Rows += float64(batch.Rows())
+	}
+	if all.model, err = u.Freeze(ctx); err != nil {
+		return nil, none, err
+	}
+	report := stream.Report()
+	h.note(report.Notes...)
+	h.warnLearntBefore(p.Versions, report.Hash, d.Arg)
+	source.Hash = report.Hash
+	return all, store.Version{Kind: store.Update, Source: source, At: at, Seed: p.Version.Seed, Settings: withWeight(p.Version.Settings, d.Reading.Weight)}, nil
+}
+
+// newWatch follows what a model has learnt as rules while new rows come in.
+func newWatch(m learn.Model) (*evaluate.Watch, error) {
+	w := evaluate.NewWatch(0)
+	if m.Target() == learn.NoTarget {
+		return w, nil
+	}
+	learnt, told, err := knowledge.Of(m)
+	if err != nil {
+		return nil, err
+	}
+	for _, base := range []*rule.Base{told, learnt} {
+		if base != nil {
+			w.Follow(base, m.Schema().Attributes[m.Target()].Name, true)
+		}
+	}
+	return w, nil
+}
+
+// Score counts how well a model answers rows whose answer is known.
+type Score struct {
+	model  learn.Model
+	Known  float64 // weight of rows with a known target
+	right  float64 // nominal target
+	square float64 // numeric target: sum of squared errors
+}
+
+// Accuracy is the share of known rows that were answered right, of a nominal
+// target.
+func (s *Score) Accuracy() float64 { return s.right / s.Known }
+
+// RMSE is the error of a numeric target.
+func (s *Score) RMSE() float64 { return math.Sqrt(s.square / s.Known) }
+
+// Numeric reports whether the target is a number.
+func (s *Score) Numeric() bool {
+	return s.model.Target() != learn.NoTarget && s.model.Schema().Attributes[s.model.Target()].Kind == table.Numeric
+}
+
+// add predicts a batch, whose schema may have grown beyond the model's.
+func (s *Score) add(ctx context.Context, batch *table.Table) error {
+	if s.model.Target() == learn.NoTarget || batch.Rows() == 0 {
+		return nil
+	}
+	t, _, err := table.Conform(batch, s.model.Schema(), false)
+	if err != nil {
+		return err
+	}
+	out := learn.NewPredictions(s.model, t.Rows())
+	if err := s.model.Predict(ctx, t, out); err != nil {
+		return err
+	}
+	s.count(t, out)
+	return nil
+}
+
+func (s *Score) count(t *table.Table, out *learn.Predictions) {
+	target := s.model.Target()
+	column := t.Columns[target]
+	classes := s.model.Schema().Attributes[target].Values
+	for r := range t.Rows() {
+		w := t.Weight(r)
+		if column.Codes != nil {
+			if column.Codes[r] == table.Missing {
+				continue
+			}
+			s.Known += w
+			if int(column.Codes[r]) == learn.Best(out.Row(r), classes) {
+				s.right += w
+			}
+			continue
+		}
+		if y := column.Floats[r]; !table.IsMissing(y) {
+			s.Known += w
+			s.square += w * (y - out.Mean[r]) * (y - out.Mean[r])
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package life
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
+	"github.com/accrete-ml/accrete/store"
+)
+
+// Verified is a model beside one that learnt everything at once.
+type Verified struct {
+	Contract      string  `json:"contract"`
+	MaxDifference float64 `json:"max_difference"`
+	RulesDiffer   int     `json:"rules_differ"`
+	Holds         bool    `json:"holds"`
+	Sources       int     `json:"sources"`
+
+	Part  *Part            `json:"-"`
+	Proof *knowledge.Proof `json:"-"`
+}
+
+// Verify learns all that a model has learnt once more, without touching the
+// store, and compares.
+func (h *Home) Verify(ctx context.Context, ref string, at Elsewhere) (*Verified, error) {
+	p, err := h.Load(ref)
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.verify(ctx, p, at)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be verified: %w", ref, err)
+	}
+	return v, nil
+}
+
+func (h *Home) verify(ctx context.Context, p *Part, at Elsewhere) (*Verified, error) {
+	rows, err := h.LearntRows(ctx, p, at)
+	if err != nil {
+		return nil, err
+	}
+	l, err := h.learnerAgain(p, at)
+	if err != nil {
+		return nil, err
+	}
+	bar, done := h.progress("learning again")
+	defer done()
+	proof, err := knowledge.Verify(learn.WithProgress(ctx, bar), p.Model, l, rows, p.Version.Seed)
+	if err != nil {
+		return nil, err
+	}
+	return &Verified{proof.Contract.String(), proof.MaxDifference, proof.RulesDiffer, proof.Holds, len(rows), p, proof}, nil
+}
+
+// learnerAgain returns the learner that made a model, with the rules that it
+// took into the learning itself. Rules that stand next to what was learnt are
+// part of the model.
+func (h *Home) learnerAgain(p *Part, at Elsewhere) (learn.Learner, error) {
+	l, err := learn.New(p.Version.Learner, learnerSettings(p.Version))
+	if err != nil {
+		return nil, err
+	}
+	again := &withRules{Learner: l}
+	var beside []learn.Source
+	if told, ok := p.Model.(*expert.Told); ok {
+		beside, _ = told.Experts()
+	}
+	for _, v := range live(p.Model, p.Versions) {
+		if v.Kind != store.Tell || hasSource(beside, v.Source.ID) {
+			continue
+		}
+		rules := Rules{File: cmp.Or(at.find(v.Source), v.Source.Path)}
+		if worth := v.Settings[worthSetting]; worth != "" {
+			if rules.Worth, err = strconv.ParseFloat(worth, 64); err != nil {
+				return nil, err
+			}
+		}
+		base, source, err := rules.read(h.In, p.Schema())
+		if err != nil {
+			return nil, err
+		}
+		if source.Hash != v.Source.Hash {
+			return nil, fmt.Errorf("%s is not the file of rules that version %d was told", rules.File, p.Version.Number)
+		}
+		who := learn.Source{ID: v.Source.ID, Name: v.Source.Name}
+		if v.Number == 0 && again.rules == nil { // it came with the rows
+			again.rules, again.expert = base, who
+		} else {
+			again.later = append(again.later, learntRules{base, who})
+		}
+	}
+	return again, nil
+}

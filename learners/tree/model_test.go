@@ -711,6 +711,10 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data)
+	if data, err = learn.Encode(learnTable(f, manyClasses(140), Learner{Keep: "nothing"})); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := learn.Decode(data)
 		if err != nil || m.Learner() != "tree" {

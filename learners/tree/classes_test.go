@@ -50,7 +50,7 @@ func BenchmarkManyClasses(b *testing.B) {
 		b.Run(fmt.Sprint(rows), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				m, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: t, Target: 3, Seed: 1})
+				m, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: t, Seed: 1}.At(3))
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -66,7 +66,7 @@ func BenchmarkManyClasses(b *testing.B) {
 // depth, not with nodes times classes, and is read back as it was.
 func TestManyClasses(t *testing.T) {
 	rows := manyClasses(10_000)
-	learnt, err := (&Learner{Keep: "nothing"}).Learn(context.Background(), learn.Task{Table: rows, Target: 3, Seed: 1})
+	learnt, err := (&Learner{Keep: "nothing"}).Learn(context.Background(), learn.Task{Table: rows, Seed: 1}.At(3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestFewClasses(t *testing.T) {
 		}
 		answers := func(few int) (*Model, *learn.Predictions) {
 			fewClasses = few
-			m, err := l.Learn(context.Background(), learn.Task{Table: rows, Target: 2, Seed: 1})
+			m, err := l.Learn(context.Background(), learn.Task{Table: rows, Seed: 1}.At(2))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -211,11 +211,7 @@ type telling struct {
 }
 
 func (l *telling) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
-	target, err := task.Column()
-	if err != nil {
-		return nil, err
-	}
-	if err := CheckTold(l.rules, task.Table.Schema, target); err != nil {
+	if err := CheckTold(l.rules, task.Table.Schema, task.Target); err != nil {
 		return nil, err
 	}
 	m, err := l.Learner.Learn(ctx, task)

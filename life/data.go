@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -206,7 +207,7 @@ func (d *Data) open() (io.ReadCloser, error) {
 func (d *Data) byName() bool { return d.Arg != "-" && d.Builtin == nil && d.staged == "" }
 
 // keep copies the data into the store. A built-in set is there anyway.
-func (h *Home) keep(name string, d *Data, hash string) error {
+func (h *Home) keep(tx *store.Tx, d *Data, hash string) error {
 	if d.Builtin != nil {
 		return nil
 	}
@@ -222,7 +223,7 @@ func (h *Home) keep(name string, d *Data, hash string) error {
 		return err
 	}
 	defer f.Close()
-	return h.Store.Keep(name, hash, extension, f)
+	return tx.Keep(hash, extension, f)
 }
 
 // Read reads the whole table.

@@ -100,16 +100,20 @@ func (h *Home) Learn(ctx context.Context, o LearnOptions) (*NewLearnt, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.Store.Save(ctx, name, m, record)
+	var v store.Version
+	err = h.Store.Write(ctx, name, func(tx *store.Tx) error {
+		if o.Keep {
+			if err := h.keep(tx, o.Data, l.Report.Hash); err != nil {
+				return err
+			}
+		}
+		v, err = tx.Save(m, record)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	learnt := &NewLearnt{Learnt: *h.newLearnt(&Part{m, name, v, []store.Version{v}}, store.Version{}), Table: l.Table}
-	if o.Keep {
-		if err := h.keep(name, o.Data, l.Report.Hash); err != nil {
-			return learnt, fmt.Errorf("%v is kept, but no copy of its data: %w", v, err)
-		}
-	}
 	if learnt.Estimate, err = h.estimate(ctx, l, o.Folds); err != nil {
 		return learnt, fmt.Errorf("%v is kept, but its accuracy was not estimated: %w", v, err)
 	}

@@ -276,12 +276,31 @@ func (h *Home) moved(v store.Version) error {
 	if v.Source.Path == "-" {
 		return remedy.New(elsewhere, "version %d learnt from standard input, and no copy was kept", v.Number)
 	}
-	if _, err := os.Stat(v.Source.Path); errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(v.Source.Path)
+	if err == nil && !info.Mode().IsRegular() {
+		return remedy.New(elsewhere, "%s, which version %d learnt, is not a regular file any more", v.Source.Path, v.Number)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := datasets.Lookup(v.Source.Path); err != nil {
 			return remedy.New(elsewhere, "%s, which version %d learnt, is no longer there", v.Source.Path, v.Number)
 		}
 	}
 	return nil
+}
+
+// foreign reports whether a source came with an import: then its path is the
+// word of a stranger, and nothing is opened by it.
+func foreign(versions []store.Version, id string) bool {
+	here, there := false, false
+	for _, v := range versions {
+		here = here || v.Source.ID == id
+		there = there || v.Kind == store.Import && knows(v.History, id)
+	}
+	return there && !here
+}
+
+func knows(history []store.Version, id string) bool {
+	return slices.ContainsFunc(history, func(v store.Version) bool { return v.Source.ID == id || knows(v.History, id) })
 }
 
 // readAgain reads a recorded source: from where it is said to be, a copy that
@@ -307,16 +326,23 @@ func (h *Home) readAgain(ctx context.Context, p *Part, v store.Version, at Elsew
 		}
 		return t, err
 	}
+	elsewhere := Remedy{Kind: remedy.SayWhere, What: filepath.Base(v.Source.Name)}
 	if copied := h.kept(p.Name, v); copied != "" {
+		if err := h.Store.CheckKept(p.Name, v.Source.Hash); err != nil {
+			return nil, remedy.New(elsewhere, "%v", err)
+		}
 		t, _, err := read(copied)
 		return t, err
+	}
+	if foreign(p.Versions, v.Source.ID) {
+		return nil, remedy.New(elsewhere, "%s was learnt elsewhere, before the model was imported", v.Source.Name)
 	}
 	if err := h.moved(v); err != nil {
 		return nil, err
 	}
 	t, hash, err := read(v.Source.Path)
 	if err == nil && hash != v.Source.Hash {
-		return nil, remedy.New(Remedy{Kind: remedy.SayWhere, What: filepath.Base(v.Source.Name)}, "%s has changed since version %d learnt it", v.Source.Path, v.Number)
+		return nil, remedy.New(elsewhere, "%s has changed since version %d learnt it", v.Source.Path, v.Number)
 	}
 	return t, err
 }

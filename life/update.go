@@ -44,15 +44,17 @@ func (h *Home) Update(ctx context.Context, name string, d *Data, keep bool) (*Up
 		if err != nil {
 			return err
 		}
+		if keep {
+			if err := h.keep(tx, d, record.Source.Hash); err != nil {
+				return err
+			}
+		}
 		v, err := tx.Save(done.model, record)
 		if err != nil {
 			return err
 		}
 		u = &Updated{Learnt: *h.newLearnt(&Part{done.model, name, v, append(slices.Clip(versions), v)}, before), New: record.Source.Rows, Score: done.score}
 		u.Drifts = done.watch.Drifts()
-		if keep {
-			return h.keep(name, d, record.Source.Hash)
-		}
 		return nil
 	})
 	return u, err

@@ -85,14 +85,22 @@ func (tx *Tx) compact(without int) error {
 	s, l := tx.store, tx.log
 	versions := slices.DeleteFunc(slices.Clone(l.versions), func(r *record) bool { return r.Number == without })
 	l.mark(versions)
-	err := s.writeFile(l.path, l.path+".new", 0o600, logFile, true, func(w *frameWriter) error {
-		if err := w.frame(contents{Name: tx.name, Next: l.next}, nil); err != nil {
+	for _, h := range l.holes {
+		if err := tx.setAside(h.from, h.to); err != nil {
+			return err
+		}
+	}
+	err := s.writeFile(l.path, logFile, true, func(w *frameWriter) error {
+		if err := w.frame(contents{Name: tx.name}, nil); err != nil {
 			return err
 		}
 		if err := l.copyParts(w); err != nil {
 			return err
 		}
-		return l.copyVersions(w, versions)
+		if err := l.copyVersions(w, versions); err != nil {
+			return err
+		}
+		return first(w.frame(contents{Next: l.next}, nil), tx.turn.lock.Check()) // last, so that what is damaged before it shows
 	})
 	if err != nil {
 		return err
@@ -185,25 +193,51 @@ func (l *log) copyVersions(w *frameWriter, versions []*record) error {
 	return nil
 }
 
-// sweep removes the files of parts that the log does not name.
+// sweep removes files that nothing needs any more: of parts that the log does
+// not name, copies of sources that no record tells of, and what somebody who
+// died was about to write.
 func (tx *Tx) sweep() error {
-	s, dir := tx.store, tx.store.partsDir(tx.name)
-	names, err := s.disk.Names(dir)
+	parts := map[string]bool{}
+	for _, p := range tx.log.parts {
+		if p.inFile {
+			parts[p.fileName()] = true
+		}
+	}
+	err := tx.sweepDir(tx.store.partsDir(tx.name), func(name string) bool { return parts[name] })
+	if err != nil {
+		return err
+	}
+	sources := map[string]bool{}
+	var look func(r *record)
+	look = func(r *record) {
+		if hash := r.version("").Source.Hash; r.Kind != Erase {
+			sources[hash] = true
+		}
+		for i := range r.History {
+			look(&r.History[i])
+		}
+	}
+	for _, r := range tx.log.versions {
+		look(r)
+	}
+	return tx.sweepDir(tx.store.sourcesDir(tx.name), func(name string) bool {
+		hash, _, _ := strings.Cut(name, ".")
+		return sources[hash] || tx.kept[name]
+	})
+}
+
+// sweepDir removes the files of a folder that are not needed.
+func (tx *Tx) sweepDir(dir string, needed func(name string) bool) error {
+	names, err := tx.store.disk.Names(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	named := map[string]bool{}
-	for _, p := range tx.log.parts {
-		if p.inFile {
-			named[p.fileName()] = true
-		}
-	}
 	for _, name := range names {
-		if !named[strings.TrimSuffix(name, ".new")] || strings.HasSuffix(name, ".new") {
-			if err := s.disk.Remove(filepath.Join(dir, name)); err != nil {
+		if !needed(name) || strings.HasSuffix(name, ".new") {
+			if err := tx.store.disk.Remove(filepath.Join(dir, name)); err != nil {
 				return err
 			}
 		}

@@ -16,8 +16,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/gofrs/flock"
 )
 
 // grow saves one more version: the newest with one more source, which says
@@ -340,23 +338,27 @@ func runVictim(t *testing.T, dir string, life time.Duration) (acknowledged int) 
 
 // A lock whose file was removed while we waited for it counts for nothing.
 func TestLockThatIsRemoved(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
-	l := flock.New(path)
-	defer l.Close()
-	if held, err := l.TryLock(); !held || err != nil {
-		t.Fatal(held, err)
+	dir := t.TempDir()
+	d, path := osDisk{dir}, filepath.Join(dir, "lock")
+	l, err := d.Lock(ctx, path, true)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := checkLock(l, path); err != nil {
+	defer l.Release()
+	if err := l.Check(); err != nil {
 		t.Error(err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, checkLock(l, path), os.ErrNotExist)
+	wantError(t, l.Check(), os.ErrNotExist)
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, checkLock(l, path), os.ErrNotExist)
+	wantError(t, l.Check(), os.ErrNotExist)
+	if _, err := d.Lock(ctx, filepath.Join(dir, "none"), false); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
 }
 
 // meddler is a disk on which others act as soon as a file is removed.
@@ -390,7 +392,7 @@ func TestSaveDuringDelete(t *testing.T) {
 	mustSave(t, others, "m", h)
 	saved := false
 	s.disk = meddler{s.disk, func(path string) {
-		if path == s.lockPath("m") {
+		if path == s.gatePath("m") {
 			saved = true
 			mustSave(t, others, "m", h)
 		}
@@ -399,7 +401,7 @@ func TestSaveDuringDelete(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !saved {
-		t.Fatal("the lock was not removed")
+		t.Fatal("the gate was not removed")
 	}
 	mustLoad(t, others, "m", h)
 }

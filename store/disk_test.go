@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -19,7 +20,7 @@ import (
 type memDisk struct {
 	mu    sync.Mutex
 	root  *inode
-	locks map[*inode]bool
+	locks map[*inode]chan struct{}
 	step  int // changes so far
 	// before hears of every change first. If it returns an error, the
 	// change fails with it; a failing write may have written a part.
@@ -45,7 +46,7 @@ func newFolder() *inode {
 	return &inode{entries: map[string]*inode{}, syncedDirs: map[string]*inode{}}
 }
 
-func newMemDisk() *memDisk { return &memDisk{root: newFolder(), locks: map[*inode]bool{}} }
+func newMemDisk() *memDisk { return &memDisk{root: newFolder(), locks: map[*inode]chan struct{}{}} }
 
 var errCrash = errors.New("the machine has crashed")
 
@@ -86,7 +87,7 @@ func (d *memDisk) reboot(rng *rand.Rand) *memDisk {
 		r.syncedDirs = maps.Clone(r.entries)
 		return r
 	}
-	return &memDisk{root: recover(d.root), locks: map[*inode]bool{}}
+	return &memDisk{root: recover(d.root), locks: map[*inode]chan struct{}{}}
 }
 
 func apply(data []byte, w memWrite) []byte {
@@ -268,25 +269,79 @@ func (d *memDisk) SyncDir(path string) error {
 	return nil
 }
 
-func (d *memDisk) TryLock(path string) (func(), string, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	n := d.lookup(path)
-	if n == nil {
-		n = &inode{}
-		if err := d.edit("create", path, func(e map[string]*inode) { e[filepath.Base(path)] = n }); err != nil {
-			return nil, "", err
+func (d *memDisk) Lock(ctx context.Context, path string, create bool) (held, error) {
+	for {
+		d.mu.Lock()
+		n := d.lookup(path)
+		if n == nil {
+			if !create || d.lookup(filepath.Dir(path)) == nil {
+				d.mu.Unlock()
+				return nil, notExist("lock", path)
+			}
+			n = &inode{}
+			d.edit("create", path, func(e map[string]*inode) { e[filepath.Base(path)] = n })
+		}
+		busy := d.locks[n]
+		if busy == nil {
+			d.locks[n] = make(chan struct{})
+			d.mu.Unlock()
+			return &memLock{d, path, n}, nil
+		}
+		d.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 	}
-	if d.locks[n] {
-		return nil, "process 7", nil
+}
+
+func (d *memDisk) Locked(path string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.locks[d.lookup(path)] != nil
+}
+
+type memLock struct {
+	disk *memDisk
+	path string
+	n    *inode
+}
+
+func (l *memLock) Sign(string) {}
+func (l *memLock) Check() error {
+	l.disk.mu.Lock()
+	defer l.disk.mu.Unlock()
+	if l.disk.lookup(l.path) != l.n {
+		return notExist("lock", l.path)
 	}
-	d.locks[n] = true
-	return func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		delete(d.locks, n)
-	}, "", nil
+	return nil
+}
+
+func (l *memLock) Release() {
+	l.disk.mu.Lock()
+	defer l.disk.mu.Unlock()
+	close(l.disk.locks[l.n])
+	delete(l.disk.locks, l.n)
+}
+
+func (d *memDisk) Import(path string) (file, error) { return d.Open(path) }
+
+func (d *memDisk) Export(path string, write func(io.Writer) error) error {
+	f, err := d.Create(path+".new", 0o600)
+	if err == nil {
+		err = write(io.NewOffsetWriter(f, 0))
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = d.Rename(path+".new", path)
+	}
+	if err == nil {
+		err = d.SyncDir(filepath.Dir(path))
+	}
+	return err
 }
 
 type memFile struct {

@@ -47,7 +47,9 @@ func (tx *Tx) Erase(m learn.Model, v Version, ids ...string) (Version, error) {
 			}
 		}
 	}
-	err := s.writeFile(l.path, l.path+".new", 0o600, logFile, true, func(w *frameWriter) error { return e.write(w, m, v) })
+	err := s.writeFile(l.path, logFile, true, func(w *frameWriter) error {
+		return first(e.write(w, m, v), tx.turn.lock.Check())
+	})
 	if err == nil {
 		err = tx.open()
 	}
@@ -59,7 +61,8 @@ func (tx *Tx) Erase(m learn.Model, v Version, ids ...string) (Version, error) {
 	// Files must not go before the log that does without them is durable.
 	err = s.disk.SyncDir(s.modelDir(tx.name))
 	if err == nil {
-		err = tx.sweep()
+		tx.note()
+		err = first(tx.sweep(), s.disk.RemoveAll(s.damagedDir(tx.name)))
 	}
 	if err != nil {
 		tx.broken = fail(s.writeError(err), "%v is erased from the log, but files of it may be left in %s: %v", v.Source.Name, s.modelDir(tx.name), err)
@@ -124,7 +127,7 @@ func (e *erasure) hashes() []string {
 // write writes every version without the sources, and the new one.
 func (e *erasure) write(w *frameWriter, m learn.Model, v Version) error {
 	l := e.tx.log
-	if err := w.frame(contents{Name: e.tx.name, Next: l.next}, nil); err != nil {
+	if err := w.frame(contents{Name: e.tx.name}, nil); err != nil {
 		return err
 	}
 	for _, r := range l.versions {

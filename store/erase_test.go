@@ -128,8 +128,14 @@ func TestErase(t *testing.T) {
 				if _, err := s.Restore(ctx, "towns@4", at); err != nil {
 					t.Fatal(err)
 				}
-				if err := s.Keep("towns", hash, ".csv", strings.NewReader("town,age\n"+secret+",3\n")); err != nil {
-					t.Fatal(err)
+				copied := filepath.Join(s.sourcesDir("towns"), hash+".csv")
+				for _, path := range []string{copied, copied + ".new", filepath.Join(s.damagedDir("towns"), "unfinished")} {
+					if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.WriteFile(path, []byte("town,age\n"+secret+",3\n"), 0o600); err != nil {
+						t.Fatal(err)
+					}
 				}
 				if found := search(t, s.Dir(), secret, path); len(found) == 0 {
 					t.Fatal("the search does not find what is there")

@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -41,8 +39,6 @@ func (s *Store) Export(ref, path string) error {
 	})
 }
 
-var exports atomic.Int64 // tells the temporary files of one process apart
-
 func (l *log) export(number int, path string) error {
 	s := l.store
 	r, err := l.find(number)
@@ -56,17 +52,9 @@ func (l *log) export(number int, path string) error {
 	if _, err := l.decode(r, parts); err != nil {
 		return err
 	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // the link stays a link
-	}
-	if info, err := s.disk.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a file that can be replaced; export to another name", path)
-	}
-	temporary := fmt.Sprintf("%s.%d-%d.new", path, os.Getpid(), exports.Add(1))
-	err = s.writeFile(path, temporary, 0o644, exportFile, true, func(w *frameWriter) error { return l.writeExport(w, r, parts) })
-	if err == nil {
-		err = s.disk.SyncDir(filepath.Dir(path))
-	}
+	err = s.disk.Export(path, func(w io.Writer) error {
+		return writeFrames(w, exportFile, func(w *frameWriter) error { return l.writeExport(w, r, parts) })
+	})
 	if err != nil {
 		return explain(err, fmt.Sprintf("%v cannot be exported", l.version(r)), "choose another file")
 	}
@@ -125,7 +113,7 @@ func (l *log) writeExport(w *frameWriter, r *record, parts []learn.Part) error {
 // the given name, or of the name that it had if that is "". Where the model
 // came from stays in the version's History.
 func (s *Store) Import(ctx context.Context, path, name string, at time.Time) (Version, error) {
-	f, err := s.disk.Open(path)
+	f, err := s.disk.Import(path)
 	if err != nil {
 		return Version{}, fmt.Errorf("the model cannot be imported: %w", err)
 	}
@@ -151,7 +139,7 @@ func (s *Store) Import(ctx context.Context, path, name string, at time.Time) (Ve
 // ReadFile reads an exported model. The package of its learner must have been
 // imported (learners/all has them all).
 func ReadFile(path string) (learn.Model, History, error) {
-	f, err := osDisk{}.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, History{}, err
 	}

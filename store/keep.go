@@ -1,6 +1,8 @@
 package store
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"io"
 	"path/filepath"
 	"strings"
@@ -8,44 +10,39 @@ import (
 
 func (s *Store) sourcesDir(name string) string { return filepath.Join(s.modelDir(name), "sources") }
 
-// Keep keeps a copy of a source file of a model that has a version, by the
-// hash of its bytes, so that it can be read again when the file is gone. The
-// extension tells readers what kind of file it is.
-func (s *Store) Keep(name, hash, extension string, r io.Reader) error {
-	if err := s.keep(name, hash, extension, r); err != nil {
-		return s.writeError(err)
+// Keep keeps a copy of a source file, by the hash of its bytes, so that it can
+// be read again when the file is gone. The extension tells readers what kind
+// of file it is. It is kept for the version that is saved next, which must
+// tell of the hash: a copy that no version tells of is swept away.
+func (tx *Tx) Keep(hash, extension string, r io.Reader) error {
+	if err := tx.keep(hash, extension, r); err != nil {
+		return tx.store.writeError(err)
 	}
 	return nil
 }
 
-func (s *Store) keep(name, hash, extension string, r io.Reader) (err error) {
-	dir := s.sourcesDir(name)
+func (tx *Tx) keep(hash, extension string, r io.Reader) error {
+	s := tx.store
+	dir := s.sourcesDir(tx.name)
 	if err := s.makeDir(dir); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, hash+extension)
-	f, err := s.disk.Create(path+".new", 0o600)
+	name := hash + extension
+	path := filepath.Join(dir, name)
+	err := s.replaceFile(path, true, func(w io.Writer) error {
+		sum := sha256.New()
+		if _, err := io.Copy(io.MultiWriter(w, sum), r); err != nil {
+			return err
+		}
+		if got := hex.EncodeToString(sum.Sum(nil)); got != hash {
+			return fail(ErrConflict, "the source changed while it was read: its hash was %.12s and is now %.12s; learn it again", hash, got)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			s.disk.Remove(path + ".new") // if this fails too, the next copy overwrites it
-		}
-	}()
-	if _, err := io.Copy(io.NewOffsetWriter(f, 0), r); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := s.disk.Rename(path+".new", path); err != nil {
-		return err
-	}
+	tx.kept[name] = true
 	return s.disk.SyncDir(dir)
 }
 
@@ -58,4 +55,27 @@ func (s *Store) KeptSource(name, hash string) string {
 		}
 	}
 	return ""
+}
+
+// CheckKept reads the copy that was kept of a source and returns an error if
+// its bytes are not those that were learnt.
+func (s *Store) CheckKept(name, hash string) error {
+	path := s.KeptSource(name, hash)
+	f, err := s.disk.Open(path)
+	if err != nil {
+		return s.readError(err)
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return s.readError(err)
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
+		return s.readError(err)
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != hash {
+		return damaged("the copy %s of a source is damaged: its bytes are not those that were learnt", path)
+	}
+	return nil
 }

@@ -117,6 +117,7 @@ type log struct {
 	bytes io.ReaderAt // of the file
 	file  file        // nil if there is none
 	size  int64       // of the file; more than index.end if its tail is torn
+	lost  []int       // first and last number of the newest versions, if they are lost
 
 	cached *frame // whose parts' bytes are
 	blob   []byte
@@ -124,18 +125,20 @@ type log struct {
 
 // openLog reads a log. A log without versions is not an error here.
 func (s *Store) openLog(path, name string) (*log, error) {
+	noted := s.noted(path) // before the log, which may go on meanwhile
 	f, err := s.disk.Open(path)
 	if err != nil {
 		return nil, s.readError(err)
 	}
-	l, err := s.readLog(f, path, name)
+	l, err := s.readLog(f, path, name, noted)
 	if err != nil {
 		f.Close()
 	}
 	return l, err
 }
 
-func (s *Store) readLog(f file, path, name string) (*log, error) {
+// readLog reads a log that is to hold the versions up to a number.
+func (s *Store) readLog(f file, path, name string, noted int) (*log, error) {
 	size, err := f.Size()
 	if err != nil {
 		return nil, s.readError(err)
@@ -150,6 +153,10 @@ func (s *Store) readLog(f file, path, name string) (*log, error) {
 	}
 	if headErr != nil { // the frames after a damaged head may be sound
 		l.holes = append([]hole{{0, int64(headSize)}}, l.holes...)
+	}
+	if noted >= l.next {
+		l.lost = []int{l.next, noted}
+		l.next = noted + 1 // numbers are not used twice
 	}
 	return l, nil
 }
@@ -175,6 +182,9 @@ func (l *log) find(number int) (*record, error) {
 	if len(l.versions) == 0 {
 		return nil, l.damage()
 	}
+	if number == 0 && l.lost != nil {
+		return nil, l.damage()
+	}
 	if number == 0 {
 		return l.latest(), nil
 	}
@@ -183,7 +193,7 @@ func (l *log) find(number int) (*record, error) {
 			return l.versions[i], nil
 		}
 	}
-	if number < l.next && len(l.holes) > 0 {
+	if number < l.next && (len(l.holes) > 0 || l.lost != nil && number >= l.lost[0]) {
 		return nil, damaged("version %d of the model %q cannot be read: %s is damaged; %s", number, l.name, l.path, l.wayOut(nil))
 	}
 	return nil, fail(ErrUnknown, "the model %q has no version %d: it has %s", l.name, number, l.numbers())
@@ -252,11 +262,14 @@ func (l *log) read(r *record) ([]learn.Part, error) {
 
 // damage is an error if part of the log cannot be read.
 func (l *log) damage() error {
-	if len(l.holes) == 0 && len(l.versions) > 0 {
+	if len(l.holes) == 0 && l.lost == nil && len(l.versions) > 0 {
 		return nil
 	}
 	if len(l.versions) == 0 {
 		return damaged("%s holds no version that can be read; %s", l.path, l.wayOut(nil))
+	}
+	if l.lost != nil {
+		return damaged("version %d of the model %q, the newest, was saved but cannot be read: %s is damaged; what can still be read is %s: %s; accrete check says more", l.lost[1], l.name, l.path, l.numbers(), l.wayOut(nil))
 	}
 	h := l.holes[0]
 	return damaged("%s is damaged (bytes %d to %d); what can still be read of the model %q is %s", l.path, h.from, h.to, l.name, l.numbers())

@@ -155,7 +155,7 @@ func (s *Store) writePartFile(dir string, p *part, data []byte) error {
 	inside := *p
 	inside.inFile = false
 	path := filepath.Join(dir, p.fileName())
-	return s.writeFile(path, path+".new", 0o600, partFile, !p.key.derived, func(w *frameWriter) error {
+	return s.writeFile(path, partFile, !p.key.derived, func(w *frameWriter) error {
 		return w.parts([]*part{&inside}, data)
 	})
 }

@@ -30,7 +30,9 @@
 //	  models/votes/log             versions and small parts of the model votes
 //	  models/votes/parts/3f5a…     large parts, by hash
 //	  models/votes/sources/9c0e…   copies of source files that are to be kept, by hash
-//	  models/votes/lock            what writers queue on
+//	  models/votes/newest          the number of the newest version, to find out if the log lost it
+//	  models/votes/damaged/        damaged stretches of the log that were cut out of it
+//	  models/votes/lock, queue/    what writers queue on
 package store
 
 import (
@@ -40,6 +42,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/accrete-ml/accrete/internal/spell"
@@ -52,6 +55,7 @@ type Store struct {
 	dir  string
 	opts Options
 	disk disk
+	told *sync.Map // what was warned of already
 
 	largePart    int   // parts larger than this are files of their own
 	largeDerived int   // so are derived parts larger than this
@@ -75,7 +79,8 @@ func Open(dir string, o Options) (*Store, error) {
 	if dir == "" {
 		return nil, errors.New("the store's folder has no name: expected a path such as .accrete")
 	}
-	return open(dir, o, osDisk{})
+	dir = filepath.Clean(dir)
+	return open(dir, o, osDisk{dir})
 }
 
 func open(dir string, o Options, d disk) (*Store, error) {
@@ -88,7 +93,7 @@ func open(dir string, o Options, d disk) (*Store, error) {
 	if info, err := d.Stat(dir); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("the store %s is a file, expected a folder; choose another with --store DIR", dir)
 	}
-	return &Store{dir: filepath.Clean(dir), opts: o, disk: d, largePart: 1 << 20, largeDerived: 512, minWaste: 16 << 10}, nil
+	return &Store{dir: filepath.Clean(dir), opts: o, disk: d, told: &sync.Map{}, largePart: 1 << 20, largeDerived: 512, minWaste: 16 << 10}, nil
 }
 
 // Dir returns the store's folder.
@@ -109,6 +114,14 @@ func (s *Store) writeError(err error) error {
 }
 
 func (s *Store) warnf(format string, a ...any) { s.opts.Warn(fmt.Sprintf(format, a...)) }
+
+// warnOnce says what readers would otherwise hear again and again.
+func (s *Store) warnOnce(format string, a ...any) {
+	text := fmt.Sprintf(format, a...)
+	if _, said := s.told.LoadOrStore(text, true); !said {
+		s.opts.Warn(text)
+	}
+}
 
 // Summary is a line of the list of models.
 type Summary struct {
@@ -248,6 +261,7 @@ func (s *Store) openModel(name string) (*log, error) {
 		l.close()
 		return nil, l.damage()
 	}
+	l.tell()
 	return l, nil
 }
 
@@ -288,12 +302,12 @@ func (s *Store) Write(ctx context.Context, name string, fn func(tx *Tx) error) e
 	if s.opts.ReadOnly {
 		return fail(fs.ErrPermission, "the store %s is open for reading only", s.dir)
 	}
-	release, err := s.lock(ctx, name)
+	turn, release, err := s.lock(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer release()
-	tx, err := s.begin(ctx, name)
+	tx, err := s.begin(ctx, name, turn)
 	if err != nil {
 		return err
 	}

@@ -18,12 +18,14 @@ type Tx struct {
 	ctx    context.Context
 	name   string
 	log    *log // log.file is nil if the model does not exist yet
-	synced bool // the log's folder is on the disk as we see it
+	turn   *turn
+	synced bool            // the log's folder is on the disk as we see it
+	kept   map[string]bool // copies of sources that a version to come will tell of
 	broken error
 }
 
-func (s *Store) begin(ctx context.Context, name string) (*Tx, error) {
-	tx := &Tx{store: s, ctx: ctx, name: name}
+func (s *Store) begin(ctx context.Context, name string, turn *turn) (*Tx, error) {
+	tx := &Tx{store: s, ctx: ctx, name: name, turn: turn, kept: map[string]bool{}}
 	if err := tx.open(); err != nil {
 		return nil, err
 	}
@@ -46,7 +48,7 @@ func (tx *Tx) open() error {
 	if err != nil {
 		return s.writeError(err)
 	}
-	l, err := s.readLog(f, path, tx.name)
+	l, err := s.readLog(f, path, tx.name, s.noted(path))
 	if err != nil {
 		f.Close()
 		return err
@@ -113,6 +115,7 @@ func (tx *Tx) Save(m learn.Model, v Version) (Version, error) {
 		return Version{}, tx.broken
 	}
 	saved := tx.Latest()
+	tx.note()
 	tx.dropDerived()
 	if len(tx.log.holes) == 0 && tx.log.wasteful() {
 		if err := tx.compact(0); err != nil {
@@ -234,10 +237,18 @@ func (tx *Tx) has(p *part) bool {
 func (tx *Tx) create(c contents, blob []byte) error {
 	s, path := tx.store, tx.log.path
 	c.Name = tx.name
+	// What an old model of this name was is not this one's.
+	for _, old := range []string{notePath(path), s.damagedDir(tx.name)} {
+		if err := s.disk.RemoveAll(old); err != nil {
+			return err
+		}
+	}
 	if err := s.syncDirs(s.modelDir(tx.name)); err != nil {
 		return err
 	}
-	err := s.writeFile(path, path+".new", 0o600, logFile, true, func(w *frameWriter) error { return w.frame(c, blob) })
+	err := s.writeFile(path, logFile, true, func(w *frameWriter) error {
+		return first(w.frame(c, blob), tx.turn.lock.Check())
+	})
 	if err != nil {
 		return err
 	}
@@ -265,10 +276,15 @@ func (tx *Tx) extend(c contents, blob []byte) error {
 		tx.synced = true
 	}
 	if l.size > l.end {
+		if err := tx.setAside(l.end, l.size); err != nil {
+			return err
+		}
 		if err := l.file.Truncate(l.end); err != nil {
 			return err
 		}
-		s.warnf("the last change of the model %q was not finished; going on from version %d", tx.name, tx.Latest().Number)
+		if l.lost == nil {
+			s.warnf("the last change of the model %q was not finished; going on from version %d", tx.name, tx.Latest().Number)
+		}
 		l.size = l.end
 	}
 	b, err := appendFrame(nil, l.end, c, blob)
@@ -278,6 +294,9 @@ func (tx *Tx) extend(c contents, blob []byte) error {
 	if _, err = l.file.WriteAt(b, l.end); err == nil {
 		err = l.file.Sync()
 	}
+	if err == nil {
+		err = tx.turn.lock.Check() // else this is not the store's log any more
+	}
 	if err != nil {
 		// Readers ignore a torn tail; it is cut off to give its room back.
 		if l.file.Truncate(l.end) == nil {
@@ -285,7 +304,7 @@ func (tx *Tx) extend(c contents, blob []byte) error {
 		}
 		return err
 	}
-	l.size = l.end + int64(len(b))
+	l.size, l.lost = l.end+int64(len(b)), nil
 	return l.scan(offsetReader{bytes.NewReader(b), l.end}, l.end, l.size)
 }
 

@@ -3,16 +3,16 @@ package store
 import (
 	"crypto/sha256"
 	"hash"
-	"io/fs"
+	"io"
 	"path/filepath"
 )
 
 // frameWriter writes the frames of a new file.
 type frameWriter struct {
-	file file
-	at   int64 // where the next frame goes
-	buf  []byte
-	sum  hash.Hash // of everything so far, for exports
+	out io.Writer
+	at  int64 // where the next frame goes
+	buf []byte
+	sum hash.Hash // of everything so far, for exports
 }
 
 const flushSize = 1 << 20
@@ -53,15 +53,37 @@ func (w *frameWriter) flush() error {
 	if w.sum != nil {
 		w.sum.Write(w.buf)
 	}
-	_, err := w.file.WriteAt(w.buf, w.at-int64(len(w.buf)))
+	_, err := w.out.Write(w.buf)
 	w.buf = w.buf[:0]
 	return err
 }
 
-// writeFile writes a whole new file: under another name first, then, once it
-// is on the disk (if it is to be synced), under its own. The folder has yet to be synced.
-func (s *Store) writeFile(path, temporary string, perm fs.FileMode, kind fileKind, sync bool, fill func(*frameWriter) error) (err error) {
-	f, err := s.disk.Create(temporary, perm)
+// writeFrames writes a file from its head to its end.
+func writeFrames(out io.Writer, kind fileKind, fill func(*frameWriter) error) error {
+	w := &frameWriter{out: out, buf: newHead(kind), at: int64(headSize)}
+	if kind == exportFile {
+		w.sum = sha256.New()
+	}
+	if err := fill(w); err != nil {
+		return err
+	}
+	if err := w.flush(); err != nil || w.sum == nil {
+		return err
+	}
+	_, err := out.Write(w.sum.Sum(nil))
+	return err
+}
+
+// writeFile writes a whole new file of the store, as replaceFile does.
+func (s *Store) writeFile(path string, kind fileKind, sync bool, fill func(*frameWriter) error) error {
+	return s.replaceFile(path, sync, func(w io.Writer) error { return writeFrames(w, kind, fill) })
+}
+
+// replaceFile writes a file under another name first, then, once it is on the
+// disk (if it is to be synced), under its own. The folder has yet to be synced.
+func (s *Store) replaceFile(path string, sync bool, write func(io.Writer) error) (err error) {
+	temporary := path + ".new"
+	f, err := s.disk.Create(temporary, 0o600)
 	if err != nil {
 		return err
 	}
@@ -71,20 +93,8 @@ func (s *Store) writeFile(path, temporary string, perm fs.FileMode, kind fileKin
 			s.disk.Remove(temporary) // if this fails too, the next writer overwrites it
 		}
 	}()
-	w := &frameWriter{file: f, buf: newHead(kind), at: int64(headSize)}
-	if kind == exportFile {
-		w.sum = sha256.New()
-	}
-	if err := fill(w); err != nil {
+	if err := write(io.NewOffsetWriter(f, 0)); err != nil {
 		return err
-	}
-	if err := w.flush(); err != nil {
-		return err
-	}
-	if w.sum != nil {
-		if _, err := f.WriteAt(w.sum.Sum(nil), w.at); err != nil {
-			return err
-		}
 	}
 	if sync {
 		if err := f.Sync(); err != nil {

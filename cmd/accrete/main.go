@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +32,7 @@ func run() int {
 	defer runtime.KeepAlive(ballast)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // asked twice, it ends at once
 	return execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
@@ -94,6 +96,7 @@ type app struct {
 	json  bool
 	seed  uint64
 	store string
+	wait  time.Duration
 }
 
 func (a *app) root() *cobra.Command {
@@ -114,6 +117,7 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.json, "json", false, "answer in JSON, for programs")
 	flags.Uint64Var(&a.seed, "seed", 1, "seed of everything random")
+	flags.DurationVar(&a.wait, "wait", 30*time.Second, "how long to wait for others who change the same model")
 	flags.StringVar(&a.store, "store", ".accrete", "folder in which models are kept")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%v; see %s --help", err, c.CommandPath())

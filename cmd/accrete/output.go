@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -108,19 +107,8 @@ func (a *app) output(path string, write func(w io.Writer) error, reads ...string
 				return usagef("--out %s would replace %s, which is read; name another file", path, read)
 			}
 		}
-		if !to.Mode().IsRegular() { // a pipe or a device is written to, not replaced
-			return writeInto(path, write)
-		}
 	}
 	return atomicfile.Write(path, write)
-}
-
-func writeInto(path string, write func(w io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	return errors.Join(write(f), f.Close())
 }
 
 // progress returns a function that draws how far the work is, and one that

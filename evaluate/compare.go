@@ -36,7 +36,8 @@ type Difference struct {
 	Significant bool    `json:"significant"`
 	Better      string  `json:"better,omitempty"` // a or b, if significant
 	// McNemar tests the same on pooled predictions, for classes.
-	McNemar *McNemar `json:"mcnemar,omitempty"`
+	McNemar   *McNemar   `json:"mcnemar,omitempty"`
+	FiveByTwo *FiveByTwo `json:"five_by_two,omitempty"`
 }
 
 // McNemar is McNemar's test of two learners over the same rows.
@@ -67,15 +68,7 @@ func Compare(ctx context.Context, specs []Spec, folds int) (*Comparison, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{Measure: measure(trials[0][0].tally.kind), Level: spec.level()}
-	for i := range specs {
-		s := *spec
-		s.Learner = specs[i].Learner
-		r := s.result(trials[i], float64(spec.repeats()))
-		r.setFolds(folds, spec.repeats())
-		c.Learners = append(c.Learners, r)
-	}
-	var ps []float64
+	c := spec.comparison(specs, trials, folds)
 	for a := range specs {
 		for b := a + 1; b < len(specs); b++ {
 			d, err := spec.difference(specs[a].Learner, specs[b].Learner, trials[a], trials[b], folds)
@@ -83,12 +76,9 @@ func Compare(ctx context.Context, specs []Spec, folds int) (*Comparison, error) 
 				return nil, err
 			}
 			c.Differences = append(c.Differences, d)
-			ps = append(ps, d.P)
 		}
 	}
-	for i, p := range stat.Holm(ps) {
-		c.Differences[i].decide(p, spec.level(), c.Measure)
-	}
+	c.decide()
 	for _, t := range trials[0] {
 		if n := len(t.test); n < stat.FewestCases {
 			c.Notes = append(c.Notes, fmt.Sprintf("folds of %d rows; the t test asks for %d or more", n, stat.FewestCases))
@@ -99,6 +89,19 @@ func Compare(ctx context.Context, specs []Spec, folds int) (*Comparison, error) 
 		c.Notes = append(c.Notes, "repeats share their rows: the t test is corrected for that (Nadeau and Bengio 2003), and McNemar's test is of the first repeat")
 	}
 	return c, nil
+}
+
+// comparison sums up what each learner did.
+func (s *Spec) comparison(specs []Spec, trials [][]trial, folds int) *Comparison {
+	c := &Comparison{Measure: measure(trials[0][0].tally.kind), Level: s.level()}
+	for i := range specs {
+		spec := *s
+		spec.Learner = specs[i].Learner
+		r := spec.result(trials[i], float64(s.repeats()))
+		r.setFolds(folds, s.repeats())
+		c.Learners = append(c.Learners, r)
+	}
+	return c
 }
 
 // checkRivals refuses specs that cannot be compared.
@@ -187,7 +190,6 @@ func CompareOn(ctx context.Context, specs []Spec, test *table.Table) (*Compariso
 		}
 		c.Learners, trials[i] = append(c.Learners, r), *t
 	}
-	var ps []float64
 	for a := range specs {
 		for b := a + 1; b < len(specs); b++ {
 			e := stat.Difference(trials[b].tally.errorRate(), trials[a].tally.errorRate())
@@ -196,20 +198,26 @@ func CompareOn(ctx context.Context, specs []Spec, test *table.Table) (*Compariso
 				A: specs[a].Learner, B: specs[b].Learner, Difference: e.Value, Low: i.Low, High: i.High, P: e.P(),
 				McNemar: mcnemar(test, trials[a:a+1], trials[b:b+1]),
 			})
-			ps = append(ps, e.P())
 		}
 	}
-	for i, p := range stat.Holm(ps) {
-		c.Differences[i].decide(p, c.Level, c.Measure)
-	}
+	c.decide()
 	if n := len(trials[0].test); n < stat.FewestCases {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d test rows; the comparison asks for %d or more", n, stat.FewestCases))
 	}
 	return c, nil
 }
 
-// decide says whether the difference is significant among all that were
-// looked at.
+// decide says which differences are significant among all that were looked at.
+func (c *Comparison) decide() {
+	ps := make([]float64, len(c.Differences))
+	for i, d := range c.Differences {
+		ps[i] = d.P
+	}
+	for i, p := range stat.Holm(ps) {
+		c.Differences[i].decide(p, c.Level, c.Measure)
+	}
+}
+
 func (d *Difference) decide(p, level float64, measure string) {
 	d.PHolm = p
 	if d.Significant = p < 1-level; !d.Significant {
@@ -221,51 +229,65 @@ func (d *Difference) decide(p, level float64, measure string) {
 	}
 }
 
-// FiveByTwoResult is the outcome of a 5×2 cross-validated paired t test.
-type FiveByTwoResult struct {
-	A       string `json:"a"`
-	B       string `json:"b"`
-	Measure string `json:"measure"`
+// FiveByTwo is Dietterich's 5×2 cross-validated paired t test of a pair.
+type FiveByTwo struct {
 	// Differences are the measure of a minus that of b for the two halves
 	// of each of five random divisions.
 	Differences [5][2]float64 `json:"differences"`
-	Difference  float64       `json:"difference"` // mean of the ten
-	T           float64       `json:"t"`          // of the first difference; 5 degrees of freedom
+	T           float64       `json:"t"` // of the first difference; 5 degrees of freedom
 	P           float64       `json:"p"`
-	Significant bool          `json:"significant"`
 }
 
-// FiveByTwo compares two learners by Dietterich's 5×2cv test (1998), which
+// CompareFiveByTwo compares learners by Dietterich's 5×2cv test (1998), which
 // errs less than the paired t over folds in calling chance a difference. Half
 // of the rows learn and the other half test, then the reverse, five times.
-// As in Compare the specs differ only in their learners.
-func FiveByTwo(ctx context.Context, a, b Spec) (*FiveByTwoResult, error) {
-	if err := checkRivals([]Spec{a, b}); err != nil {
+// As in Compare the specs differ only in their learners. The test's deviation
+// is that of one half's difference; a difference's interval lies so far around
+// the mean of the ten, which is wider than need be.
+func CompareFiveByTwo(ctx context.Context, specs []Spec) (*Comparison, error) {
+	if err := checkRivals(specs); err != nil {
 		return nil, err
 	}
-	a.Repeats = 5
-	splits, err := a.crossSplits(2)
+	spec := specs[0]
+	if spec.Times != nil {
+		return nil, fmt.Errorf("evaluate: rows in time cannot change places with their future; expected folds instead of five times two")
+	}
+	spec.Repeats = 5
+	splits, err := spec.crossSplits(2)
 	if err != nil {
 		return nil, err
 	}
-	trials, err := tryAll(ctx, []Spec{a, b}, splits, false)
+	trials, err := tryAll(ctx, specs, splits, false)
 	if err != nil {
 		return nil, err
 	}
-	over, err := differences(trials[0], trials[1])
-	if err != nil {
-		return nil, err
+	c := spec.comparison(specs, trials, 2)
+	for a := range specs {
+		for b := a + 1; b < len(specs); b++ {
+			over, err := differences(trials[a], trials[b])
+			if err != nil {
+				return nil, err
+			}
+			c.Differences = append(c.Differences, fiveByTwo(specs[a].Learner, specs[b].Learner, over, spec.level()))
+		}
 	}
-	r := &FiveByTwoResult{A: a.Learner, B: b.Learner, Measure: measure(trials[0][0].tally.kind)}
+	c.decide()
+	return c, nil
+}
+
+// fiveByTwo tests the ten differences of a pair.
+func fiveByTwo(a, b string, over []float64, level float64) Difference {
+	test := &FiveByTwo{}
+	mean := 0.0
 	for i, d := range over {
-		r.Differences[i/2][i%2] = d
-		r.Difference += d / 10
+		test.Differences[i/2][i%2] = d
+		mean += d / 10
 	}
-	e := stat.FiveByTwoT(r.Differences)
-	r.T, r.P = e.Statistic(), e.P()
-	if math.IsInf(r.T, 0) { // JSON has no infinity
-		r.T = math.Copysign(math.MaxFloat64, r.T)
+	e := stat.FiveByTwoT(test.Differences)
+	test.T, test.P = e.Statistic(), e.P()
+	if math.IsInf(test.T, 0) { // JSON has no infinity
+		test.T = math.Copysign(math.MaxFloat64, test.T)
 	}
-	r.Significant = r.P < 1-a.level()
-	return r, nil
+	i := stat.Estimate{Value: mean, SD: e.SD, DF: e.DF}.Interval(level, stat.TwoSided)
+	return Difference{A: a, B: b, Difference: mean, Low: i.Low, High: i.High, P: test.P, FiveByTwo: test}
 }

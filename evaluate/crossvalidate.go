@@ -100,6 +100,10 @@ func (s *Spec) trainTest(ctx context.Context, test *table.Table) (*Result, *tria
 	r.TrainRows = len(labelled(s.Table, s.Target))
 	r.TrainSeconds = learnt.train.Seconds()
 	r.Rows = r.TrainRows + r.TestRows
+	if name := r.Target; name != nil {
+		r.setBaseline(s.Table, s.Target, test, test.Schema.Index(*name), t.test)
+	}
+	r.Framework.Experience = experience(r.TrainRows, s.Data)
 	return r, t, nil
 }
 
@@ -136,6 +140,12 @@ func (s *Spec) testModel(ctx context.Context, m learn.Model, test *table.Table) 
 	_, ruler := learn.Ability[learn.Ruler](m)
 	t.readable = ruler || t.rules > 0
 	t.tally = newTally(test.Schema, target, names, middle(test, target), spec.bins())
+	if spec.ranked && t.tally.kind == classes {
+		var err error
+		if t.tally.watch, err = positiveClass(spec.positive, names, test, target); err != nil {
+			return nil, nil, err
+		}
+	}
 	start := time.Now()
 	losses := make([]float64, test.Rows())
 	if err := t.tally.test(ctx, m, test, target, losses); err != nil {

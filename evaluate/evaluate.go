@@ -6,12 +6,16 @@
 // every estimate here is made on rows that the model did not see, and comes
 // with an interval. CrossValidate, HoldOut and Test measure one learner;
 // LearningCurve and Prequential show how it gets better with more rows;
-// Compare and FiveByTwo test whether learners differ by more than chance.
+// Compare, CompareOn and CompareFiveByTwo test whether learners differ by more than chance.
 //
 // Everything works through the contract of package learn, so that any learner
 // can be measured. Folds and samples depend only on the seed and the rows:
 // the same evaluation gives the same figures on any number of cores, except
 // for seconds.
+//
+// Rows that belong together (of one patient, one sequence) stay together, and
+// rows in time are judged on their future, where Spec.Groups or Spec.Times say
+// so. ScoreModel judges a model that exists.
 //
 // Row weights count cases: a row of weight 2 is worth the row twice, in rates
 // and in intervals alike.
@@ -41,6 +45,15 @@ type Spec struct {
 	Level float64
 	// Bins is the number of reliability bins; 0 means 15.
 	Bins int
+	// Groups, unless nil, has a number for each row: rows of one number are
+	// together in learning or in testing (see Groups, the function).
+	Groups []int
+	// Times, unless nil, has a moment for each row: models learn from the
+	// past and are tested on the future (see Times, the function).
+	Times []float64
+
+	ranked   bool   // probabilities of one class are kept; see ScoreModel
+	positive string // which
 }
 
 // Fixed returns a Spec's New that always gives the same learner. Learning

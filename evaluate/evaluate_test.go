@@ -599,7 +599,7 @@ func TestErrors(t *testing.T) {
 			"TrainTest":     func() error { _, err := TrainTest(background, s, rows); return err },
 			"LearningCurve": func() error { _, err := LearningCurve(background, s, CurveOptions{}); return err },
 			"Prequential":   func() error { _, err := Prequential(background, s, PrequentialOptions{}); return err },
-			"FiveByTwo":     func() error { _, err := FiveByTwo(background, s, s); return err },
+			"FiveByTwo":     func() error { _, err := CompareFiveByTwo(background, []Spec{s, s}); return err },
 			"Compare": func() error {
 				_, err := Compare(background, []Spec{s, s}, 5)
 				return err
@@ -794,36 +794,46 @@ func TestChanceIsRarelySignificant(t *testing.T) {
 	}
 }
 
-func TestFiveByTwo(t *testing.T) {
+func TestCompareFiveByTwo(t *testing.T) {
 	rows := samples(600, 2, .2, 3)
 	knows, guesses := rival(rows, 2, "knows", &lookup{}), rival(rows, 2, "guesses", &lookup{Column: 1})
-	r, err := FiveByTwo(background, knows, guesses)
+	c, err := CompareFiveByTwo(background, []Spec{knows, guesses, knows})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := stat.FiveByTwoT(r.Differences)
-	if !r.Significant || r.Difference <= 0 || r.T != want.Statistic() || r.P != want.P() {
-		t.Errorf("%+v", r)
+	d := c.Differences[0]
+	want := stat.FiveByTwoT(d.FiveByTwo.Differences)
+	if !d.Significant || d.Better != "knows" || d.Difference <= 0 || !(d.Low < d.Difference && d.Difference < d.High) || d.FiveByTwo.T != want.Statistic() || d.P != want.P() {
+		t.Errorf("%+v", d)
 	}
-	same, err := FiveByTwo(background, knows, knows)
-	if err != nil || same.Significant || same.P != 1 {
-		t.Errorf("%+v %v", same, err)
+	if len(c.Differences) != 3 || len(c.Learners) != 3 || c.Learners[0].Repeats != 5 || c.Learners[0].Folds != 2 {
+		t.Errorf("%+v", c)
+	}
+	if same := c.Differences[1]; same.Significant || same.P != 1 {
+		t.Errorf("%+v", same)
 	}
 	// Differences that never vary: infinitely significant, and still JSON.
 	clear := samples(100, 2, 0, 1)
 	for r := range 100 { // a tie goes to the first name, c0
 		clear.Columns[2].Codes[r], clear.Columns[0].Codes[r] = 1, 1
 	}
-	sure, err := FiveByTwo(background, rival(clear, 2, "knows", &lookup{}), rival(clear, 2, "never", &lookup{broken: .5}))
-	if err != nil || !sure.Significant || sure.P != 0 {
+	sure, err := CompareFiveByTwo(background, []Spec{rival(clear, 2, "knows", &lookup{}), rival(clear, 2, "never", &lookup{broken: .5})})
+	if err != nil || !sure.Differences[0].Significant || sure.Differences[0].P != 0 {
 		t.Errorf("%+v %v", sure, err)
 	}
 	if _, err := json.Marshal(sure); err != nil {
 		t.Error(err)
 	}
 	single := rival(samples(1, 2, 0, 1), 2, "single", &lookup{})
-	if _, err := FiveByTwo(background, single, single); err == nil {
+	if _, err := CompareFiveByTwo(background, []Spec{single, single}); err == nil {
 		t.Error("one row cannot be halved")
+	}
+	if _, err := CompareFiveByTwo(background, []Spec{single}); err == nil {
+		t.Error("one learner cannot be compared")
+	}
+	knows.Times = make([]float64, 600)
+	if _, err := CompareFiveByTwo(background, []Spec{knows, guesses}); err == nil || !strings.Contains(err.Error(), "future") {
+		t.Errorf("in time: %v", err)
 	}
 }
 

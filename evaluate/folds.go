@@ -114,14 +114,17 @@ type split struct {
 
 // crossSplits returns the k splits of each repeat.
 func (s *Spec) crossSplits(folds int) ([]split, error) {
-	splits := make([]split, 0, folds*s.repeats())
+	if s.Times != nil {
+		return s.timeSplits(folds)
+	}
+	splits := make([]split, 0, max(folds, 0)*s.repeats())
 	for repeat := range s.repeats() {
 		// The first repeat's folds are those of the seed itself.
 		seed := s.Seed
 		if repeat > 0 {
 			seed = derive(s.Seed, repeat)
 		}
-		fold, err := Folds(s.Table, s.Target, folds, seed)
+		fold, err := s.folds(folds, seed)
 		if err != nil {
 			return nil, err
 		}
@@ -145,6 +148,14 @@ func (s *Spec) crossSplits(folds int) ([]split, error) {
 	return splits, nil
 }
 
+// folds assigns the rows to folds, whole groups where there are groups.
+func (s *Spec) folds(k int, seed uint64) ([]int, error) {
+	if s.Groups != nil {
+		return GroupFolds(s.Table, s.Target, s.Groups, k, seed)
+	}
+	return Folds(s.Table, s.Target, k, seed)
+}
+
 // holdOutSplits returns random splits with a share of the rows for testing,
 // stratified.
 func (s *Spec) holdOutSplits(share float64, repeats int) ([]split, error) {
@@ -155,6 +166,9 @@ func (s *Spec) holdOutSplits(share float64, repeats int) ([]split, error) {
 		return nil, fmt.Errorf("evaluate: a test share of %v; expected a fraction between 0 and 1", share)
 	case testRows == 0 || testRows == len(rows):
 		return nil, fmt.Errorf("evaluate: %d rows with a known target are too few to hold out %.4g of them", len(rows), share)
+	}
+	if s.Groups != nil || s.Times != nil {
+		return s.heldOutDivided(testRows, repeats)
 	}
 	splits := make([]split, repeats)
 	for i := range splits {

@@ -85,6 +85,16 @@ func Prequential(ctx context.Context, spec Spec, options PrequentialOptions) (*R
 	if err := spec.checkLearner(); err != nil {
 		return nil, err
 	}
+	if spec.Groups != nil {
+		return nil, fmt.Errorf("evaluate: rows that are learnt as they come do not wait for their group; expected folds or held-out rows")
+	}
+	if spec.Times != nil {
+		order, err := inTime(spec.Table, spec.Target, spec.Times)
+		if err != nil {
+			return nil, err
+		}
+		spec.Table, spec.Times = spec.Table.Select(order), nil
+	}
 	if options.Batch == 0 {
 		options.Batch = max(spec.Table.Rows()/100, 1)
 	}

@@ -14,19 +14,31 @@ type Result struct {
 	Target  *string `json:"target"` // null for a density
 	Learner string  `json:"learner"`
 
+	Framework Framework `json:"framework"`
+
 	Rows      int    `json:"rows"`       // with a known target
 	TrainRows int    `json:"train_rows"` // that a model learnt from; the fewest, if models differ
 	TestRows  int    `json:"test_rows"`  // that were tested at least once
 	Folds     int    `json:"folds,omitempty"`
 	Repeats   int    `json:"repeats,omitempty"` // where folds or samples were drawn more than once
 	Seed      uint64 `json:"seed"`
+	// Level is the confidence of intervals and bounds.
+	Level float64 `json:"level"`
+
+	// Baseline is what always the same answer gets on the tested rows: the
+	// accuracy of the class that is most frequent in the rows learnt from,
+	// or the root mean squared error of their mean.
+	Baseline      *float64 `json:"baseline,omitempty"`
+	BaselineClass string   `json:"baseline_class,omitempty"`
 
 	// For a nominal target. The interval is that of the error over all
 	// tested rows together (Interval says by which method).
 	Accuracy     *float64 `json:"accuracy,omitempty"`
 	AccuracyLow  *float64 `json:"accuracy_low,omitempty"`
 	AccuracyHigh *float64 `json:"accuracy_high,omitempty"`
-	Interval     string   `json:"interval,omitempty"` // "normal" or "exact"
+	// AccuracyAtLeast is the one-sided bound: all of the doubt is below it.
+	AccuracyAtLeast *float64 `json:"accuracy_at_least,omitempty"`
+	Interval        string   `json:"interval,omitempty"` // "normal" or "exact"
 	// LogLoss is the mean of −ln p(true class), with p no less than 1e-15.
 	LogLoss *float64 `json:"log_loss,omitempty"`
 	// Brier is the mean over rows of Σ (p(class) − [class is true])², over
@@ -40,12 +52,14 @@ type Result struct {
 	RMSE     *float64 `json:"rmse,omitempty"`
 	RMSELow  *float64 `json:"rmse_low,omitempty"`
 	RMSEHigh *float64 `json:"rmse_high,omitempty"`
-	MAE      *float64 `json:"mae,omitempty"`
-	MAELow   *float64 `json:"mae_low,omitempty"`
-	MAEHigh  *float64 `json:"mae_high,omitempty"`
-	R2       *float64 `json:"r2,omitempty"`
-	R2Low    *float64 `json:"r2_low,omitempty"`
-	R2High   *float64 `json:"r2_high,omitempty"`
+	// RMSEAtMost is the one-sided bound: all of the doubt is above it.
+	RMSEAtMost *float64 `json:"rmse_at_most,omitempty"`
+	MAE        *float64 `json:"mae,omitempty"`
+	MAELow     *float64 `json:"mae_low,omitempty"`
+	MAEHigh    *float64 `json:"mae_high,omitempty"`
+	R2         *float64 `json:"r2,omitempty"`
+	R2Low      *float64 `json:"r2_low,omitempty"`
+	R2High     *float64 `json:"r2_high,omitempty"`
 	// Coverage is the share of rows within the model's own 95 % intervals.
 	Coverage *float64 `json:"coverage,omitempty"`
 
@@ -106,6 +120,7 @@ func setInterval(low, high **float64, i stat.Interval) {
 // so many times, which must not make the intervals narrower: n is the weight
 // of the rows, not of the tests.
 func (r *Result) judge(t *tally, level, times float64) {
+	r.Level = level
 	if t.clipped > 0 {
 		r.note("log loss: %g of %g tests gave the true class a probability below 1e-15, taken as 1e-15", t.clipped, t.weight)
 	}
@@ -133,6 +148,8 @@ func (r *Result) judgeClasses(t *tally, level, times float64) {
 	i, method := e.Interval(level, stat.TwoSided)
 	setInterval(&r.AccuracyLow, &r.AccuracyHigh, stat.Interval{Low: 1 - i.High, High: 1 - i.Low})
 	r.Interval = string(method)
+	i, _ = e.Interval(level, stat.Upper)
+	setNumber(&r.AccuracyAtLeast, 1-i.High)
 	if method == stat.Exact && t.weight > 0 {
 		r.note("accuracy interval: exact binomial; the normal approximation asks for n ≥ 30 and n·e(1−e) ≥ 5, here n = %.4g and n·e(1−e) = %.2g", e.Cases, e.Curvature())
 	}
@@ -154,6 +171,7 @@ func (r *Result) judgeNumbers(t *tally, level, times float64) {
 	setNumber(&r.RMSE, math.Sqrt(square.Mean))
 	i := square.Estimate().Interval(level, stat.TwoSided)
 	setInterval(&r.RMSELow, &r.RMSEHigh, stat.Interval{Low: math.Sqrt(max(i.Low, 0)), High: math.Sqrt(i.High)})
+	setNumber(&r.RMSEAtMost, math.Sqrt(square.Estimate().Interval(level, stat.Upper).High))
 	setNumber(&r.MAE, absolute.Mean)
 	i = absolute.Estimate().Interval(level, stat.TwoSided)
 	setInterval(&r.MAELow, &r.MAEHigh, stat.Interval{Low: max(i.Low, 0), High: i.High})

@@ -45,6 +45,8 @@ type tally struct {
 	binWeight     []float64
 	binConfidence []float64
 	binRight      []float64
+	watch         string   // a class whose probabilities are kept, or ""
+	scores        []scored // of the rows tested, in their order
 
 	// A numeric target y and its error e. Powers of y are of y − origin,
 	// a number near the mean, which keeps their sums accurate.
@@ -161,6 +163,7 @@ func (t *tally) addClasses(rows *table.Table, target int, out *learn.Predictions
 		actualClass[v] = slices.Index(predicted, value)
 	}
 	unseen := slices.Index(t.names, unseenClass)
+	watched := slices.Index(predicted, t.watch)
 	bins := len(t.binWeight)
 	for r, code := range rows.Columns[target].Codes {
 		if code == table.Missing {
@@ -187,6 +190,13 @@ func (t *tally) addClasses(rows *table.Table, target int, out *learn.Predictions
 		}
 		if class < 0 {
 			square++ // the true class got probability 0
+		}
+		if t.watch != "" {
+			score := scored{weight: w, positive: t.names[name] == t.watch}
+			if watched >= 0 {
+				score.p = p[watched]
+			}
+			t.scores = append(t.scores, score)
 		}
 		best := learn.Best(p, predicted)
 		right := best == class

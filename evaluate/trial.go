@@ -220,11 +220,14 @@ func (s *Spec) result(trials []trial, times float64) *Result {
 			r.FoldRMSE = append(r.FoldRMSE, t.tally.loss())
 		}
 	}
-	for _, t := range tested {
+	var rows []int
+	for row, t := range tested {
 		if t {
-			r.TestRows++
+			rows = append(rows, row)
 		}
 	}
+	r.TestRows = len(rows)
+	r.setBaseline(s.Table, s.Target, s.Table, s.Target, rows)
 	if readable {
 		mean := int(math.Round(float64(rules) / float64(len(trials))))
 		r.Rules = &mean
@@ -234,5 +237,7 @@ func (s *Spec) result(trials []trial, times float64) *Result {
 		r.Rows -= missing
 		r.note("%d rows without a known %s were left out", missing, *r.Target)
 	}
+	r.Framework = framework(s.Table.Schema, s.Target)
+	r.Framework.Experience = experience(r.Rows, s.Data)
 	return r
 }

@@ -133,3 +133,12 @@ func MinTestSize(low, high, width, quantile float64) float64 {
 	}
 	return n
 }
+
+// AUC returns an area under the ROC curve, measured on so many positive and
+// negative cases, as an estimate (Hanley and McNeil 1982, with the approximation
+// of their equation 2).
+func AUC(area, positives, negatives float64) Estimate {
+	q1, q2 := area/(2-area), 2*area*area/(1+area)
+	v := (area*(1-area) + (positives-1)*(q1-area*area) + (negatives-1)*(q2-area*area)) / (positives * negatives)
+	return Estimate{Value: area, SD: math.Sqrt(max(v, 0))}
+}

@@ -110,29 +110,6 @@ func (d *distribution) error(wrong []bool) float64 {
 	return e
 }
 
-// kappa is how far two members agree beyond chance: (Θ1 − Θ2)/(1 − Θ2), Θ1
-// being the share of rows on which they agree and Θ2 the share on which they
-// would by chance. Two that always say the same have κ = 1.
-func kappa(a, b []int32, classes int) float64 {
-	n, agree := float64(len(a)), 0.0
-	as, bs := make([]float64, classes), make([]float64, classes)
-	for i := range a {
-		if a[i] == b[i] {
-			agree++
-		}
-		as[a[i]]++
-		bs[b[i]]++
-	}
-	chance := 0.0
-	for c := range as {
-		chance += as[c] / n * bs[c] / n
-	}
-	if chance >= 1 {
-		return 1
-	}
-	return (agree/n - chance) / (1 - chance)
-}
-
 // stack puts tables under each other, in the schema of all of them. The result
 // may be one of them, and is not to be changed.
 func stack(tables ...*table.Table) (*table.Table, error) {

@@ -35,6 +35,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,10 +76,11 @@ type Learner struct {
 	Draw    string            `set:"draw" default:"balanced, published and li plain" oneof:"balanced|plain" doc:"balanced draws as many rows of each class"`
 	Sample  int               `set:"sample" default:"5000, and at least an eighth of the rows" doc:"rows drawn for a member at most"`
 	Keep    string            `set:"keep" default:"members, published none, li hypothesis" oneof:"members|hypothesis|none" doc:"rows kept for later sessions: those that a member got wrong, or all members together, or none"`
-	Share   float64           `set:"share" default:"0.35" doc:"part of a session's rows that is kept at most, until there are 10 rows of each class"`
-	Most    int               `set:"most" default:"2000" doc:"rows of a session that are kept at most, if that leaves 10 of each class"`
+	Share   float64           `set:"share" default:"0.35, li 1" doc:"part of a session's rows that is kept at most, until there are 10 rows of each class"`
+	Most    int               `set:"most" default:"2000, li no bound" doc:"rows of a session that are kept at most, if that leaves 10 of each class"`
 	Abreast int               `set:"abreast" default:"2, published and li 1" doc:"members drawn from the same distribution and trained side by side"`
-	Limit   int               `set:"limit" default:"200" doc:"members of all sessions at most; those that do worst on the kept rows retire"`
+	Limit   int               `set:"limit" default:"200, published and li no bound" doc:"members of all sessions at most; those that do worst on the kept rows retire"`
+	Every   *bool             `set:"every" default:"false, published and li true" doc:"learn every session, also one whose rows are all known already"`
 	OfBase  map[string]string `set:"base.KEY" default:"the base's own" doc:"a setting of the base, as in base.hidden=20"`
 }
 
@@ -98,7 +100,11 @@ type settings struct {
 	Most    int               `cbor:"most"`
 	Abreast int               `cbor:"abreast"`
 	Limit   int               `cbor:"limit"`
+	Every   bool              `cbor:"every,omitempty"`
 }
+
+// unbounded is a bound that nothing reaches.
+const unbounded = math.MaxInt32
 
 func or[T comparable](value, otherwise T) T {
 	var zero T
@@ -117,15 +123,18 @@ func deref[T any](p *T, otherwise T) T {
 
 func (l *Learner) settings() (*settings, error) {
 	vote, draw, keep, kappa, alpha, anchors, abreast := "normalised", "balanced", "members", "off", 0.01, 20, 2
+	kept, most, limit, every := 0.35, 2000, 200, false
 	switch l.Preset {
 	case "published":
 		vote, draw, keep, alpha, anchors, abreast = "plain", "plain", "none", 0, 0, 1
+		limit, every = unbounded, true
 	case "li":
 		vote, draw, keep, kappa, anchors, abreast = "plain", "plain", "hypothesis", "0", 0, 1
+		kept, most, limit, every = 1, unbounded, unbounded, true
 	}
 	s := &settings{
 		Base: or(l.Base, "mlp"), OfBase: map[string]string{}, Members: or(l.Members, 10), Alpha: deref(l.Alpha, alpha), Anchors: deref(l.Anchors, anchors),
-		Plain: or(l.Vote, vote) == "plain", Uneven: or(l.Draw, draw) == "plain", Sample: l.Sample, Keep: or(l.Keep, keep), Share: or(l.Share, 0.35), Most: or(l.Most, 2000), Abreast: or(l.Abreast, abreast), Limit: or(l.Limit, 200),
+		Plain: or(l.Vote, vote) == "plain", Uneven: or(l.Draw, draw) == "plain", Sample: l.Sample, Keep: or(l.Keep, keep), Share: or(l.Share, kept), Most: or(l.Most, most), Abreast: or(l.Abreast, abreast), Limit: or(l.Limit, limit), Every: deref(l.Every, every),
 	}
 	if text := or(l.Kappa, kappa); text != "off" {
 		k, err := strconv.ParseFloat(text, 64)

@@ -19,17 +19,23 @@ func TestKappa(t *testing.T) {
 			a, b = append(a, int32(of.a)), append(b, int32(of.b))
 		}
 	}
-	if k := kappa(a, b, 2); math.Abs(k-0.4) > 1e-12 {
+	one := func(int) float64 { return 1 }
+	if k := kappa(a, b, one, 2); math.Abs(k-0.4) > 1e-12 {
 		t.Errorf("κ = %v, expected .4", k)
 	}
 	same := make([]int32, 10)
-	if k := kappa(same, same, 2); k != 1 {
+	if k := kappa(same, same, one, 2); k != 1 {
 		t.Errorf("κ of two constants is %v", k)
 	}
 	opposite := []int32{1, 1, 1, 1, 1, 0, 0, 0, 0, 0}
 	not := []int32{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}
-	if k := kappa(opposite, not, 2); k != -1 {
+	if k := kappa(opposite, not, one, 2); k != -1 {
 		t.Errorf("κ of opposites is %v", k)
+	}
+	// The same table in four rows that weigh as much.
+	weights := []float64{20, 15, 5, 10}
+	if k := kappa([]int32{1, 0, 1, 0}, []int32{1, 0, 0, 1}, func(r int) float64 { return weights[r] }, 2); math.Abs(k-0.4) > 1e-12 {
+		t.Errorf("κ of weighed rows is %v, expected .4", k)
 	}
 }
 

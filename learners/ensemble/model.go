@@ -109,19 +109,6 @@ func (m *Model) weigh() error {
 	return nil
 }
 
-// sharpest returns the sharpness with the least loss, the usual one being
-// worth a few rows.
-func sharpest(losses [len(sharpnesses)]float64) float64 {
-	best, least := 0, math.Inf(1)
-	for i, x := range sharpnesses {
-		off := math.Log(x / usual)
-		if loss := losses[i] + off*off; loss < least {
-			best, least = i, loss
-		}
-	}
-	return sharpnesses[best]
-}
-
 // Predict lets all members vote.
 func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
 	if err := table.Fits(m.schema, t); err != nil {

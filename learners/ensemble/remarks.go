@@ -34,9 +34,11 @@ type Session struct {
 	Right float64 `json:"right" cbor:"right"`
 	// Contradictions are rows that equal a kept row of an earlier session in
 	// all but the class.
-	Contradictions int  `json:"contradictions" cbor:"contradictions"`
-	Classes        int  `json:"classes" cbor:"classes"`       // that were known before
-	Again          bool `json:"again,omitempty" cbor:"again"` // learnt again from its kept rows
+	Contradictions int `json:"contradictions" cbor:"contradictions"`
+	// Against is the weight of these rows.
+	Against float64 `json:"against" cbor:"against,omitempty"`
+	Classes int     `json:"classes" cbor:"classes"`       // that were known before
+	Again   bool    `json:"again,omitempty" cbor:"again"` // learnt again from its kept rows
 }
 
 // meet notes what the rows of a session are to a model that has not learnt
@@ -84,12 +86,13 @@ func (s *session) meet(ctx context.Context, m *Model, own *table.Table) error {
 			s.facts.NewClasses = append(s.facts.NewClasses, name)
 		}
 	}
-	s.facts.Contradictions, err = contradictions(ctx, m, own)
+	s.facts.Contradictions, s.facts.Against, err = contradictions(ctx, m, own)
 	return err
 }
 
-// contradictions counts the rows that equal a kept one in all but the class.
-func contradictions(ctx context.Context, m *Model, own *table.Table) (int, error) {
+// contradictions counts the rows that equal a kept one in all but the class,
+// and adds up their weight.
+func contradictions(ctx context.Context, m *Model, own *table.Table) (n int, weight float64, err error) {
 	blind := func(t *table.Table) ([]uint64, error) {
 		columns := slices.Clone(t.Columns)
 		columns[m.target].Codes = slices.Repeat([]int32{table.Missing}, t.Rows())
@@ -103,7 +106,7 @@ func contradictions(ctx context.Context, m *Model, own *table.Table) (int, error
 	for _, s := range m.sessions {
 		hashes, err := blind(s.rows)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		for r, h := range hashes {
 			classes[h] = append(classes[h], s.rows.Text(r, m.target))
@@ -111,23 +114,22 @@ func contradictions(ctx context.Context, m *Model, own *table.Table) (int, error
 	}
 	hashes, err := blind(own)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	n := 0
 	for r, h := range hashes {
 		class := own.Text(r, m.target)
 		if slices.ContainsFunc(classes[h], func(kept string) bool { return kept != class }) {
 			n++
+			weight += own.Weight(r)
 		}
 	}
-	return n, nil
+	return n, weight, nil
 }
 
 // knewAll reports whether there is nothing to learn: all classes were known,
-// and fewer rows than α were wrong. What keeps no rows learns every session,
-// as published.
+// and fewer rows than α were wrong. As published, every session is learnt.
 func (f *Session) knewAll(s *settings) bool {
-	return s.Keep != "none" && f.Known > 0 && len(f.NewClasses) == 0 && f.Known-f.Right < s.Alpha*f.Known
+	return !s.Every && s.Keep != "none" && f.Known > 0 && len(f.NewClasses) == 0 && f.Known-f.Right < s.Alpha*f.Known
 }
 
 // String says it in a line.
@@ -248,13 +250,13 @@ func (s *session) name() string {
 
 // contradicts reports whether on rows of several classes that it knew the
 // model was worse than guessing, by more than chance, or more than a quarter of
-// the rows equal kept ones of another class.
+// the rows' weight equals kept ones of another class.
 func (f *Session) contradicts() bool {
 	if f.Known == 0 {
 		return false
 	}
 	_, high := interval(f.Right, f.Known)
-	return f.Classes > 1 && high < 1/float64(f.Classes) || float64(f.Contradictions) > f.Rows/4
+	return f.Classes > 1 && high < 1/float64(f.Classes) || f.Against > f.Rows/4
 }
 
 // interval is the 95 % interval of a share.

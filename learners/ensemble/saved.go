@@ -51,6 +51,10 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	parts := make([]learn.Part, 1, 1+len(m.sessions))
 	for _, s := range m.sessions {
 		head.Sessions = append(head.Sessions, s.number)
+		if s.saved != nil {
+			parts = append(parts, learn.Part{Name: sessionName(s.number), Data: s.saved})
+			continue
+		}
 		saved := savedSession{ID: s.source.ID, Name: s.source.Name, Weight: s.weight, Then: s.then, Facts: s.facts, Losses: s.losses[:]}
 		for _, of := range s.members {
 			data, err := learn.Encode(of.model)
@@ -122,7 +126,7 @@ func decodeSession(data []byte, number int) (*session, error) {
 	if err := learn.Unmarshal(data, &saved); err != nil {
 		return nil, err
 	}
-	s := &session{number: number, source: learn.Source{ID: saved.ID, Name: saved.Name}, weight: saved.Weight, then: saved.Then, facts: saved.Facts}
+	s := &session{number: number, source: learn.Source{ID: saved.ID, Name: saved.Name}, weight: saved.Weight, then: saved.Then, facts: saved.Facts, saved: data}
 	amount := func(x float64) bool { return x >= 0 && x <= math.MaxFloat64 }
 	f := &s.facts
 	switch {

@@ -246,22 +246,23 @@ func TestRingsOfOthers(t *testing.T) {
 	}
 }
 
-// The bars of Glass. The deviation over splits is 7.5, that of the mean of ten
-// 2.4.
+// The bar of Glass, 60, on splits that nothing was tuned on. The deviation over
+// splits is 7.5, that of the mean of twenty 1.7. The 70 that would be fine are
+// not met: boosted trees reach 65.
 func TestGlass(t *testing.T) {
 	for _, c := range []struct {
 		settings map[string]string
 		seeds    int
 		least    float64
 	}{
-		{map[string]string{"base": "tree", "members": "60", "abreast": "60", "alpha": "0"}, 10, 66},
+		{map[string]string{"base": "tree", "abreast": "1"}, 20, 60},
 		{map[string]string{"base": "mlp"}, 10, 60},
 	} {
 		if c.settings["base"] == "mlp" && !long() {
 			c.seeds = 2
 		}
 		var test []float64
-		for seed := 1; seed <= c.seeds; seed++ {
+		for seed := 11; seed <= 10+c.seeds; seed++ {
 			tables := glass(t, seed)
 			test = append(test, accuracy(t, learnAll(t, tables, seed, c.settings), tables[3]))
 		}
@@ -491,5 +492,76 @@ func TestSettings(t *testing.T) {
 	m = first(t, load(t, "circles:rows=100"), 1, map[string]string{"base": "tree", "preset": "li", "kappa": "off"})
 	if last, _, _ := remarks(t, m); last.Members == 0 || last.Anchors != 0 {
 		t.Errorf("as Li printed it: %v", last)
+	}
+}
+
+// A session that kept no row cannot be learnt again: its members go where they
+// had learnt from rows that are forgotten, and stay where they had not.
+func TestForgetWithoutKeptRows(t *testing.T) {
+	noisy := load(t, "circles:rows=300,classes=1,3,seed=1")
+	noisy.Columns[2].Codes = slices.Clone(noisy.Columns[2].Codes)
+	for r := range 30 {
+		noisy.Columns[2].Codes[r] = 1 - noisy.Columns[2].Codes[r]
+	}
+	one := load(t, "circles:rows=50,classes=4,seed=3") // far from all others, so that nothing of it is hard
+	one.Columns[0].Floats = slices.Clone(one.Columns[0].Floats)
+	for r := range one.Rows() {
+		one.Columns[0].Floats[r] += 100
+	}
+	for name, settings := range map[string]map[string]string{
+		"no anchors": {"base": "tree", "anchors": "0", "keep": "hypothesis"},
+		"as printed": {"base": "tree", "preset": "li"},
+	} {
+		m := first(t, noisy, 1, settings)
+		m = next(t, m, 2, load(t, "circles:rows=300,classes=1,3,5,seed=2"))
+		m = next(t, m, 3, one)
+		last, _, _ := remarks(t, m)
+		if last.Hard+last.Anchors > 0 {
+			t.Fatalf("%s: the last session kept rows, %v", name, last)
+		}
+		left, err := m.(learn.Forgetter).Forget(background, "1")
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if last, _, _ = remarks(t, left); last.Members != 0 || !strings.Contains(last.String(), "forgotten since") {
+			t.Errorf("%s: members that learnt from forgotten rows are left, %v", name, last)
+		}
+		answers(t, left, noisy)
+		before, err := m.(learn.Forgetter).Forget(background, "3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(before.Schema().Attributes[2].Values, "4") {
+			t.Errorf("%s: a class stayed that was forgotten", name)
+		}
+	}
+}
+
+// As it was printed, the improvement learns every session, keeps every row
+// that its members together got wrong, once, and retires no member.
+func TestAsPrintedByLi(t *testing.T) {
+	rows := load(t, "circles:rows=300,classes=1,3,5,seed=1")
+	settings := map[string]string{"preset": "li", "base": "tree", "base.max-depth": "1", "kappa": "off", "members": "3"}
+	m := first(t, rows, 1, settings)
+	kept, _, _ := remarks(t, m)
+	if kept.Hard < 106 || kept.Anchors != 0 {
+		t.Errorf("kept %v; stumps together get more wrong than a share of 0.35 would keep", kept)
+	}
+	members := 0
+	for k := 2; k <= 4; k++ {
+		m = next(t, m, k, rows)
+		last, _, _ := remarks(t, m)
+		members += last.Members
+		if last.Members == 0 || last.Retired > 0 {
+			t.Errorf("session %d: %v", k, last)
+		}
+	}
+	_, recalls, _ := remarks(t, m)
+	all := 0.0
+	for _, r := range recalls {
+		all += r.Kept
+	}
+	if all > 300 {
+		t.Errorf("%v rows of 300 are kept, some of them twice", all)
 	}
 }

@@ -124,7 +124,7 @@ func (m *Model) retire(ctx context.Context, newest *session) (*Model, error) {
 	sessions := slices.Clone(m.sessions)
 	for i, s := range sessions {
 		thinned := *s
-		thinned.members = nil
+		thinned.members, thinned.saved = nil, nil
 		for k := range s.members {
 			if !gone[&s.members[k]] {
 				thinned.members = append(thinned.members, s.members[k])
@@ -208,10 +208,10 @@ func (m *Model) Sources() []learn.Source {
 }
 
 // Forget returns the model without the sessions of some sources: their members
-// and their kept rows go. Members of later sessions have learnt from rows kept
-// of them, too; those sessions are learnt again from their own kept rows and
-// those kept of the sources that stay, so that no row of the forgotten is in
-// any member.
+// and their kept rows go. Where rows of them were kept, members of later
+// sessions have learnt from these, too; such a session is learnt again from its
+// own kept rows and those kept of the sources that stay or, if it kept none,
+// loses its members, so that no row of the forgotten is in any member.
 func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -231,7 +231,12 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 		}
 	}
 	for i, s := range stay[first:] {
-		if s.rows.Rows() > 0 {
+		switch tainted, err := m.tainted(s, ids, stay); {
+		case err != nil:
+			return nil, err
+		case tainted && s.rows.Rows() == 0:
+			s = s.dropped()
+		case tainted:
 			part := learn.WithProgress(ctx, func(fraction float64) {
 				learn.Report(ctx, (float64(i)+fraction)/float64(len(stay)-first))
 			})
@@ -243,7 +248,42 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 			return nil, err
 		}
 	}
+	if !slices.ContainsFunc(left.sessions, func(s *session) bool { return len(s.members) > 0 }) {
+		return nil, fmt.Errorf("all members have learnt from the forgotten rows, and no row of the others was kept to learn them again; learn the sources that stay anew")
+	}
 	return left.able(), nil
+}
+
+// tainted reports whether the members of a session have something of forgotten
+// sources: rows that were kept of them earlier, or classes that nobody else
+// has.
+func (m *Model) tainted(s *session, ids []string, stay []*session) (bool, error) {
+	schemas := make([]*table.Schema, len(stay))
+	for i, other := range stay {
+		schemas[i] = other.rows.Schema
+	}
+	left, err := table.Union(schemas...)
+	if err != nil {
+		return false, err
+	}
+	for _, of := range s.members {
+		classes := &of.model.Schema().Attributes[m.target]
+		if slices.Contains(table.Recoding(classes, &left.Attributes[m.target]), table.Unseen) {
+			return true, nil
+		}
+	}
+	return slices.ContainsFunc(m.sessions, func(before *session) bool {
+		return before.number < s.number && before.rows.Rows() > 0 && slices.Contains(ids, before.source.ID)
+	}), nil
+}
+
+// dropped is a session whose members had to go.
+func (s *session) dropped() *session {
+	bare := *s
+	bare.members, bare.saved = nil, nil
+	bare.facts.Members, bare.facts.Again = 0, false
+	bare.facts.Stopped = "its members had learnt from rows that were forgotten since, and no row of it was kept to learn it again"
+	return &bare
 }
 
 // again learns a session from its kept rows.
@@ -256,7 +296,7 @@ func (m *Model) again(ctx context.Context, s *session) (*session, error) {
 		return nil, err
 	}
 	same := *s
-	same.members = study.members
+	same.members, same.saved = study.members, nil
 	same.facts.Members, same.facts.Tried, same.facts.Weak, same.facts.Alike, same.facts.Stopped = len(study.members), study.tried, study.weak, study.alike, study.stopped
 	same.facts.Again, same.facts.Retired = true, 0
 	same.losses, err = study.judge(ctx, m, s.rows)

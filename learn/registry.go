@@ -12,7 +12,7 @@ import (
 
 // Info is what the registry knows of a learner.
 type Info struct {
-	Name    string // as in --learner
+	Name    string // by which it is asked for
 	Summary string // one line: what it is
 	Source  string // author, year, where
 	Takes   Takes
@@ -22,7 +22,8 @@ type Info struct {
 	Contract Contract
 	// Keeps says what a model keeps of the rows it learnt from.
 	Keeps string
-	// New returns a learner with default parameters.
+	// New returns a learner with default parameters; nil for a kind of model
+	// that is not learnt from rows, but imported.
 	New func() Learner
 	// Decode makes a model of its saved parts. It checks what it reads:
 	// any bytes give a sound model or an error.
@@ -102,9 +103,11 @@ func Lookup(name string) (Info, error) {
 	defer registry.RUnlock()
 	i, found := slices.BinarySearchFunc(registry.infos, name, byName)
 	if !found {
-		known := make([]string, len(registry.infos))
-		for i, info := range registry.infos {
-			known[i] = info.Name
+		var known []string
+		for _, info := range registry.infos {
+			if info.New != nil {
+				known = append(known, info.Name)
+			}
 		}
 		return Info{}, fmt.Errorf("unknown learner %q%s", name, spell.Hint(name, known))
 	}
@@ -115,5 +118,5 @@ func Lookup(name string) (Info, error) {
 func All() []Info {
 	registry.RLock()
 	defer registry.RUnlock()
-	return slices.Clone(registry.infos)
+	return slices.DeleteFunc(slices.Clone(registry.infos), func(info Info) bool { return info.New == nil })
 }

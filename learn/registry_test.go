@@ -43,8 +43,9 @@ func init() {
 		}
 		return &echoModel{parts: parts}, nil
 	}})
-	Register(Info{Name: "abc"})
-	Register(Info{Name: "zebra"})
+	Register(Info{Name: "abc", New: func() Learner { return echo{} }})
+	Register(Info{Name: "zebra", New: func() Learner { return echo{} }})
+	Register(Info{Name: "imported"})
 }
 
 func TestLookup(t *testing.T) {
@@ -63,6 +64,12 @@ func TestAll(t *testing.T) {
 	all := All()
 	if !slices.IsSortedFunc(all, func(a, b Info) int { return strings.Compare(a.Name, b.Name) }) || len(all) < 3 {
 		t.Errorf("%d learners, not sorted by name", len(all))
+	}
+	if slices.ContainsFunc(all, func(i Info) bool { return i.Name == "imported" }) {
+		t.Error("a kind of model that cannot be learnt is listed as a learner")
+	}
+	if _, err := New("imported", nil); err == nil {
+		t.Error("a kind of model that cannot be learnt is learnt")
 	}
 	all[0].Name = "changed"
 	if All()[0].Name == "changed" {

@@ -44,7 +44,7 @@ func parameters(l Learner) []reflect.StructField {
 	return fields
 }
 
-// Set gives a learner's parameter a value, as --set key=value does. The
+// Set gives a learner's parameter a value, both as text. The
 // learner is a pointer to a struct whose parameters are fields of type
 // string, bool, int or float64, or pointers to these where zero is a value of
 // its own and nil the default, with the tags that Option describes. A field of
@@ -113,6 +113,9 @@ func New(name string, settings map[string]string) (Learner, error) {
 	info, err := Lookup(name)
 	if err != nil {
 		return nil, err
+	}
+	if info.New == nil {
+		return nil, fmt.Errorf("models of %s are imported, not learnt from rows", name)
 	}
 	l := info.New()
 	for _, key := range slices.Sorted(maps.Keys(settings)) {

@@ -2,8 +2,16 @@ package life
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/store"
 )
 
 // Models is the list of models of a store.
@@ -50,11 +58,47 @@ func (h *Home) Restore(ctx context.Context, ref string) (*Learnt, error) {
 
 // Import adds a model that was exported, under a name or that which it had.
 func (h *Home) Import(ctx context.Context, path, name string) (*Learnt, error) {
+	if filepath.Ext(path) == ".rules" {
+		return h.importRules(ctx, path, name)
+	}
 	v, err := h.Store.Import(ctx, path, name, h.now())
 	if err != nil {
 		return nil, err
 	}
 	return h.reload(fmt.Sprintf("%s@%d", v.Model, v.Number))
+}
+
+// importRules makes a model of a base of rules with its SCHEMA line, as another
+// model printed it or as somebody wrote it.
+func (h *Home) importRules(ctx context.Context, path, name string) (*Learnt, error) {
+	at := h.now()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the rules cannot be read: %w", err)
+	}
+	if _, err := rule.Parse(path, text); err != nil {
+		return nil, err
+	}
+	m, err := learn.DecodeParts("rules", []learn.Part{{Name: "base", Data: text}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if name == "" {
+		name = (&Data{Arg: path}).Base()
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	hash := sha256.Sum256(text)
+	v, err := h.Store.Save(ctx, name, m, store.Version{
+		Kind: store.Import, At: at, Seed: h.Seed,
+		Source: store.Source{Name: filepath.Base(path), Path: absolute, Hash: hex.EncodeToString(hash[:])},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.newLearnt(&Part{m, name, v, []store.Version{v}}, v), nil
 }
 
 func (h *Home) reload(ref string) (*Learnt, error) {

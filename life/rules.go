@@ -47,13 +47,21 @@ func readRules(ctx context.Context, p *Part, m learn.Model, o RulesOptions) (*ru
 		return nil, cannot(p.Version.Learner, "be read as rules", func(c learn.Can) bool { return c.Rules })
 	}
 	base, err := r.Rules()
+	if told, ok := m.(*expert.Told); ok && o.Formal && err == nil {
+		base, err = told.Whole()
+	}
 	if err == nil {
 		base, err = excerpt(ctx, p.Model, base, o)
 	}
 	if err == nil && o.Deviations {
 		base, err = inDeviations(p.Model, base)
 	}
-	return base, err
+	if err != nil || !o.Formal {
+		return base, err
+	}
+	formal := *base
+	formal.Header = rule.NewHeader(p.Schema(), Overall(p.Model), p.Target())
+	return &formal, nil
 }
 
 // RuleEntries returns the rules of a model for programs: those that it learnt,
@@ -79,7 +87,7 @@ func RuleEntries(ctx context.Context, p *Part, o RulesOptions) (*RuleBase, error
 		list.Standings = newStandings(standings)
 		setStates(list.Rules, base.Units, standings)
 	}
-	if told, ok := p.Model.(*expert.Told); ok {
+	if told, ok := p.Model.(*expert.Told); ok && (o.Top == nil || *o.Top > 0) {
 		list.Rules = append(list.Rules, toldEntries(told)...)
 	}
 	return list, nil

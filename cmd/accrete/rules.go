@@ -97,9 +97,11 @@ func (a *app) printRules(ctx context.Context, p *life.Part, o life.RulesOptions,
 		return err
 	}
 	switch {
-	case base == nil:
+	case base == nil: // it has none but those that it was told
 		printStandings(a.out, p.Model.(*expert.Told))
 		return nil
+	case o.Formal:
+		return base.Write(a.out)
 	case asTable:
 		writeRuleTable(a.out, p.Model, base, o.Deviations)
 		return nil

@@ -38,6 +38,85 @@ func (m *Told) Rules() (*rule.Base, error) {
 	return &noted, nil
 }
 
+// mostTogether bounds how many regions Whole lists in which rules fire together.
+const mostTogether = 1024
+
+// Whole returns all that the answers depend on as one base: what was learnt,
+// then what was told, [covered] being its N. What rules cover together follows
+// as rules that are worth nothing, where it is less than each covers alone, so
+// that of the rules which fire on a row the least [covered] is its N.
+func (m *Told) Whole() (*rule.Base, error) {
+	inner, err := ability[learn.Ruler](m, "be read as rules")
+	if err != nil {
+		return nil, err
+	}
+	learnt, err := inner.Rules()
+	if err != nil {
+		return nil, err
+	}
+	base := *learnt
+	base.Rules = slices.Clone(learnt.Rules)
+	if m.Listened() {
+		m.heard(&base)
+		return &base, nil
+	}
+	if err := m.whole(&base); err != nil {
+		return nil, err
+	}
+	return &base, nil
+}
+
+// region is where some of the told rules fire together.
+type region struct {
+	tests []rule.Test
+	fired []byte
+	last  int     // the last of the rules
+	rows  float64 // weight of the rows there
+	said  bool    // whether the base lists it
+}
+
+func (m *Told) whole(base *rule.Base) error {
+	var regions []region
+	add := func(r rule.Rule, g region) {
+		g.rows, g.said = m.weigh(g.fired), true
+		for _, wider := range regions {
+			if *r.Worth == 0 && wider.said && wider.rows == g.rows && contains(string(g.fired), wider.fired) {
+				g.said = false // a wider region says it already
+			}
+		}
+		if g.said {
+			r.If, r.Evidence = g.tests, rule.Evidence{Covered: &g.rows}
+			base.Rules = append(base.Rules, r)
+		}
+		regions = append(regions, g)
+	}
+	for i := range m.rules {
+		if m.fires[i] == nil || m.classes[i] < 0 {
+			return fmt.Errorf("the rule %v speaks of what the model does not know", &m.rules[i].Rule)
+		}
+		fired := make([]byte, m.width())
+		fired[i/8] |= 1 << (i % 8)
+		add(m.rules[i].Rule, region{tests: m.rules[i].If, fired: fired, last: i})
+	}
+	nothing := 0.0
+	for k := 0; k < len(regions); k++ {
+		g := regions[k]
+		for i := g.last + 1; i < len(m.rules); i++ {
+			tests, some := rule.Overlap(g.tests, m.rules[i].If, m.schema)
+			if !some {
+				continue
+			}
+			fired := slices.Clone(g.fired)
+			fired[i/8] |= 1 << (i % 8)
+			if len(regions) > mostTogether {
+				return fmt.Errorf("more than %d regions in which rules fire together: they do not fit in a text", mostTogether)
+			}
+			add(rule.Rule{Then: m.rules[i].Then, With: m.rules[i].With, Worth: &nothing}, region{tests: tests, fired: fired, last: i})
+		}
+	}
+	return nil
+}
+
 // ability returns the model under the rules as one that can do something.
 func ability[A any](m *Told, what string) (A, error) {
 	able, ok := m.inner.(A)
@@ -110,7 +189,7 @@ func (m *Told) explain(e *learn.Explanation, p []float64, fired []byte) {
 			continue
 		}
 		clear(room)
-		say(room, model, m.classes[i], *m.rules[i].With, 1)
+		Say(room, model, m.classes[i], *m.rules[i].With, 1)
 		before := n + worth
 		worth += *m.rules[i].Worth
 		for c := range p {

@@ -70,7 +70,7 @@ func (m *Told) verdict(i int, within bool, covered float64, of []float64) learn.
 	for c, w := range of {
 		rows[c] = w / covered
 	}
-	say(expert, rows, class, *r.With, 1)
+	Say(expert, rows, class, *r.With, 1)
 	share := covered / (covered + *r.Worth)
 	for c := range both {
 		both[c] = share*rows[c] + (1-share)*expert[c]

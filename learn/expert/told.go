@@ -355,7 +355,7 @@ func (m *Told) blend(p []float64, fired []byte, room []float64) {
 	clear(room)
 	for i := range m.rules {
 		if has(fired, i) && m.classes[i] >= 0 {
-			say(room, p, m.classes[i], *m.rules[i].With, *m.rules[i].Worth/(n+worth))
+			Say(room, p, m.classes[i], *m.rules[i].With, *m.rules[i].Worth/(n+worth))
 		}
 	}
 	for c := range p {
@@ -363,10 +363,10 @@ func (m *Told) blend(p []float64, fired []byte, room []float64) {
 	}
 }
 
-// say adds what a rule says of the classes: its probability for its own, and
+// Say adds what a rule says of the classes: its probability for its own, and
 // the rest for the others in the proportions that they have, equal ones if
 // they have none.
-func say(to, p []float64, class int, with, share float64) {
+func Say(to, p []float64, class int, with, share float64) {
 	rest := 0.0
 	for c, q := range p {
 		if c != class {

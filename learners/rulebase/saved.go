@@ -1,0 +1,33 @@
+package rulebase
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
+)
+
+// basePart is the one part that is saved: the text of the base.
+const basePart = "base"
+
+// Parts saves the base as its text.
+func (m *Model) Parts() ([]learn.Part, error) {
+	var text strings.Builder
+	if err := m.base.Write(&text); err != nil {
+		return nil, err
+	}
+	return []learn.Part{{Name: basePart, Data: []byte(text.String())}}, nil
+}
+
+func decode(parts []learn.Part) (learn.Model, error) {
+	text := learn.FindPart(parts, basePart)
+	if text == nil {
+		return nil, fmt.Errorf("%w: it has no rules", learn.ErrDamaged)
+	}
+	base, err := rule.Parse("rules", text)
+	if err != nil {
+		return nil, err
+	}
+	return New(base)
+}

@@ -85,7 +85,11 @@ func (tx *Tx) compact(without int) error {
 	s, l := tx.store, tx.log
 	versions := slices.DeleteFunc(slices.Clone(l.versions), func(r *record) bool { return r.Number == without })
 	l.mark(versions)
-	for _, h := range l.holes {
+	aside := l.holes
+	if l.size > l.end {
+		aside = append(slices.Clip(aside), hole{l.end, l.size})
+	}
+	for _, h := range aside {
 		if err := tx.setAside(h.from, h.to); err != nil {
 			return err
 		}
@@ -100,7 +104,8 @@ func (tx *Tx) compact(without int) error {
 		if err := l.copyVersions(w, versions); err != nil {
 			return err
 		}
-		return first(w.frame(contents{Next: l.next}, nil), tx.turn.lock.Check()) // last, so that what is damaged before it shows
+		newest := versions[len(versions)-1].Number
+		return first(w.frame(contents{Next: l.next, Newest: newest}, nil), tx.turn.lock.Check())
 	})
 	if err != nil {
 		return err

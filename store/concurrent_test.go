@@ -259,12 +259,9 @@ func TestMain(m *testing.M) {
 }
 
 // A process that is killed while it writes, again and again, loses no version
-// that it said it had saved. 200 rounds with ACCRETE_LONG=1.
+// that it said it had saved. 1000 rounds with ACCRETE_LONG=1.
 func TestKill(t *testing.T) {
-	rounds := 6
-	if os.Getenv("ACCRETE_LONG") != "" {
-		rounds = 200
-	}
+	rounds := rounds(60, 1000)
 	dir := filepath.Join(t.TempDir(), ".accrete")
 	s, err := Open(dir, Options{})
 	if err != nil {
@@ -297,6 +294,14 @@ func TestKill(t *testing.T) {
 		}
 	}
 	t.Logf("%d versions at the end", acknowledged)
+}
+
+// rounds is how often to try: seldom, or often with ACCRETE_LONG=1.
+func rounds(seldom, often int) int {
+	if os.Getenv("ACCRETE_LONG") != "" {
+		return often
+	}
+	return seldom
 }
 
 // runVictim lets a process write until some time after its first words, kills

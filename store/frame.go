@@ -86,6 +86,7 @@ type contents struct {
 	Versions []record    `cbor:"3,keyasint,omitempty"`
 	Parts    []partEntry `cbor:"4,keyasint,omitempty"`
 	Packed   bool        `cbor:"5,keyasint,omitempty"` // the parts' bytes are compressed
+	Newest   int         `cbor:"6,keyasint,omitempty"` // number of the newest version before this frame
 }
 
 // appendFrame appends the frame that is to stand at an offset of the file. A
@@ -164,7 +165,7 @@ func openContents(payload []byte) (c contents, blob int, err error) {
 	if err := learn.Unmarshal(meta, &c); err != nil {
 		return c, 0, err
 	}
-	if c.Next > maxNumber {
+	if c.Next > maxNumber || c.Newest > maxNumber {
 		return c, 0, errors.New("a version number out of range")
 	}
 	for i := range c.Versions {

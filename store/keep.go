@@ -60,22 +60,5 @@ func (s *Store) KeptSource(name, hash string) string {
 // CheckKept reads the copy that was kept of a source and returns an error if
 // its bytes are not those that were learnt.
 func (s *Store) CheckKept(name, hash string) error {
-	path := s.KeptSource(name, hash)
-	f, err := s.disk.Open(path)
-	if err != nil {
-		return s.readError(err)
-	}
-	defer f.Close()
-	size, err := f.Size()
-	if err != nil {
-		return s.readError(err)
-	}
-	sum := sha256.New()
-	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
-		return s.readError(err)
-	}
-	if hex.EncodeToString(sum.Sum(nil)) != hash {
-		return damaged("the copy %s of a source is damaged: its bytes are not those that were learnt", path)
-	}
-	return nil
+	return s.checkHash(s.KeptSource(name, hash), hash)
 }

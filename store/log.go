@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,7 @@ type hole struct{ from, to int64 }
 type index struct {
 	name     string    // of the model, as the file has it
 	next     int       // number of the next version
+	newest   int       // number of a version that was the newest at one time
 	versions []*record // in the order in which they were saved
 	parts    map[uint64]*part
 	byKey    map[partKey]*part
@@ -96,6 +98,7 @@ func (ix *index) add(payload []byte, at, begin, next int64) error {
 		ix.name = c.Name
 	}
 	ix.next = max(ix.next, c.Next)
+	ix.newest = max(ix.newest, c.Newest)
 	for i := range c.Versions {
 		r := &c.Versions[i]
 		ix.versions = append(ix.versions, r)
@@ -127,6 +130,9 @@ type log struct {
 func (s *Store) openLog(path, name string) (*log, error) {
 	noted := s.noted(path) // before the log, which may go on meanwhile
 	f, err := s.disk.Open(path)
+	if errors.Is(err, fs.ErrNotExist) && noted > 0 {
+		return nil, s.gone(path, name)
+	}
 	if err != nil {
 		return nil, s.readError(err)
 	}
@@ -135,6 +141,17 @@ func (s *Store) openLog(path, name string) (*log, error) {
 		f.Close()
 	}
 	return l, err
+}
+
+// gone is the error of a log that is not there, though versions were saved.
+func (s *Store) gone(path, name string) error {
+	if s.noted(path) == 0 { // the model was deleted meanwhile
+		return s.readError(&fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist})
+	}
+	return &failure{
+		fmt.Sprintf("the model %q was saved, but its log %s is gone; delete the model (accrete delete %s), then import an export or learn it again", name, path, name),
+		[]error{learn.ErrDamaged, fs.ErrNotExist},
+	}
 }
 
 // readLog reads a log that is to hold the versions up to a number.
@@ -154,8 +171,15 @@ func (s *Store) readLog(f file, path, name string, noted int) (*log, error) {
 	if headErr != nil { // the frames after a damaged head may be sound
 		l.holes = append([]hole{{0, int64(headSize)}}, l.holes...)
 	}
+	before := 0
+	if r := l.latest(); r != nil {
+		before = r.Number
+	}
+	if l.newest > before { // it was not deleted, but is not there
+		l.lost = []int{before + 1, l.newest}
+	}
 	if noted >= l.next {
-		l.lost = []int{l.next, noted}
+		l.lost = []int{max(before+1, min(l.next, noted)), noted}
 		l.next = noted + 1 // numbers are not used twice
 	}
 	return l, nil

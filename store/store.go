@@ -144,7 +144,7 @@ func (s *Store) Models() ([]Summary, error) {
 	var failed error
 	for _, folder := range folders {
 		l, err := s.openLog(filepath.Join(s.modelsDir(), folder, "log"), unescape(folder))
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, learn.ErrDamaged) {
 			continue // a lock only: deleted, or about to be made
 		}
 		if err != nil {
@@ -253,7 +253,7 @@ func (s *Store) openModel(name string) (*log, error) {
 	}
 	l, err := s.openLog(s.logPath(name), name)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, learn.ErrDamaged):
 		return nil, s.unknown(name)
 	case err != nil:
 		return nil, err

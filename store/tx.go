@@ -43,6 +43,9 @@ func (tx *Tx) open() error {
 	f, err := s.disk.Append(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		tx.log = &log{index: newIndex(), store: s, name: tx.name, path: path}
+		if noted := s.noted(path); noted > 0 {
+			tx.log.lost = []int{1, noted}
+		}
 		return nil
 	}
 	if err != nil {
@@ -85,6 +88,9 @@ func (tx *Tx) Load() (learn.Model, Version, error) { return tx.LoadVersion(0) }
 
 // LoadVersion returns a certain version.
 func (tx *Tx) LoadVersion(number int) (learn.Model, Version, error) {
+	if tx.log.file == nil && tx.log.lost != nil {
+		return nil, Version{}, tx.store.gone(tx.log.path, tx.name)
+	}
 	if tx.log.file == nil {
 		return nil, Version{}, tx.store.unknown(tx.name)
 	}
@@ -99,6 +105,9 @@ func (tx *Tx) Save(m learn.Model, v Version) (Version, error) {
 	}
 	if err := tx.ctx.Err(); err != nil {
 		return Version{}, err
+	}
+	if tx.log.file == nil && tx.log.lost != nil {
+		return Version{}, s.gone(tx.log.path, tx.name)
 	}
 	if tx.log.file != nil && !tx.Exists() {
 		return Version{}, tx.log.damage()
@@ -311,11 +320,14 @@ func (tx *Tx) extend(c contents, blob []byte) error {
 // deleteModel removes the model. It is gone with its log; what is left of its
 // folder goes when the lock is released.
 func (tx *Tx) deleteModel() error {
-	if tx.log.file == nil {
+	if tx.log.file == nil && tx.log.lost == nil {
 		return tx.store.unknown(tx.name)
 	}
-	if err := tx.store.disk.Remove(tx.log.path); err != nil {
-		return tx.store.writeError(err)
+	// The note goes first: without a log it would tell of damage.
+	for _, path := range []string{notePath(tx.log.path), tx.log.path} {
+		if err := tx.store.disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return tx.store.writeError(err)
+		}
 	}
 	if err := tx.store.disk.SyncDir(tx.store.modelDir(tx.name)); err != nil {
 		return tx.store.writeError(err)

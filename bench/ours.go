@@ -99,7 +99,7 @@ func speedOfOurs(ctx context.Context, folder, method string, budget float64) err
 	say(part{Part: partLoaded})
 
 	var m learn.Model
-	task := learn.Task{Table: t, Target: len(t.Columns) - 1, Source: learn.Source{ID: "1"}, Seed: 1}
+	task := learn.Task{Table: t, Source: learn.Source{ID: "1"}, Seed: 1}.At(len(t.Columns) - 1)
 	seconds, err := repeat(budget, repeats, func() (err error) {
 		m, err = l.Learn(ctx, task)
 		return err
@@ -214,7 +214,7 @@ func foldsOfOurs(ctx context.Context, folder, method, path string) error {
 		if err != nil {
 			return err
 		}
-		m, err := l.Learn(ctx, learn.Task{Table: t.Select(train), Target: target, Seed: 1})
+		m, err := l.Learn(ctx, learn.Task{Table: t.Select(train), Seed: 1}.At(target))
 		if err != nil {
 			return err
 		}

@@ -174,7 +174,7 @@ func TestDriftAfterLearning(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := l.Learn(t.Context(), learn.Task{Table: tab.Slice(0, 3000), Target: 6})
+			m, err := l.Learn(t.Context(), learn.Task{Table: tab.Slice(0, 3000)}.At(6))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -192,7 +192,7 @@ func TestRegressionMeasures(t *testing.T) {
 // deviations, 5·sqrt(.95·.05/400) = .054, plus .01 for the skew of squares in
 // samples of 200.
 func TestRegressionCoverage(t *testing.T) {
-	m, err := (&lookup{}).Learn(background, learn.Task{Table: measured(400000, 1, 77), Target: 1})
+	m, err := (&lookup{}).Learn(background, learn.Task{Table: measured(400000, 1, 77)}.At(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestRegressionCoverage(t *testing.T) {
 // and the normal approximation's own coverage for n = 100, p = .2, summed over
 // the binomial, is taken as the truth.
 func TestAccuracyCoverage(t *testing.T) {
-	m, err := (&lookup{}).Learn(background, learn.Task{Table: samples(10000, 2, .4, 5), Target: 2})
+	m, err := (&lookup{}).Learn(background, learn.Task{Table: samples(10000, 2, .4, 5)}.At(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestClassOnlyInTestFold(t *testing.T) {
 
 func TestUnseenTarget(t *testing.T) {
 	train := samples(40, 2, 0, 1)
-	m, err := (&lookup{}).Learn(background, learn.Task{Table: train, Target: 2})
+	m, err := (&lookup{}).Learn(background, learn.Task{Table: train}.At(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -393,7 +393,7 @@ func TestWeightsCountCases(t *testing.T) {
 				rows = append(rows, r)
 			}
 		}
-		m, err := (&lookup{Prior: 1}).Learn(background, learn.Task{Table: once, Target: target})
+		m, err := (&lookup{Prior: 1}).Learn(background, learn.Task{Table: once}.At(target))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -619,7 +619,7 @@ func TestErrors(t *testing.T) {
 	missing := must(table.New(rows.Schema, rows.Columns, nil))
 	missing.Columns = slices.Clone(missing.Columns)
 	missing.Columns[2].Codes = slices.Repeat([]int32{table.Missing}, 40)
-	m, _ := (&lookup{}).Learn(background, learn.Task{Table: rows, Target: 2})
+	m, _ := (&lookup{}).Learn(background, learn.Task{Table: rows}.At(2))
 	if _, err := TestModel(background, m, missing, Spec{}); err == nil {
 		t.Error("no test row has a target")
 	}
@@ -853,7 +853,7 @@ func ExampleCrossValidate() {
 
 func BenchmarkTally(b *testing.B) {
 	rows := samples(10000, 3, .2, 1)
-	m, err := (&lookup{}).Learn(background, learn.Task{Table: rows, Target: 2})
+	m, err := (&lookup{}).Learn(background, learn.Task{Table: rows}.At(2))
 	if err != nil {
 		b.Fatal(err)
 	}

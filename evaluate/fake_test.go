@@ -43,7 +43,11 @@ func (l *lookup) Learn(ctx context.Context, task learn.Task) (learn.Model, error
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	m := &lookupModel{lookup: *l, schema: task.Table.Schema, target: task.Target, counts: map[int32][]float64{}}
+	target, err := task.Column()
+	if err != nil {
+		return nil, err
+	}
+	m := &lookupModel{lookup: *l, schema: task.Table.Schema, target: target, counts: map[int32][]float64{}}
 	if l.noisy {
 		m.jitter = rand.New(rand.NewPCG(task.Seed, 0)).Float64()
 	}

@@ -77,7 +77,7 @@ func TestAUCInterval(t *testing.T) {
 func TestScoreModel(t *testing.T) {
 	train, test := samples(400, 2, .2, 3), samples(300, 2, .2, 4)
 	test.Columns[2].Codes[0] = table.Missing
-	m, err := (&lookup{}).Learn(background, learn.Task{Table: train, Target: 2})
+	m, err := (&lookup{}).Learn(background, learn.Task{Table: train}.At(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestScoreModel(t *testing.T) {
 		t.Errorf("%+v %v", s, err)
 	}
 	y := measured(50, 1, 1)
-	n, err := (&lookup{}).Learn(background, learn.Task{Table: y, Target: 1})
+	n, err := (&lookup{}).Learn(background, learn.Task{Table: y}.At(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func (s *Spec) learn(ctx context.Context, rows *table.Table, seed uint64, t *tri
 		return nil, err
 	}
 	start := time.Now()
-	m, err := l.Learn(ctx, learn.Task{Table: rows, Target: s.Target, Source: learn.Source{Name: s.Data}, Seed: seed})
+	m, err := l.Learn(ctx, learn.Task{Table: rows, Source: learn.Source{Name: s.Data}, Seed: seed}.At(s.Target))
 	if err != nil {
 		return nil, err
 	}

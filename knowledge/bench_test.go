@@ -20,7 +20,7 @@ func large(b *testing.B) (learn.Model, *table.Table) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := l.Learn(ctx, learn.Task{Table: t, Target: t.Schema.Index("income"), Source: learn.Source{ID: "a"}})
+	m, err := l.Learn(ctx, learn.Task{Table: t, Target: "income", Source: learn.Source{ID: "a"}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func fit(t testing.TB, learner string, tab *table.Table, source string) learn.Mo
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := l.Learn(ctx, learn.Task{Table: tab, Target: 2, Source: learn.Source{ID: source, Name: source}, Seed: 1})
+	m, err := l.Learn(ctx, learn.Task{Table: tab, Source: learn.Source{ID: source, Name: source}, Seed: 1}.At(2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func TestToldEveryLearner(t *testing.T) {
 					t.Fatal(err)
 				}
 				said := rules(t, fmt.Sprintf("IF wind = yes THEN play = no WITH %v WORTH %v", with, worth))
-				m, err := expert.Telling(l, said, learn.Source{ID: "expert"}).Learn(ctx, learn.Task{Table: tab, Target: 2, Source: learn.Source{ID: source, Name: source}, Seed: 1})
+				m, err := expert.Telling(l, said, learn.Source{ID: "expert"}).Learn(ctx, learn.Task{Table: tab, Source: learn.Source{ID: source, Name: source}, Seed: 1}.At(2))
 				if err != nil {
 					t.Fatal(err)
 				}

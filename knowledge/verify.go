@@ -96,7 +96,7 @@ func Join(schema *table.Schema, parts []learn.Learnt) (*table.Table, error) {
 
 // relearn learns a model's rows at once, and tells it what the model was told.
 func relearn(ctx context.Context, m learn.Model, l learn.Learner, all learn.Learnt, seed uint64) (learn.Model, error) {
-	again, err := l.Learn(ctx, learn.Task{Table: all.Table, Target: m.Target(), Source: all.Source, Seed: seed})
+	again, err := l.Learn(ctx, learn.Task{Table: all.Table, Source: all.Source, Seed: seed}.At(m.Target()))
 	if err != nil {
 		return nil, err
 	}

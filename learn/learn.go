@@ -22,19 +22,24 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
 
 // Task is what a learner learns from.
 type Task struct {
-	Table  *table.Table // never changed, and not kept by reference
-	Target int          // the column to predict; NoTarget for a density
-	Source Source       // who brought the rows
-	Seed   uint64
+	Table *table.Table // never changed, and not kept by reference
+	// Target names the column to predict. For a model of the joint density
+	// of all columns there is none, and NoTarget says so.
+	Target   string
+	NoTarget bool
+	Source   Source // who brought the rows
+	Seed     uint64
 	// Rules are what an expert says, and Expert is who; nil is nothing.
 	// A learner whose Info does not say that it takes rules leaves them
 	// alone: callers ask Info.CheckRules first.
@@ -44,6 +49,35 @@ type Task struct {
 
 // NoTarget is the target of a model of the joint density of all columns.
 const NoTarget = -1
+
+// Column returns the index of the target in the table, NoTarget if there is
+// none, or an error that says what is wrong with the task.
+func (t *Task) Column() (int, error) {
+	switch {
+	case t.Table == nil:
+		return 0, errors.New("the task has no table to learn from")
+	case t.NoTarget && t.Target != "":
+		return 0, fmt.Errorf("the task names the target %q and says that there is none; expected one of the two", t.Target)
+	case t.NoTarget:
+		return NoTarget, nil
+	case t.Target == "":
+		return 0, errors.New("the task names no target; name the column to predict, or say that there is none")
+	}
+	if i := t.Table.Schema.Index(t.Target); i >= 0 {
+		return i, nil
+	}
+	return 0, fmt.Errorf("target %q is not a column of the table%s", t.Target, spell.Hint(t.Target, t.Table.Schema.Names()))
+}
+
+// At returns the task with a column of its table as the target, or with none
+// (NoTarget).
+func (t Task) At(column int) Task {
+	t.Target, t.NoTarget = "", column == NoTarget
+	if t.Table != nil && column >= 0 && column < len(t.Table.Schema.Attributes) {
+		t.Target = t.Table.Schema.Attributes[column].Name
+	}
+	return t
+}
 
 // Source names where rows came from. Models that can forget keep what they
 // learnt apart by ID.
@@ -152,12 +186,12 @@ type MissingCell struct {
 	CouldMove float64
 }
 
-// Merger is a model that can be joined with one learnt apart by the same
+// Merger is a model that can be joined with others learnt apart by the same
 // learner with the same settings and target.
 type Merger interface {
 	Model
-	// Merge returns the model of both models' rows.
-	Merge(ctx context.Context, other Model) (Model, error)
+	// Merge returns the model of all the models' rows.
+	Merge(ctx context.Context, others ...Model) (Model, error)
 }
 
 // Forgetter is a model from which a source can be taken back out.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -47,19 +46,4 @@ func FindPart(parts []Part, name string) []byte {
 		return parts[i].Data
 	}
 	return nil
-}
-
-// Without returns what is left of blocks, each of one source, when some
-// sources are forgotten. It refuses sources that are not there.
-func Without[B any](blocks []B, source func(B) Source, ids ...string) ([]B, error) {
-	known := make([]string, len(blocks))
-	for i, b := range blocks {
-		known[i] = source(b).ID
-	}
-	for _, id := range ids {
-		if !slices.Contains(known, id) {
-			return nil, fmt.Errorf("unknown source %q%s", id, spell.Hint(id, known))
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(blocks), func(b B) bool { return slices.Contains(ids, source(b).ID) }), nil
 }

@@ -180,7 +180,7 @@ func (h *Home) sizes(ctx context.Context, p *Part, what *Drawing) (func(io.Write
 		return nil, fmt.Errorf("the curve needs the rows that %s learnt: %w", strings.TrimSpace(p.Name), err)
 	}
 	bar, done := h.progress("learning again")
-	chart, err := sizer.CurveInFolds(learn.WithProgress(ctx, bar), what.Curve, learn.Task{Table: rows, Target: p.Target(), Seed: p.Version.Seed}, curveFolds)
+	chart, err := sizer.CurveInFolds(learn.WithProgress(ctx, bar), what.Curve, learn.Task{Table: rows, Seed: p.Version.Seed}.At(p.Target()), curveFolds)
 	done()
 	if err != nil {
 		return nil, err

@@ -158,8 +158,7 @@ func (h *Home) learn(ctx context.Context, l *Lesson, o LearnOptions) (learn.Mode
 	bar, done := h.progress("learning")
 	defer done()
 	m, err := l.learner.Learn(learn.WithProgress(ctx, bar), learn.Task{
-		Table: l.Table, Target: l.Target, Source: learn.Source{ID: source.ID, Name: source.Name}, Seed: h.Seed,
-	})
+		Table: l.Table, Source: learn.Source{ID: source.ID, Name: source.Name}, Seed: h.Seed}.At(l.Target))
 	return m, store.Version{
 		Kind: store.Learn, Source: source, At: at, Seed: h.Seed, Settings: withWeight(l.Settings, o.Data.Reading.Weight), History: l.told,
 	}, err

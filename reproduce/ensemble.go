@@ -99,7 +99,7 @@ func (s *sessions) learn(ctx context.Context, seed uint64) ([][]float64, error) 
 	}
 	target := len(tables[0].Columns) - 1
 	var accuracy [][]float64
-	m, err := l.Learn(ctx, learn.Task{Table: tables[0], Target: target, Source: learn.Source{ID: "1"}, Seed: seed})
+	m, err := l.Learn(ctx, learn.Task{Table: tables[0], Source: learn.Source{ID: "1"}, Seed: seed}.At(target))
 	for k := range len(tables) - 1 {
 		if k > 0 && err == nil {
 			m, err = furtherSession(ctx, m, fmt.Sprint(k+1), tables[k])

@@ -53,7 +53,7 @@ func loadHousing(ctx context.Context, seed uint64) (*housing, error) {
 }
 
 func (f fold) task(h *housing) learn.Task {
-	return learn.Task{Table: f.training, Target: learn.NoTarget, Seed: h.seed*10 + uint64(f.number)}
+	return learn.Task{Table: f.training, NoTarget: true, Seed: h.seed*10 + uint64(f.number)}
 }
 
 // overFolds computes something for each fold, once for all experiments of a
@@ -125,7 +125,7 @@ func (h *housing) normalCost(ctx context.Context) (float64, error) {
 func (h *housing) inputCurves(ctx context.Context) ([][]gaussian.Point, error) {
 	return overFolds(ctx, h, "inputs", func(f fold) ([]gaussian.Point, error) {
 		task := f.task(h)
-		task.Target = h.Schema.Index("medv")
+		task.Target, task.NoTarget = "medv", false
 		return (&gaussian.Learner{Units: 3, Reference: h.Table}).InputCurve(ctx, task, f.test)
 	})
 }
@@ -206,7 +206,7 @@ func (h *housing) threeUnits(ctx context.Context) (likeness, error) {
 func (h *housing) nearestUnits(ctx context.Context) (likeness, error) {
 	nearest := likeness{difference: math.Inf(1)}
 	for start := range uint64(20) {
-		m, err := (&gaussian.Learner{Units: 3, Starts: 1}).Learn(ctx, learn.Task{Table: h.Table, Target: learn.NoTarget, Seed: h.seed*20 + start})
+		m, err := (&gaussian.Learner{Units: 3, Starts: 1}).Learn(ctx, learn.Task{Table: h.Table, NoTarget: true, Seed: h.seed*20 + start})
 		if err != nil {
 			return nearest, err
 		}

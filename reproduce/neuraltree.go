@@ -64,7 +64,7 @@ func neuralTree(ctx context.Context, data string, seed uint64, settings map[stri
 	if err != nil {
 		return 0, 0, err
 	}
-	m, err := l.Learn(ctx, learn.Task{Table: t, Target: t.Schema.Index(set.Target), Seed: seed})
+	m, err := l.Learn(ctx, learn.Task{Table: t, Seed: seed, Target: set.Target})
 	if err != nil {
 		return 0, 0, err
 	}

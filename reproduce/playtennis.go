@@ -121,7 +121,7 @@ func (t *tennis) learn(ctx context.Context, name string, settings map[string]str
 	if err != nil {
 		return nil, err
 	}
-	return l.Learn(ctx, learn.Task{Table: t.Table, Target: t.target, Seed: 1})
+	return l.Learn(ctx, learn.Task{Table: t.Table, Seed: 1}.At(t.target))
 }
 
 // day returns a table of one day with the given cells and no answer.
@@ -244,7 +244,7 @@ func threshold(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	m, err := l.Learn(ctx, learn.Task{Table: six, Target: 1, Seed: 1})
+	m, err := l.Learn(ctx, learn.Task{Table: six, Seed: 1}.At(1))
 	if err != nil {
 		return 0, err
 	}

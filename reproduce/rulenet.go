@@ -198,7 +198,7 @@ func (c *ruleNetworkSet) tried(ctx context.Context, seed uint64, train, test []i
 	if err != nil {
 		return 0, err
 	}
-	m, err := l.Learn(ctx, learn.Task{Table: t.Select(train), Target: t.Schema.Index(set.Target), Seed: seed})
+	m, err := l.Learn(ctx, learn.Task{Table: t.Select(train), Target: set.Target, Seed: seed})
 	if err != nil {
 		return 0, err
 	}
@@ -244,7 +244,7 @@ func growth(ctx context.Context, seed uint64, rows int) (grown, error) {
 		if err != nil {
 			return grown{}, err
 		}
-		m, err := l.Learn(ctx, learn.Task{Table: train.Slice(0, 1), Target: train.Schema.Index(set.Target), Seed: seed})
+		m, err := l.Learn(ctx, learn.Task{Table: train.Slice(0, 1), Target: set.Target, Seed: seed})
 		if err != nil {
 			return grown{}, err
 		}

@@ -73,7 +73,7 @@ func TestErase(t *testing.T) {
 				}
 				learnt := func(tab *table.Table, id string) learn.Model {
 					t.Helper()
-					m, err := l.Learn(ctx, learn.Task{Table: tab, Target: 2, Source: learn.Source{ID: id, Name: id + ".csv"}})
+					m, err := l.Learn(ctx, learn.Task{Table: tab, Source: learn.Source{ID: id, Name: id + ".csv"}}.At(2))
 					if err != nil {
 						t.Fatal(err)
 					}

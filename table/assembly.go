@@ -19,6 +19,7 @@ type assembly struct {
 	weights []float64 // nil as long as nothing says what rows weigh
 	expect  int       // rows that there will probably be in all
 	extra   []string  // columns that the schema does not have
+	survey  bool      // only kinds and values are wanted, no cells
 	again   bool      // some columns are mixed: a second reading must get them
 	grown   bool      // dictionaries have grown since the schema was last made
 	schema  *Schema   // the last schema made for a model's one
@@ -35,6 +36,7 @@ type column struct {
 	bag    *Bag
 	row    words
 	names  dictionary
+	few    few // of a target, in a survey
 	// byValue: the dictionary came with the schema and all its values are
 	// numbers in their shortest form, so that 1.0 finds 1.
 	byValue bool
@@ -123,7 +125,7 @@ func (a *assembly) add(b *batch, g grammar) error {
 	if err := a.afford(b); err != nil {
 		return err
 	}
-	if len(b.weights) > 0 && a.weights == nil {
+	if len(b.weights) > 0 && a.weights == nil && !a.survey {
 		a.weights = make([]float64, 0, a.capacity(0, b.rows))
 		for range a.rows {
 			a.weights = append(a.weights, 1)
@@ -182,6 +184,10 @@ func (a *assembly) merge(col *column, c *cells) {
 	}
 	col.known += c.known
 	col.beyond += c.beyond
+	if a.survey {
+		a.look(col, c)
+		return
+	}
 	if c.state != text && c.state != bag {
 		a.pad(col, a.rows)
 		if need := len(col.floats) + len(c.floats); need > cap(col.floats) {
@@ -207,6 +213,19 @@ func (a *assembly) merge(col *column, c *cells) {
 	recode := col.recode
 	for i, code := range c.codes {
 		col.codes[n+i] = recode[code+1]
+	}
+}
+
+// look takes note of a batch's values without keeping its cells.
+func (a *assembly) look(col *column, c *cells) {
+	switch {
+	case c.state == text:
+		c.field.text.Store(true)
+		a.resolve(col, c)
+	case c.state == bag:
+		a.resolve(col, c)
+	case col.field.name == a.plan.options.Target:
+		col.few.add(c.floats)
 	}
 }
 
@@ -425,12 +444,35 @@ func (a *assembly) table(notes *notes) (*Table, error) {
 		return nil, err
 	}
 	if target >= 0 && !slices.Contains(o.Numeric, o.Target) {
+		if a.survey {
+			t = a.surveyedTarget(t, target)
+		}
 		if n, ok := fewIntegers(t, target); ok {
 			notes.add("target %q has %d distinct integers: they are read as classes; --numeric %s reads numbers", o.Target, n, o.Target)
 			return AsClasses(t, target)
 		}
 	}
+	if a.survey && target >= 0 {
+		t = t.Slice(0, 0)
+	}
 	return t, nil
+}
+
+// surveyedTarget returns a table without rows with those that the target's
+// distinct numbers make, so that they can be judged as classes.
+func (a *assembly) surveyedTarget(t *Table, target int) *Table {
+	name := t.Schema.Attributes[target].Name
+	i := slices.IndexFunc(a.columns, func(c *column) bool { return c.field.name == name })
+	numbers := a.columns[i].few.seen
+	if t.Schema.Attributes[target].Kind != Numeric || len(numbers) == 0 {
+		return t
+	}
+	columns := make([]Column, len(t.Columns))
+	for i := range columns {
+		columns[i] = missingColumn(t.Schema.Attributes[i].Kind, len(numbers))
+	}
+	columns[target].Floats = numbers
+	return &Table{Schema: t.Schema, Columns: columns, rows: len(numbers)}
 }
 
 // notes are the remarks for the user. Those about columns are gathered, one

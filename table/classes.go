@@ -21,13 +21,15 @@ func fewIntegers(t *Table, col int) (distinct int, ok bool) {
 		if IsMissing(x) || slices.Contains(seen, x) {
 			continue
 		}
-		if x != math.Trunc(x) || math.IsInf(x, 0) || len(seen) == mostClasses {
+		if !isInteger(x) || len(seen) == mostClasses {
 			return 0, false
 		}
 		seen = append(seen, x)
 	}
 	return len(seen), len(seen) > 0
 }
+
+func isInteger(x float64) bool { return x == math.Trunc(x) && !math.IsInf(x, 0) }
 
 // classText is the name of the class that a number stands for.
 func classText(x float64) string {

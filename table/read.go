@@ -53,6 +53,9 @@ type Report struct {
 	Bytes  int64    // as stored
 	Hash   string   // SHA-256 of the bytes as stored, in hexadecimal
 	Notes  []string // remarks for the user, a line each
+
+	Address string // where the rows come from, without passwords
+	Rows    int    // read so far
 }
 
 // ReadFile reads a file, or standard input if the path is "-". Its format follows from its extension, else from its
@@ -119,6 +122,7 @@ type reading struct {
 	flow     flow
 	assembly *assembly
 	ended    bool
+	surveyed *surveyed // what a first pass found, or nil
 }
 
 // source is an input whose format is known.
@@ -151,6 +155,21 @@ func startReading(ctx context.Context, in *input, path string, o Options) (*read
 	s := &reading{in: in, path: path, plan: plan, assembly: &assembly{plan: plan}}
 	var raw io.Reader
 	raw, s.meter = in.first()
+	if err := s.begin(ctx, raw); err != nil {
+		s.stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// resumeReading reads an input once more, by a schema.
+func resumeReading(ctx context.Context, in *input, raw io.Reader, path string, o Options) (*reading, error) {
+	o.tuning = o.tuning.orDefault()
+	plan, err := newPlan(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &reading{in: in, path: path, plan: plan, assembly: &assembly{plan: plan}}
 	if err := s.begin(ctx, raw); err != nil {
 		s.stop()
 		return nil, err
@@ -331,7 +350,7 @@ func (s *reading) finish() error {
 	if s.aside != nil {
 		err = <-s.aside
 		s.aside = nil
-	} else {
+	} else if s.meter != nil {
 		err = s.meter.rest()
 	}
 	if err != nil {
@@ -382,7 +401,7 @@ func (s *reading) readMixed(ctx context.Context) error {
 			col.field.how = asNames
 		}
 	}
-	second := &reading{in: s.in, path: s.path, plan: s.plan, assembly: &assembly{plan: s.plan, expect: a.rows}}
+	second := &reading{in: s.in, path: s.path, plan: s.plan, assembly: &assembly{plan: s.plan, expect: a.rows, survey: a.survey}}
 	defer second.stop()
 	if err := second.begin(ctx, raw); err != nil {
 		return err
@@ -403,7 +422,10 @@ func (s *reading) readMixed(ctx context.Context) error {
 }
 
 func (s *reading) report() *Report {
-	r := &Report{Format: s.format, Notes: s.notes.list(), Bytes: s.meter.bytes.Load()}
+	if s.surveyed != nil {
+		return s.surveyed.report
+	}
+	r := &Report{Format: s.format, Notes: s.notes.list(), Bytes: s.meter.bytes.Load(), Address: Redact(s.plan.name), Rows: s.assembly.total}
 	if s.content.packing != "" {
 		r.Format += ", " + s.content.packing
 	}

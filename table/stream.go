@@ -83,6 +83,9 @@ func (s *Stream) read() (*Table, error) {
 			if err := r.finish(); err != nil {
 				return nil, err
 			}
+			if r.surveyed != nil && r.assembly.total != r.surveyed.rows {
+				return nil, r.named(errChanged)
+			}
 			return nil, io.EOF
 		}
 		if err != nil {
@@ -100,8 +103,16 @@ func (s *Stream) read() (*Table, error) {
 	}
 }
 
+// Schema returns the columns of the batches so far.
+func (s *Stream) Schema() *Schema {
+	if grown := s.reading.assembly.schema; grown != nil {
+		return grown
+	}
+	return s.reading.plan.options.Schema
+}
+
 // Report says what there is to say about the input so far; its hash is there
-// after the last batch.
+// after the last batch, or from the beginning if a first pass found the schema.
 func (s *Stream) Report() *Report { return s.reading.report() }
 
 // Close ends the reading, complete or not. The report stays.

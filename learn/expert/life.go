@@ -69,27 +69,40 @@ func (u *toldUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 	return m.ready(), nil
 }
 
-// ErrToldOthers is wrapped by Merge if the two models were told different
+// ErrToldOthers is wrapped by Merge if the models were told different
 // rules: what the rows of one say of the rules of the other is not known. Tell
 // each the other's rules first.
 var ErrToldOthers = errors.New("the two models were told different rules")
 
-// Merge returns the model of both models' rows. Both must have been told the
-// same rules, which count once.
-func (m *Told) Merge(ctx context.Context, other learn.Model) (learn.Model, error) {
+// Merge returns the model of all models' rows. All must have been told the same
+// rules, which count once.
+func (m *Told) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
 	inner, err := ability[learn.Merger](m, "be merged")
 	if err != nil {
 		return nil, err
 	}
-	o, ok := other.(*Told)
-	if !ok || !m.toldTheSame(o) {
-		return nil, fmt.Errorf("%w; tell each the other's rules first", ErrToldOthers)
+	within, told := make([]learn.Model, len(others)), make([]*Told, len(others))
+	for i, other := range others {
+		o, ok := other.(*Told)
+		if !ok || !m.toldTheSame(o) {
+			return nil, fmt.Errorf("%w; tell each the other's rules first", ErrToldOthers)
+		}
+		within[i], told[i] = o.inner, o
 	}
-	merged, err := inner.Merge(ctx, o.inner)
+	merged, err := inner.Merge(ctx, within...)
 	if err != nil {
 		return nil, err
 	}
-	// The other expert's order may be another: by name it is the same.
+	all := &Told{inner: merged, rules: m.rules, tallies: slices.Clone(m.tallies)}
+	for _, o := range told {
+		all.absorb(o)
+	}
+	return all.ready(), nil
+}
+
+// absorb adds the tallies of a model that was told the same rules, maybe in
+// another order.
+func (m *Told) absorb(o *Told) {
 	place := make([]int, len(o.rules))
 	taken := make([]bool, len(m.rules))
 	for i := range o.rules {
@@ -99,21 +112,19 @@ func (m *Told) Merge(ctx context.Context, other learn.Model) (learn.Model, error
 		}
 		taken[place[i]] = true
 	}
-	all := &Told{inner: merged, rules: m.rules, tallies: slices.Clone(m.tallies)}
 	for _, t := range o.tallies {
-		i := slices.IndexFunc(all.tallies, func(have *tally) bool { return have.source.ID == t.source.ID })
+		i := slices.IndexFunc(m.tallies, func(have *tally) bool { return have.source.ID == t.source.ID })
 		into := newTally(t.source)
 		if i >= 0 {
-			into = all.tallies[i].clone()
+			into = m.tallies[i].clone()
 		}
 		into.absorb(t, func(fired string) string { return placed(fired, place, m.width()) })
 		if i >= 0 {
-			all.tallies[i] = into
+			m.tallies[i] = into
 		} else {
-			all.tallies = append(all.tallies, into)
+			m.tallies = append(m.tallies, into)
 		}
 	}
-	return all.ready(), nil
 }
 
 func (r *toldRule) equal(o *toldRule) bool {

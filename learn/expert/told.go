@@ -211,7 +211,11 @@ type telling struct {
 }
 
 func (l *telling) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
-	if err := CheckTold(l.rules, task.Table.Schema, task.Target); err != nil {
+	target, err := task.Column()
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckTold(l.rules, task.Table.Schema, target); err != nil {
 		return nil, err
 	}
 	m, err := l.Learner.Learn(ctx, task)

@@ -63,7 +63,7 @@ func told(t testing.TB, learner string, tab *table.Table, source, rules string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := expert.Telling(l, parse(t, rules), learn.Source{ID: "expert"}).Learn(ctx, learn.Task{Table: tab, Target: 2, Source: learn.Source{ID: source}})
+	m, err := expert.Telling(l, parse(t, rules), learn.Source{ID: "expert"}).Learn(ctx, learn.Task{Table: tab, Source: learn.Source{ID: source}}.At(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func ExampleTell() {
 	schema := &table.Schema{Attributes: []table.Attribute{{Name: "fever", Values: []string{"high", "none"}}, {Name: "illness", Values: []string{"flu", "cold"}}}}
 	rows, _ := table.New(schema, []table.Column{{Codes: []int32{0, 0, 1, 1}}, {Codes: []int32{0, 1, 1, 1}}}, nil)
 	l, _ := learn.New("prior", nil)
-	m, _ := l.Learn(ctx, learn.Task{Table: rows, Target: 1})
+	m, _ := l.Learn(ctx, learn.Task{Table: rows}.At(1))
 	said, _ := rule.Parse("expert", []byte("IF fever = high THEN illness = flu WITH 0.9 WORTH 6"))
 	told, err := expert.Tell(ctx, m, said, learn.Source{ID: "expert"}, []learn.Learnt{{Table: rows}})
 	if err != nil {
@@ -169,12 +169,12 @@ func TestRefused(t *testing.T) {
 		"WHEN x (1) WORTH 2 EXPECT age ~ 3 ± 1":                      "WHEN",
 		"":                                                           "no rules",
 	} {
-		_, err := expert.Telling(l, parse(t, rules), learn.Source{}).Learn(ctx, learn.Task{Table: tab, Target: 2})
+		_, err := expert.Telling(l, parse(t, rules), learn.Source{}).Learn(ctx, learn.Task{Table: tab}.At(2))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, expected one with %q", rules, err, want)
 		}
 	}
-	m, _ := l.Learn(ctx, learn.Task{Table: tab, Target: 2, Source: learn.Source{ID: "a", Name: "a.csv"}})
+	m, _ := l.Learn(ctx, learn.Task{Table: tab, Source: learn.Source{ID: "a", Name: "a.csv"}}.At(2))
 	if _, err := expert.Tell(ctx, m, parse(t, "IF age > 3 THEN illness = flu WORTH 1"), learn.Source{}, nil); err == nil || !strings.Contains(err.Error(), "rows of a.csv") {
 		t.Errorf("rules weighed against no rows: %v", err)
 	}

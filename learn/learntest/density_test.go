@@ -24,7 +24,7 @@ func (counter) Learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case task.Target != learn.NoTarget:
+	case !task.NoTarget:
 		return nil, errors.New("counter takes no target")
 	case task.Table.Rows() == 0:
 		return nil, errors.New("there are no rows")

@@ -8,6 +8,8 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -38,7 +40,8 @@ func abilities(s *subject) error {
 		if m.Learner() != i.Name {
 			return fmt.Errorf("its model says it is of learner %q, not %q", m.Learner(), i.Name)
 		}
-		if want := task(v, t, "").Target; m.Target() != want {
+		task := task(v, t, "")
+		if want, err := task.Column(); err != nil || m.Target() != want {
 			return fmt.Errorf("the model's target is %d, expected %d", m.Target(), want)
 		}
 		if !slices.Equal(m.Schema().Names(), t.Schema.Names()) {
@@ -93,12 +96,16 @@ func unsupportedTargets(s *subject) error {
 		if _, err := s.learn(v, t, "a"); err == nil && !takes {
 			return fmt.Errorf("a task of %s is accepted", v)
 		}
-		for _, target := range []int{-2, len(t.Columns)} {
-			task := task(v, t, "a")
-			task.Target = target
-			if _, err := s.learnIn(context.Background(), task); err == nil {
-				return fmt.Errorf("target %d of %d columns is accepted", target, len(t.Columns))
-			}
+		if v == density || !takes {
+			continue
+		}
+		wrong := task(v, t, "a")
+		wrong.Target, wrong.NoTarget = targetName+"s", false
+		if _, err := s.learnIn(context.Background(), wrong); err == nil || !strings.Contains(err.Error(), strconv.Quote(targetName)) {
+			return fmt.Errorf("the target %q of a table with %q gives the error %v, which does not name the nearest column", wrong.Target, targetName, err)
+		}
+		if _, err := s.learnIn(context.Background(), learn.Task{Table: t}); err == nil {
+			return errors.New("a task that neither names a target nor says that there is none is accepted")
 		}
 	}
 	return nil

@@ -195,11 +195,11 @@ func (s *subject) learner() (learn.Learner, error) {
 
 // task returns the task of learning a table of this package.
 func task(v variant, t *table.Table, source string) learn.Task {
-	target := t.Schema.Index(targetName)
-	if v == density {
-		target = learn.NoTarget
+	task := learn.Task{Table: t, Source: learn.Source{ID: source, Name: source + ".csv"}, Seed: 7}
+	if task.NoTarget = v == density; !task.NoTarget {
+		task.Target = targetName
 	}
-	return learn.Task{Table: t, Target: target, Source: learn.Source{ID: source, Name: source + ".csv"}, Seed: 7}
+	return task
 }
 
 // learn learns a table.

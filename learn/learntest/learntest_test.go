@@ -163,7 +163,8 @@ func (m *spoiltModel) Explain(t *table.Table, row int) (*learn.Explanation, erro
 	return m.Model.(learn.Explainer).Explain(t, row)
 }
 
-func (m *spoiltModel) Merge(ctx context.Context, other learn.Model) (learn.Model, error) {
+func (m *spoiltModel) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
+	other := others[0]
 	switch o := other.(type) {
 	case *spoiltModel:
 		other = o.Model
@@ -173,7 +174,7 @@ func (m *spoiltModel) Merge(ctx context.Context, other learn.Model) (learn.Model
 	if m.s.merge != nil {
 		return m.s.wrap(m.s.merge(ctx, m.Model, other))
 	}
-	return m.s.wrap(m.Model.(learn.Merger).Merge(ctx, other))
+	return m.s.wrap(m.Model.(learn.Merger).Merge(ctx, append([]learn.Model{other}, others[1:]...)...))
 }
 
 func (m *spoiltModel) Sources() []learn.Source {
@@ -306,16 +307,16 @@ var breaches = []struct {
 	{law: "settings can be listed and set", what: "a setting without words", spoil: func(s *spoilt) { s.parameter = &undescribed{} }},
 	{law: "unsupported targets are refused", what: "learns a class whatever the target", spoil: func(s *spoilt) {
 		s.learn = func(ctx context.Context, task learn.Task, good learn.Learner) (learn.Model, error) {
-			if task.Target == learn.NoTarget {
-				task.Target = 0
+			if task.NoTarget {
+				task = task.At(0)
 			}
 			return good.Learn(ctx, task)
 		}
 	}},
 	{law: "unsupported targets are refused", what: "panics on a target that is no column", panics: true, prior: true, spoil: func(s *spoilt) {
 		s.learn = func(ctx context.Context, task learn.Task, good learn.Learner) (learn.Model, error) {
-			if task.Target != learn.NoTarget {
-				_ = task.Table.Schema.Attributes[task.Target]
+			if !task.NoTarget {
+				_ = task.Table.Schema.Attributes[task.Table.Schema.Index(task.Target)]
 			}
 			return good.Learn(ctx, task)
 		}
@@ -335,8 +336,9 @@ var breaches = []struct {
 	{law: "a table without targets is refused", what: "takes a missing class for the first", spoil: func(s *spoilt) {
 		s.learn = func(ctx context.Context, task learn.Task, good learn.Learner) (learn.Model, error) {
 			task.Table = copyTable(task.Table)
-			for r, code := range task.Table.Columns[task.Target].Codes {
-				task.Table.Columns[task.Target].Codes[r] = max(code, 0)
+			target := task.Table.Schema.Index(task.Target)
+			for r, code := range task.Table.Columns[target].Codes {
+				task.Table.Columns[target].Codes[r] = max(code, 0)
 			}
 			return good.Learn(ctx, task)
 		}

@@ -105,32 +105,33 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := checkTarget(task); err != nil {
+	target, err := task.Column()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkTarget(task.Table.Schema, target); err != nil {
 		return nil, err
 	}
 	if err := table.Distinct(task.Table.Schema); err != nil {
 		return nil, err
 	}
-	b := newBlock(task.Source, table.CopySchema(task.Table.Schema), task.Target)
+	b := newBlock(task.Source, table.CopySchema(task.Table.Schema), target)
 	if err := b.learn(ctx, task.Table); err != nil {
 		return nil, err
 	}
 	if sum(b.classes) == 0 {
-		return nil, fmt.Errorf("no row has a class: column %q is missing, or the weight 0, in all %d rows", task.Table.Schema.Attributes[task.Target].Name, task.Table.Rows())
+		return nil, fmt.Errorf("no row has a class: column %q is missing, or the weight 0, in all %d rows", task.Target, task.Table.Rows())
 	}
 	return newModel(s, []*block{b}, nil, &bundle.Shelf[*block]{})
 }
 
 // checkTarget refuses tasks without a nominal target, and says who takes them.
-func checkTarget(task learn.Task) error {
-	attributes := task.Table.Schema.Attributes
+func checkTarget(s *table.Schema, target int) error {
 	switch {
-	case task.Target == learn.NoTarget:
+	case target == learn.NoTarget:
 		return fmt.Errorf("bayes predicts a class and needs a target column%s", others(func(t learn.Takes) bool { return t.Density }))
-	case task.Target < 0 || task.Target >= len(attributes):
-		return fmt.Errorf("target column %d is not one of the table's %d columns", task.Target+1, len(attributes))
-	case attributes[task.Target].Kind != table.Nominal:
-		return fmt.Errorf("bayes predicts classes, but target %q is numeric; read it as nominal%s", attributes[task.Target].Name, others(func(t learn.Takes) bool { return t.Regression }))
+	case s.Attributes[target].Kind != table.Nominal:
+		return fmt.Errorf("bayes predicts classes, but target %q is numeric; read it as nominal%s", s.Attributes[target].Name, others(func(t learn.Takes) bool { return t.Regression }))
 	}
 	return nil
 }

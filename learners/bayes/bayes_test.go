@@ -26,7 +26,7 @@ func Example() {
 		return
 	}
 	ctx := context.Background()
-	m, err := new(Learner).Learn(ctx, learn.Task{Table: patients, Target: 1, Source: learn.Source{ID: "monday"}})
+	m, err := new(Learner).Learn(ctx, learn.Task{Table: patients, Source: learn.Source{ID: "monday"}}.At(1))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -85,13 +85,13 @@ func TestErrors(t *testing.T) {
 		learner Learner
 		task    learn.Task
 	}{
-		`target "price" is numeric; read it as nominal`: {task: learn.Task{Table: numeric, Target: 0}},
-		"needs a target column":                         {task: learn.Task{Table: tab, Target: learn.NoTarget}},
-		"is not one of the table's 5 columns":           {task: learn.Task{Table: tab, Target: 5}},
-		"setting m=-1: expected a number from 0":        {learner: Learner{M: &minus}, task: learn.Task{Table: tab, Target: 4}},
-		"setting prior-m=-1":                            {learner: Learner{PriorM: -1}, task: learn.Task{Table: tab, Target: 4}},
-		"weights of the rows add up to":                 {task: learn.Task{Table: heavy, Target: 4}},
-		`the value "x" twice`:                           {task: learn.Task{Table: double, Target: 4}},
+		`target "price" is numeric; read it as nominal`: {task: learn.Task{Table: numeric}.At(0)},
+		"needs a target column":                         {task: learn.Task{Table: tab, NoTarget: true}},
+		`is not a column of the table; did you mean`:    {task: learn.Task{Table: tab, Target: tab.Schema.Attributes[4].Name + "s"}},
+		"setting m=-1: expected a number from 0":        {learner: Learner{M: &minus}, task: learn.Task{Table: tab}.At(4)},
+		"setting prior-m=-1":                            {learner: Learner{PriorM: -1}, task: learn.Task{Table: tab}.At(4)},
+		"weights of the rows add up to":                 {task: learn.Task{Table: heavy}.At(4)},
+		`the value "x" twice`:                           {task: learn.Task{Table: double}.At(4)},
 	} {
 		m, err := c.learner.Learn(context.Background(), c.task)
 		if err == nil || m != nil || !strings.Contains(err.Error(), says) {
@@ -124,7 +124,7 @@ func TestErrors(t *testing.T) {
 // A numeric target is refused with the names of those who take it.
 func TestErrorNamesOthers(t *testing.T) {
 	learn.Register(learn.Info{Name: "a learner of numbers", Takes: learn.Takes{Regression: true}})
-	_, err := new(Learner).Learn(context.Background(), learn.Task{Table: numbers(t, []float64{1}, []int32{0}, "a"), Target: 0})
+	_, err := new(Learner).Learn(context.Background(), learn.Task{Table: numbers(t, []float64{1}, []int32{0}, "a")}.At(0))
 	if err == nil || !strings.Contains(err.Error(), "or use a learner that takes it: a learner of numbers") {
 		t.Errorf("error %v", err)
 	}
@@ -176,7 +176,7 @@ func TestDeclared(t *testing.T) {
 		}
 	}
 	prior := 3.0
-	model, err := (&Learner{PriorM: prior}).Learn(context.Background(), learn.Task{Table: tab, Target: 1})
+	model, err := (&Learner{PriorM: prior}).Learn(context.Background(), learn.Task{Table: tab}.At(1))
 	if err != nil {
 		t.Fatal(err)
 	}

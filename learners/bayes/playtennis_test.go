@@ -71,7 +71,7 @@ func tennis(t testing.TB) *table.Table { return nominal(t, tennisNames, playTenn
 func fit(t testing.TB, tab *table.Table, worth float64) *Model {
 	t.Helper()
 	l := &Learner{M: &worth}
-	model, err := l.Learn(context.Background(), learn.Task{Table: tab, Target: len(tab.Columns) - 1, Source: learn.Source{ID: "a"}})
+	model, err := l.Learn(context.Background(), learn.Task{Table: tab, Source: learn.Source{ID: "a"}}.At(len(tab.Columns)-1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func tabulate(rows []row, known *table.Schema) *table.Table {
 
 func learnRows(t *rapid.T, rows []row, source string, m float64) *Model {
 	l := &Learner{M: &m}
-	model, err := l.Learn(context.Background(), learn.Task{Table: tabulate(rows, nil), Target: 2, Source: learn.Source{ID: source}})
+	model, err := l.Learn(context.Background(), learn.Task{Table: tabulate(rows, nil), Source: learn.Source{ID: source}}.At(2))
 	if err != nil {
 		t.Fatal(err)
 	}

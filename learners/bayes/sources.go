@@ -19,37 +19,34 @@ func (m *Model) Sources() []learn.Source {
 	return sources
 }
 
-// Merge returns the model of both models' rows. A source that both learnt
+// Merge returns the model of all models' rows. A source that several learnt
 // counts as often as they learnt it.
-func (m *Model) Merge(ctx context.Context, other learn.Model) (learn.Model, error) {
+func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	o, ok := other.(*Model)
-	if !ok {
-		return nil, fmt.Errorf("a bayes model cannot be merged with a model of learner %s", other.Learner())
-	}
-	if m.settings != o.settings {
-		return nil, fmt.Errorf("models learnt with different settings cannot be merged: m=%v prior-m=%v and m=%v prior-m=%v", m.settings.M, m.settings.PriorM, o.settings.M, o.settings.PriorM)
-	}
-	if m.class().Name != o.class().Name {
-		return nil, fmt.Errorf("models of different targets cannot be merged: %q and %q", m.class().Name, o.class().Name)
-	}
-	blocks := slices.Clone(m.blocks)
-	for _, b := range o.blocks {
-		i := slices.IndexFunc(blocks, func(a *block) bool { return a.source.ID == b.source.ID })
-		if i < 0 {
-			blocks = append(blocks, b)
-			continue
+	var more []*block
+	for _, other := range others {
+		o, ok := other.(*Model)
+		if !ok {
+			return nil, fmt.Errorf("a bayes model cannot be merged with a model of learner %s", other.Learner())
 		}
-		joined, err := join(blocks[i], b)
-		if err != nil {
-			return nil, err
+		if m.settings != o.settings {
+			return nil, fmt.Errorf("models learnt with different settings cannot be merged: m=%v prior-m=%v and m=%v prior-m=%v", m.settings.M, m.settings.PriorM, o.settings.M, o.settings.PriorM)
 		}
-		blocks[i] = joined
+		if m.class().Name != o.class().Name {
+			return nil, fmt.Errorf("models of different targets cannot be merged: %q and %q", m.class().Name, o.class().Name)
+		}
+		more = append(more, o.blocks...)
+	}
+	blocks, err := learn.With(m.blocks, sourceOf, join, more...)
+	if err != nil {
+		return nil, err
 	}
 	return newModel(m.settings, blocks, nil, m.written)
 }
+
+func sourceOf(b *block) learn.Source { return b.source }
 
 // join returns the block of the rows of two.
 func join(a, b *block) (*block, error) {
@@ -68,7 +65,7 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	blocks, err := learn.Without(m.blocks, func(b *block) learn.Source { return b.source }, ids...)
+	blocks, err := learn.Without(m.blocks, sourceOf, ids...)
 	if err != nil {
 		return nil, err
 	}

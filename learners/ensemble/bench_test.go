@@ -38,7 +38,7 @@ func BenchmarkPool(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		m, err := l.Learn(background, learn.Task{Table: rows.Slice(0, 500), Target: 2, Seed: 1})
+		m, err := l.Learn(background, learn.Task{Table: rows.Slice(0, 500), Seed: 1}.At(2))
 		if err != nil {
 			b.Fatal(err)
 		}

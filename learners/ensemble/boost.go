@@ -142,7 +142,7 @@ func (s *study) candidate(ctx context.Context, seed uint64) (*candidate, error) 
 	t := s.rows.Select(rows)
 	t.Weights = times
 	var err error
-	if c.model, err = s.base.Learn(ctx, learn.Task{Table: t, Target: s.target, Source: s.source, Seed: seed}); err != nil {
+	if c.model, err = s.base.Learn(ctx, learn.Task{Table: t, Source: s.source, Seed: seed}.At(s.target)); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.settings.Base, err)
 	}
 	if c.said, err = say(ctx, c.model, s.rows); err != nil {

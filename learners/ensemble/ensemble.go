@@ -223,10 +223,14 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
 	}
-	if err := checkTask(Name, task.Table, task.Target); err != nil {
+	target, err := task.Column()
+	if err != nil {
 		return nil, err
 	}
-	g := (&kept.Rows{}).Gather(task.Source, task.Target, nil)
+	if err := checkTask(Name, task.Table, target); err != nil {
+		return nil, err
+	}
+	g := (&kept.Rows{}).Gather(task.Source, target, nil)
 	if err := g.Add(ctx, task.Table); err != nil {
 		return nil, err
 	}
@@ -234,7 +238,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	m, err := (&Model{settings: s, seed: task.Seed, crowd: crowd{target: task.Target}}).next(ctx, task.Source, own)
+	m, err := (&Model{settings: s, seed: task.Seed, crowd: crowd{target: target}}).next(ctx, task.Source, own)
 	if err != nil {
 		return nil, err // not a model that is nil
 	}
@@ -246,8 +250,6 @@ func checkTask(name string, t *table.Table, target int) error {
 	switch {
 	case target == learn.NoTarget:
 		return fmt.Errorf("%s predicts a column; name it as the target", name)
-	case target < 0 || target >= len(t.Schema.Attributes):
-		return fmt.Errorf("the target is column %d of a table of %d", target+1, len(t.Schema.Attributes))
 	case t.Schema.Attributes[target].Kind == table.Numeric:
 		return fmt.Errorf("%s predicts classes; the target %q is a number", name, t.Schema.Attributes[target].Name)
 	}

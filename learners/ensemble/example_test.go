@@ -24,7 +24,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	m, err := l.Learn(ctx, learn.Task{Table: old, Target: 2, Source: learn.Source{ID: "1", Name: "old"}, Seed: 1})
+	m, err := l.Learn(ctx, learn.Task{Table: old, Source: learn.Source{ID: "1", Name: "old"}, Seed: 1}.At(2))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -90,7 +90,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	ctx := f.Context()
 	for _, l := range []learn.Learner{&Learner{Base: "tree", Members: 2}, &MajorityLearner{Members: "tree"}} {
-		m, err := l.Learn(ctx, learn.Task{Table: rows, Target: 1, Seed: 1})
+		m, err := l.Learn(ctx, learn.Task{Table: rows, Seed: 1}.At(1))
 		if err != nil {
 			f.Fatal(err)
 		}

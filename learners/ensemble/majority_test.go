@@ -143,7 +143,7 @@ func TestPools(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := l.Learn(background, learn.Task{Table: rows, Target: 2, Source: source(1), Seed: 1})
+		m, err := l.Learn(background, learn.Task{Table: rows, Source: source(1), Seed: 1}.At(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestPoolsAreHonest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := l.Learn(background, learn.Task{Table: rows, Target: target, Source: source(1), Seed: 1})
+		m, err := l.Learn(background, learn.Task{Table: rows, Source: source(1), Seed: 1}.At(target))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func TestOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := l.Learn(background, learn.Task{Table: rows, Target: 2, Seed: 1})
+		m, err := l.Learn(background, learn.Task{Table: rows, Seed: 1}.At(2))
 		if err != nil {
 			t.Fatal(err)
 		}

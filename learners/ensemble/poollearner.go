@@ -172,9 +172,13 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", o.name, err)
 	}
-	numeric := task.Target >= 0 && task.Target < len(task.Table.Schema.Attributes) && task.Table.Schema.Attributes[task.Target].Kind == table.Numeric
+	target, err := task.Column()
+	if err != nil {
+		return nil, err
+	}
+	numeric := target != learn.NoTarget && task.Table.Schema.Attributes[target].Kind == table.Numeric
 	if !numeric || o.name != CommitteeName {
-		if err := checkTask(o.name, task.Table, task.Target); err != nil {
+		if err := checkTask(o.name, task.Table, target); err != nil {
 			return nil, err
 		}
 	}
@@ -182,7 +186,7 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.name, err)
 	}
-	g := (&kept.Rows{}).Gather(task.Source, task.Target, nil)
+	g := (&kept.Rows{}).Gather(task.Source, target, nil)
 	if err := g.Add(ctx, task.Table); err != nil {
 		return nil, err
 	}
@@ -191,7 +195,7 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 		return nil, err
 	}
 	m := &Pool{name: o.name, names: names, rows: weightOf(rows, nil), score: Majority{Beta: o.beta, Mistakes: make([]float64, len(names))}, credit: make([]float64, len(names))}
-	m.schema, m.target = rows.Schema, task.Target
+	m.schema, m.target = rows.Schema, target
 	parts, err := o.parts(ctx, rows, task.Seed)
 	if err != nil {
 		return nil, err
@@ -210,7 +214,7 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 		}
 		if err == nil {
 			quiet := learn.WithProgress(ctx, func(float64) {})
-			models[i], err = l.Learn(quiet, learn.Task{Table: own, Target: task.Target, Source: task.Source, Seed: mix(task.Seed, uint64(member))})
+			models[i], err = l.Learn(quiet, learn.Task{Table: own, Source: task.Source, Seed: mix(task.Seed, uint64(member))}.At(target))
 		}
 		if err != nil {
 			errs[i] = fmt.Errorf("%s: %w", names[member], err)

@@ -63,7 +63,7 @@ func TestRulesOfRuleNetworks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := l.Learn(background, learn.Task{Table: rows, Target: rows.Schema.Index("class"), Source: source(1), Seed: 1})
+	m, err := l.Learn(background, learn.Task{Table: rows, Target: "class", Source: source(1), Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

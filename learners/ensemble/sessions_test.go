@@ -79,7 +79,7 @@ func first(t testing.TB, rows *table.Table, seed int, settings map[string]string
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := l.Learn(background, learn.Task{Table: rows, Target: len(rows.Columns) - 1, Source: source(1), Seed: uint64(seed)})
+	m, err := l.Learn(background, learn.Task{Table: rows, Source: source(1), Seed: uint64(seed)}.At(len(rows.Columns)-1))
 	if err != nil {
 		t.Fatal(err)
 	}

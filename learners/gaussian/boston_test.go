@@ -60,7 +60,7 @@ func testUnitsCurve(t *testing.T, start string) {
 	for division := range divisions {
 		for f := range folds {
 			training, test := fold(all, f, division+1)
-			points, err := (&Learner{Units: 30, Start: start, Reference: all}).Curve(context.Background(), learn.Task{Table: training, Target: learn.NoTarget, Seed: 10*division + uint64(f)}, test)
+			points, err := (&Learner{Units: 30, Start: start, Reference: all}).Curve(context.Background(), learn.Task{Table: training, NoTarget: true, Seed: 10*division + uint64(f)}, test)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +178,7 @@ func TestKnowledgeWithFewRows(t *testing.T) {
 			training, test := fold(all, f, 1)
 			training = training.Slice(0, rows)
 			for knowledge, worth := range map[string]float64{"map": 9, "mixture": 50, "teacher": 100, "": 0} {
-				task := learn.Task{Table: training, Target: learn.NoTarget, Seed: uint64(f)}
+				task := learn.Task{Table: training, NoTarget: true, Seed: uint64(f)}
 				if worth > 0 {
 					task.Rules = wealthy(worth)
 				}
@@ -205,7 +205,7 @@ func TestSimplerRules(t *testing.T) {
 	for f := range folds {
 		training, test := fold(all, f, 1)
 		l := &Learner{Units: 3, Reference: all}
-		points, err := l.NormalCurve(context.Background(), learn.Task{Table: training, Target: learn.NoTarget, Seed: uint64(f)}, UnitFromNormal, test)
+		points, err := l.NormalCurve(context.Background(), learn.Task{Table: training, NoTarget: true, Seed: uint64(f)}, UnitFromNormal, test)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestSimplerRules(t *testing.T) {
 			t.Fatalf("%d points for 42 conclusions", len(points))
 		}
 		cost += (points[10].Held[0] - points[0].Held[0]) / float64(folds)
-		points, err = l.InputCurve(context.Background(), learn.Task{Table: training, Target: target, Seed: uint64(f)}, test)
+		points, err = l.InputCurve(context.Background(), learn.Task{Table: training, Seed: uint64(f)}.At(target), test)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestImpute(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: holes, Target: learn.NoTarget, Seed: uint64(seed)})
+		m, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: holes, NoTarget: true, Seed: uint64(seed)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,7 +295,7 @@ func TestUpdateIsBounded(t *testing.T) {
 	for seed := range uint64(5) {
 		rows := all.Select(rand.New(rand.NewPCG(seed, 6)).Perm(all.Rows()))
 		learnt := func(from *table.Table, source string) learn.Model {
-			m, err := (&Learner{}).Learn(ctx, learn.Task{Table: from, Target: learn.NoTarget, Seed: seed, Source: learn.Source{ID: source}})
+			m, err := (&Learner{}).Learn(ctx, learn.Task{Table: from, NoTarget: true, Seed: seed, Source: learn.Source{ID: source}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -344,7 +344,7 @@ func TestThreeViews(t *testing.T) {
 		{&Learner{}, nil}, {&Learner{Units: 3, Normal: 10}, nil}, {&Learner{Units: 40}, nil}, {&Learner{Units: 3, Inputs: 4}, nil}, {&Learner{Tune: 20}, nil},
 		{&Learner{Default: 4}, half}, {&Learner{Knowledge: "map"}, half}, {&Learner{Knowledge: "teacher"}, half}, {&Learner{Knowledge: "start", Iterations: 3}, half},
 	} {
-		m, err := c.l.Learn(ctx, learn.Task{Table: all, Target: target, Seed: 1, Rules: c.rules})
+		m, err := c.l.Learn(ctx, learn.Task{Table: all, Seed: 1, Rules: c.rules}.At(target))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -424,7 +424,7 @@ func TestSettings(t *testing.T) {
 		{Units: 3, Inputs: 3}, {Units: 12, Size: "validation"}, {Units: 10, From: 16, Pruning: "centres"}, {Units: 10, From: 16},
 		{Units: 6, Tune: 50}, {Start: "kmeans"}, {Default: 5},
 	} {
-		m, err := l.Learn(ctx, learn.Task{Table: all, Target: target, Seed: 1})
+		m, err := l.Learn(ctx, learn.Task{Table: all, Seed: 1}.At(target))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -454,7 +454,7 @@ func BenchmarkLearnBoston(b *testing.B) {
 	all := boston(b)
 	b.ReportAllocs()
 	for range b.N {
-		if _, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: all, Target: learn.NoTarget, Seed: 1}); err != nil {
+		if _, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: all, NoTarget: true, Seed: 1}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -89,7 +89,7 @@ func (l *Learner) NormalCurve(ctx context.Context, task learn.Task, divergence D
 // each, until none is left. Likelihoods are those of the target given the
 // inputs.
 func (l *Learner) InputCurve(ctx context.Context, task learn.Task, held ...*table.Table) ([]Point, error) {
-	if task.Target == learn.NoTarget {
+	if task.NoTarget {
 		return nil, fmt.Errorf("inputs are removed for a target; name the column to predict")
 	}
 	if l.Covariance == "full" {

@@ -394,7 +394,7 @@ func BenchmarkPredictFull(b *testing.B) { benchmarkPredict(b, "full") }
 // others.
 func benchmarkPredict(b *testing.B, covariance string) {
 	rows := clusters(200_000, 14)
-	m, err := (&Learner{Starts: 1, Iterations: 5, Covariance: covariance}).Learn(context.Background(), learn.Task{Table: rows.Slice(0, 20000), Target: 13, Seed: 1})
+	m, err := (&Learner{Starts: 1, Iterations: 5, Covariance: covariance}).Learn(context.Background(), learn.Task{Table: rows.Slice(0, 20000), Seed: 1}.At(13))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -415,7 +415,7 @@ func benchmarkPredict(b *testing.B, covariance string) {
 
 func BenchmarkUpdateRow(b *testing.B) {
 	rows := clusters(20_000, 14)
-	m, err := (&Learner{Starts: 1, Iterations: 5}).Learn(context.Background(), learn.Task{Table: rows, Target: learn.NoTarget, Seed: 1})
+	m, err := (&Learner{Starts: 1, Iterations: 5}).Learn(context.Background(), learn.Task{Table: rows, NoTarget: true, Seed: 1})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -441,7 +441,7 @@ func benchmarkLearn(b *testing.B, rows int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	task := learn.Task{Table: t, Target: t.Schema.Index(info.Target), Seed: 1}
+	task := learn.Task{Table: t, Seed: 1, Target: info.Target}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
@@ -540,7 +540,7 @@ func TestCores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := (&Learner{Iterations: 3}).Learn(ctx, learn.Task{Table: rows, Target: rows.Schema.Index(info.Target), Seed: 1})
+		m, err := (&Learner{Iterations: 3}).Learn(ctx, learn.Task{Table: rows, Seed: 1, Target: info.Target})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	m, err := (&gaussian.Learner{Units: 8}).Learn(ctx, learn.Task{Table: boston, Target: learn.NoTarget, Seed: 1})
+	m, err := (&gaussian.Learner{Units: 8}).Learn(ctx, learn.Task{Table: boston, NoTarget: true, Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -26,7 +26,7 @@ func parse(t *testing.T, text string) *rule.Base {
 func TestIncrementalMixture(t *testing.T) {
 	ctx := context.Background()
 	all := boston(t)
-	task := learn.Task{Table: all, Target: learn.NoTarget, Seed: 1, Source: learn.Source{ID: "a"}, Expert: learn.Source{ID: "e", Name: "expert.rules"}}
+	task := learn.Task{Table: all, NoTarget: true, Seed: 1, Source: learn.Source{ID: "a"}, Expert: learn.Source{ID: "e", Name: "expert.rules"}}
 	data, err := (&Learner{}).Learn(ctx, task)
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestMerge(t *testing.T) {
 	ctx := context.Background()
 	all := boston(t)
 	learnt := func(rows *table.Table, source string) learn.Model {
-		m, err := (&Learner{Floor: new(1e-6)}).Learn(ctx, learn.Task{Table: rows, Target: learn.NoTarget, Seed: 1, Source: learn.Source{ID: source}})
+		m, err := (&Learner{Floor: new(1e-6)}).Learn(ctx, learn.Task{Table: rows, NoTarget: true, Seed: 1, Source: learn.Source{ID: source}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestMerge(t *testing.T) {
 		}
 	}
 	// An update with units of its own is the merge.
-	first, err := (&Learner{Update: "add"}).Learn(ctx, learn.Task{Table: all.Slice(0, 200), Target: learn.NoTarget, Seed: 1, Source: learn.Source{ID: "a"}})
+	first, err := (&Learner{Update: "add"}).Learn(ctx, learn.Task{Table: all.Slice(0, 200), NoTarget: true, Seed: 1, Source: learn.Source{ID: "a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ WHEN odd (0.5) WORTH 40 EXPECT lstat ~ 6 sd ± 0.1 sd AND medv ~ 90 ± 1
 		{&Learner{Knowledge: "teacher"}, 20, 2}, {&Learner{Knowledge: "start", Iterations: 5}, 0, 1},
 		{&Learner{Units: 3, Covariance: "full"}, 20, 2}, {&Learner{Knowledge: "map", Covariance: "full"}, 20, 2}, {&Learner{Units: 3, Knowledge: "teacher", Covariance: "full", Default: 3}, 20, 2},
 	} {
-		m, err := c.l.Learn(ctx, learn.Task{Table: all, Target: learn.NoTarget, Seed: 1, Rules: rules, Expert: learn.Source{ID: "e", Name: "e.rules"}})
+		m, err := c.l.Learn(ctx, learn.Task{Table: all, NoTarget: true, Seed: 1, Rules: rules, Expert: learn.Source{ID: "e", Name: "e.rules"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestStandingMoves(t *testing.T) {
 	ctx := context.Background()
 	few := numbers(t, []float64{1, 2})
 	rules := parse(t, "WHEN a (1) WORTH 30 EXPECT x0 ~ 100 ± 1")
-	m, err := (&Learner{Floor: new(1e-3)}).Learn(ctx, learn.Task{Table: few, Target: learn.NoTarget, Source: learn.Source{ID: "rows"}})
+	m, err := (&Learner{Floor: new(1e-3)}).Learn(ctx, learn.Task{Table: few, NoTarget: true, Source: learn.Source{ID: "rows"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ WHEN low (0.5) WORTH 30 EXPECT n = {x 0.9, y 0.1} AND a ~ 0 ± 1
 WHEN high (0.5) WORTH 30 EXPECT n = {z 1} AND a ~ 4 ± 1
 `)
 	for _, knowledge := range []string{"mixture", "map", "teacher", "start"} {
-		m, err := (&Learner{Units: 6, Knowledge: knowledge}).Learn(context.Background(), learn.Task{Table: rows, Target: 2, Seed: 1, Rules: rules, Expert: learn.Source{ID: "e"}})
+		m, err := (&Learner{Units: 6, Knowledge: knowledge}).Learn(context.Background(), learn.Task{Table: rows, Seed: 1, Rules: rules, Expert: learn.Source{ID: "e"}}.At(2))
 		if err != nil {
 			t.Fatalf("%s: %v", knowledge, err)
 		}
@@ -293,7 +293,7 @@ func TestWrongRules(t *testing.T) {
 		"-1":                            narrow,
 		"worth 0 cases":                 parse(t, "WHEN x (1) WORTH 0 EXPECT rm ~ 6 ± 1"),
 	} {
-		_, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: all, Target: learn.NoTarget, Rules: base})
+		_, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: all, NoTarget: true, Rules: base})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %v, expected one line with %q", err, want)
 		}

@@ -20,6 +20,7 @@ import (
 type fit struct {
 	*settings
 	task    learn.Task
+	target  int       // the column, or learn.NoTarget
 	rows    []int     // that have a weight and, if there is one, a target
 	columns []overall // over these rows
 	expert  *expert   // nil without rules
@@ -27,15 +28,16 @@ type fit struct {
 }
 
 func newFit(ctx context.Context, s *settings, task learn.Task, reference *table.Table) (*fit, error) {
-	f := &fit{settings: s, task: task, random: rand.New(rand.NewPCG(task.Seed, 0x6761757373))}
-	t := task.Table
-	if task.Target != learn.NoTarget && (task.Target < 0 || task.Target >= len(t.Columns)) {
-		return nil, fmt.Errorf("target column %d is not one of the table's %d columns", task.Target+1, len(t.Columns))
+	target, err := task.Column()
+	if err != nil {
+		return nil, err
 	}
-	if s.Inputs > 0 && task.Target == learn.NoTarget {
+	f := &fit{settings: s, task: task, target: target, random: rand.New(rand.NewPCG(task.Seed, 0x6761757373))}
+	t := task.Table
+	if s.Inputs > 0 && target == learn.NoTarget {
 		return nil, fmt.Errorf("setting inputs=%d: without a target all columns are alike; name the one to predict", s.Inputs)
 	}
-	if s.Tune > 0 && (task.Target == learn.NoTarget || t.Schema.Attributes[task.Target].Kind == table.Nominal) {
+	if s.Tune > 0 && (target == learn.NoTarget || t.Schema.Attributes[target].Kind == table.Nominal) {
 		return nil, fmt.Errorf("setting tune=%d: only the error of a numeric target can be tuned", s.Tune)
 	}
 	if len(t.Columns) == 0 {
@@ -52,15 +54,14 @@ func newFit(ctx context.Context, s *settings, task learn.Task, reference *table.
 		}
 	}
 	if len(f.rows) == 0 {
-		if task.Target == learn.NoTarget {
+		if target == learn.NoTarget {
 			return nil, fmt.Errorf("there is no row to learn from: all %d weigh 0", t.Rows())
 		}
-		return nil, fmt.Errorf("no row has a target: column %q is missing, or the weight 0, in all %d rows", t.Schema.Attributes[task.Target].Name, t.Rows())
+		return nil, fmt.Errorf("no row has a target: column %q is missing, or the weight 0, in all %d rows", task.Target, t.Rows())
 	}
 	if total > moment.MaxWeight {
 		return nil, fmt.Errorf("the weights of the rows add up to %g; scale them to a sum below %g", total, float64(moment.MaxWeight))
 	}
-	var err error
 	if reference == nil {
 		f.columns, err = measure(ctx, t, f.rows)
 	} else if err = table.Fits(t.Schema, reference); err == nil {
@@ -77,10 +78,10 @@ func newFit(ctx context.Context, s *settings, task learn.Task, reference *table.
 
 // hasTarget reports whether a row can be learnt from.
 func (f *fit) hasTarget(row int) bool {
-	if f.task.Target == learn.NoTarget {
+	if f.target == learn.NoTarget {
 		return true
 	}
-	c := &f.task.Table.Columns[f.task.Target]
+	c := &f.task.Table.Columns[f.target]
 	if c.Codes != nil {
 		return c.Codes[row] >= 0
 	}
@@ -91,7 +92,7 @@ func (f *fit) hasTarget(row int) bool {
 // starts from, and the choice of inputs, ask for one mixture in which the
 // class is a column.
 func (f *fit) apart() bool {
-	if f.task.Target == learn.NoTarget || f.task.Table.Schema.Attributes[f.task.Target].Kind != table.Nominal {
+	if f.target == learn.NoTarget || f.task.Table.Schema.Attributes[f.target].Kind != table.Nominal {
 		return false
 	}
 	return f.Inputs == 0 && !f.expert.guides()
@@ -111,13 +112,13 @@ func (f *fit) groups() []group {
 	if !f.apart() {
 		return []group{{class: -1, rows: f.rows, taught: taught.all(), units: f.Units}}
 	}
-	codes := f.task.Table.Columns[f.task.Target].Codes
-	byClass := make([]group, len(f.task.Table.Schema.Attributes[f.task.Target].Values))
+	codes := f.task.Table.Columns[f.target].Codes
+	byClass := make([]group, len(f.task.Table.Schema.Attributes[f.target].Values))
 	for _, r := range f.rows {
 		byClass[codes[r]].rows = append(byClass[codes[r]].rows, r)
 	}
 	for _, r := range taught.all() {
-		if c := taught.Columns[f.task.Target].Codes[r]; c >= 0 {
+		if c := taught.Columns[f.target].Codes[r]; c >= 0 {
 			byClass[c].taught = append(byClass[c].taught, r)
 		}
 	}
@@ -135,14 +136,14 @@ func (f *fit) groups() []group {
 // if there is an expert, the expert's.
 func (f *fit) learn(ctx context.Context, report func(float64)) ([]*block, error) {
 	schema := table.CopySchema(f.task.Table.Schema)
-	data := &block{source: f.task.Source, schema: schema, target: f.task.Target, columns: f.columns}
-	expert := f.expert.block(schema, f.task.Target)
+	data := &block{source: f.task.Source, schema: schema, target: f.target, columns: f.columns}
+	expert := f.expert.block(schema, f.target)
 	if f.expert != nil && expert == nil { // its rules are where EM begins, no more
 		data.said, data.expert = f.expert.shares(schema), f.expert.source
 	}
 	without := -1
 	if f.apart() {
-		without = f.task.Target
+		without = f.target
 	}
 	shape := newShape(schema, f.columns, without)
 	shape.full = f.Covariance == "full"
@@ -292,10 +293,10 @@ func (f *fit) mixture(ctx context.Context, s *sample, units int, report func(flo
 // targetColumn returns where the target stands among the mixture's columns,
 // numeric before nominal.
 func (f *fit) targetColumn(m *mixture) int {
-	if j := slices.Index(m.numeric, f.task.Target); j >= 0 {
+	if j := slices.Index(m.numeric, f.target); j >= 0 {
 		return j
 	}
-	return len(m.numeric) + slices.Index(m.nominal, f.task.Target)
+	return len(m.numeric) + slices.Index(m.nominal, f.target)
 }
 
 // describe names the units of a mixture, the largest first.
@@ -313,7 +314,7 @@ func (f *fit) describe(m *mixture, class int) []unit {
 		u.name = fmt.Sprintf("u%d", place+1)
 		if class >= 0 {
 			u.class = int32(class)
-			u.name = f.task.Table.Schema.Attributes[f.task.Target].Values[class]
+			u.name = f.task.Table.Schema.Attributes[f.target].Values[class]
 			if place > 0 {
 				u.name = fmt.Sprintf("%s %d", u.name, place+1)
 			}

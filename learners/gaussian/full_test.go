@@ -237,7 +237,7 @@ func TestFullConditioning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := (&Learner{Units: 1, Covariance: "full", Floor: new(1e-6)}).Learn(context.Background(), learn.Task{Table: rows, Target: learn.NoTarget, Seed: 1})
+		m, err := (&Learner{Units: 1, Covariance: "full", Floor: new(1e-6)}).Learn(context.Background(), learn.Task{Table: rows, NoTarget: true, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +308,7 @@ func TestFullOnBoston(t *testing.T) {
 	all := boston(t)
 	target := all.Schema.Index("medv")
 	rmse := func(l *Learner) float64 {
-		m, err := l.Learn(ctx, learn.Task{Table: all, Target: target, Seed: 1})
+		m, err := l.Learn(ctx, learn.Task{Table: all, Seed: 1}.At(target))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,7 +342,7 @@ func TestFullSources(t *testing.T) {
 	rows := correlated(rand.New(rand.NewPCG(3, 3)), 600, 4, 0.1)
 	l := &Learner{Units: 2, Covariance: "full"}
 	learnt := func(from *table.Table, source string) learn.Model {
-		m, err := l.Learn(ctx, learn.Task{Table: from, Target: learn.NoTarget, Seed: 1, Source: learn.Source{ID: source}})
+		m, err := l.Learn(ctx, learn.Task{Table: from, NoTarget: true, Seed: 1, Source: learn.Source{ID: source}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -396,7 +396,7 @@ func TestFullSources(t *testing.T) {
 
 func mustLearn(t *testing.T, l *Learner, rows *table.Table) learn.Model {
 	t.Helper()
-	m, err := l.Learn(context.Background(), learn.Task{Table: rows, Target: learn.NoTarget, Seed: 1})
+	m, err := l.Learn(context.Background(), learn.Task{Table: rows, NoTarget: true, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

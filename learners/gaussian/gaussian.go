@@ -263,5 +263,5 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	return newModel(s, task.Target != learn.NoTarget, blocks)
+	return newModel(s, !task.NoTarget, blocks)
 }

@@ -68,7 +68,7 @@ func TestOddTables(t *testing.T) {
 
 func testOddTable(t *testing.T, name string, rows *table.Table, l *Learner, target int) {
 	ctx := context.Background()
-	m, err := l.Learn(ctx, learn.Task{Table: rows, Target: target, Seed: 1})
+	m, err := l.Learn(ctx, learn.Task{Table: rows, Seed: 1}.At(target))
 	if err != nil {
 		if target == 0 && name == "nothing known" && strings.Contains(err.Error(), "no row has a target") {
 			return
@@ -119,7 +119,7 @@ func TestWrongSettings(t *testing.T) {
 		"units=-1": {Units: -1}, "floor=-1": {Floor: new(-1.0)}, "m=-1": {M: new(-1.0)}, "start=x": {Start: "x"}, "knowledge=x": {Knowledge: "x"},
 		"inputs=2: without a target": {Inputs: 2}, "tune=5: only the error": {Tune: 5}, "default=-2": {Default: -2}, "iterations=-3": {Iterations: -3},
 	} {
-		_, err := l.Learn(context.Background(), learn.Task{Table: rows, Target: learn.NoTarget})
+		_, err := l.Learn(context.Background(), learn.Task{Table: rows, NoTarget: true})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected one with %q", err, want)
 		}
@@ -137,7 +137,7 @@ func TestAskTwoPeaks(t *testing.T) {
 		y = append(y, float64(10*h)+random.NormFloat64())
 	}
 	rows := numbers(t, x, y)
-	m, err := (&Learner{Units: 2, Floor: new(0.01)}).Learn(context.Background(), learn.Task{Table: rows, Target: learn.NoTarget, Seed: 1})
+	m, err := (&Learner{Units: 2, Floor: new(0.01)}).Learn(context.Background(), learn.Task{Table: rows, NoTarget: true, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestAskTwoPeaks(t *testing.T) {
 
 func TestPictures(t *testing.T) {
 	all := boston(t)
-	m, err := (&Learner{Units: 3}).Learn(context.Background(), learn.Task{Table: all, Target: learn.NoTarget, Seed: 1})
+	m, err := (&Learner{Units: 3}).Learn(context.Background(), learn.Task{Table: all, NoTarget: true, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,21 +179,21 @@ func TestPictures(t *testing.T) {
 	if _, err := m.(*Model).Ovals(0, 14, nil); err == nil {
 		t.Error("a column that is not there is drawn")
 	}
-	points, err := (&Learner{Units: 5}).Curve(context.Background(), learn.Task{Table: all, Target: learn.NoTarget, Seed: 1}, all)
+	points, err := (&Learner{Units: 5}).Curve(context.Background(), learn.Task{Table: all, NoTarget: true, Seed: 1}, all)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c := CurveChart("Boston", "units", points); len(c.Series) != 2 || c.SVG(&picture) != nil {
 		t.Errorf("%d series, and a picture of %d bytes", len(c.Series), picture.Len())
 	}
-	sizes, err := (&Learner{Units: 2, Starts: 1}).CurveInFolds(context.Background(), "units", learn.Task{Table: all.Slice(0, 60), Target: learn.NoTarget, Seed: 1}, 3)
+	sizes, err := (&Learner{Units: 2, Starts: 1}).CurveInFolds(context.Background(), "units", learn.Task{Table: all.Slice(0, 60), NoTarget: true, Seed: 1}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if unseen := sizes.Series[1]; len(unseen.X) != 6 || !(unseen.Low[0] < unseen.Y[0]) {
 		t.Errorf("unseen rows: %+v", unseen)
 	}
-	if _, err := (&Learner{}).CurveInFolds(context.Background(), "units", learn.Task{Table: all.Slice(0, 5), Target: learn.NoTarget}, 3); err == nil {
+	if _, err := (&Learner{}).CurveInFolds(context.Background(), "units", learn.Task{Table: all.Slice(0, 5), NoTarget: true}, 3); err == nil {
 		t.Error("five rows are cut into three folds")
 	}
 }
@@ -209,7 +209,7 @@ func TestHundredsOfColumns(t *testing.T) {
 	}
 	columns[0][7] = 1e9
 	rows := numbers(t, columns...)
-	m, err := (&Learner{Units: 5}).Learn(context.Background(), learn.Task{Table: rows, Target: 5, Seed: 1})
+	m, err := (&Learner{Units: 5}).Learn(context.Background(), learn.Task{Table: rows, Seed: 1}.At(5))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestHundredsOfColumns(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	rows := mixed(rand.New(rand.NewPCG(4, 4)), 60, 0.1)
-	m, err := (&Learner{Units: 3}).Learn(context.Background(), learn.Task{Table: rows, Target: 2, Seed: 1, Source: learn.Source{ID: "a"}})
+	m, err := (&Learner{Units: 3}).Learn(context.Background(), learn.Task{Table: rows, Seed: 1, Source: learn.Source{ID: "a"}}.At(2))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(parts[0].Data, parts[1].Data)
-	m, err = (&Learner{Units: 2, Covariance: "full", Default: 3}).Learn(context.Background(), learn.Task{Table: rows, Target: 1, Seed: 1, Source: learn.Source{ID: "a"}})
+	m, err = (&Learner{Units: 2, Covariance: "full", Default: 3}).Learn(context.Background(), learn.Task{Table: rows, Seed: 1, Source: learn.Source{ID: "a"}}.At(1))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestStartsOfDifferentSizes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for seed := range uint64(60) {
 		some := votes.Select(random.Perm(votes.Rows())[:150])
-		task := learn.Task{Table: some, Target: votes.Schema.Index(set.Target), Seed: seed}
+		task := learn.Task{Table: some, Target: set.Target, Seed: seed}
 		if _, err := (&Learner{}).Learn(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
@@ -307,7 +307,7 @@ func TestExperienceOfNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := (&Learner{Units: 1}).Learn(context.Background(), learn.Task{Table: rows, Target: learn.NoTarget, Seed: 1})
+	m, err := (&Learner{Units: 1}).Learn(context.Background(), learn.Task{Table: rows, NoTarget: true, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +338,7 @@ func TestExperienceOfNames(t *testing.T) {
 func TestUpdatesOfManySources(t *testing.T) {
 	rows := clusters(40_000, 6)
 	ctx := context.Background()
-	m, err := (&Learner{Starts: 1, Iterations: 5}).Learn(ctx, learn.Task{Table: rows.Slice(0, 1000), Target: learn.NoTarget, Seed: 1})
+	m, err := (&Learner{Starts: 1, Iterations: 5}).Learn(ctx, learn.Task{Table: rows.Slice(0, 1000), NoTarget: true, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func fire(net *draw.Units, t *table.Table, row int) map[string]float64 {
 func TestNetworkOfBasisFunctions(t *testing.T) {
 	rows := mixedTable(t)
 	for target, a := range rows.Schema.Attributes {
-		m, err := (&Learner{Units: 6, Iterations: 30}).Learn(context.Background(), learn.Task{Table: rows, Target: target, Seed: 1})
+		m, err := (&Learner{Units: 6, Iterations: 30}).Learn(context.Background(), learn.Task{Table: rows, Seed: 1}.At(target))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -109,7 +109,7 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 			}
 		}
 	}
-	f := fit{task: learn.Task{Table: t, Target: u.block.target}}
+	f := fit{task: learn.Task{Table: t}, target: u.block.target}
 	k := len(u.places)
 	logs := make([]float64, k)
 	var at, units, fresh []int
@@ -236,7 +236,7 @@ func (u *update) learnFresh(ctx context.Context) (*block, error) {
 	h := fnv.New64a()
 	h.Write([]byte(u.block.source.ID))
 	s := u.model.settings
-	f, err := newFit(ctx, &s, learn.Task{Table: all, Target: u.block.target, Source: u.block.source, Seed: h.Sum64()}, nil)
+	f, err := newFit(ctx, &s, learn.Task{Table: all, Source: u.block.source, Seed: h.Sum64()}.At(u.block.target), nil)
 	if err != nil {
 		return nil, err
 	}

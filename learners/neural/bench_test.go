@@ -75,7 +75,7 @@ func BenchmarkEpoch(b *testing.B) {
 	b.Run("learn", func(b *testing.B) {
 		for range b.N {
 			l := &Learner{Hidden: "100", Batch: 128, Epochs: 1, Validation: &nothing}
-			if _, err := l.Learn(context.Background(), learn.Task{Table: t, Target: inputs}); err != nil {
+			if _, err := l.Learn(context.Background(), learn.Task{Table: t}.At(inputs)); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -90,7 +90,7 @@ func BenchmarkSmall(b *testing.B) {
 	b.ReportAllocs()
 	for range b.N {
 		l := &Learner{Hidden: "20", Epochs: 100, Patience: 100, Validation: &nothing}
-		if _, err := l.Learn(context.Background(), learn.Task{Table: t, Target: 10}); err != nil {
+		if _, err := l.Learn(context.Background(), learn.Task{Table: t}.At(10)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -99,7 +99,7 @@ func BenchmarkSmall(b *testing.B) {
 
 func BenchmarkPredict(b *testing.B) {
 	t := randomTable(b, 10000, 20, 3)
-	m, err := (&Learner{Epochs: 2}).Learn(context.Background(), learn.Task{Table: t, Target: 20})
+	m, err := (&Learner{Epochs: 2}).Learn(context.Background(), learn.Task{Table: t}.At(20))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func BenchmarkUpdateRow(b *testing.B) {
 	ctx := context.Background()
 	for _, rows := range []int{1000, 100_000} {
 		t := randomTable(b, rows, 20, 3)
-		m, err := (&Learner{Epochs: 1}).Learn(ctx, learn.Task{Table: t, Target: 20})
+		m, err := (&Learner{Epochs: 1}).Learn(ctx, learn.Task{Table: t}.At(20))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func ExampleLearner() {
 		fmt.Println(err)
 		return
 	}
-	m, err := (&neural.Learner{Hidden: "10"}).Learn(context.Background(), learn.Task{Table: parts, Target: 2, Seed: 1})
+	m, err := (&neural.Learner{Hidden: "10"}).Learn(context.Background(), learn.Task{Table: parts, Seed: 1}.At(2))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -17,7 +17,7 @@ func TestVectorsChangeNothing(t *testing.T) {
 	var models [][]byte
 	for _, v := range []bool{true, false} {
 		vectors = v
-		m, err := (&Learner{Hidden: "20,9", Epochs: 5}).Learn(context.Background(), learn.Task{Table: randomTable(t, 300, 10, 3), Target: 10, Seed: 3})
+		m, err := (&Learner{Hidden: "20,9", Epochs: 5}).Learn(context.Background(), learn.Task{Table: randomTable(t, 300, 10, 3), Seed: 3}.At(10))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,13 +81,17 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
 	}
-	if err := checkTask(task.Table, task.Target); err != nil {
+	target, err := task.Column()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkTask(task.Table, target); err != nil {
 		return nil, err
 	}
 	if err := table.Distinct(task.Table.Schema); err != nil {
 		return nil, err
 	}
-	gathering := (&kept.Rows{}).Gather(task.Source, task.Target, nil)
+	gathering := (&kept.Rows{}).Gather(task.Source, target, nil)
 	if err := gathering.Add(ctx, task.Table); err != nil {
 		return nil, err
 	}
@@ -95,7 +99,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{settings: s, seed: task.Seed, schema: t.Schema, target: task.Target}
+	m := &Model{settings: s, seed: task.Seed, schema: t.Schema, target: target}
 	if err := m.fitEncoding(ctx, t); err != nil {
 		return nil, err
 	}
@@ -122,11 +126,8 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 
 // checkTask refuses what cannot be learnt.
 func checkTask(t *table.Table, target int) error {
-	switch {
-	case target == learn.NoTarget:
+	if target == learn.NoTarget {
 		return fmt.Errorf("%s predicts a column; name it as the target", Name)
-	case target < 0 || target >= len(t.Schema.Attributes):
-		return fmt.Errorf("the target is column %d of a table of %d", target+1, len(t.Schema.Attributes))
 	}
 	if t.Schema.Attributes[target].Kind == table.Numeric {
 		for r, y := range t.Columns[target].Floats {

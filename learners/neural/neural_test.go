@@ -84,7 +84,7 @@ func TestRegression(t *testing.T) {
 	for _, l := range []*Learner{{}, {Committee: 3}, {Activation: "tanh", Hidden: "20,10"}} {
 		worst, mean := 0.0, 0.0
 		for seed := range uint64(5) {
-			m, err := l.Learn(context.Background(), learn.Task{Table: function(t, 1000, 10+seed), Target: 2, Seed: seed})
+			m, err := l.Learn(context.Background(), learn.Task{Table: function(t, 1000, 10+seed), Seed: seed}.At(2))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestSettingsLearn(t *testing.T) {
 		{Optimiser: "lbfgs"}, {Optimiser: "cg"}, {Optimiser: "momentum"}, {Schedule: "cosine"}, {Folds: 4}, {Prune: .5},
 		{Optimiser: "lbfgs", Folds: 3, Prune: .3}, {Optimiser: "cg", Validation: new(float64), Epochs: 100},
 	} {
-		m, err := l.Learn(context.Background(), learn.Task{Table: train, Target: 2, Seed: 1})
+		m, err := l.Learn(context.Background(), learn.Task{Table: train, Seed: 1}.At(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestSchedule(t *testing.T) {
 // those of the column that says nothing go first. Updates leave them dropped.
 func TestPrune(t *testing.T) {
 	l := &Learner{Hidden: "8", Activation: "tanh", Prune: .5}
-	learnt, err := l.Learn(context.Background(), learn.Task{Table: function(t, 600, 33), Target: 2, Seed: 1})
+	learnt, err := l.Learn(context.Background(), learn.Task{Table: function(t, 600, 33), Seed: 1}.At(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestPrune(t *testing.T) {
 // error, others as they are, at the least error.
 func TestSaliencesOfDense(t *testing.T) {
 	nothing := 0.0
-	m, err := (&Learner{Hidden: "0", Optimiser: "lbfgs", Decay: &nothing, Validation: &nothing}).Learn(context.Background(), learn.Task{Table: function(t, 200, 35), Target: 2, Seed: 1})
+	m, err := (&Learner{Hidden: "0", Optimiser: "lbfgs", Decay: &nothing, Validation: &nothing}).Learn(context.Background(), learn.Task{Table: function(t, 200, 35), Seed: 1}.At(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestSaliencesOfDense(t *testing.T) {
 // What units look for and what they say can be drawn.
 func TestPortraits(t *testing.T) {
 	data := function(t, 100, 36)
-	m, err := (&Learner{Hidden: "3", Activation: "sigmoid"}).Learn(context.Background(), learn.Task{Table: data, Target: 2, Seed: 1})
+	m, err := (&Learner{Hidden: "3", Activation: "sigmoid"}).Learn(context.Background(), learn.Task{Table: data, Seed: 1}.At(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestPortraits(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	flat, err := (&Learner{Hidden: "0"}).Learn(context.Background(), learn.Task{Table: data, Target: 2, Seed: 1})
+	flat, err := (&Learner{Hidden: "0"}).Learn(context.Background(), learn.Task{Table: data, Seed: 1}.At(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestPortraits(t *testing.T) {
 func TestUpdateHelps(t *testing.T) {
 	all, test := function(t, 1200, 3), function(t, 1000, 4)
 	learnt := func(rows *table.Table) learn.Model {
-		m, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: rows, Target: 2, Seed: 1})
+		m, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: rows, Seed: 1}.At(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +296,7 @@ func TestFewRowsNudge(t *testing.T) {
 		}
 	}
 	for _, optimiser := range []string{"adam", "momentum", "lbfgs"} {
-		before, err := (&Learner{Optimiser: optimiser}).Learn(context.Background(), learn.Task{Table: data.Select(learnt), Target: target, Seed: 1})
+		before, err := (&Learner{Optimiser: optimiser}).Learn(context.Background(), learn.Task{Table: data.Select(learnt), Seed: 1}.At(target))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -365,7 +365,7 @@ func TestNudgesStaySmall(t *testing.T) {
 	} {
 		first := data.Slice(0, 300)
 		first.Weights = slices.Repeat([]float64{c.worth}, 300)
-		m, err := (&Learner{Hidden: c.hidden, Epochs: 10}).Learn(context.Background(), learn.Task{Table: first, Target: 2, Seed: 1})
+		m, err := (&Learner{Hidden: c.hidden, Epochs: 10}).Learn(context.Background(), learn.Task{Table: first, Seed: 1}.At(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -414,7 +414,7 @@ func TestUpdateWithNewClass(t *testing.T) {
 	known.Attributes[target].Values = known.Attributes[target].Values[:2]
 	first := data.Select(two)
 	first.Schema = known
-	m, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: first, Target: target, Seed: 1})
+	m, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: first, Seed: 1}.At(target))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -471,12 +471,12 @@ func TestSettingsRefused(t *testing.T) {
 		"restarts 2 with":  {Folds: 3, Restarts: 2},
 		"prune 2":          {Prune: 2},
 	} {
-		if _, err := l.Learn(context.Background(), learn.Task{Table: t1, Target: 2}); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := l.Learn(context.Background(), learn.Task{Table: t1}.At(2)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: error %v, want one that says %q", *l, err, says)
 		}
 	}
 	t1.Columns[2].Floats[3] = math.Inf(1)
-	if _, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: t1, Target: 2}); err == nil || !strings.Contains(err.Error(), "row 4") {
+	if _, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: t1}.At(2)); err == nil || !strings.Contains(err.Error(), "row 4") {
 		t.Errorf("an infinite target: %v", err)
 	}
 }
@@ -486,7 +486,7 @@ func TestDivergence(t *testing.T) {
 	data := function(t, 200, 6)
 	for _, validation := range []float64{0, .2} {
 		l := &Learner{Optimiser: "momentum", Rate: 1e6, Epochs: 20, Validation: &validation}
-		m, err := l.Learn(context.Background(), learn.Task{Table: data, Target: 2, Seed: 1})
+		m, err := l.Learn(context.Background(), learn.Task{Table: data, Seed: 1}.At(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -498,7 +498,7 @@ func TestDivergence(t *testing.T) {
 
 // The drawing has the columns, units and classes that people know.
 func TestGraph(t *testing.T) {
-	m, err := (&Learner{Hidden: "3"}).Learn(context.Background(), learn.Task{Table: function(t, 100, 7), Target: 2, Seed: 1})
+	m, err := (&Learner{Hidden: "3"}).Learn(context.Background(), learn.Task{Table: function(t, 100, 7), Seed: 1}.At(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -517,7 +517,7 @@ func TestGraph(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	m, err := (&Learner{Hidden: "2", Epochs: 1}).Learn(context.Background(), learn.Task{Table: function(f, 20, 8), Target: 2})
+	m, err := (&Learner{Hidden: "2", Epochs: 1}).Learn(context.Background(), learn.Task{Table: function(f, 20, 8)}.At(2))
 	if err != nil {
 		f.Fatal(err)
 	}

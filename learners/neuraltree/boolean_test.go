@@ -25,7 +25,7 @@ func load(t testing.TB, name string) (*table.Table, int) {
 
 func learnTable(t testing.TB, l *Learner, tab *table.Table, target int, seed uint64) *Model {
 	t.Helper()
-	m, err := l.Learn(context.Background(), learn.Task{Table: tab, Target: target, Seed: seed})
+	m, err := l.Learn(context.Background(), learn.Task{Table: tab, Seed: seed}.At(target))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	m, err := (&neuraltree.Learner{}).Learn(ctx, learn.Task{Table: t, Target: t.Schema.Index(set.Target), Seed: 1})
+	m, err := (&neuraltree.Learner{}).Learn(ctx, learn.Task{Table: t, Seed: 1, Target: set.Target})
 	if err != nil {
 		fmt.Println(err)
 		return

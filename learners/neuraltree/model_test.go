@@ -417,12 +417,12 @@ func TestSettingsRefused(t *testing.T) {
 		"margin=-1":                       {Margin: ptr(-1.0)},
 		"m=-1":                            {M: ptr(-1.0)},
 	} {
-		_, err := l.Learn(context.Background(), learn.Task{Table: tab, Target: target})
+		_, err := l.Learn(context.Background(), learn.Task{Table: tab}.At(target))
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, expected one that says %q", err, says)
 		}
 	}
-	if _, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: tab, Target: 0}); err == nil || !strings.Contains(err.Error(), "is numeric") {
+	if _, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: tab}.At(0)); err == nil || !strings.Contains(err.Error(), "is numeric") {
 		t.Errorf("a numeric target: %v", err)
 	}
 }

@@ -149,14 +149,18 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	if task.Target < 0 || task.Target >= len(task.Table.Schema.Attributes) {
+	target, err := task.Column()
+	if err != nil {
+		return nil, err
+	}
+	if target == learn.NoTarget {
 		return nil, fmt.Errorf("%s needs a column to predict; name one of %s", Name, strings.Join(task.Table.Schema.Names(), ", "))
 	}
-	a := &task.Table.Schema.Attributes[task.Target]
+	a := &task.Table.Schema.Attributes[target]
 	if a.Kind != table.Nominal {
 		return nil, fmt.Errorf("target %q is numeric, and %s learns classes; read it as nominal, or use a learner of numbers", a.Name, Name)
 	}
-	gathering := (&kept.Rows{}).Gather(task.Source, task.Target, nil)
+	gathering := (&kept.Rows{}).Gather(task.Source, target, nil)
 	if err := gathering.Add(ctx, task.Table); err != nil {
 		return nil, err
 	}

@@ -44,22 +44,22 @@ var _ learn.Learner = (*Learner)(nil)
 
 // Learn returns the model of the task's rows.
 func (*Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
-	attributes := task.Table.Schema.Attributes
-	if task.Target == learn.NoTarget {
-		return nil, fmt.Errorf("prior predicts one column and needs a target")
+	target, err := task.Column()
+	if err != nil {
+		return nil, err
 	}
-	if task.Target < 0 || task.Target >= len(attributes) {
-		return nil, fmt.Errorf("target column %d is not one of the table's %d columns", task.Target+1, len(attributes))
+	if target == learn.NoTarget {
+		return nil, fmt.Errorf("prior predicts one column and needs a target")
 	}
 	if err := table.Distinct(task.Table.Schema); err != nil {
 		return nil, err
 	}
-	b := newBlock(task.Source, table.CopySchema(task.Table.Schema), task.Target)
+	b := newBlock(task.Source, table.CopySchema(task.Table.Schema), target)
 	if err := b.learn(ctx, task.Table); err != nil {
 		return nil, err
 	}
 	if b.rows() == 0 {
-		return nil, fmt.Errorf("no row has a target: column %q is missing, or the weight 0, in all %d rows", attributes[task.Target].Name, task.Table.Rows())
+		return nil, fmt.Errorf("no row has a target: column %q is missing, or the weight 0, in all %d rows", task.Target, task.Table.Rows())
 	}
 	return newModel([]*block{b}, &bundle.Shelf[*block]{})
 }

@@ -21,7 +21,7 @@ func Example() {
 		return
 	}
 	for target := range schema.Attributes {
-		m, err := new(Learner).Learn(context.Background(), learn.Task{Table: houses, Target: target})
+		m, err := new(Learner).Learn(context.Background(), learn.Task{Table: houses}.At(target))
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -63,7 +63,7 @@ func names(t testing.TB, codes []int32, values ...string) *table.Table {
 
 func fit(t testing.TB, tab *table.Table, source string) *Model {
 	t.Helper()
-	m, err := new(Learner).Learn(context.Background(), learn.Task{Table: tab, Source: learn.Source{ID: source}})
+	m, err := new(Learner).Learn(context.Background(), learn.Task{Table: tab, Target: "x", Source: learn.Source{ID: source}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,12 +106,13 @@ func TestHugeNumbers(t *testing.T) {
 func TestErrors(t *testing.T) {
 	heavy := numbers(t, []float64{1e308, 1e308}, 1, 2)
 	for says, task := range map[string]learn.Task{
-		"needs a target":                        {Table: heavy, Target: learn.NoTarget},
-		"is not one of the table's 1 columns":   {Table: heavy, Target: 1},
-		"the weights of the rows add up to":     {Table: heavy},
-		`target "x" is infinite in row 2`:       {Table: numbers(t, nil, 1, math.Inf(1))},
-		"no row has a target":                   {Table: numbers(t, nil, math.NaN())},
-		`the value "a" twice in its dictionary`: {Table: names(t, []int32{0}, "a", "a")},
+		"needs a target":                        {Table: heavy, NoTarget: true},
+		`"y" is not a column of the table`:      {Table: heavy, Target: "y"},
+		"names no target":                       {Table: heavy},
+		"the weights of the rows add up to":     {Table: heavy, Target: "x"},
+		`target "x" is infinite in row 2`:       {Table: numbers(t, nil, 1, math.Inf(1)), Target: "x"},
+		"no row has a target":                   {Table: numbers(t, nil, math.NaN()), Target: "x"},
+		`the value "a" twice in its dictionary`: {Table: names(t, []int32{0}, "a", "a"), Target: "x"},
 	} {
 		if m, err := new(Learner).Learn(context.Background(), task); err == nil || m != nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)
@@ -154,7 +155,7 @@ func TestSourcesAddUp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := new(Learner).Learn(ctx, learn.Task{Table: tab, Source: learn.Source{ID: source}})
+			m, err := new(Learner).Learn(ctx, learn.Task{Table: tab, Target: "x", Source: learn.Source{ID: source}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,36 +19,42 @@ func (m *Model) Sources() []learn.Source {
 	return sources
 }
 
-// Merge returns the model of both models' rows. A source that both learnt
+// Merge returns the model of all models' rows. A source that several learnt
 // counts as often as they learnt it.
-func (m *Model) Merge(ctx context.Context, other learn.Model) (learn.Model, error) {
+func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	o, ok := other.(*Model)
-	if !ok {
-		return nil, fmt.Errorf("a prior model cannot be merged with a model of learner %s", other.Learner())
-	}
-	if a, b := m.total.attribute(), o.total.attribute(); a.Name != b.Name || a.Kind != b.Kind {
-		return nil, fmt.Errorf("models of different targets cannot be merged: %q (%v) and %q (%v)", a.Name, a.Kind, b.Name, b.Kind)
-	}
-	blocks := slices.Clone(m.blocks)
-	for _, b := range o.blocks {
-		i := slices.IndexFunc(blocks, func(a *block) bool { return a.source.ID == b.source.ID })
-		if i < 0 {
-			blocks = append(blocks, b)
-			continue
+	var more []*block
+	for _, other := range others {
+		o, ok := other.(*Model)
+		if !ok {
+			return nil, fmt.Errorf("a prior model cannot be merged with a model of learner %s", other.Learner())
 		}
-		schema, err := table.Union(blocks[i].schema, b.schema)
-		if err != nil {
-			return nil, err
+		if a, b := m.total.attribute(), o.total.attribute(); a.Name != b.Name || a.Kind != b.Kind {
+			return nil, fmt.Errorf("models of different targets cannot be merged: %q (%v) and %q (%v)", a.Name, a.Kind, b.Name, b.Kind)
 		}
-		both := newBlock(b.source, schema, schema.Index(b.attribute().Name))
-		both.absorb(blocks[i])
-		both.absorb(b)
-		blocks[i] = both
+		more = append(more, o.blocks...)
+	}
+	blocks, err := learn.With(m.blocks, sourceOf, join, more...)
+	if err != nil {
+		return nil, err
 	}
 	return newModel(blocks, m.written)
+}
+
+func sourceOf(b *block) learn.Source { return b.source }
+
+// join returns the block of the rows of two.
+func join(a, b *block) (*block, error) {
+	schema, err := table.Union(a.schema, b.schema)
+	if err != nil {
+		return nil, err
+	}
+	both := newBlock(b.source, schema, schema.Index(b.attribute().Name))
+	both.absorb(a)
+	both.absorb(b)
+	return both, nil
 }
 
 // Forget returns the model of the other sources' rows.
@@ -56,7 +62,7 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	blocks, err := learn.Without(m.blocks, func(b *block) learn.Source { return b.source }, ids...)
+	blocks, err := learn.Without(m.blocks, sourceOf, ids...)
 	if err != nil {
 		return nil, err
 	}

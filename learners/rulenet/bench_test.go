@@ -57,7 +57,7 @@ func learnOrFail(tb testing.TB, t *table.Table, target int, settings map[string]
 	if err != nil {
 		tb.Fatal(err)
 	}
-	m, err := l.Learn(context.Background(), learn.Task{Table: t, Target: target, Source: learn.Source{ID: "a"}, Seed: 1})
+	m, err := l.Learn(context.Background(), learn.Task{Table: t, Source: learn.Source{ID: "a"}, Seed: 1}.At(target))
 	if err != nil {
 		tb.Fatal(err)
 	}

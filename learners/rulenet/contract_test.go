@@ -58,7 +58,7 @@ func TestSavedWithoutRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := l.Learn(context.Background(), learn.Task{Table: votes, Target: votes.Schema.Index(set.Target), Seed: 1})
+	m, err := l.Learn(context.Background(), learn.Task{Table: votes, Seed: 1, Target: set.Target})
 	if err != nil {
 		t.Fatal(err)
 	}

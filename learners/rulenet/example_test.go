@@ -18,7 +18,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	l := &rulenet.Learner{}
-	m, err := l.Learn(ctx, learn.Task{Table: votes, Target: votes.Schema.Index(set.Target), Seed: 1})
+	m, err := l.Learn(ctx, learn.Task{Table: votes, Seed: 1, Target: set.Target})
 	if err != nil {
 		log.Fatal(err)
 	}

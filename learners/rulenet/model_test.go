@@ -89,7 +89,7 @@ func learnDrawn(t *rapid.T, from *table.Table, target int, source string, settin
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := l.Learn(background, learn.Task{Table: from, Target: target, Source: learn.Source{ID: source}, Seed: 5})
+	m, err := l.Learn(background, learn.Task{Table: from, Source: learn.Source{ID: source}, Seed: 5}.At(target))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,7 +402,7 @@ func TestSampleOfTemplates(t *testing.T) {
 		t.Fatal(err)
 	}
 	l, _ := learn.New(Name, map[string]string{"templates": "few"})
-	if _, err := l.Learn(background, learn.Task{Table: rows, Target: target}); err == nil {
+	if _, err := l.Learn(background, learn.Task{Table: rows}.At(target)); err == nil {
 		t.Error("templates=few is accepted")
 	}
 }
@@ -552,7 +552,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Learn(background, learn.Task{Table: votes, Target: target}); err == nil {
+		if _, err := l.Learn(background, learn.Task{Table: votes}.At(target)); err == nil {
 			t.Errorf("settings %v are accepted", bad)
 		}
 	}
@@ -569,7 +569,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		m, err := l.Learn(background, learn.Task{Table: votes.Slice(0, 60), Target: votes.Schema.Index(set.Target)})
+		m, err := l.Learn(background, learn.Task{Table: votes.Slice(0, 60), Target: set.Target})
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -260,14 +260,18 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
+	target, err := task.Column()
+	if err != nil {
+		return nil, err
+	}
 	attributes := task.Table.Schema.Attributes
 	switch {
-	case task.Target < 0 || task.Target >= len(attributes):
+	case target == learn.NoTarget:
 		return nil, fmt.Errorf("rulenet predicts a class and needs a column to predict; name one of %s", strings.Join(task.Table.Schema.Names(), ", "))
-	case attributes[task.Target].Kind != table.Nominal:
-		return nil, fmt.Errorf("rulenet predicts classes, but target %q is numeric; read it as nominal, or use a learner for numbers", attributes[task.Target].Name)
+	case attributes[target].Kind != table.Nominal:
+		return nil, fmt.Errorf("rulenet predicts classes, but target %q is numeric; read it as nominal, or use a learner for numbers", attributes[target].Name)
 	}
-	gathering := (&kept.Rows{}).Gather(task.Source, task.Target, nil)
+	gathering := (&kept.Rows{}).Gather(task.Source, target, nil)
 	if err := gathering.Add(ctx, task.Table); err != nil {
 		return nil, err
 	}
@@ -275,7 +279,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	m, err := learnRows(ctx, rows, attributes[task.Target].Name, task.Seed, s)
+	m, err := learnRows(ctx, rows, attributes[target].Name, task.Seed, s)
 	if err != nil {
 		return nil, err
 	}

@@ -30,8 +30,8 @@ func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 }
 
 // Merge returns the rule network of all models' rows.
-func (m *Model) Merge(ctx context.Context, other learn.Model) (learn.Model, error) {
-	return kept.Merge(ctx, m, other)
+func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
+	return kept.Merge(ctx, m, others...)
 }
 
 // Kept returns the rows that the rule network was learnt from, nil if it keeps none.

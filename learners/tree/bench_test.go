@@ -57,7 +57,7 @@ func benchmarkLearn(b *testing.B, rows int, l Learner) {
 	t := mixed(rows)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := l.Learn(context.Background(), learn.Task{Table: t, Target: 20, Seed: 1}); err != nil {
+		if _, err := l.Learn(context.Background(), learn.Task{Table: t, Seed: 1}.At(20)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -20,11 +20,12 @@ type compact struct {
 
 	nodes  []step
 	branch []int32   // nominal tests: for each value, which child
-	stat   []float64 // size numbers a node
+	stat   []float64 // size numbers a node, or with many classes those of few
+	few    *few      // nil: each node has numbers of all classes
 	known  []float64 // of a node: the weight of rows whose cell the parent's test could read
 
 	share  []float64 // of a node: its part of a row whose cell is missing
-	answer []float64 // of a node: class probabilities, or mean and deviation
+	answer []float64 // of a node: class probabilities, or mean and deviation; as stat
 }
 
 // step is a node of a compact tree.
@@ -58,6 +59,9 @@ func flatten(root *node, x *examples, s *settings, labels []string) *compact {
 		}
 		c.nodes = append(c.nodes, st)
 		c.stat = append(c.stat, nd.stat...)
+		if nd.classes != nil {
+			c.few = c.few.grow(nd.classes)
+		}
 		c.known = append(c.known, nd.known)
 	}
 	c.derive(s, labels)
@@ -90,9 +94,12 @@ func (c *compact) derive(s *settings, labels []string) {
 			}
 		}
 	}
-	if c.classes > 0 {
+	switch {
+	case c.few != nil:
+		c.estimateFew(s.M, labels)
+	case c.classes > 0:
 		c.estimate(s.M, labels)
-	} else {
+	default:
 		c.average(s.M)
 	}
 }
@@ -262,7 +269,7 @@ func (c *compact) walk(i int, columns []table.Column, row int) int {
 func (c *compact) classify(columns []table.Column, row int, p []float64) {
 	i := c.walk(0, columns, row)
 	if c.nodes[i].col == leaf {
-		copy(p, c.answer[i*c.classes:(i+1)*c.classes])
+		c.probabilities(i, p)
 		return
 	}
 	clear(p)
@@ -273,9 +280,7 @@ func (c *compact) classify(columns []table.Column, row int, p []float64) {
 func (c *compact) spread(i int, w float64, columns []table.Column, row int, p []float64) {
 	i = c.walk(i, columns, row)
 	if c.nodes[i].col == leaf {
-		for k, q := range c.answer[i*c.classes : (i+1)*c.classes] {
-			p[k] += w * q
-		}
+		c.mix(i, w, p)
 		return
 	}
 	for k, kids := c.kids(i).from, c.kids(i); k < kids.to; k++ {
@@ -283,6 +288,52 @@ func (c *compact) spread(i int, w float64, columns []table.Column, row int, p []
 			c.spread(k, w*c.share[k], columns, row, p)
 		}
 	}
+}
+
+// probabilities fills p with a node's.
+func (c *compact) probabilities(i int, p []float64) {
+	if c.few != nil {
+		clear(p)
+		c.mix(i, 1, p)
+		return
+	}
+	copy(p, c.answer[i*c.classes:(i+1)*c.classes])
+}
+
+// mix adds a node's probabilities, w times.
+func (c *compact) mix(i int, w float64, p []float64) {
+	if c.few != nil {
+		c.few.mix(i, w, c.answer, p)
+		return
+	}
+	for k, q := range c.answer[i*c.classes : (i+1)*c.classes] {
+		p[k] += w * q
+	}
+}
+
+// weight returns the weight of a node's rows.
+func (c *compact) weight(i int) float64 {
+	if c.classes == 0 {
+		return c.stat[3*i]
+	}
+	_, stat := c.weights(i)
+	return sum(stat)
+}
+
+// weights returns the weights of a node's classes; classes is nil where they
+// are all there are.
+func (c *compact) weights(i int) (classes []int32, stat []float64) {
+	if c.few != nil {
+		return c.few.classes[c.few.from[i]:c.few.from[i+1]], c.stat[c.few.from[i]:c.few.from[i+1]]
+	}
+	return nil, c.stat[i*c.size : (i+1)*c.size]
+}
+
+// weightOf returns the weight of a class in a node.
+func (c *compact) weightOf(i, class int) float64 {
+	classes, stat := c.weights(i)
+	nd := node{classes: classes, stat: stat}
+	return nd.of(int32(class))
 }
 
 // quantile is the standard normal distance that 95 % of draws stay within.

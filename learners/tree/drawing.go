@@ -23,10 +23,11 @@ func (m *Model) Graph() (*draw.Graph, error) {
 		if st.col == leaf {
 			n.Leaf = true
 			if c.classes > 0 {
-				p := c.answer[i*c.classes : (i+1)*c.classes]
+				p := make([]float64, c.classes)
+				c.probabilities(i, p)
 				best := learn.Best(p, a.Values)
 				n.Class = a.Values[best]
-				n.Lines = []string{n.Class, percent(p[best]), count(sum(c.stat[i*c.size : (i+1)*c.size]))}
+				n.Lines = []string{n.Class, percent(p[best]), count(c.weight(i))}
 			} else {
 				n.Lines = []string{fmt.Sprintf("%.4g ± %.3g", c.answer[2*i], c.answer[2*i+1]), count(c.stat[3*i])}
 			}

@@ -28,7 +28,7 @@ func Example() {
 	}
 	ctx := context.Background()
 	learner := &tree.Learner{Preset: "id3"}
-	m, err := learner.Learn(ctx, learn.Task{Table: days, Target: 2})
+	m, err := learner.Learn(ctx, learn.Task{Table: days}.At(2))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -149,10 +149,20 @@ func (x *examples) class(row int32) int {
 	return int(x.wideClass[row])
 }
 
-// add adds a row to a statistic.
-func (x *examples) add(stat []float64, row int32, w float64) {
+// fewClasses is the number of classes up to which every node of a tree has a
+// weight for each. With more, a node knows the classes of its rows alone, or
+// thousands of classes would cost their square. (A test lowers it.)
+var fewClasses = 64
+
+// add adds a row to a statistic. Places are those of classes in it, nil where
+// it has all of them.
+func (x *examples) add(stat []float64, places []int32, row int32, w float64) {
 	if x.classes > 0 {
-		stat[x.class(row)] += w
+		c := int32(x.class(row))
+		if places != nil {
+			c = places[c]
+		}
+		stat[c] += w
 		return
 	}
 	z := x.number[row]

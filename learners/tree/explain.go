@@ -99,9 +99,7 @@ func (w *walker) outlook() []float64 {
 	}
 	p := make([]float64, c.classes)
 	for _, v := range w.crowd {
-		for k, q := range c.answer[v.node*c.classes : (v.node+1)*c.classes] {
-			p[k] += v.share * q
-		}
+		c.mix(v.node, v.share, p)
 	}
 	for k, q := range p {
 		p[k] = logarithm(q)

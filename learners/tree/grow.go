@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/accrete-ml/accrete/encode"
@@ -15,10 +16,12 @@ import (
 
 // node is a node of a tree in the making.
 type node struct {
-	stat  []float64 // class weights, or moments, of the rows that came here
-	n     float64   // their weight
-	known float64   // the weight of those whose cell the parent's test could read
-	label int32     // the most common class
+	stat    []float64 // class weights, or moments, of the rows that came here
+	classes []int32   // that the weights are of, ascending; nil: all of them
+	n       float64   // their weight
+	most    float64   // the weight of the most common class
+	known   float64   // the weight of those whose cell the parent's test could read
+	label   int32     // the most common class
 
 	col       int32 // the tested column; leaf for none
 	numeric   bool
@@ -37,7 +40,39 @@ func (nd *node) isLeaf() bool { return nd.col == leaf }
 func (nd *node) cut() { nd.col, nd.kids, nd.branch = leaf, nil, nil }
 
 // errors returns the weight of the rows that are not of the node's class.
-func (nd *node) errors() float64 { return max(nd.n-nd.stat[nd.label], 0) }
+func (nd *node) errors() float64 { return max(nd.n-nd.most, 0) }
+
+// of returns the weight of a class.
+func (nd *node) of(class int32) float64 {
+	if nd.classes == nil {
+		return nd.stat[class]
+	}
+	if i, found := slices.BinarySearch(nd.classes, class); found {
+		return nd.stat[i]
+	}
+	return 0
+}
+
+// thin leaves out the classes without rows.
+func (nd *node) thin(classes []int32) {
+	n := 0
+	for _, w := range nd.stat {
+		if w > 0 {
+			n++
+		}
+	}
+	stat, left := make([]float64, 0, n), make([]int32, 0, n)
+	for i, w := range nd.stat {
+		if w > 0 {
+			c := int32(i)
+			if classes != nil {
+				c = classes[i]
+			}
+			stat, left = append(stat, w), append(left, c)
+		}
+	}
+	nd.stat, nd.classes = stat, left
+}
 
 // part is the rows that came to a node, as its children share them out.
 type part struct {
@@ -47,6 +82,7 @@ type part struct {
 	live    []int32    // columns that can still tell rows apart, ascending
 	sorted  [][]uint64 // for each of these, if numeric, the rows by cell
 	depth   int
+	places  []int32 // while it is tested: of the classes in the node's statistic; nil: as they are
 }
 
 // grower grows a tree from the root down: ID3 (Quinlan 1986) with numeric
@@ -91,6 +127,7 @@ type scratch struct {
 	halves  halving
 	found   []candidate
 	order   []int32
+	places  []int32
 	sorting radix.Room[int32] // lends its keys while nothing is sorted
 }
 
@@ -133,12 +170,15 @@ func (g *grower) grow(ctx context.Context, weights []float64) (*node, error) {
 	for r := range int32(x.rows) {
 		if w := x.weight(int(r)); w > 0 {
 			p.rows = append(p.rows, r)
-			x.add(root.stat, r, w)
+			x.add(root.stat, nil, r, w)
 			plain = plain && w == 1
 		}
 	}
 	if plain {
 		x.weights = nil // rows that do not count are out of the way
+	}
+	if x.classes > fewClasses {
+		root.thin(nil)
 	}
 	g.finish(root, -1)
 	root.known = root.n
@@ -193,20 +233,28 @@ func (g *grower) giveBack(s *scratch) {
 // the parent's is chosen, else the first by name.
 func (g *grower) finish(nd *node, parent int32) {
 	nd.n = g.measure.weight(nd.stat)
-	nd.label = majority(nd.stat, parent, g.labels)
+	nd.elect(parent, g.labels)
 }
 
-func majority(stat []float64, parent int32, labels []string) int32 {
+// elect finds the most common class of a node.
+func (nd *node) elect(parent int32, labels []string) {
 	if labels == nil {
-		return 0
+		return
 	}
-	best := parent
-	for c := range stat {
-		if best < 0 || stat[c] > stat[best] || stat[c] == stat[best] && int32(c) != best && best != parent && labels[c] < labels[best] {
-			best = int32(c)
+	best, most := parent, 0.0
+	if parent >= 0 {
+		most = nd.of(parent)
+	}
+	for i, w := range nd.stat {
+		c := int32(i)
+		if nd.classes != nil {
+			c = nd.classes[i]
+		}
+		if best < 0 || w > most || w == most && c != best && best != parent && labels[c] < labels[best] {
+			best, most = c, w
 		}
 	}
-	return best
+	nd.label, nd.most = best, most
 }
 
 // open reports whether a node may be split: neither of one class nor at a
@@ -218,7 +266,7 @@ func (g *grower) open(nd *node, depth int) bool {
 	if g.classes == 0 {
 		return g.measure.mass(nd.stat, nd.n) > 1e-12*g.spread*nd.n
 	}
-	return nd.stat[nd.label] < nd.n
+	return nd.most < nd.n
 }
 
 // split grows the tree below a node:
@@ -264,6 +312,13 @@ func (g *grower) test(p *part) []*part {
 	weights := g.weights
 	if p.weights != nil {
 		weights = s.ownWeights(p, g.rows)
+	}
+	if p.node.classes != nil {
+		s.places = resize(s.places, g.classes)
+		p.places = s.places
+		for i, c := range p.node.classes {
+			p.places[c] = int32(i)
+		}
 	}
 	s.found = resize(s.found, len(p.live))
 	found := s.found
@@ -433,11 +488,12 @@ func (g *grower) branches(nd *node, c *candidate) (of []uint16, branches int) {
 // arrive adds up the rows of each branch, fractions of rows included.
 func (g *grower) arrive(p *part, at *arrival, branches int, weights []float64, s *scratch) {
 	nd := p.node
-	stats := make([]float64, branches*g.size)
+	size := len(nd.stat)
+	stats := make([]float64, branches*size)
 	nodes := make([]node, branches)
 	at.kids = make([]*node, branches)
 	for b := range at.kids {
-		nodes[b] = node{col: leaf, stat: stats[b*g.size : (b+1)*g.size : (b+1)*g.size]}
+		nodes[b] = node{col: leaf, stat: stats[b*size : (b+1)*size : (b+1)*size]}
 		at.kids[b] = &nodes[b]
 	}
 	for _, r := range p.rows {
@@ -446,7 +502,7 @@ func (g *grower) arrive(p *part, at *arrival, branches int, weights []float64, s
 			if weights != nil {
 				w = weights[r]
 			}
-			g.add(at.kids[b].stat, r, w)
+			g.add(at.kids[b].stat, p.places, r, w)
 		}
 	}
 	knownTotal := 0.0
@@ -464,7 +520,7 @@ func (g *grower) arrive(p *part, at *arrival, branches int, weights []float64, s
 			at.shares[b] = kid.known / knownTotal
 		}
 		if g.Missing == missingClass && g.classes > 0 {
-			at.byClass = make([]int, g.classes)
+			at.byClass = make([]int, size)
 			for c := range at.byClass {
 				for b, kid := range at.kids {
 					if kid.stat[c] > at.kids[at.byClass[c]].stat[c] {
@@ -484,33 +540,40 @@ func (g *grower) arrive(p *part, at *arrival, branches int, weights []float64, s
 			if weights != nil {
 				w = weights[r]
 			}
-			if b, whole := at.whole(g, r, w); whole {
-				g.add(at.kids[b].stat, r, w)
+			if b, whole := at.whole(g, p, r, w); whole {
+				g.add(at.kids[b].stat, p.places, r, w)
 				s.branch[r] = uint16(b)
 				continue
 			}
 			at.parted = true
 			for b, share := range at.shares {
 				if share > 0 {
-					g.add(at.kids[b].stat, r, w*share)
+					g.add(at.kids[b].stat, p.places, r, w*share)
 				}
 			}
 		}
 	}
 	for _, kid := range at.kids {
+		if nd.classes != nil {
+			kid.thin(nd.classes)
+		}
 		g.finish(kid, nd.label)
 	}
 }
 
 // whole returns the branch that takes all of a row whose cell is missing;
 // false if every branch takes its share.
-func (at *arrival) whole(g *grower, row int32, weight float64) (int, bool) {
+func (at *arrival) whole(g *grower, p *part, row int32, weight float64) (int, bool) {
 	switch g.Missing {
 	case missingCommon:
 		return at.common, true
 	case missingClass:
 		if at.byClass != nil {
-			return at.byClass[g.class(row)], true
+			c := g.class(row)
+			if p.places != nil {
+				c = int(p.places[c])
+			}
+			return at.byClass[c], true
 		}
 		return at.common, true
 	}

@@ -204,7 +204,7 @@ func (p *postPruner) estimate(rows bitmap, class int32) (accuracy, covered float
 	case "normal":
 		return NormalBound(correct/covered, covered, p.Z), covered
 	case "m":
-		prior := p.root.stat[class] / p.root.n
+		prior := p.root.of(int32(class)) / p.root.n
 		return (correct + p.M*prior) / (covered + p.M), covered
 	case "validation":
 		return correct / covered, covered

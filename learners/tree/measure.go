@@ -69,6 +69,29 @@ func (m measure) mass(stat []float64, n float64) float64 {
 	return max(mass, 0)
 }
 
+// additive reports whether a collection's mass follows from its weight and a
+// sum over its classes.
+func (m measure) additive() bool { return m != kearns && m != variance }
+
+// term is what a class adds to that sum.
+func (m measure) term(c float64) float64 {
+	if m == gini {
+		return c * c
+	}
+	return xlogx(c)
+}
+
+// massOf is mass, given the sum.
+func (m measure) massOf(terms, n float64) float64 {
+	if n <= 0 {
+		return 0
+	}
+	if m == gini {
+		return max(n-terms/n, 0)
+	}
+	return max(xlogx(n)-terms, 0)
+}
+
 // weight returns the weight of the rows that a statistic was computed from.
 func (m measure) weight(stat []float64) float64 {
 	if m == variance {

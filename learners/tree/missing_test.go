@@ -26,7 +26,7 @@ func judgeColumn(t *testing.T, tbl *table.Table, col int, s settings) candidate 
 	p := &part{node: &node{col: leaf, stat: make([]float64, x.size)}, live: []int32{int32(col)}, sorted: make([][]uint64, 1)}
 	for r := range int32(x.rows) {
 		p.rows = append(p.rows, r)
-		x.add(p.node.stat, r, x.weight(int(r)))
+		x.add(p.node.stat, nil, r, x.weight(int(r)))
 	}
 	g.finish(p.node, -1)
 	if tbl.Schema.Attributes[col].Kind == table.Numeric {

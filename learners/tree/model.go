@@ -134,15 +134,7 @@ func (m *Model) Size() learn.Size {
 		return learn.Size{Rows: sum(m.list.root), Rules: len(m.list.rules) + 1, Units: m.list.conditions()}
 	}
 	tests := m.tree.tests()
-	return learn.Size{Rows: m.weight(), Rules: len(m.tree.nodes) - tests, Units: tests}
-}
-
-// weight returns the weight of the rows learnt from.
-func (m *Model) weight() float64 {
-	if m.tree.classes == 0 {
-		return m.tree.stat[0]
-	}
-	return sum(m.tree.stat[:m.tree.classes])
+	return learn.Size{Rows: m.tree.weight(0), Rules: len(m.tree.nodes) - tests, Units: tests}
 }
 
 // Nodes returns the number of nodes, leaves included. The values of a test

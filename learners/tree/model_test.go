@@ -166,7 +166,7 @@ func drawLearner(t *rapid.T, target *table.Attribute) Learner {
 
 // learnt returns the model of a table, or nil where there is nothing to learn.
 func learnt(t *rapid.T, l Learner, tbl *table.Table, source string) *Model {
-	m, err := l.Learn(context.Background(), learn.Task{Table: tbl, Target: len(tbl.Columns) - 1, Seed: 5, Source: learn.Source{ID: source, Name: source}})
+	m, err := l.Learn(context.Background(), learn.Task{Table: tbl, Seed: 5, Source: learn.Source{ID: source, Name: source}}.At(len(tbl.Columns)-1))
 	if err != nil {
 		return nil
 	}
@@ -546,14 +546,14 @@ func TestRefusals(t *testing.T) {
 		{Learner{}, tableOf("x y\n1 Inf\n2 2"), 1, "infinite"},
 		{Learner{}, tableOf("x y\n1 ?\n2 ?"), 1, "missing in all rows"},
 	} {
-		_, err := c.l.Learn(ctx, learn.Task{Table: c.table, Target: c.target})
+		_, err := c.l.Learn(ctx, learn.Task{Table: c.table}.At(c.target))
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%+v: %v, want %q", c.l, err, c.want)
 		}
 	}
 	stopped, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (&Learner{}).Learn(stopped, learn.Task{Table: pt, Target: 4}); err == nil {
+	if _, err := (&Learner{}).Learn(stopped, learn.Task{Table: pt}.At(4)); err == nil {
 		t.Error("a learner that was told to stop went on")
 	}
 
@@ -688,7 +688,7 @@ func TestProgress(t *testing.T) {
 		}
 		last.Store(math.Float64bits(f))
 	})
-	if _, err := (&Learner{}).Learn(ctx, learn.Task{Table: mixed(5000), Target: 20}); err != nil {
+	if _, err := (&Learner{}).Learn(ctx, learn.Task{Table: mixed(5000)}.At(20)); err != nil {
 		t.Fatal(err)
 	}
 	if got := math.Float64frombits(last.Load()); got < 0.9 {
@@ -708,6 +708,10 @@ func FuzzDecode(f *testing.F) {
 	}
 	data, err := learn.Encode(learnTable(f, tableOf("x c y\n1 u 1\n2 u 2\n3 v 9\n4 v 9"), Learner{Prune: "none"}))
 	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	if data, err = learn.Encode(learnTable(f, manyClasses(140), Learner{Keep: "nothing"})); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(data)

@@ -90,7 +90,7 @@ func enjoySport(more string) *table.Table {
 
 func learnTable(t testing.TB, tbl *table.Table, l Learner) *Model {
 	t.Helper()
-	m, err := l.Learn(context.Background(), learn.Task{Table: tbl, Target: len(tbl.Columns) - 1, Seed: 1})
+	m, err := l.Learn(context.Background(), learn.Task{Table: tbl, Seed: 1}.At(len(tbl.Columns)-1))
 	if err != nil {
 		t.Fatal(err)
 	}

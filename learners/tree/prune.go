@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/table"
 )
@@ -51,12 +52,9 @@ func (s *settings) expectation(root *node, classes int) func(*node) float64 {
 			return nd.n * (1 - NormalBound(1-nd.errors()/nd.n, nd.n, s.Z))
 		}
 	case "m":
-		prior := make([]float64, classes)
-		for c := range prior {
-			prior[c] = (root.stat[c] + 1) / (root.n + float64(classes))
-		}
+		prior := func(c int32) float64 { return (root.of(c) + 1) / (root.n + float64(classes)) }
 		return func(nd *node) float64 {
-			return nd.n * (nd.errors() + s.M*(1-prior[nd.label])) / math.Max(nd.n+s.M, math.SmallestNonzeroFloat64)
+			return nd.n * (nd.errors() + s.M*(1-prior(nd.label))) / math.Max(nd.n+s.M, math.SmallestNonzeroFloat64)
 		}
 	}
 	upper := upperErrors(s.CF)
@@ -327,7 +325,7 @@ func reducedError(top *held, errors func(*node) float64) {
 func readmit(root *node, x *examples, weights []float64, s *settings, labels []string) {
 	var send func(nd *node, row example, w float64, known bool)
 	send = func(nd *node, row example, w float64, known bool) {
-		x.add(nd.stat, row.number, w)
+		x.readmit(nd, row.number, w)
 		if known {
 			nd.known += w
 		}
@@ -348,7 +346,7 @@ func readmit(root *node, x *examples, weights []float64, s *settings, labels []s
 	settle = func(nd *node, parent int32) {
 		if x.classes > 0 {
 			nd.n = sum(nd.stat)
-			nd.label = majority(nd.stat, parent, labels)
+			nd.elect(parent, labels)
 		} else {
 			nd.n = nd.stat[0]
 		}
@@ -357,6 +355,20 @@ func readmit(root *node, x *examples, weights []float64, s *settings, labels []s
 		}
 	}
 	settle(root, -1)
+}
+
+// readmit adds a row to a node, whose classes may not have had its own.
+func (x *examples) readmit(nd *node, row int32, w float64) {
+	if nd.classes == nil {
+		x.add(nd.stat, nil, row, w)
+		return
+	}
+	c := int32(x.class(row))
+	i, found := slices.BinarySearch(nd.classes, c)
+	if !found {
+		nd.classes, nd.stat = slices.Insert(nd.classes, i, c), slices.Insert(nd.stat, i, 0)
+	}
+	nd.stat[i] += w
 }
 
 // costComplexity prunes a tree to the one that minimises error + alpha · leaves.

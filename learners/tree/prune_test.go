@@ -44,7 +44,7 @@ func (s shape) fill(t *table.Table, rows []int, parent int32) *node {
 	for _, r := range rows {
 		nd.stat[t.Columns[target].Codes[r]]++
 	}
-	nd.label = majority(nd.stat, parent, labels)
+	nd.elect(parent, labels)
 	if s.col == "" {
 		return nd
 	}

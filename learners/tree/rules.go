@@ -18,17 +18,20 @@ func (m *Model) Rules() (*rule.Base, error) {
 	if m.list != nil {
 		for i := range m.list.rules {
 			r := &m.list.rules[i]
-			b.Rules = append(b.Rules, m.rule(r.conditions, r.stat, m.list.probabilities(i), m.list.root))
+			b.Rules = append(b.Rules, m.rule(r.conditions, m.list.probabilities(i), m.list.evidence(r.stat)))
 		}
-		last := m.rule(nil, m.list.otherwise, m.list.probabilities(len(m.list.rules)), m.list.root)
+		last := m.rule(nil, m.list.probabilities(len(m.list.rules)), m.list.evidence(m.list.otherwise))
 		b.Else = &last
 		return b, nil
 	}
 	c := m.tree
 	m.eachLeaf(func(i int, path []condition) {
-		stat, root := c.stat[i*c.size:(i+1)*c.size], c.stat[:c.size]
 		if c.classes > 0 {
-			b.Rules = append(b.Rules, m.rule(path, stat, c.answer[i*c.classes:(i+1)*c.classes], root))
+			p := make([]float64, c.classes)
+			c.probabilities(i, p)
+			b.Rules = append(b.Rules, m.rule(path, p, func(class int) evidence {
+				return evidence{c.weight(i), c.weightOf(i, class), c.weight(0), c.weightOf(0, class)}
+			}))
 			return
 		}
 		b.Rules = append(b.Rules, rule.Rule{
@@ -37,7 +40,7 @@ func (m *Model) Rules() (*rule.Base, error) {
 				Column: m.schema.Attributes[m.target].Name, Numeric: true,
 				Mean: c.answer[2*i], Deviation: c.answer[2*i+1],
 			},
-			Evidence: rule.Evidence{Covered: ptr(stat[0]), Bits: ptr(m.information(i))},
+			Evidence: rule.Evidence{Covered: ptr(c.stat[3*i]), Bits: ptr(m.information(i))},
 		})
 	})
 	if len(c.nodes) > 1 {
@@ -84,17 +87,26 @@ func (c *compact) condition(i, b int) condition {
 	return condition{col: st.col, in: in}
 }
 
+// evidence is weights of rows: that a rule covers, those of a class among
+// them, and the same of all rows.
+type evidence struct{ covered, correct, all, common float64 }
+
+// evidence returns that of a rule which covers these rows.
+func (l *list) evidence(stat []float64) func(class int) evidence {
+	return func(class int) evidence { return evidence{sum(stat), stat[class], sum(l.root), l.root[class]} }
+}
+
 // rule makes a rule of conditions and what is known of the rows they cover.
-func (m *Model) rule(conditions []condition, stat, p, root []float64) rule.Rule {
+func (m *Model) rule(conditions []condition, p []float64, of func(class int) evidence) rule.Rule {
 	a := &m.schema.Attributes[m.target]
 	best := learn.Best(p, a.Values)
-	covered, correct := sum(stat), stat[best]
+	e := of(best)
 	r := rule.Rule{
 		If:   m.tests(conditions),
 		Then: rule.Conclusion{Column: a.Name, Value: a.Values[best]},
 		Evidence: rule.Evidence{
-			Covered: &covered, Correct: &correct,
-			Bits: ptr(rule.JMeasure(covered, correct, root[best], sum(root))),
+			Covered: &e.covered, Correct: &e.correct,
+			Bits: ptr(rule.JMeasure(e.covered, e.correct, e.common, e.all)),
 		},
 	}
 	if len(p) > 2 && !evenRest(p, best) {

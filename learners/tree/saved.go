@@ -36,6 +36,10 @@ type savedTree struct {
 	Branches   []int32   `cbor:"branches"`
 	Stat       []float64 `cbor:"stat"`
 	Known      []float64 `cbor:"known"`
+	// With many classes: those that each node knows, which Stat is of, and
+	// where they end.
+	Classes []int32 `cbor:"classes,omitempty"`
+	Ends    []int32 `cbor:"ends,omitempty"`
 }
 
 type savedList struct {
@@ -73,6 +77,9 @@ func (m *Model) Parts() ([]learn.Part, error) {
 
 func (c *compact) save() *savedTree {
 	s := &savedTree{Center: c.center, Scale: c.scale, Branches: c.branch, Stat: c.stat, Known: c.known}
+	if c.few != nil {
+		s.Classes, s.Ends = c.few.classes, c.few.from[1:]
+	}
 	for i := range c.nodes {
 		st := &c.nodes[i]
 		s.Columns = append(s.Columns, st.col)
@@ -175,8 +182,11 @@ func (s *savedTree) load(schema *table.Schema, target int) (*compact, error) {
 	} else if !finite(s.Stat) || !finite([]float64{s.Center, s.Scale}) || s.Scale <= 0 {
 		return nil, fmt.Errorf("numbers of the target are not finite")
 	}
-	if n == 0 || len(s.Kids) != n || len(s.Labels) != n || len(s.Thresholds) != n || len(s.Known) != n || len(s.Stat) != n*c.size || !weightsOK(s.Known) {
+	if n == 0 || len(s.Kids) != n || len(s.Labels) != n || len(s.Thresholds) != n || len(s.Known) != n || s.Ends == nil && len(s.Stat) != n*c.size || !weightsOK(s.Known) {
 		return nil, fmt.Errorf("%d nodes do not fit what is said of them", n)
+	}
+	if err := c.loadFew(s, n); err != nil {
+		return nil, err
 	}
 	if c.classes == 0 {
 		for i := range n {
@@ -222,7 +232,32 @@ func (s *savedTree) load(schema *table.Schema, target int) (*compact, error) {
 	if int(next) != n || int(first) != len(s.Branches) {
 		return nil, fmt.Errorf("%d nodes for %d branches", n, next-1)
 	}
+	if c.few != nil {
+		if err := c.few.check(c); err != nil {
+			return nil, err
+		}
+	}
 	return c, nil
+}
+
+// loadFew reads which classes the nodes know, or finds it out.
+func (c *compact) loadFew(s *savedTree, n int) error {
+	if s.Ends == nil {
+		if c.classes > fewClasses {
+			c.few, c.stat = thinned(s.Stat, c.classes)
+		}
+		return nil
+	}
+	if c.classes <= fewClasses || len(s.Ends) != n || len(s.Classes) != len(s.Stat) || int(s.Ends[n-1]) != len(s.Stat) {
+		return fmt.Errorf("%d classes of %d nodes do not fit their weights", len(s.Classes), n)
+	}
+	c.few = &few{from: append([]int32{0}, s.Ends...), classes: s.Classes}
+	for i := range n {
+		if c.few.from[i] > c.few.from[i+1] {
+			return fmt.Errorf("node %d has no end", i)
+		}
+	}
+	return nil
 }
 
 func (s *savedList) load(schema *table.Schema, target int) (*list, error) {

@@ -55,7 +55,9 @@ func (s *breadthFirst) trees(rows, columns []int, depth int, parent int32) (node
 	}
 	label := parent
 	if len(rows) > 0 {
-		label = majority(counts, -1, y.Values)
+		nd := node{stat: counts}
+		nd.elect(-1, y.Values)
+		label = nd.label
 	}
 	if counts[label] == float64(len(rows)) {
 		return 1, []string{y.Values[label]}

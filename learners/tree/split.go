@@ -81,7 +81,7 @@ func (g *grower) judgeNumeric(p *part, k int, weights []float64, s *scratch) can
 	if len(entries) < 2 || f.rank(entries[0]) == f.rank(entries[len(entries)-1]) {
 		return candidate{constant: true}
 	}
-	D := g.size
+	D := len(p.node.stat)
 	s.stat = resize(s.stat, 4*D)
 	known, missing, below, above := s.stat[:D], s.stat[D:2*D], s.stat[2*D:3*D], s.stat[3*D:4*D]
 	clear(missing)
@@ -90,7 +90,7 @@ func (g *grower) judgeNumeric(p *part, k int, weights []float64, s *scratch) can
 		missing = nil
 	} else {
 		clear(known)
-		g.addEntries(known, entries, weights)
+		g.addEntries(known, p.places, entries, weights)
 		for i := range missing {
 			missing[i] = p.node.stat[i] - known[i]
 		}
@@ -104,8 +104,10 @@ func (g *grower) judgeNumeric(p *part, k int, weights []float64, s *scratch) can
 	switch {
 	case g.classes == 2 && weights == nil && missing == nil && g.measure <= distance:
 		left = g.cutOfTwo(entries, int(known[0]), int(known[1]))
+	case p.places != nil && g.measure.additive() && (missing == nil || g.Missing == missingKnown):
+		left = g.cutOfMany(p, entries, weights, known, s)
 	case g.classes > 0:
-		left = g.cutOfClasses(entries, weights, known, missing, s)
+		left = g.cutOfClasses(p, entries, weights, known, missing, s)
 	default:
 		left = g.cutOfNumbers(entries, weights, known, missing)
 	}
@@ -113,7 +115,7 @@ func (g *grower) judgeNumeric(p *part, k int, weights []float64, s *scratch) can
 		return candidate{}
 	}
 	clear(below)
-	g.addEntries(below, entries[:left], weights)
+	g.addEntries(below, p.places, entries[:left], weights)
 	for i := range above {
 		above[i] = known[i] - below[i]
 	}
@@ -123,7 +125,7 @@ func (g *grower) judgeNumeric(p *part, k int, weights []float64, s *scratch) can
 }
 
 // addEntries adds sorted rows to a statistic.
-func (g *grower) addEntries(stat []float64, entries []uint64, weights []float64) {
+func (g *grower) addEntries(stat []float64, places []int32, entries []uint64, weights []float64) {
 	if g.classes == 0 {
 		for _, e := range entries {
 			r := g.entry.row(e)
@@ -131,7 +133,7 @@ func (g *grower) addEntries(stat []float64, entries []uint64, weights []float64)
 			if weights != nil {
 				w = weights[r]
 			}
-			g.add(stat, r, w)
+			g.add(stat, nil, r, w)
 		}
 		return
 	}
@@ -140,7 +142,11 @@ func (g *grower) addEntries(stat []float64, entries []uint64, weights []float64)
 		if weights != nil {
 			w = weights[g.entry.row(e)]
 		}
-		stat[g.entry.class(e)] += w
+		c := int32(g.entry.class(e))
+		if places != nil {
+			c = places[c]
+		}
+		stat[c] += w
 	}
 }
 
@@ -191,9 +197,9 @@ func (g *grower) cutOfTwo(entries []uint64, zeros, ones int) int {
 }
 
 // cutOfClasses is the same for any measure, weights and missing cells.
-func (g *grower) cutOfClasses(entries []uint64, weights, known, missing []float64, s *scratch) int {
+func (g *grower) cutOfClasses(p *part, entries []uint64, weights, known, missing []float64, s *scratch) int {
 	f := g.entry
-	D := g.size
+	D := len(known)
 	s.cuts = resize(s.cuts, 4*D)
 	below, above, filled0, filled1 := s.cuts[:D], s.cuts[D:2*D], s.cuts[2*D:3*D], s.cuts[3*D:]
 	clear(below)
@@ -234,12 +240,78 @@ func (g *grower) cutOfClasses(entries []uint64, weights, known, missing []float6
 			if weights != nil {
 				w = weights[f.row(entries[i])]
 			}
-			below[f.class(entries[i])] += w
+			c := int32(f.class(entries[i]))
+			if p.places != nil {
+				c = p.places[c]
+			}
+			below[c] += w
 			n += w
 		}
 	}
 	return best
 }
+
+// cutOfMany is the same for many classes, where a measure is a sum over them:
+// a row that passes from one side to the other changes one term on each.
+func (g *grower) cutOfMany(p *part, entries []uint64, weights, known []float64, s *scratch) int {
+	f := g.entry
+	s.cuts = resize(s.cuts, len(known))
+	below := s.cuts
+	clear(below)
+	var left, right steady
+	for _, w := range known {
+		right.add(g.measure.term(w))
+	}
+	total := sum(known)
+	best, lowest := 0, math.Inf(1)
+	slack := tie * total
+	n := 0.0
+	before := -1
+	for i := 0; i < len(entries); {
+		rank := f.rank(entries[i])
+		kind := f.class(entries[i])
+		j := i + 1
+		for ; j < len(entries) && f.rank(entries[j]) == rank; j++ {
+			if f.class(entries[j]) != kind {
+				kind = -1
+			}
+		}
+		if (kind < 0 || kind != before) && i > 0 && n >= g.MinRows && total-n >= g.MinRows {
+			if mass := g.measure.massOf(left.value(), n) + g.measure.massOf(right.value(), total-n); mass < lowest-slack {
+				best, lowest = i, mass
+			}
+		}
+		before = kind
+		for ; i < j; i++ {
+			w := 1.0
+			if weights != nil {
+				w = weights[f.row(entries[i])]
+			}
+			c := p.places[f.class(entries[i])]
+			was, above := below[c], max(known[c]-below[c], 0)
+			below[c] += w
+			left.add(g.measure.term(below[c]) - g.measure.term(was))
+			right.add(g.measure.term(max(known[c]-below[c], 0)) - g.measure.term(above))
+			n += w
+		}
+	}
+	return best
+}
+
+// steady is a sum that keeps what rounding loses (Neumaier 1974).
+type steady struct{ sum, lost float64 }
+
+func (s *steady) add(x float64) {
+	t := s.sum + x
+	if math.Abs(s.sum) >= math.Abs(x) {
+		s.lost += s.sum - t + x
+	} else {
+		s.lost += x - t + s.sum
+	}
+	s.sum = t
+}
+
+func (s *steady) value() float64 { return s.sum + s.lost }
 
 // cutOfNumbers returns the cut that lowers the variance of a numeric target
 // most: the one with the largest sum of S²/n over its two sides.
@@ -281,7 +353,7 @@ func (g *grower) cutOfNumbers(entries []uint64, weights, known, missing []float6
 // fill adds the rows whose cell is missing to the branches' statistics, as
 // the strategy for missing cells says (Mitchell 1997, §3.7.4).
 func (g *grower) fill(stat, missing []float64) {
-	D := g.size
+	D := len(missing)
 	branches := len(stat) / D
 	known := 0.0
 	common, most := 0, -1.0
@@ -325,7 +397,7 @@ func (g *grower) fill(stat, missing []float64) {
 // from the statistics of its branches, and whether stopping rules let it
 // pass. The rows with missing cells are added to the branches first.
 func (g *grower) measureUp(c *candidate, p *part, stat, missing []float64) {
-	D := g.size
+	D := len(p.node.stat)
 	n := p.node.n
 	lost := 0.0 // weight of rows that count for no branch
 	total := p.node.stat
@@ -394,6 +466,9 @@ func (g *grower) passes(nd *node, split Split, attributes int) bool {
 // with two branches.
 func (g *grower) judgeNominal(p *part, k int, weights []float64, s *scratch) candidate {
 	values, stat, missing := g.tally(p, int(p.live[k]), weights, s)
+	if stat == nil {
+		return candidate{}
+	}
 	if len(values) < 2 {
 		return candidate{constant: true}
 	}
@@ -406,7 +481,7 @@ func (g *grower) judgeNominal(p *part, k int, weights []float64, s *scratch) can
 	c := candidate{values: slices.Clone(values)}
 	heavy := 0
 	for b := range values {
-		if g.measure.weight(stat[b*g.size:(b+1)*g.size]) >= g.MinRows {
+		if D := len(p.node.stat); g.measure.weight(stat[b*D:(b+1)*D]) >= g.MinRows {
 			heavy++
 		}
 	}
@@ -422,14 +497,14 @@ func (g *grower) judgeNominal(p *part, k int, weights []float64, s *scratch) can
 // rows whose cell is missing, nil if there are none.
 func (g *grower) tally(p *part, col int, weights []float64, s *scratch) (values []int32, stat, missing []float64) {
 	column := &g.columns[col]
-	D := g.size
+	D := len(p.node.stat)
 	if column.wide != nil {
 		return g.tallyWide(p, column, weights, s)
 	}
 	bins := (column.values + 1) * D
 	s.stat = resize(s.stat, bins)
 	stat = s.stat
-	if weights == nil && g.narrowClass != nil {
+	if weights == nil && g.narrowClass != nil && p.places == nil {
 		s.counts = resize(s.counts, bins)
 		clear(s.counts)
 		countClasses(s.counts, p.rows, column.narrow, g.narrowClass, D)
@@ -444,7 +519,7 @@ func (g *grower) tally(p *part, col int, weights []float64, s *scratch) (values 
 				w = weights[r]
 			}
 			at := int(column.narrow[r]) * D
-			g.add(stat[at:at+D], r, w)
+			g.add(stat[at:at+D], p.places, r, w)
 		}
 	}
 	if last := stat[column.values*D : bins]; g.measure.weight(last) > 0 {
@@ -476,9 +551,11 @@ func countClasses(counts []int32, rows []int32, codes, classes []uint8, D int) {
 }
 
 // tallyWide is tally for columns of many values, most of which have no rows
-// here: only those that have some get a slot.
+// here: only those that have some get a slot. Statistics of very many values
+// and classes at once are not worth their room: stat is then nil, and the
+// column is looked at further down, where rows have fewer of both.
 func (g *grower) tallyWide(p *part, column *codes, weights []float64, s *scratch) (values []int32, stat, missing []float64) {
-	D := g.size
+	D := len(p.node.stat)
 	for len(s.slots) <= column.values {
 		s.slots = append(s.slots, -1)
 	}
@@ -492,17 +569,24 @@ func (g *grower) tallyWide(p *part, column *codes, weights []float64, s *scratch
 		}
 		v := column.wide[r]
 		if int(v) == column.values {
-			g.add(lost, r, w)
+			g.add(lost, p.places, r, w)
 			missing = lost
 			continue
 		}
 		if s.slots[v] < 0 {
 			s.slots[v] = int32(len(values))
 			values = append(values, v)
+			if len(values)*D > mostCells {
+				for _, v := range values {
+					s.slots[v] = -1
+				}
+				s.stat, s.values = stat, values
+				return nil, nil, nil
+			}
 			stat = append(stat, none...)
 		}
 		at := int(s.slots[v]) * D
-		g.add(stat[at:at+D], r, w)
+		g.add(stat[at:at+D], p.places, r, w)
 	}
 	for _, v := range values {
 		s.slots[v] = -1
@@ -523,7 +607,7 @@ type halving struct {
 // values sorted by the share of one class, or by mean (Breiman et al. 1984,
 // theorem 4.5). With more classes it looks at the cuts for each class in turn.
 func (g *grower) bestHalves(p *part, values int, present []int32, stat, missing []float64, s *scratch) candidate {
-	D := g.size
+	D := len(p.node.stat)
 	h := &s.halves
 	h.known, h.below, h.sides = resize(h.known, D), resize(h.below, D), resize(h.sides, 2*D)
 	h.position, h.order = resize(h.position, len(present)), resize(h.order, len(present))
@@ -532,13 +616,9 @@ func (g *grower) bestHalves(p *part, values int, present []int32, stat, missing 
 	for i, x := range stat {
 		known[i%D] += x
 	}
-	orders := 1
-	if g.classes > 2 {
-		orders = g.classes
-	}
 	var best candidate
 	heavyLeft := false
-	for o := range orders {
+	for _, o := range g.orders(known) {
 		for b := range order {
 			order[b] = b
 			branch := stat[b*D : (b+1)*D]
@@ -580,6 +660,30 @@ func (g *grower) bestHalves(p *part, values int, present []int32, stat, missing 
 		best.goesLeft = halves(values, present, h.left, heavyLeft)
 	}
 	return best
+}
+
+// mostOrders is the number of classes, of many, whose shares values are sorted
+// by, and mostCells that of weights that a column's values may have at a node.
+const (
+	mostOrders = 32
+	mostCells  = 1 << 24
+)
+
+// orders returns the classes by whose share values are sorted: all, or of many
+// the most common.
+func (g *grower) orders(known []float64) []int {
+	orders := []int{0}
+	if g.classes > 2 {
+		orders = make([]int, len(known))
+		for c := range orders {
+			orders[c] = c
+		}
+	}
+	if g.classes > fewClasses && len(orders) > mostOrders {
+		slices.SortStableFunc(orders, func(a, b int) int { return -cmp.Compare(known[a], known[b]) })
+		orders = orders[:mostOrders]
+	}
+	return orders
 }
 
 // halves says for each value of a column whether it goes left, given those of

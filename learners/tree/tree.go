@@ -248,26 +248,29 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	if task.Target < 0 || task.Target >= len(task.Table.Schema.Attributes) {
+	column, err := task.Column()
+	if err != nil {
+		return nil, err
+	}
+	if column == learn.NoTarget {
 		return nil, fmt.Errorf("tree needs a column to predict; name one of %s", strings.Join(task.Table.Schema.Names(), ", "))
 	}
-	target := task.Table.Schema.Attributes[task.Target].Name
 	if s.Keep == "nothing" {
-		t, err := learnable(task.Table, task.Target)
+		t, err := learnable(task.Table, column)
 		if err != nil {
 			return nil, err
 		}
-		m, err := modelOf(ctx, kept.ViewOf(t), target, task.Seed, s)
+		m, err := modelOf(ctx, kept.ViewOf(t), task.Target, task.Seed, s)
 		if err != nil {
 			return nil, err
 		}
 		return m, nil
 	}
-	v, keep, err := kept.Survey(ctx, task.Table, task.Source, task.Target)
+	v, keep, err := kept.Survey(ctx, task.Table, task.Source, column)
 	if err != nil {
 		return nil, err
 	}
-	m, err := modelOf(ctx, v, target, task.Seed, s)
+	m, err := modelOf(ctx, v, task.Target, task.Seed, s)
 	if err != nil {
 		return nil, err
 	}

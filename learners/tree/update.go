@@ -24,8 +24,8 @@ func (m *Model) Relearning() kept.Relearning {
 func (m *Model) Begin(source learn.Source) (learn.Update, error) { return kept.Begin(m, source) }
 
 // Merge returns the tree of all models' rows.
-func (m *Model) Merge(ctx context.Context, other learn.Model) (learn.Model, error) {
-	return kept.Merge(ctx, m, other)
+func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
+	return kept.Merge(ctx, m, others...)
 }
 
 // Kept returns the rows that the tree was learnt from, nil if it keeps none.

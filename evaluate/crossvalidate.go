@@ -162,5 +162,7 @@ func (s *Spec) testModel(ctx context.Context, m learn.Model, test *table.Table) 
 	if spec.Learner == "" {
 		spec.Learner = m.Learner()
 	}
-	return spec.result([]trial{*t}, 1), t, nil
+	r := spec.result([]trial{*t}, 1)
+	r.Framework.Experience = experience(t.trainRows, "")
+	return r, t, nil
 }

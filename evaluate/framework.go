@@ -81,6 +81,25 @@ func (r *Result) setBaseline(learnt *table.Table, learntTarget int, test *table.
 	}
 }
 
+// constantInHindsight notes what the best constant answer gets on the tested
+// rows, which are not at hand any more.
+func (r *Result) constantInHindsight(t *tally) {
+	if t.kind == numbers {
+		shift := t.y[1] / t.y[0]
+		setNumber(&r.Baseline, math.Sqrt(max(t.y[2]/t.y[0]-shift*shift, 0)))
+		return
+	}
+	for c, name := range t.names {
+		is := 0.0
+		for o := range t.names {
+			is += t.counts[c*len(t.names)+o]
+		}
+		if share := is / t.weight; r.Baseline == nil || share > *r.Baseline {
+			r.Baseline, r.BaselineClass = &share, name
+		}
+	}
+}
+
 // mostFrequent returns the class with the greatest weight, the first of equals;
 // "" if no row has one.
 func mostFrequent(t *table.Table, target int) string {

@@ -401,6 +401,9 @@ func (p *prequent) result() (*Result, error) {
 		r.Rules = &rules
 	}
 	r.judge(p.tally, s.level(), 1)
+	r.Framework = framework(s.Table.Schema, s.Target)
+	r.Framework.Experience = experience(p.learnt, s.Data)
+	r.constantInHindsight(p.tally)
 	r.note("each row was predicted before it was learnt; the interval takes the %d tests as independent, though the model changed on the way", p.tested)
 	if said, ok := learn.Ability[learn.Remarker](p.model); ok {
 		remarks, err := said.Remarks()

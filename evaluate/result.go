@@ -30,6 +30,9 @@ type Result struct {
 	// or the root mean squared error of their mean.
 	Baseline      *float64 `json:"baseline,omitempty"`
 	BaselineClass string   `json:"baseline_class,omitempty"`
+	// NeededRows is how many test rows make the accuracy's interval as narrow
+	// as was wished (see RowsForWidth), if somebody wished.
+	NeededRows int `json:"needed_rows,omitempty"`
 
 	// For a nominal target. The interval is that of the error over all
 	// tested rows together (Interval says by which method).

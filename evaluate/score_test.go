@@ -181,7 +181,15 @@ func TestBaselineAndFramework(t *testing.T) {
 	if r, err = TrainTest(background, spec(rows, 2, &lookup{}), rare); err != nil || *r.Baseline != 0 || r.BaselineClass != "c1" {
 		t.Errorf("%+v %v", r, err)
 	}
+	p, err := Prequential(background, spec(rows, 2, &lookup{}), PrequentialOptions{Batch: 1})
+	if err != nil || math.Abs(*p.Baseline-share) > .005 || p.BaselineClass != "c1" || p.Framework.Experience == "" {
+		t.Errorf("%+v %v", p, err)
+	}
 	y := measured(50, 1, 1)
+	p, err = Prequential(background, spec(y, 1, &lookup{}), PrequentialOptions{Batch: 1})
+	if err != nil || p.Baseline == nil || *p.Baseline <= 0 {
+		t.Errorf("%+v %v", p, err)
+	}
 	n, err := CrossValidate(background, spec(y, 1, &lookup{}), 5)
 	var m stat.Moments
 	for _, v := range y.Columns[1].Floats {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,92 +12,197 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/life"
 )
 
+// evaluation is what evaluate was asked for.
+type evaluation struct {
+	flags       dataFlags
+	learner     learnerFlags
+	target      string
+	folds       int
+	test        string
+	holdout     int
+	prequential bool
+	batch       int
+	curve       bool
+	division    life.Division
+
+	on, positive string // judge a model
+
+	level, width float64
+	errors       []float64
+	pictures     string
+}
+
 func (a *app) evaluateCommand() *cobra.Command {
-	var (
-		flags       dataFlags
-		learner     learnerFlags
-		target      string
-		folds       int
-		test        string
-		holdout     int
-		prequential bool
-		batch       int
-		curve       bool
-		pictures    string
-	)
+	var e evaluation
 	c := &cobra.Command{
-		Use:   "evaluate DATA --target COL --learner NAME [--folds K | --test FILE | --holdout N | --prequential | --curve]",
+		Use:   "evaluate DATA --target COL --learner NAME [--folds K | --test FILE | --holdout N | --prequential | --curve] | evaluate MODEL --on FILE",
 		Short: "Estimate how often a learner is right on rows it has not seen",
 		Long: `Evaluate learns and tests on different rows: in K stratified folds (10 unless
 told otherwise), on a file of its own (--test), on N random held-out thirds
 (--holdout), row after row before learning each (--prequential, which also names
-rules whose truth moved), or with growing shares of the rows (--curve). Every rate comes with a 95 % interval.`,
+rules whose truth moved), or with growing shares of the rows (--curve). Rows that
+share a value of --group stay together; with --time models learn the past and are
+judged on the future. Every rate comes with its interval and a one-sided bound.
+
+With --on the argument is a model, which is judged on rows of their own: by
+class, and by how well it ranks rows by the probability of the positive class
+(the rarest one, or --positive).
+
+--width says how many test rows would make the interval so narrow; with --error
+LOW,HIGH and no data, for an error anywhere in that range.`,
 		Example: `  accrete evaluate votes --learner bayes
   accrete evaluate train.csv --target y --test test.csv --pictures .
-  accrete evaluate led:rows=5000 --learner bayes --prequential`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			ctx := c.Context()
-			h, err := a.home()
-			if err != nil {
-				return err
-			}
-			choice, err := learner.choice()
-			if err != nil {
-				return err
-			}
-			d, err := h.Find(args[0], flags.Reading)
-			if err != nil {
-				return err
-			}
-			l, err := h.Lesson(ctx, d, target, choice)
-			if err != nil {
-				return err
-			}
-			spec := h.Spec(d.Arg, l)
-			bar, done := a.progress("evaluating")
-			defer done()
-			ctx = learn.WithProgress(ctx, bar)
-			var r *evaluate.Result
-			switch {
-			case curve:
-				points, err := evaluate.LearningCurve(ctx, spec, evaluate.CurveOptions{})
-				if err != nil {
-					return err
-				}
-				done()
-				return a.printCurve(points, pictures)
-			case prequential:
-				r, err = evaluate.Prequential(ctx, spec, evaluate.PrequentialOptions{Batch: batch, Window: window(l.Table.Rows())})
-			case test != "":
-				r, err = h.TrainTest(ctx, spec, test, flags.Reading)
-			case holdout > 0:
-				r, err = evaluate.HoldOut(ctx, spec, evaluate.HoldOutOptions{TestShare: 1. / 3, Repeats: holdout})
-			default:
-				r, err = evaluate.CrossValidate(ctx, spec, folds)
-			}
-			if err != nil {
-				return err
-			}
-			done()
-			return a.printResult(r, pictures)
-		},
+  accrete evaluate visits.csv --target ill --group patient
+  accrete evaluate votes --on fresh.csv --positive republican
+  accrete evaluate --width 0.1 --error 0.2,0.6`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.evaluate(c.Context(), &e, args) },
 	}
-	flags.register(c)
-	learner.register(c)
+	e.flags.register(c)
+	e.learner.register(c)
+	registerDivision(c, &e.division)
 	f := c.Flags()
-	f.StringVar(&target, "target", "", targetUsage)
-	f.IntVar(&folds, "folds", 10, "number of folds")
-	f.StringVar(&test, "test", "", "learn from DATA, test on this file")
-	f.IntVar(&holdout, "holdout", 0, "test on this many random held-out thirds")
-	f.BoolVar(&prequential, "prequential", false, "test on each row before learning it")
-	f.IntVar(&batch, "batch", 0, "rows to learn at a time with --prequential (default: a hundredth)")
-	f.BoolVar(&curve, "curve", false, "accuracy against the number of rows learnt")
-	f.StringVar(&pictures, "pictures", "", "folder for pictures of the result (SVG)")
-	c.MarkFlagsMutuallyExclusive("folds", "test", "holdout", "prequential", "curve")
+	f.StringVar(&e.target, "target", "", targetUsage)
+	f.IntVar(&e.folds, "folds", 10, "number of folds")
+	f.StringVar(&e.test, "test", "", "learn from DATA, test on this file")
+	f.IntVar(&e.holdout, "holdout", 0, "test on this many random held-out thirds")
+	f.BoolVar(&e.prequential, "prequential", false, "test on each row before learning it")
+	f.IntVar(&e.batch, "batch", 0, "rows to learn at a time with --prequential (default: a hundredth)")
+	f.BoolVar(&e.curve, "curve", false, "accuracy against the number of rows learnt")
+	f.StringVar(&e.on, "on", "", "judge the model MODEL on this file")
+	f.StringVar(&e.positive, "positive", "", "class that --on ranks rows by (default: the rarest)")
+	f.Float64Var(&e.level, "level", 0.95, "confidence of intervals and bounds")
+	f.Float64Var(&e.width, "width", 0, "say how many test rows make the interval of the accuracy this narrow, such as 0.02")
+	f.Float64SliceVar(&e.errors, "error", nil, "range of the error for --width without DATA, as LOW,HIGH")
+	f.StringVar(&e.pictures, "pictures", "", "folder for pictures of the result (SVG)")
+	c.MarkFlagsMutuallyExclusive("folds", "test", "holdout", "prequential", "curve", "on")
 	return c
+}
+
+// registerDivision adds the flags that keep rows together or in time.
+func registerDivision(c *cobra.Command, d *life.Division) {
+	c.Flags().StringVar(&d.Group, "group", "", "column whose rows of one value stay together in learning or testing")
+	c.Flags().StringVar(&d.Time, "time", "", "column to order rows by: learn the past, judge the future")
+	c.MarkFlagsMutuallyExclusive("group", "time")
+}
+
+// evaluate does what was asked for.
+func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error {
+	if len(args) == 0 {
+		return a.neededRows(e)
+	}
+	if e.errors != nil {
+		return usagef("--error is for --width without DATA; DATA has an error of its own")
+	}
+	h, err := a.home()
+	if err != nil {
+		return err
+	}
+	bar, done := a.progress("evaluating")
+	defer done()
+	ctx = learn.WithProgress(ctx, bar)
+	if e.on != "" {
+		s, err := h.Score(ctx, args[0], e.on, e.flags.Reading, e.positive, e.level)
+		if err != nil {
+			return err
+		}
+		done()
+		return a.printScores(args[0], s, e)
+	}
+	spec, err := a.specOf(ctx, h, e, args[0])
+	if err != nil {
+		return err
+	}
+	if e.curve {
+		points, err := evaluate.LearningCurve(ctx, spec, evaluate.CurveOptions{})
+		if err != nil {
+			return err
+		}
+		done()
+		return a.printCurve(points, e.pictures)
+	}
+	var r *evaluate.Result
+	switch {
+	case e.prequential:
+		r, err = evaluate.Prequential(ctx, spec, evaluate.PrequentialOptions{Batch: e.batch, Window: window(spec.Table.Rows())})
+	case e.test != "":
+		r, err = h.TrainTest(ctx, spec, e.test, e.flags.Reading)
+	case e.holdout > 0:
+		r, err = evaluate.HoldOut(ctx, spec, evaluate.HoldOutOptions{TestShare: 1. / 3, Repeats: e.holdout})
+	default:
+		r, err = evaluate.CrossValidate(ctx, spec, e.folds)
+	}
+	if err != nil {
+		return err
+	}
+	done()
+	if err := e.need(r); err != nil {
+		return err
+	}
+	return a.printResult(r, e.pictures)
+}
+
+// specOf reads the data and chooses the learner.
+func (a *app) specOf(ctx context.Context, h *life.Home, e *evaluation, data string) (evaluate.Spec, error) {
+	choice, err := e.learner.choice()
+	if err != nil {
+		return evaluate.Spec{}, err
+	}
+	d, err := h.Find(data, e.division.Reading(e.flags.Reading))
+	if err != nil {
+		return evaluate.Spec{}, err
+	}
+	l, err := h.Lesson(ctx, d, e.target, choice)
+	if err != nil {
+		return evaluate.Spec{}, err
+	}
+	specs := []evaluate.Spec{h.Spec(d.Arg, l)}
+	specs[0].Level = e.level
+	if e.test != "" && e.division != (life.Division{}) {
+		return specs[0], usagef("--test has rows of its own; --group and --time divide DATA")
+	}
+	err = h.Divide(specs, e.division)
+	return specs[0], err
+}
+
+// neededRows says how many test rows are enough for a width, for any error in
+// a range.
+func (a *app) neededRows(e *evaluation) error {
+	if e.width == 0 || len(e.errors) != 2 {
+		return usagef("expected DATA, or --width with --error LOW,HIGH; usage: accrete evaluate DATA --target COL")
+	}
+	n, err := evaluate.RowsForWidth(e.errors[0], e.errors[1], e.width, e.level)
+	if err != nil {
+		return usageError{err}
+	}
+	if a.json {
+		return a.printJSON(struct {
+			Rows  int     `json:"needed_rows"`
+			Width float64 `json:"width"`
+			Level float64 `json:"level"`
+			Low   float64 `json:"error_low"`
+			High  float64 `json:"error_high"`
+		}{n, e.width, e.level, e.errors[0], e.errors[1]})
+	}
+	fmt.Fprintf(a.out, "%s: then the %s interval is narrower than %.4g points, whatever the error between %s and %s\n",
+		plural(n, "test row"), confidence(e.level), 100*e.width, percent(e.errors[0]), percent(e.errors[1]))
+	return nil
+}
+
+// need adds how many test rows make the interval of a result as narrow as was
+// wished, whatever the error in its present interval is.
+func (e *evaluation) need(r *evaluate.Result) (err error) {
+	if e.width == 0 {
+		return nil
+	}
+	if r.Accuracy == nil {
+		return usagef("--width is about the accuracy of classes, and %s predicts none", r.Learner)
+	}
+	r.NeededRows, err = evaluate.RowsForWidth(1-*r.AccuracyHigh, 1-*r.AccuracyLow, e.width, e.level)
+	return err
 }
 
 // window is how many rows "lately" means: a tenth of what there is, within
@@ -104,22 +210,12 @@ rules whose truth moved), or with growing shares of the rows (--curve). Every ra
 func window(rows int) int { return min(max(rows/10, 20), 1000) }
 
 func (a *app) printResult(r *evaluate.Result, pictures string) error {
-	if err := a.picture(pictures, "confusion", r.ConfusionChart()); err != nil {
-		return err
-	}
-	if err := a.picture(pictures, "reliability", r.ReliabilityChart()); err != nil {
-		return err
-	}
-	if err := a.picture(pictures, "prequential", r.PrequentialChart()); err != nil {
-		return err
-	}
-	if err := a.picture(pictures, "growth", r.GrowthChart()); err != nil {
+	if err := a.pictures(r, pictures); err != nil {
 		return err
 	}
 	if a.json {
 		return a.printJSON(r)
 	}
-	w := a.out
 	how := fmt.Sprintf("%d-fold cross-validation", r.Folds)
 	switch {
 	case r.Prequential != nil:
@@ -127,34 +223,102 @@ func (a *app) printResult(r *evaluate.Result, pictures string) error {
 	case r.Folds <= 1:
 		how = fmt.Sprintf("learnt from %s, tested on %s", plural(r.TrainRows, "row"), plural(r.TestRows, "row"))
 	}
-	fmt.Fprintf(w, "%s on %s%s: %s\n\n", r.Learner, r.Data, ofTarget(r.Target), how)
+	fmt.Fprintln(a.out, r.Framework)
+	fmt.Fprintf(a.out, "%s on %s%s: %s\n\n", r.Learner, r.Data, ofTarget(r.Target), how)
+	a.printMeasures(r)
+	printConfusion(a.out, r)
+	if r.Prequential != nil {
+		printPrequence(a.out, r.Prequential)
+	}
+	a.printNotes(r)
+	if pictures == "" {
+		fmt.Fprintln(a.out, "\nnext: --pictures DIR draws it; accrete compare tells learners apart")
+	}
+	return nil
+}
+
+// printMeasures prints what was measured, and how sure it is.
+func (a *app) printMeasures(r *evaluate.Result) {
 	var rows [][]string
 	add := func(name string, x *float64, meaning string) {
 		if x != nil {
 			rows = append(rows, []string{name, number(*x), meaning})
 		}
 	}
+	between := func(low, high *float64, write func(float64) string) string {
+		if low == nil || high == nil {
+			return ""
+		}
+		return fmt.Sprintf("%s interval %s to %s", confidence(r.Level), write(*low), write(*high))
+	}
 	if r.Accuracy != nil {
-		rows = append(rows, []string{"accuracy", percent(*r.Accuracy), fmt.Sprintf("95 %% interval %s to %s", percent(*r.AccuracyLow), percent(*r.AccuracyHigh))})
+		rows = append(rows,
+			[]string{"accuracy", percent(*r.Accuracy), between(r.AccuracyLow, r.AccuracyHigh, percent)},
+			[]string{"at least", percent(*r.AccuracyAtLeast), "one-sided bound, " + confidence(r.Level) + " sure"})
+		if r.Baseline != nil {
+			rows = append(rows, []string{"baseline", percent(*r.Baseline), fmt.Sprintf("always %q", r.BaselineClass)})
+		}
 	}
 	add("log loss", r.LogLoss, "nats a row; 0 is best")
 	add("Brier", r.Brier, "squared error of the probabilities; 0 is best")
 	add("ECE", r.ECE, "how far probabilities are from frequencies; 0 is best")
-	add("RMSE", r.RMSE, "in units of the target")
-	add("MAE", r.MAE, "in units of the target")
-	add("R²", r.R2, "share of the variance explained; 1 is best")
-	add("nll", r.NLL, "nats a row; lower is better")
-	printTable(w, []string{"measure", "value", ""}, rows)
-	printConfusion(w, r)
-	if r.Prequential != nil {
-		printPrequence(w, r.Prequential)
+	if r.RMSE != nil {
+		add("RMSE", r.RMSE, between(r.RMSELow, r.RMSEHigh, number))
+		add("at most", r.RMSEAtMost, "one-sided bound, "+confidence(r.Level)+" sure")
+		add("baseline", r.Baseline, "RMSE of always the mean")
+		add("MAE", r.MAE, between(r.MAELow, r.MAEHigh, number))
+		add("R²", r.R2, between(r.R2Low, r.R2High, number))
 	}
+	add("nll", r.NLL, between(r.NLLLow, r.NLLHigh, number))
+	printTable(a.out, []string{"measure", "value", ""}, rows)
+	if r.NeededRows > 0 {
+		fmt.Fprintf(a.out, "\n%s would make the interval as narrow as wished\n", plural(r.NeededRows, "test row"))
+	}
+}
+
+func (a *app) printNotes(r *evaluate.Result) {
 	for _, note := range r.Notes {
-		fmt.Fprintln(w, "\n"+note)
+		fmt.Fprintln(a.out, "\n"+note)
 	}
-	if pictures == "" {
-		fmt.Fprintln(w, "\nnext: --pictures DIR draws it; accrete compare tells learners apart")
+}
+
+// confidence writes a level as people say it: 95 %.
+func confidence(level float64) string { return fmt.Sprintf("%.4g %%", 100*level) }
+
+// printScores prints what a model is worth on rows of their own.
+func (a *app) printScores(model string, s *evaluate.Scores, e *evaluation) error {
+	if err := e.need(&s.Result); err != nil {
+		return err
 	}
+	if err := a.pictures(&s.Result, e.pictures); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(s)
+	}
+	fmt.Fprintln(a.out, s.Framework)
+	fmt.Fprintf(a.out, "%s (%s) on %s%s: tested on %s\n\n", model, s.Learner, s.Data, ofTarget(s.Target), plural(s.TestRows, "row"))
+	a.printMeasures(&s.Result)
+	if s.Recall != nil {
+		var rows [][]string
+		cell := func(of map[string]float64, class string) string {
+			if x, ok := of[class]; ok {
+				return percent(x)
+			}
+			return ""
+		}
+		for _, class := range s.Classes {
+			rows = append(rows, []string{class, cell(s.Recall, class), cell(s.Precision, class), cell(s.F1, class)})
+		}
+		fmt.Fprintln(a.out)
+		printTable(a.out, []string{"class", "recall", "precision", "F1"}, rows)
+	}
+	if s.AUC != nil {
+		fmt.Fprintf(a.out, "\nranked by the probability of %s: AUC %.3f (%.3f to %.3f), average precision %.3f; F1 is greatest from %s on\n",
+			s.Positive, *s.AUC, *s.AUCLow, *s.AUCHigh, *s.AveragePrecision, percent(*s.Threshold))
+	}
+	printConfusion(a.out, &s.Result)
+	a.printNotes(&s.Result)
 	return nil
 }
 
@@ -235,6 +399,19 @@ func measure(name string) func(float64) string {
 		return percent
 	}
 	return number
+}
+
+// pictures draws all that a result has.
+func (a *app) pictures(r *evaluate.Result, folder string) error {
+	for _, p := range []struct {
+		name string
+		evaluate.Picture
+	}{{"confusion", r.ConfusionChart()}, {"reliability", r.ReliabilityChart()}, {"prequential", r.PrequentialChart()}, {"growth", r.GrowthChart()}} {
+		if err := a.picture(folder, p.name, p.Picture); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // picture writes a picture into the folder, if one was asked for.

@@ -154,7 +154,7 @@ func BenchmarkCount(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	x := newSearch(s, newCounter(s, s.weights, planes), 0, byInformation, 1)
+	x := newSearch(s, newCounter(s, s.weights), 0, byInformation, 1)
 	climber := climber{search: x}
 	for _, order := range []int{20, 10, 5, 2} {
 		climber.rule = s.initialRule(0)[:order]

@@ -29,19 +29,22 @@ func (m *Model) Grown() (certificates []fmt.Stringer, stopped string) {
 	return certificates, m.stopped
 }
 
-// Certificates returns one for each unit, the most informative first.
+// Certificates returns one for each unit, the most informative first. It names
+// the printed rule of the class that the unit says most of.
 func (m *Model) Certificates() []Certificate {
-	all := make([]Certificate, len(m.units))
-	for i := range m.units {
-		u := &m.units[i]
-		strongest := 0
-		for c, w := range u.weights {
-			if w > u.weights[strongest] {
-				strongest = c
-			}
+	first := len(m.base.Rules) - len(m.lines)
+	strongest := make([]*rule.Rule, len(m.units))
+	for i, l := range m.lines {
+		r := &m.base.Rules[first+i]
+		if of := strongest[l.unit]; of == nil || math.Abs(*r.Evidence.Weight) > math.Abs(*of.Evidence.Weight) {
+			strongest[l.unit] = r
 		}
-		r := rule.Rule{If: m.tests(u.rule), Then: m.conclusion(strongest)}
-		all[i] = Certificate{ID: r.ID(), Rule: joined(r.If), Round: u.round, Removed: u.removed}
+	}
+	all := make([]Certificate, 0, len(m.units))
+	for i, r := range strongest {
+		if r != nil {
+			all = append(all, Certificate{ID: r.ID(), Rule: joined(r.If), Round: m.units[i].round, Removed: m.units[i].removed})
+		}
 	}
 	return all
 }

@@ -11,59 +11,118 @@ import (
 // counter is the weights of rows as bit planes, so that adding up the weights
 // of a set is a few population counts: row r weighs Σ 2^b over the planes b
 // that hold it, in units. Whole weights are kept exactly; others are rounded
-// to planes enough for the search, which compares sums.
+// to a unit that is small against a typical row's weight, however heavy single
+// rows are: those have more planes, the others' lanes need not look at them.
 type counter struct {
 	planes  []bits.Set // nil: every row weighs one
 	depth   []uint8    // of each lane: the planes that hold rows of it are among so many
 	unit    float64
+	least   int64   // units of a row that weighs something
 	class   []int64 // of each class
 	total   int64
 	byValue [][]int64 // of each column: the weight of each code in each class, at code*classes+class
 }
 
-// newCounter returns the weights of rows in so many planes at most.
-func newCounter(s *examples, weights []float64, most int) *counter {
-	l := &counter{unit: 1, class: make([]int64, s.classes())}
-	greatest, whole, plain := 0.0, true, true
-	for _, w := range weights {
-		greatest = max(greatest, w)
-		whole = whole && w == math.Trunc(w)
-		plain = plain && w == 1
-	}
-	if plain {
+const (
+	searchBits = 16               // of a typical row's weight, in the search
+	growthBits = 8                // of a typical row's residual, in growth
+	mostUnits  = float64(1 << 60) // of all rows together
+)
+
+// newCounter returns the weights of rows for the search.
+func newCounter(x *examples, weights []float64) *counter {
+	l := &counter{unit: unitOf(weights), least: 1}
+	if !slices.ContainsFunc(weights, func(w float64) bool { return w != 1 }) {
+		l.class = make([]int64, x.classes())
 		for i := range weights {
-			l.class[s.class[i]]++
+			l.class[x.class[i]]++
 		}
 		l.total = int64(len(weights))
-		l.countValues(s)
+		l.countValues(x)
 		return l
 	}
-	_, top := math.Frexp(greatest) // greatest < 2^top
-	if whole && top <= 30 {
-		most = max(most, top)
+	l.fill(x, weights)
+	return l
+}
+
+// newResidualCounter returns residuals of rows of some typical weight; rows
+// that the network is right on weigh nothing.
+func newResidualCounter(x *examples, residuals []float64, typical float64) *counter {
+	l := &counter{unit: fraction(typical, growthBits, sum(residuals))}
+	l.fill(x, residuals)
+	return l
+}
+
+// unitOf returns the unit to weigh rows in: one if all weights are whole, else
+// a small part of a typical row's.
+func unitOf(weights []float64) float64 {
+	total, whole := 0.0, true
+	for _, w := range weights {
+		total += w
+		whole = whole && w == math.Trunc(w)
 	}
-	if !whole || top > most {
-		l.unit = math.Ldexp(1, top-most)
+	if whole && total < mostUnits {
+		return 1
 	}
+	return fraction(typical(weights), searchBits, total)
+}
+
+// typical returns the median of the weights above 0, the lower of two.
+func typical(weights []float64) float64 {
+	some := make([]float64, 0, len(weights))
+	for _, w := range weights {
+		if w > 0 {
+			some = append(some, w)
+		}
+	}
+	if len(some) == 0 {
+		return 1
+	}
+	slices.Sort(some)
+	return some[(len(some)-1)/2]
+}
+
+// fraction returns a power of two that goes about 2^bits times into a weight,
+// and not too often into the total.
+func fraction(weight float64, bits int, total float64) float64 {
+	_, top := math.Frexp(weight) // weight < 2^top
+	unit := math.Ldexp(1, max(top-bits, -1000))
+	if total/unit > mostUnits {
+		_, top = math.Frexp(total / mostUnits)
+		unit = math.Ldexp(1, top)
+	}
+	return unit
+}
+
+// units returns a weight in units.
+func (l *counter) units(weight float64) int64 {
+	if weight == 0 {
+		return 0
+	}
+	return max(l.least, int64(math.Round(weight/l.unit)))
+}
+
+// fill makes the planes of rows' weights, and counts.
+func (l *counter) fill(x *examples, weights []float64) {
+	l.class = make([]int64, x.classes())
 	for i, w := range weights {
-		n := int64(math.Round(w / l.unit))
-		l.class[s.class[i]] += n
+		n := l.units(w)
+		l.class[x.class[i]] += n
 		l.total += n
 		for b := 0; n>>b > 0; b++ {
 			for len(l.planes) <= b {
-				l.planes = append(l.planes, make(bits.Set, len(s.valid)))
+				l.planes = append(l.planes, make(bits.Set, len(x.valid)))
 			}
 			if n>>b&1 == 1 {
-				l.planes[b].Put(int(s.bit[i]))
+				l.planes[b].Put(int(x.bit[i]))
 			}
 		}
 	}
 	if l.planes == nil {
-		l.planes = []bits.Set{make(bits.Set, len(s.valid))} // nothing weighs anything
+		l.planes = []bits.Set{make(bits.Set, len(x.valid))} // nothing weighs anything
 	}
 	l.findDepths()
-	l.countValues(s)
-	return l
+	l.countValues(x)
 }
 
 // findDepths finds the depth of each lane.
@@ -124,15 +183,13 @@ func (l *counter) countLane(x *[laneWords]uint64, at int) int64 {
 	return sum
 }
 
-// add adds to the weight of a bit, and returns how many units.
-func (l *counter) add(at, class int, weight float64) int64 {
-	units := int64(math.Round(weight / l.unit))
+// add adds units to the weight of a bit.
+func (l *counter) add(at, class int, units int64) {
 	l.class[class] += units
 	l.total += units
-	n := units
 	word, bit := at/64, uint64(1)<<(at%64)
-	for b := 0; n>>b > 0; b++ {
-		for n>>b&1 == 1 {
+	for b := 0; units>>b > 0; b++ {
+		for units>>b&1 == 1 {
 			for len(l.planes) <= b {
 				l.planes = append(l.planes, make(bits.Set, len(l.planes[0])))
 			}
@@ -141,13 +198,7 @@ func (l *counter) add(at, class int, weight float64) int64 {
 			if l.planes[b][word]&bit != 0 {
 				break
 			}
-			n += 1 << b // carry: the bit was set, and the next is added to
+			units += 1 << b // carry: the bit was set, and the next is added to
 		}
 	}
-	return units
-}
-
-// rounds reports whether a weight is no multiple of the unit.
-func (l *counter) rounds(weights []float64) bool {
-	return slices.ContainsFunc(weights, func(w float64) bool { n := w / l.unit; return n != math.Trunc(n) && l.unit > 1e-6 })
 }

@@ -14,9 +14,9 @@ const frequencyBins = 16
 // findCuts cuts the numeric columns where the classes change (mdl), where the
 // numbers lie (frequency), or both. Supervised cuts look at one column alone
 // and ask for proof: they see no interaction, and of few rows hardly anything.
-// So where there are none in a column, or few rows, those of equal frequency
-// join them.
-func findCuts(ctx context.Context, t *table.Table, target int, way string) ([]*encode.Cuts, error) {
+// So where there are none in a column, or cuts shall be fine since there are
+// few rows, those of equal frequency join them.
+func findCuts(ctx context.Context, t *table.Table, target int, way string, fine bool) ([]*encode.Cuts, error) {
 	cuts := make([]*encode.Cuts, len(t.Columns))
 	if way != "frequency" {
 		found, err := encode.FitIntervals(ctx, t, target, encode.ByMDL, 0)
@@ -32,16 +32,12 @@ func findCuts(ctx context.Context, t *table.Table, target int, way string) ([]*e
 	if err != nil {
 		return nil, err
 	}
-	weight := 0.0
-	for r := range t.Rows() {
-		weight += t.Weight(r)
-	}
 	for col, c := range found.Columns {
 		switch {
 		case c == nil:
 		case cuts[col] == nil || len(cuts[col].At) == 0:
 			cuts[col] = c
-		case weight < fewRows:
+		case fine:
 			at := append(slices.Clone(cuts[col].At), c.At...)
 			slices.Sort(at)
 			cuts[col] = &encode.Cuts{At: slices.Compact(at)}

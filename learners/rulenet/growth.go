@@ -33,6 +33,7 @@ const fewRows = 5000
 type growth struct {
 	*training
 	weights  []float64 // of the rows to learn from
+	typical  float64   // weight of a row
 	rules    []foundRule
 	fitted   *regression
 	heldOut  []float64 // nil: none
@@ -43,7 +44,7 @@ type growth struct {
 
 // startGrowth begins with the rules of the published search.
 func (w *training) startGrowth(ctx context.Context, weights, heldOut []float64) (*growth, error) {
-	s := &growth{training: w, weights: weights, heldOut: heldOut}
+	s := &growth{training: w, weights: weights, typical: typical(weights), heldOut: heldOut}
 	rules, err := w.findRules(ctx, weights)
 	if err != nil {
 		return nil, err
@@ -117,15 +118,16 @@ func (s *growth) prune() {
 // addRules is one round: draw, climb, fit.
 func (s *growth) addRules(ctx context.Context) error {
 	s.round++
-	off := s.residuals()
-	templates := s.drawTemplates(off)
+	templates := s.drawTemplates()
 	if len(templates) == 0 {
 		return nil
 	}
 	searches := make([]*search, s.classes())
-	err := learn.Each(ctx, len(searches), func(c int) {
+	err := learn.Each(ctx, len(s.fitted.present), func(a int) {
+		c := s.fitted.present[a]
 		if slices.ContainsFunc(templates, func(t template) bool { return t.class == c }) {
-			searches[c] = newSearch(s.examples, newCounter(s.examples, off[c], planes), c, s.settings.ties(), s.seed)
+			off, greatest := s.residuals(a)
+			searches[c] = newSearch(s.examples, newResidualCounter(s.examples, off, greatest*s.typical), c, s.settings.ties(), s.seed)
 		}
 	})
 	if err != nil {
@@ -156,48 +158,52 @@ func (s *growth) addRules(ctx context.Context) error {
 	return s.refit(ctx, roughPrecision)
 }
 
-// residuals returns, for each class and distinct row, the weight of the row
-// times how far the probability of the class is off.
-func (s *growth) residuals() [][]float64 {
+// residuals returns, for each distinct row, the weight of the row times how
+// far the probability of a present class is off, and the furthest that it is.
+func (s *growth) residuals(a int) (off []float64, furthest float64) {
 	r := s.fitted
-	k := len(r.present)
-	off := make([][]float64, s.classes())
-	for a, c := range r.present {
-		if k == 2 && a == 1 {
-			off[c] = off[r.present[0]] // the two are off by the same
-			continue
-		}
-		off[c] = make([]float64, len(s.class))
-		p := make([]float64, r.groups())
-		for g := range p {
-			p[g] = r.probability(g, a)
-		}
-		for i, g := range r.of {
-			x := p[g]
-			if int(s.class[i]) == c {
-				x = 1 - x
-			}
-			off[c][i] = x * s.weights[i]
-		}
+	off = make([]float64, len(s.class))
+	p := make([]float64, r.groups())
+	for g := range p {
+		p[g] = r.probability(g, a)
 	}
-	return off
+	for i, g := range r.of {
+		x := p[g]
+		if int(s.class[i]) == r.present[a] {
+			x = 1 - x
+		}
+		if s.weights[i] > 0 {
+			furthest = max(furthest, x)
+		}
+		off[i] = x * s.weights[i]
+	}
+	return off, furthest
 }
 
-// drawTemplates returns examples, drawn without replacement in proportion to how far
-// the network is off on their class (Efraimidis and Spirakis 2006), by a hash
-// of the row.
-func (s *growth) drawTemplates(off [][]float64) []template {
+// drawTemplates returns examples, drawn without replacement in proportion to
+// how far the network is off on their class (Efraimidis and Spirakis 2006), by
+// a hash of the row.
+func (s *growth) drawTemplates() []template {
 	type lot struct {
 		row int
 		key float64
 	}
+	r := s.fitted
+	place := make([]int, s.classes()) // of each class among those present, from 1
+	for a, c := range r.present {
+		place[c] = a + 1
+	}
 	lots := make([]lot, 0, len(s.class))
 	for i, c := range s.class {
-		if off[c] == nil || !(off[c][i] > 0) {
+		if place[c] == 0 {
+			continue
+		}
+		off := (1 - r.probability(int(r.of[i]), place[c]-1)) * s.weights[i]
+		if !(off > 0) {
 			continue
 		}
 		u := float64(scramble(s.hash(i)^uint64(s.round))>>11+1) / (1 << 53)
-		lots = append(lots, lot{i, -math.Log(u) / off[c][i]})
+		lots = append(lots, lot{i, -math.Log(u) / off})
 	}
 	n := min(templatesPerRound, len(lots))
 	slices.SortFunc(lots, func(a, b lot) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row)) })
@@ -250,60 +256,25 @@ func (w *training) grow(ctx context.Context, m *Model) error {
 
 // chooseRounds grows networks with rows held out, all a round at a time. It
 // returns the round after which the loss was least, and the share of the
-// penalty that is best once the rules are chosen.
+// penalty that is best for the networks of that round.
 func (w *training) chooseRounds(ctx context.Context, m *Model) (rounds int, relaxed float64, err error) {
-	dealt, err := w.folds(ctx, heldOutParts)
+	networks, err := w.holdOut(ctx)
 	if err != nil {
 		return 0, 0, err
-	}
-	total := sum(w.weights)
-	if total >= fewRows {
-		dealt = dealt[:1]
-	}
-	var networks []*growth
-	for _, part := range dealt {
-		rest := make([]float64, len(part))
-		for i := range rest {
-			rest[i] = w.weights[i] - part[i]
-		}
-		if sum(part) > 0 && sum(rest) > 0 {
-			networks = append(networks, &growth{training: w, weights: rest, heldOut: part})
-		}
 	}
 	if len(networks) == 0 {
 		m.stopped = "too few rows to hold any out"
 		return 0, 1, nil
 	}
-	best, round := 0, 0
-	for ; ; round++ {
-		errs := make([]error, len(networks))
-		err := learn.Each(ctx, len(networks), func(i int) {
-			if round == 0 {
-				networks[i], errs[i] = w.startGrowth(ctx, networks[i].weights, networks[i].heldOut)
-			} else {
-				errs[i] = networks[i].addRules(ctx)
-			}
-		})
-		if err != nil {
+	best, bestNetworks := 0, []*growth(nil)
+	for round := 0; ; round++ {
+		if err := growAll(ctx, networks, round); err != nil {
 			return 0, 0, err
 		}
-		step := Step{Round: round}
-		held := 0.0
-		for i, s := range networks {
-			if errs[i] != nil {
-				return 0, 0, errs[i]
-			}
-			n := sum(s.heldOut)
-			held += n
-			step.Loss += n * s.loss
-			step.Errors += n * s.mistakes
-			step.Rules += float64(len(s.rules)) / float64(len(networks))
-		}
-		step.Loss /= held
-		step.Errors /= held
+		step := heldOutStep(networks, round)
 		m.steps = append(m.steps, step)
-		if step.Loss < m.steps[best].Loss*(1-leastGain) {
-			best = round
+		if round == 0 || step.Loss < m.steps[best].Loss*(1-leastGain) {
+			best, bestNetworks = round, snapshot(networks)
 		}
 		if round-best >= patience {
 			m.stopped = fmt.Sprintf("log loss on rows held out was least after round %d (%.4f) and no better in the next %d", best, m.steps[best].Loss, patience)
@@ -315,8 +286,77 @@ func (w *training) chooseRounds(ctx context.Context, m *Model) (rounds int, rela
 		}
 		learn.Report(ctx, 0.6*float64(round+1)/float64(round+1+patience))
 	}
-	relaxed, err = relax(ctx, networks)
+	relaxed, err = relax(ctx, bestNetworks)
 	return best, relaxed, err
+}
+
+// holdOut returns a network that has not begun for each part of the rows that
+// is held out in turn. Numbers are cut by the rest alone.
+func (w *training) holdOut(ctx context.Context) ([]*growth, error) {
+	dealt, err := w.folds(ctx, heldOutParts)
+	if err != nil {
+		return nil, err
+	}
+	if !w.fine() {
+		dealt = dealt[:1]
+	}
+	var networks []*growth
+	for _, part := range dealt {
+		rest := make([]float64, len(part))
+		for r := range rest {
+			rest[r] = w.table.Weight(r) - part[r]
+		}
+		if !(sum(part) > 0 && sum(rest) > 0) {
+			continue
+		}
+		own, err := w.withWeights(ctx, rest)
+		if err != nil {
+			return nil, err
+		}
+		networks = append(networks, &growth{training: own, weights: own.distinctWeights(rest), heldOut: own.distinctWeights(part)})
+	}
+	return networks, nil
+}
+
+// growAll grows each network by a round; round 0 is the published search.
+func growAll(ctx context.Context, networks []*growth, round int) error {
+	errs := make([]error, len(networks))
+	err := learn.Each(ctx, len(networks), func(i int) {
+		if s := networks[i]; round == 0 {
+			networks[i], errs[i] = s.startGrowth(ctx, s.weights, s.heldOut)
+		} else {
+			errs[i] = s.addRules(ctx)
+		}
+	})
+	return errors.Join(append(errs, err)...)
+}
+
+// heldOutStep says what the networks come to on the rows held out.
+func heldOutStep(networks []*growth, round int) Step {
+	step := Step{Round: round}
+	held := 0.0
+	for _, s := range networks {
+		n := sum(s.heldOut)
+		held += n
+		step.Loss += n * s.loss
+		step.Errors += n * s.mistakes
+		step.Rules += float64(len(s.rules)) / float64(len(networks))
+	}
+	step.Loss /= held
+	step.Errors /= held
+	return step
+}
+
+// snapshot returns the networks as they are now: a later round makes rules and
+// weights of its own.
+func snapshot(networks []*growth) []*growth {
+	now := make([]*growth, len(networks))
+	for i, s := range networks {
+		of := *s
+		of.rules = slices.Clone(s.rules)
+		now[i] = &of
+	}
+	return now
 }
 
 // relax returns the share of the penalty that gives the least loss on rows

@@ -39,7 +39,7 @@ func (w *training) startIncremental(ctx context.Context) (*incremental, error) {
 	s := &incremental{coding: w.coding, codes: w.codes, class: w.class, weights: w.weights, rules: make([][]templateRule, len(w.class))}
 	templates, limit := w.templates(w.weights)
 	s.limit = limit
-	searches := w.searches(newCounter(w.examples, w.weights, 2*planes))
+	searches := w.searches(newCounter(w.examples, w.weights))
 	ends, err := climbEach(ctx, searches, templates)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package rulenet
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -30,6 +31,10 @@ type incrementalUpdate struct {
 	attachments []attachment
 	cache       countCache
 	fresh       []template
+	touched     []touchedRow
+	touchedIn   []int // of each row: the Add in which it was touched last
+	adds        int
+	counted     int      // rows when the unit was chosen
 	batch       []search // of each class: the new rows alone
 	epoch       int      // of the unit of weight and the columns' values
 	fewWords    int
@@ -46,7 +51,7 @@ func newIncrementalUpdate(m *Model, v *table.Vocabulary) *incrementalUpdate {
 	for row, lines := range s.rules {
 		own.rules[row] = slices.Clone(lines)
 	}
-	u := &incrementalUpdate{model: m, vocabulary: v, state: own, index: make(map[key]int32, len(s.class)), byName: map[ruleName]int{}, cache: countCache{counts: map[ruleName]*tallies{}}, fewWords: fewWords}
+	u := &incrementalUpdate{model: m, vocabulary: v, state: own, index: make(map[key]int32, len(s.class)), byName: map[ruleName]int{}, cache: countCache{counts: map[ruleName]*tallies{}}, fewWords: fewWords, touchedIn: make([]int, len(s.class))}
 	u.climbers.New = func() any { return &climber{} }
 	for row := range own.class {
 		u.index[own.rowKey(row)] = int32(row)
@@ -91,9 +96,10 @@ func (u *incrementalUpdate) rebuild() {
 	u.recount()
 }
 
-// recount makes the counter anew.
+// recount chooses the unit and makes the counter anew.
 func (u *incrementalUpdate) recount() {
-	l := newCounter(u.examples, u.state.weights, 2*planes)
+	u.counted = len(u.state.class)
+	l := newCounter(u.examples, u.state.weights)
 	if l.planes == nil {
 		l.planes = []bits.Set{slices.Clone(u.examples.valid)}
 		l.findDepths()
@@ -108,20 +114,20 @@ func (u *incrementalUpdate) recount() {
 // out the new ones to count them alone.
 const fewWords = 128
 
-// layOutNew lays out the new rows alone.
-func (u *incrementalUpdate) layOutNew(rows []template) error {
+// layOutNew lays out what rows have come to weigh more, alone.
+func (u *incrementalUpdate) layOutNew() error {
 	s := u.state
 	part := &incremental{coding: s.coding, codes: make([][]int32, len(s.codes))}
-	for _, t := range rows {
+	for _, t := range u.touched {
 		part.class = append(part.class, s.class[t.row])
-		part.weights = append(part.weights, t.weight)
+		part.weights = append(part.weights, float64(u.counter.units(s.weights[t.row])-u.counter.units(t.before)))
 	}
 	for col, codes := range s.codes {
 		if codes == nil {
 			continue
 		}
-		part.codes[col] = make([]int32, len(rows))
-		for i, t := range rows {
+		part.codes[col] = make([]int32, len(u.touched))
+		for i, t := range u.touched {
 			part.codes[col][i] = codes[t.row]
 		}
 	}
@@ -129,16 +135,22 @@ func (u *incrementalUpdate) layOutNew(rows []template) error {
 	if err != nil {
 		return err
 	}
-	l := &counter{unit: u.counter.unit, class: make([]int64, s.classes()), planes: []bits.Set{make(bits.Set, len(x.valid))}}
+	l := &counter{unit: 1, class: make([]int64, s.classes()), planes: []bits.Set{make(bits.Set, len(x.valid))}}
 	l.findDepths()
 	for i, at := range x.bit {
-		l.add(int(at), int(x.class[i]), x.weights[i])
+		l.add(int(at), int(x.class[i]), int64(x.weights[i]))
 	}
 	u.batch = zeroed(u.batch, s.classes())
 	for c := range u.batch {
 		u.batch[c].examples, u.batch[c].counter, u.batch[c].class = x, l, c
 	}
 	return nil
+}
+
+// touchedRow is a distinct row that came to weigh more.
+type touchedRow struct {
+	row    int
+	before float64
 }
 
 // Add learns the table's rows: their examples climb, and the rules of older
@@ -156,34 +168,35 @@ func (u *incrementalUpdate) Add(ctx context.Context, t *table.Table) error {
 			return fmt.Errorf("values of the table's columns are coded otherwise than the model's; conform it to the model's schema first")
 		}
 		u.state.schema = u.vocabulary.Schema()
+		if err := u.state.check(); err != nil {
+			return err
+		}
 		u.epoch++
 		u.rebuild()
 	}
 	old := len(u.state.class)
-	var taken []template
-	fresh := u.fresh[:0]
+	u.adds++
+	u.touched, u.fresh = u.touched[:0], u.fresh[:0]
 	for r := range t.Rows() {
 		class, weight := t.Columns[u.state.target].Codes[r], t.Weight(r)
 		if class < 0 || weight == 0 {
 			continue
 		}
 		row := u.take(t, r, class, weight)
-		taken = append(taken, template{row, int(class), weight})
 		if hashRow(u.model.seed, u.state.class, u.state.codes, row) <= u.state.limit {
-			fresh = append(fresh, template{row, int(class), weight})
+			u.fresh = append(u.fresh, template{row, int(class), weight})
 		}
 	}
-	u.fresh = fresh
-	if len(taken) == 0 {
+	if len(u.touched) == 0 {
 		return nil
 	}
 	u.placeNew(old)
 	if len(u.examples.valid) <= u.fewWords {
 		u.epoch++
-	} else if err := u.layOutNew(taken); err != nil {
+	} else if err := u.layOutNew(); err != nil {
 		return err
 	}
-	return u.searchOldAndNew(ctx, fresh)
+	return u.searchOldAndNew(ctx, u.fresh)
 }
 
 // take finds or makes the distinct row of a table's row and adds its weight.
@@ -204,19 +217,23 @@ func (u *incrementalUpdate) take(t *table.Table, r int, class int32, weight floa
 			}
 		}
 		s.class = s.class[:row]
-		s.weights[known] += weight
-		if int(known) < len(u.examples.bit) {
-			u.weigh(int(known), weight)
+		if u.touchedIn[known] != u.adds {
+			u.touchedIn[known] = u.adds
+			u.touched = append(u.touched, touchedRow{int(known), s.weights[known]})
 		}
+		s.weights[known] += weight
 		return int(known)
 	}
 	u.index[name] = int32(row)
 	s.weights = append(s.weights, weight)
 	s.rules = append(s.rules, nil)
+	u.touchedIn = append(u.touchedIn, u.adds)
+	u.touched = append(u.touched, touchedRow{row, 0})
 	return row
 }
 
-// placeNew gives the rows from old on their bits.
+// placeNew gives the rows from old on their bits, and the rows that were
+// touched their weights.
 func (u *incrementalUpdate) placeNew(old int) {
 	s, x := u.state, u.examples
 	x.codes, x.class, x.weights = s.codes, s.class, s.weights
@@ -241,18 +258,37 @@ func (u *incrementalUpdate) placeNew(old int) {
 				}
 			}
 		}
-		u.weigh(row, s.weights[row])
 	}
-	if u.counter.rounds(s.weights[old:]) {
+	if u.outgrown() {
 		u.recount()
-		u.epoch++
+		return
+	}
+	for _, t := range u.touched {
+		u.weigh(t.row, t.before)
 	}
 }
 
-// weigh adds to the weight of a row that has its bit.
-func (u *incrementalUpdate) weigh(row int, weight float64) {
+// outgrown reports whether the unit of weight must be chosen anew: a first
+// fraction among whole weights, more than can be counted, or, where weights
+// are fractions, as many rows again as it was chosen for.
+func (u *incrementalUpdate) outgrown() bool {
+	unit, more := u.counter.unit, 0.0
+	for _, t := range u.touched {
+		w := u.state.weights[t.row]
+		if unit == 1 && w != math.Trunc(w) {
+			return true
+		}
+		more += (w - t.before) / unit
+	}
+	return float64(u.counter.total)+more > mostUnits || unit != 1 && len(u.state.class) >= 2*u.counted
+}
+
+// weigh gives a row that has its bit the units that it weighs more than
+// before.
+func (u *incrementalUpdate) weigh(row int, before float64) {
 	l, class := u.counter, int(u.state.class[row])
-	n := l.add(int(u.examples.bit[row]), class, weight)
+	n := l.units(u.state.weights[row]) - l.units(before)
+	l.add(int(u.examples.bit[row]), class, n)
 	for col, codes := range u.state.codes {
 		if codes != nil && codes[row] >= 0 {
 			l.byValue[col][int(codes[row])*len(l.class)+class] += n

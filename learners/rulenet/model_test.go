@@ -150,6 +150,15 @@ func TestExactWhateverTheOrder(t *testing.T) {
 	})
 }
 
+// reweighed returns the same rows with other weights.
+func reweighed(t *rapid.T, all *table.Table, weights []float64) *table.Table {
+	made, err := table.New(all.Schema, all.Columns, weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
 func rowNumbers(n int) []int {
 	rows := make([]int, n)
 	for i := range rows {
@@ -467,6 +476,13 @@ func TestPublishedUpdate(t *testing.T) {
 func TestPublishedUpdateExtends(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all, target := drawTable(t)
+		if rapid.Bool().Draw(t, "thirds") { // that no power of two divides
+			weights := make([]float64, all.Rows())
+			for r := range weights {
+				weights[r] = all.Weight(r) / 3
+			}
+			all = reweighed(t, all, weights)
+		}
 		cut := rapid.IntRange(1, all.Rows()-1).Draw(t, "cut")
 		m := learnDrawn(t, all.Slice(0, cut), target, "a", map[string]string{"update": "published", "weights": "published"})
 		u, err := m.Begin(learn.Source{ID: "b"})
@@ -495,19 +511,25 @@ func TestPublishedUpdateExtends(t *testing.T) {
 				}
 			}
 		}
-		if anew := newCounter(p.examples, p.state.weights, 2*planes); anew.unit == p.counter.unit {
-			for col, want := range anew.byValue {
-				if !slices.Equal(p.counter.byValue[col], want) {
-					t.Fatalf("the counts of column %d is %v, expected %v", col, p.counter.byValue[col], want)
-				}
+		anew := &counter{unit: p.counter.unit, least: 1}
+		anew.fill(p.examples, p.state.weights)
+		if anew.total != p.counter.total || !slices.Equal(anew.class, p.counter.class) {
+			t.Fatalf("rows of the classes weigh %v units, expected %v", p.counter.class, anew.class)
+		}
+		for col, want := range anew.byValue {
+			if !slices.Equal(p.counter.byValue[col], want) {
+				t.Fatalf("the counts of column %d are %v, expected %v", col, p.counter.byValue[col], want)
 			}
 		}
 		total := 0.0
 		for r := range all.Rows() {
 			total += all.Weight(r)
 		}
-		if got := grown.Size().Rows; got != total {
+		if got := grown.Size().Rows; math.Abs(got-total) > 1e-9*total {
 			t.Fatalf("rows of the weight %v, expected %v", got, total)
+		}
+		if got := p.counter.unit * float64(p.counter.total); math.Abs(got-total) > 1e-3*total {
+			t.Fatalf("rows are counted with the weight %v, expected %v", got, total)
 		}
 		x, err := newExamples(background, grown.(*Model).coding, all)
 		if err != nil {
@@ -515,7 +537,7 @@ func TestPublishedUpdateExtends(t *testing.T) {
 		}
 		w := &training{examples: x}
 		for _, unit := range grown.(*Model).units {
-			if got := w.cover(unit.rule); !slices.Equal(got, unit.counts) {
+			if got := w.cover(unit.rule); !slices.EqualFunc(got, unit.counts, func(a, b float64) bool { return math.Abs(a-b) < 1e-9*total }) {
 				t.Fatalf("%v covers %v, the update counted %v", unit.rule, got, unit.counts)
 			}
 		}

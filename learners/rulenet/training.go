@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/internal/radix"
 	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
@@ -19,19 +20,36 @@ type training struct {
 	table    *table.Table
 }
 
-// Codes must fit the hash that tells tests apart.
-const mostLevels = 1 << 20
+const (
+	mostLevels  = 1 << 20 // codes must fit the hash that tells tests apart
+	mostClasses = 1 << 16 // classes are the first bits by which rows are sorted
+)
+
+// check refuses more values than can be told apart.
+func (c *coding) check() error {
+	if n := c.classes(); n > mostClasses {
+		return fmt.Errorf("target %q has %d classes; a rule network tells at most %d apart: is it a column of names or numbers?", c.schema.Attributes[c.target].Name, n, mostClasses)
+	}
+	for col, a := range c.schema.Attributes {
+		if n := c.levels(col); n > mostLevels {
+			return fmt.Errorf("column %q has %d values; at most %d can be told apart: ignore the column", a.Name, n, mostLevels)
+		}
+	}
+	return nil
+}
 
 func newTraining(ctx context.Context, t *table.Table, target int, seed uint64, s settings) (*training, error) {
-	cuts, err := findCuts(ctx, t, target, s.Cuts)
+	weight := 0.0
+	for r := range t.Rows() {
+		weight += t.Weight(r)
+	}
+	cuts, err := findCuts(ctx, t, target, s.Cuts, weight < fewRows)
 	if err != nil {
 		return nil, err
 	}
 	c := coding{t.Schema, target, cuts}
-	for col := range t.Schema.Attributes {
-		if c.levels(col) > mostLevels {
-			return nil, fmt.Errorf("column %q has %d values; at most %d can be told apart: ignore the column", t.Schema.Attributes[col].Name, c.levels(col), mostLevels)
-		}
+	if err := c.check(); err != nil {
+		return nil, err
 	}
 	x, err := newExamples(ctx, c, t)
 	if err != nil {
@@ -104,9 +122,6 @@ func (w *training) searches(l *counter) []*search {
 	return all
 }
 
-// planes are enough to weigh rows by in a search.
-const planes = 8
-
 // templates returns the examples to climb from among the rows of some weight: all
 // of them, or as many as the settings say, chosen by a hash of the row. Their
 // weights add up to that of all rows. It also returns the greatest hash that
@@ -168,16 +183,16 @@ func hashRow(seed uint64, class []int32, codes [][]int32, row int) uint64 {
 // findRules runs the published search on rows of some weight.
 func (w *training) findRules(ctx context.Context, weights []float64) ([]foundRule, error) {
 	templates, _ := w.templates(weights)
-	rules, err := climbAll(ctx, w.searches(newCounter(w.examples, weights, 2*planes)), templates)
+	rules, err := climbAll(ctx, w.searches(newCounter(w.examples, weights)), templates)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(rules, func(f foundRule) bool { return len(f.rule) == 0 }), nil
 }
 
-// folds deals the weight of each distinct row out to so many parts, by a hash
-// of the row: each case goes to a part of its own, as if equal rows had never
-// been put together.
+// folds deals the weight of each row of the table out to so many parts, by a
+// hash of the row: each case goes to a part of its own, as if equal rows had
+// never been put together.
 func (w *training) folds(ctx context.Context, parts int) ([][]float64, error) {
 	hashes, err := kept.HashRows(ctx, w.table)
 	if err != nil {
@@ -185,18 +200,54 @@ func (w *training) folds(ctx context.Context, parts int) ([][]float64, error) {
 	}
 	dealt := make([][]float64, parts)
 	for p := range dealt {
-		dealt[p] = make([]float64, len(w.class))
+		dealt[p] = make([]float64, len(hashes))
 	}
 	for r, h := range hashes {
 		left := w.table.Weight(r)
 		for p := range dealt {
-			part := left
+			dealt[p][r] = left
 			if p < parts-1 {
-				part = kept.HoldOut(h, scramble(w.seed)+uint64(p), left, 1/float64(parts-p))
+				dealt[p][r] = kept.HoldOut(h, scramble(w.seed)+uint64(p), left, 1/float64(parts-p))
 			}
-			dealt[p][w.distinct[r]] += part
-			left -= part
+			left -= dealt[p][r]
 		}
 	}
 	return dealt, nil
+}
+
+// withWeights returns the same rows coded by cuts that only rows of some
+// weight have a say in, so that rows held out stay unseen.
+func (w *training) withWeights(ctx context.Context, weights []float64) (*training, error) {
+	if !slices.ContainsFunc(w.cuts, func(c *encode.Cuts) bool { return c != nil }) {
+		return w, nil
+	}
+	var rows []int
+	var some []float64
+	for r, weight := range weights {
+		if weight > 0 {
+			rows, some = append(rows, r), append(some, weight)
+		}
+	}
+	chosen, err := table.New(w.table.Schema, w.table.Select(rows).Columns, some)
+	if err != nil {
+		return nil, err
+	}
+	c := coding{w.schema, w.target, nil}
+	if c.cuts, err = findCuts(ctx, chosen, w.target, w.settings.Cuts, w.fine()); err != nil {
+		return nil, err
+	}
+	x, err := newExamples(ctx, c, w.table)
+	return &training{examples: x, settings: w.settings, seed: w.seed, table: w.table}, err
+}
+
+// fine reports whether there are so few rows that numbers are cut finely.
+func (w *training) fine() bool { return sum(w.weights) < fewRows }
+
+// distinctWeights adds up weights of the table's rows by distinct row.
+func (w *training) distinctWeights(weights []float64) []float64 {
+	sums := make([]float64, len(w.class))
+	for r, i := range w.distinct {
+		sums[i] += weights[r]
+	}
+	return sums
 }

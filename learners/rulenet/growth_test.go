@@ -164,7 +164,7 @@ func TestTooManyClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Learn(background, learn.Task{Table: rows, Target: 1}); err == nil || !strings.Contains(err.Error(), "65537 classes") {
+	if _, err := l.Learn(background, learn.Task{Table: rows, Target: "name"}); err == nil || !strings.Contains(err.Error(), "65537 classes") {
 		t.Errorf("%d classes: %v", n, err)
 	}
 }

@@ -35,6 +35,8 @@ type Takes struct {
 	Nominal, Numeric, Missing    bool // columns and cells
 	Classes, Regression, Density bool // targets
 	Rules                        bool // an expert's rules (Task.Rules), in the learning itself
+	Text                         bool // columns of words
+	Sequences                    bool // rows that belong together, in order (table.Table.Sequence)
 }
 
 // Can says what a learner's models can do besides predicting.

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/spell"
@@ -44,14 +42,8 @@ func Ask(m learn.Model, question string) (*Answers, error) {
 // parseQuestion reads "name=value, name=?" into a row of known cells and the
 // columns that are wanted.
 func parseQuestion(question string, schema *table.Schema) (row *table.Table, wanted []int, err error) {
-	columns := make([]table.Column, len(schema.Attributes))
-	for j := range columns {
-		if schema.Attributes[j].Kind == table.Nominal {
-			columns[j].Codes = []int32{table.Missing}
-		} else {
-			columns[j].Floats = []float64{table.NA}
-		}
-	}
+	cells := table.NewBuilder(schema)
+	cells.Closed = true
 	seen := map[int]bool{}
 	for _, part := range SplitOutside(question, ',') {
 		if strings.TrimSpace(part) == "" {
@@ -81,34 +73,36 @@ func parseQuestion(question string, schema *table.Schema) (row *table.Table, wan
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := setCell(&columns[j], &schema.Attributes[j], value); err != nil {
+		if err := checkCell(&schema.Attributes[j], value); err != nil {
+			return nil, nil, err
+		}
+		if err := cells.String(j, value); err != nil {
 			return nil, nil, err
 		}
 	}
 	if len(wanted) == 0 {
 		return nil, nil, fmt.Errorf("nothing is wanted; write ? for a value, as in %s=?", schema.Attributes[len(schema.Attributes)-1].Name)
 	}
-	row, err = table.New(schema, columns, nil)
+	cells.End()
+	row, err = cells.Table()
 	return row, wanted, err
 }
 
-// setCell writes a value into a column of one row.
-func setCell(c *table.Column, a *table.Attribute, value string) error {
-	if a.Kind == table.Nominal {
-		if c.Codes[0] = a.Code(value); c.Codes[0] < 0 {
+// checkCell refuses a value that a column does not have.
+func checkCell(a *table.Attribute, value string) error {
+	switch a.Kind {
+	case table.Text:
+		return nil
+	case table.Nominal:
+		if a.Code(value) < 0 {
 			return fmt.Errorf("column %q has no value %q%s", a.Name, value, spell.Hint(value, a.Values))
 		}
 		return nil
 	}
-	if day, err := time.Parse(time.DateOnly, value); err == nil && a.Date {
-		c.Floats[0] = float64(day.Unix()) / 86400
-		return nil
-	}
-	x, err := strconv.ParseFloat(value, 64)
-	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+	x, ok := a.Parse(value)
+	if !ok || math.IsNaN(x) || math.IsInf(x, 0) {
 		return fmt.Errorf("column %q is numeric, but %q is not a number", a.Name, value)
 	}
-	c.Floats[0] = x
 	return nil
 }
 

@@ -18,11 +18,12 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
-// Reading says how to read data: which columns are names, numbers or to be
-// left out, and which one weighs the rows.
+// Reading says how to read data: which columns are names, numbers, texts or to
+// be left out, which one weighs the rows, and which one says the sequence that
+// a row belongs to.
 type Reading struct {
-	Nominal, Numeric, Ignore []string
-	Weight                   string
+	Nominal, Numeric, Text, Ignore []string
+	Weight, Sequence               string
 }
 
 // Data is where rows are read from: a file, standard input ("-") or a built-in
@@ -130,6 +131,7 @@ func (d *Data) options() table.Options {
 		Numeric: d.Reading.Numeric,
 		Ignore:  d.Reading.Ignore,
 		Weight:  d.Reading.Weight,
+		Text:    d.Reading.Text, Sequence: d.Reading.Sequence,
 	}
 	if d.Builtin != nil {
 		o.Nominal = append(o.Nominal[:len(o.Nominal):len(o.Nominal)], d.Builtin.Nominal...)

@@ -75,7 +75,7 @@ type ColumnEntry struct {
 func columnEntries(columns []table.Summary) []ColumnEntry {
 	entries := make([]ColumnEntry, len(columns))
 	for i, s := range columns {
-		e := ColumnEntry{Name: s.Name, Kind: s.Kind.String(), Date: s.Date, Missing: s.Missing, Distinct: s.Distinct}
+		e := ColumnEntry{Name: s.Name, Kind: s.Shown(), Date: s.Date, Missing: s.Missing, Distinct: s.Distinct}
 		if s.Kind == table.Numeric {
 			if !math.IsNaN(s.Mean) {
 				e.Min, e.Mean, e.Max = &s.Min, &s.Mean, &s.Max

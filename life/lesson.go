@@ -60,7 +60,18 @@ func (h *Home) Lesson(ctx context.Context, d *Data, target string, c Choice) (l 
 			return nil, err
 		}
 	}
-	return l, nil
+	return l, h.suit(l)
+}
+
+// suit leaves out what the learner does not take, and says so.
+func (h *Home) suit(l *Lesson) error {
+	t, target, notes, err := l.Info.Suit(l.Table, l.Target)
+	if err != nil {
+		return remedy.Misuse(err)
+	}
+	l.Table, l.Target = t, target
+	h.note(notes...)
+	return nil
 }
 
 // configured returns the learner with this name and these settings.
@@ -101,6 +112,9 @@ func (h *Home) Specs(ctx context.Context, d *Data, target string, choices []Choi
 	specs := make([]evaluate.Spec, len(lessons))
 	for i := range lessons {
 		lessons[i].Table, lessons[i].Report, lessons[i].Target = t, report, col
+		if err := h.suit(&lessons[i]); err != nil {
+			return nil, err
+		}
 		specs[i] = h.Spec(d.Arg, &lessons[i])
 	}
 	return specs, nil

@@ -56,7 +56,7 @@ func TestARFFOptions(t *testing.T) {
 	if want := "a b{2,5} | 1 2 | 0 5"; show(got) != want {
 		t.Errorf("got %s, want %s", show(got), want)
 	}
-	schema := &Schema{[]Attribute{{Name: "b", Kind: Numeric}, {Name: "a", Kind: Nominal, Values: []string{"1"}}}}
+	schema := &Schema{Attributes: []Attribute{{Name: "b", Kind: Numeric}, {Name: "a", Kind: Nominal, Values: []string{"1"}}}}
 	got, _ = mustRead(t, "x.arff", text, Options{Schema: schema, Extend: true})
 	if want := "b a{1,0} | 2 1 | 5 0"; show(got) != want {
 		t.Errorf("got %s, want %s", show(got), want)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"hash/maphash"
+	"math"
 	"slices"
 	"strings"
 )
@@ -23,6 +24,7 @@ type assembly struct {
 	again   bool      // some columns are mixed: a second reading must get them
 	grown   bool      // dictionaries have grown since the schema was last made
 	schema  *Schema   // the last schema made for a model's one
+	order   sequenceOrder
 }
 
 // column is a column in the making.
@@ -36,7 +38,8 @@ type column struct {
 	bag    *Bag
 	row    words
 	names  dictionary
-	few    few // of a target, in a survey
+	few    few  // of a target, in a survey
+	clock  bool // some dates have a time of day
 	// byValue: the dictionary came with the schema and all its values are
 	// numbers in their shortest form, so that 1.0 finds 1.
 	byValue bool
@@ -184,6 +187,9 @@ func (a *assembly) merge(col *column, c *cells) {
 	}
 	col.known += c.known
 	col.beyond += c.beyond
+	if c.state == date && !col.clock && !col.field.seconds {
+		col.clock = slices.ContainsFunc(c.floats, func(x float64) bool { return !IsMissing(x) && x != math.Floor(x) })
+	}
 	if a.survey {
 		a.look(col, c)
 		return
@@ -340,7 +346,7 @@ func (a *assembly) conformed() (*Table, error) {
 		}
 	}
 	if a.grown {
-		grown := &Schema{slices.Clone(a.schema.Attributes)}
+		grown := &Schema{Attributes: slices.Clone(a.schema.Attributes), Sequence: a.schema.Sequence}
 		for i, col := range byAttr {
 			if col == nil || col.state != text && col.state != bag {
 				continue
@@ -376,8 +382,36 @@ func (a *assembly) conformed() (*Table, error) {
 			col.floats = nil
 		}
 	}
+	first := a.total - a.rows
+	rows := a.rows
 	a.weights, a.rows = nil, 0
-	return New(a.schema, columns, weights)
+	t, err := New(a.schema, columns, weights)
+	if err != nil {
+		return nil, err
+	}
+	return a.inSequence(t, first, rows)
+}
+
+// inSequence groups the rows of a table, the first of which is a row of the
+// input, by the column that says their sequence.
+func (a *assembly) inSequence(t *Table, first, rows int) (*Table, error) {
+	name := a.plan.options.Sequence
+	if name == "" {
+		return t, nil
+	}
+	i := slices.IndexFunc(a.columns, func(c *column) bool { return c.field.group })
+	col := a.columns[i]
+	a.pad(col, rows)
+	number, names := col.codes, col.names.values(0)
+	col.codes = nil
+	if row := a.order.add(number, len(names)); row >= 0 {
+		return nil, fmt.Errorf("%s: row %d: %s", a.plan.name, first+row+1, a.order.say(name, number[row], names))
+	}
+	t.Sequence, t.SequenceNames = number, names
+	if t.Schema.Sequence != name {
+		t.Schema = &Schema{Attributes: t.Schema.Attributes, Sequence: name}
+	}
+	return t, nil
 }
 
 // table returns the table of all columns, whose kinds are now settled.
@@ -389,11 +423,11 @@ func (a *assembly) table(notes *notes) (*Table, error) {
 	target := -1
 	for _, col := range a.columns {
 		f := col.field
-		if f.weight {
+		if f.weight || f.group {
 			continue
 		}
 		isTarget := f.name == o.Target
-		at := Attribute{Name: f.name, Kind: Numeric, Date: col.state == date}
+		at := Attribute{Name: f.name, Kind: Numeric, Date: col.state == date && !col.clock, Time: col.state == date && col.clock}
 		switch {
 		case col.known == 0 && f.how == auto && !isTarget:
 			notes.empty = append(notes.empty, f.name)
@@ -426,6 +460,11 @@ func (a *assembly) table(notes *notes) (*Table, error) {
 			col.bag = col.bag.recode(recode)
 		default:
 			a.pad(col, a.rows)
+			if at.Time {
+				for r, x := range col.floats {
+					col.floats[r] = secondsOf(x)
+				}
+			}
 			notes.beyond(f.name, col.beyond)
 		}
 		col.names = dictionary{}
@@ -441,6 +480,9 @@ func (a *assembly) table(notes *notes) (*Table, error) {
 	}
 	t, err := New(schema, columns, weights)
 	if err != nil {
+		return nil, err
+	}
+	if t, err = a.inSequence(t, 0, a.rows); err != nil {
 		return nil, err
 	}
 	if target >= 0 && !slices.Contains(o.Numeric, o.Target) {

@@ -2,7 +2,6 @@ package table
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ type Builder struct {
 // leaves as it is.
 func NewBuilder(schema *Schema) *Builder {
 	b := &Builder{
-		schema: &Schema{slices.Clone(schema.Attributes)}, columns: make([]Column, len(schema.Attributes)),
+		schema: &Schema{Attributes: slices.Clone(schema.Attributes)}, columns: make([]Column, len(schema.Attributes)),
 		index: make(map[string]int, len(schema.Attributes)), known: make([]*lexicon, len(schema.Attributes)),
 		set: make([]int, len(schema.Attributes)), layouts: map[reflect.Type]*layout{},
 	}
@@ -102,7 +101,7 @@ func (b *Builder) String(col int, text string) error {
 		return fmt.Errorf("%s", badText.say(a.Name, []byte(text)))
 	}
 	if a.Kind == Numeric {
-		x, ok := a.parse([]byte(text))
+		x, ok := a.Parse(text)
 		if !ok {
 			return fmt.Errorf("column %q: %s is not a %s; give a %s, or leave the cell out if it is not known", a.Name, quote([]byte(text)), a.what(), a.what())
 		}
@@ -185,7 +184,7 @@ func (b *Builder) Table() (*Table, error) {
 			columns[i].Words = &Bag{slices.Clip(w.Starts), slices.Clip(w.Codes), slices.Clip(w.Counts), slices.Clip(w.Gone)}
 		}
 	}
-	return New(&Schema{slices.Clone(b.schema.Attributes)}, columns, slices.Clip(b.weights))
+	return New(&Schema{Attributes: slices.Clone(b.schema.Attributes)}, columns, slices.Clip(b.weights))
 }
 
 // Add appends a row that is a map from names of columns to cells, or a struct
@@ -419,16 +418,4 @@ func (a *Attribute) what() string {
 		return a.Shown()
 	}
 	return "number"
-}
-
-// parse reads the text of a number of this attribute.
-func (a *Attribute) parse(text []byte) (float64, bool) {
-	switch {
-	case a.Date:
-		return parseDate(text)
-	case a.Time:
-		days, ok := parseDate(text)
-		return math.Round(days*86400e6) / 1e6, ok
-	}
-	return parseNumber(text)
 }

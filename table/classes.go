@@ -13,7 +13,7 @@ const mostClasses = 20
 // are a few integers and no dates.
 func fewIntegers(t *Table, col int) (distinct int, ok bool) {
 	a := &t.Schema.Attributes[col]
-	if a.Kind != Numeric || a.Date {
+	if a.Kind != Numeric || a.what() != "number" {
 		return 0, false
 	}
 	var seen []float64
@@ -66,7 +66,7 @@ func AsClasses(t *Table, col int) (*Table, error) {
 	values := make([]string, len(distinct))
 	for i, x := range distinct {
 		index[x] = int32(i)
-		if values[i] = classText(x); a.Date {
+		if values[i] = classText(x); a.what() != "number" {
 			values[i] = a.Format(x)
 		}
 	}
@@ -76,9 +76,13 @@ func AsClasses(t *Table, col int) (*Table, error) {
 			codes[r] = index[x]
 		}
 	}
-	schema := &Schema{slices.Clone(t.Schema.Attributes)}
+	schema := &Schema{Attributes: slices.Clone(t.Schema.Attributes), Sequence: t.Schema.Sequence}
 	schema.Attributes[col] = Attribute{Name: a.Name, Kind: Nominal, Values: values}
 	columns := slices.Clone(t.Columns)
 	columns[col] = Column{Codes: codes}
-	return New(schema, columns, t.Weights)
+	made, err := New(schema, columns, t.Weights)
+	if err == nil {
+		made.Sequence, made.SequenceNames = t.Sequence, t.SequenceNames
+	}
+	return made, err
 }

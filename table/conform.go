@@ -18,7 +18,10 @@ func Conform(t *Table, schema *Schema, extend bool) (out *Table, notes []string,
 	if len(schema.Attributes) == 0 {
 		return nil, nil, errors.New("table: the schema has no columns to conform to")
 	}
-	to := &Schema{slices.Clone(schema.Attributes)}
+	to := &Schema{Attributes: slices.Clone(schema.Attributes), Sequence: schema.Sequence}
+	if to.Sequence != "" && t.Schema.Sequence != to.Sequence {
+		return nil, nil, fmt.Errorf("table: the rows are not in sequences by %q, as the model expects", to.Sequence)
+	}
 	columns := make([]Column, len(to.Attributes))
 	from := make(map[string]int, len(t.Columns))
 	for i := range t.Schema.Attributes {
@@ -50,7 +53,9 @@ func Conform(t *Table, schema *Schema, extend bool) (out *Table, notes []string,
 	if len(absent) > 0 {
 		notes = append(notes, absentNote(absent, " there"))
 	}
-	out, err = New(to, columns, t.Weights)
+	if out, err = New(to, columns, t.Weights); err == nil {
+		out.Sequence, out.SequenceNames = t.Sequence, t.SequenceNames
+	}
 	return out, notes, err
 }
 
@@ -98,7 +103,10 @@ func conformColumn(t *Table, col int, a *Attribute, extend bool) (Column, error)
 	case have.Kind == Text:
 		return Column{}, fmt.Errorf("table: column %q is text, and the model expects %s cells; read it as %s", a.Name, a.Shown(), a.Shown())
 	case have.Kind == Numeric && a.Kind == Numeric:
-		if have.Date != a.Date {
+		if (have.Date || have.Time) && (a.Date || a.Time) {
+			return Column{Floats: convertTimes(cells.Floats, have, a)}, nil
+		}
+		if have.Shown() != a.Shown() {
 			for r, x := range cells.Floats {
 				if !IsMissing(x) {
 					return Column{}, wrongType(t, r, col, a)
@@ -173,15 +181,28 @@ func toText(t *Table, col int, a *Attribute, extend bool) Column {
 	return Column{Words: to}
 }
 
+// convertTimes returns days as seconds, or seconds as days.
+func convertTimes(cells []float64, have, want *Attribute) []float64 {
+	if have.Date == want.Date {
+		return cells
+	}
+	to := make([]float64, len(cells))
+	for r, x := range cells {
+		if to[r] = secondsOf(x); want.Date {
+			to[r] = x / 86400
+		}
+	}
+	return to
+}
+
 func namesToNumbers(t *Table, col int, a *Attribute) (Column, error) {
 	values := t.Schema.Attributes[col].Values
 	numbers := make([]float64, len(values))
 	good := make([]bool, len(values))
 	for i, v := range values {
-		if a.Date {
-			numbers[i], good[i] = parseDate([]byte(v))
-		} else {
-			numbers[i], good[i] = parseNumber([]byte(v))
+		numbers[i], good[i] = a.Parse(v)
+		if _, number := parseNumber([]byte(v)); number && a.what() != "number" {
+			good[i] = false
 		}
 	}
 	floats := make([]float64, t.Rows())
@@ -211,7 +232,7 @@ func numbersToNames(t *Table, col int, a *Attribute, extend bool) Column {
 		code, ok := seen[x]
 		if !ok {
 			text := classText(x)
-			if have.Date {
+			if have.what() != "number" {
 				text = have.Format(x)
 			}
 			code = known.code(text)
@@ -223,11 +244,7 @@ func numbersToNames(t *Table, col int, a *Attribute, extend bool) Column {
 }
 
 func wrongType(t *Table, row, col int, a *Attribute) error {
-	what := "a number"
-	if a.Date {
-		what = "a date"
-	}
-	return fmt.Errorf("table: row %d, column %q: %s is not %s, as the model expects; correct the cell, or leave it empty if it is not known", row+1, a.Name, quote([]byte(t.Text(row, col))), what)
+	return fmt.Errorf("table: row %d, column %q: %s is not a %s, as the model expects; correct the cell, or leave it empty if it is not known", row+1, a.Name, quote([]byte(t.Text(row, col))), a.what())
 }
 
 // lexicon finds the codes of names in an attribute's dictionary.

@@ -41,7 +41,7 @@ func TestConform(t *testing.T) {
 		{name: "nothing in common", schema: []Attribute{name("p"), name("q")}, err: `table: there is none of the model's columns "p", "q"; known are n, v, d, c, t`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			schema := &Schema{test.schema}
+			schema := &Schema{Attributes: test.schema}
 			before := fmt.Sprint(schema, show(from))
 			got, notes, err := Conform(from, schema, test.extend)
 			if fmt.Sprint(schema, show(from)) != before {
@@ -67,15 +67,15 @@ func TestConform(t *testing.T) {
 }
 
 func TestConformUnseen(t *testing.T) {
-	from, err := New(&Schema{[]Attribute{{Name: "v", Kind: Nominal, Values: []string{"a"}}}}, []Column{{Codes: []int32{Unseen, 0, Missing}}}, nil)
+	from, err := New(&Schema{Attributes: []Attribute{{Name: "v", Kind: Nominal, Values: []string{"a"}}}}, []Column{{Codes: []int32{Unseen, 0, Missing}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := Conform(from, &Schema{[]Attribute{{Name: "v", Kind: Nominal, Values: []string{"b"}}}}, true)
+	got, _, err := Conform(from, &Schema{Attributes: []Attribute{{Name: "v", Kind: Nominal, Values: []string{"b"}}}}, true)
 	if err != nil || show(got) != "v{b,a} | (unseen) | a | -" {
 		t.Error(got, err)
 	}
-	if _, _, err = Conform(from, &Schema{[]Attribute{{Name: "v", Kind: Numeric}}}, true); err == nil {
+	if _, _, err = Conform(from, &Schema{Attributes: []Attribute{{Name: "v", Kind: Numeric}}}, true); err == nil {
 		t.Error("an unseen name is a number")
 	}
 }
@@ -83,7 +83,7 @@ func TestConformUnseen(t *testing.T) {
 // Two extensions of one schema do not see each other's values.
 func TestConformDoesNotShareGrowth(t *testing.T) {
 	values := append(make([]string, 0, 8), "a")
-	schema := &Schema{[]Attribute{{Name: "v", Kind: Nominal, Values: values}}}
+	schema := &Schema{Attributes: []Attribute{{Name: "v", Kind: Nominal, Values: values}}}
 	one, _ := mustRead(t, "x.csv", "v\nb\n", Options{})
 	two, _ := mustRead(t, "x.csv", "v\nc\n", Options{})
 	first, _, _ := Conform(one, schema, true)

@@ -38,7 +38,7 @@ func TestJSONLinesOptions(t *testing.T) {
 	if want := "a{1,3} b{x,z} | 1 x ×2 | 3 z ×0"; show(got) != want {
 		t.Errorf("got %s, want %s", show(got), want)
 	}
-	schema := &Schema{[]Attribute{{Name: "b", Kind: Nominal, Values: []string{"x"}}, {Name: "k", Kind: Numeric}}}
+	schema := &Schema{Attributes: []Attribute{{Name: "b", Kind: Nominal, Values: []string{"x"}}, {Name: "k", Kind: Numeric}}}
 	got, report := mustRead(t, "x.jsonl", text, Options{Schema: schema, Extend: true})
 	if want := "b{x,z} k | x - | z -"; show(got) != want {
 		t.Errorf("got %s, want %s", show(got), want)

@@ -71,11 +71,11 @@ func parquetBytes[T any](tb testing.TB, rows []T, options ...parquet.WriterOptio
 
 func TestParquet(t *testing.T) {
 	data := parquetBytes(t, parquetRows())
-	const types = "flag{false,true} small large count byte single double name{x,y} digits day:date time:date clock price big id{ab000000000000000000000000000000} kind{k,l}"
+	const types = "flag{false,true} small large count byte single double name{x,y} digits day:date time:time clock price big id{ab000000000000000000000000000000} kind{k,l}"
 	const first = " | true -1 7 18446744073709552000 255 1.5 0.5 x 1 2024-03-01 2024-03-01T12:00:00 1.5 123.45 0.256 ab000000000000000000000000000000 k"
 	const second = " | false 2 - 3 0 - - - 2 1969-12-31 1969-12-31T18:00:00 0 -0.05 -0.001 ab000000000000000000000000000000 k"
-	const third = " | true 3 9 4 1 +Inf - y 3 1970-01-01 1970-01-01 0.001 92233720368547760 0 ab000000000000000000000000000000 l"
-	const last = " | true 3 9 4 1 0 - - 3 1970-01-01 1970-01-01 0.001 0 0 ab000000000000000000000000000000 l"
+	const third = " | true 3 9 4 1 +Inf - y 3 1970-01-01 1970-01-01T00:00:00 0.001 92233720368547760 0 ab000000000000000000000000000000 l"
+	const last = " | true 3 9 4 1 0 - - 3 1970-01-01 1970-01-01T00:00:00 0.001 0 0 ab000000000000000000000000000000 l"
 	for _, o := range []Options{{}, {tuning: tuning{block: 1, workers: 3}}, {tuning: tuning{block: 3, workers: 1}}} {
 		got, report, err := Read(t.Context(), bytes.NewReader(data), o)
 		if err != nil {
@@ -111,10 +111,10 @@ func TestParquetOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "small{-1,2,3} large digits day{1969-12-31,1970-01-01,2024-03-01} time:date | -1 7 1 2024-03-01 2024-03-01T12:00:00 ×255 | 2 - 2 1969-12-31 1969-12-31T18:00:00 ×0 | 3 9 3 1970-01-01 1970-01-01 ×1 | 3 9 3 1970-01-01 1970-01-01 ×1"; show(got) != want {
+	if want := "small{-1,2,3} large digits day{1969-12-31,1970-01-01,2024-03-01} time:time | -1 7 1 2024-03-01 2024-03-01T12:00:00 ×255 | 2 - 2 1969-12-31 1969-12-31T18:00:00 ×0 | 3 9 3 1970-01-01 1970-01-01T00:00:00 ×1 | 3 9 3 1970-01-01 1970-01-01T00:00:00 ×1"; show(got) != want {
 		t.Errorf("got  %s\nwant %s", show(got), want)
 	}
-	schema := &Schema{[]Attribute{{Name: "kind", Kind: Nominal, Values: []string{"l"}}, {Name: "digits", Kind: Numeric}, {Name: "day", Kind: Numeric, Date: true}, {Name: "small", Kind: Nominal, Values: []string{"2", "3"}}}}
+	schema := &Schema{Attributes: []Attribute{{Name: "kind", Kind: Nominal, Values: []string{"l"}}, {Name: "digits", Kind: Numeric}, {Name: "day", Kind: Numeric, Date: true}, {Name: "small", Kind: Nominal, Values: []string{"2", "3"}}}}
 	got, _, err = Read(t.Context(), bytes.NewReader(data), Options{Schema: schema})
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestParquetOptions(t *testing.T) {
 		{Attribute{Name: "day", Kind: Numeric}, `x: row 1: column "day": "19783" is not a number`},
 		{Attribute{Name: "small", Kind: Numeric, Date: true}, `x: row 1: column "small": "-1" is not a date`},
 	} {
-		_, _, err = Read(t.Context(), bytes.NewReader(data), Options{Name: "x", Schema: &Schema{[]Attribute{test.schema}}})
+		_, _, err = Read(t.Context(), bytes.NewReader(data), Options{Name: "x", Schema: &Schema{Attributes: []Attribute{test.schema}}})
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
@@ -176,7 +176,7 @@ func TestParquetLateNames(t *testing.T) {
 func TestParquetClosedStream(t *testing.T) {
 	rows, _ := variedRows(5000)
 	r := bytes.NewReader(parquetBytes(t, rows))
-	s, err := NewStream(t.Context(), r, Options{Schema: &Schema{[]Attribute{{Name: "int", Kind: Numeric}}}, tuning: tuning{block: 10}})
+	s, err := NewStream(t.Context(), r, Options{Schema: &Schema{Attributes: []Attribute{{Name: "int", Kind: Numeric}}}, tuning: tuning{block: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestParquetOldTimestamps(t *testing.T) {
 	noon := int64(12 * 3600 * 1e9)
 	data := parquetBytes(t, []row{{deprecated.Int96{uint32(noon), uint32(noon >> 32), 2440588 + 19783}}})
 	got, _, err := Read(t.Context(), bytes.NewReader(data), Options{})
-	if err != nil || show(got) != "t:date | 2024-03-01T12:00:00" {
+	if err != nil || show(got) != "t:time | 2024-03-01T12:00:00" {
 		t.Error(got, err)
 	}
 }
@@ -402,6 +402,9 @@ func TestParquetCells(t *testing.T) {
 					if a.Kind == Numeric {
 						if x := column.Floats[r]; !IsMissing(x) {
 							cell = x
+							if a.Time {
+								cell = x / 86400
+							}
 						}
 					} else if code := column.Codes[r]; code != Missing {
 						cell = a.Values[code]
@@ -440,7 +443,9 @@ func TestBadParquetCells(t *testing.T) {
 	}
 	rows[300], rows[400] = row{-2, nil, -3, "x"}, row{-4, nil, -5, "\xff"}
 	data := parquetBytes(t, rows, parquet.MaxRowsPerRowGroup(90), parquet.PageBufferSize(128))
-	numeric := func(name string) Options { return Options{Schema: &Schema{[]Attribute{{Name: name, Kind: Numeric}}}} }
+	numeric := func(name string) Options {
+		return Options{Schema: &Schema{Attributes: []Attribute{{Name: name, Kind: Numeric}}}}
+	}
 	for _, test := range []struct {
 		options Options
 		want    string

@@ -25,6 +25,10 @@ type Options struct {
 	Text []string
 	// Weight is the column of row weights. It is taken out of the attributes.
 	Weight string
+	// Sequence is the column that says which rows belong together; rows of
+	// one sequence stand together, in order. It is taken out of the
+	// attributes. A schema that has one is read by it.
+	Sequence string
 	// Target is the column that will be predicted. It is never ignored as
 	// an id, and at most 20 distinct integers in it are read as classes.
 	// Read against a model's schema, it may be absent without a remark.
@@ -445,7 +449,13 @@ type plan struct {
 }
 
 func newPlan(o Options) (*plan, error) {
+	if o.Schema != nil && o.Sequence == "" {
+		o.Sequence = o.Schema.Sequence
+	}
 	p := &plan{name: o.Name, options: o, fields: map[string]*field{}, attrs: map[string]int{}}
+	if o.Sequence != "" && (o.Sequence == o.Target || o.Sequence == o.Weight || slices.Contains(o.Text, o.Sequence) || slices.Contains(o.Ignore, o.Sequence)) {
+		return nil, fmt.Errorf("column %q says the sequence of a row and cannot be the target, the weights, text or ignored", o.Sequence)
+	}
 	if o.Target != "" && slices.Contains(o.Ignore, o.Target) {
 		return nil, fmt.Errorf("column %q cannot be both the target and ignored", o.Target)
 	}
@@ -488,6 +498,8 @@ func (p *plan) field(name string) *field {
 		f.how = skip
 	case o.Weight != "" && o.Weight == name:
 		f.how, f.weight = asNumbers, true
+	case o.Sequence != "" && o.Sequence == name:
+		f.how, f.group, f.keepID = asNames, true, true
 	case known:
 		f.attr = i
 		switch a := &o.Schema.Attributes[i]; {
@@ -496,8 +508,8 @@ func (p *plan) field(name string) *field {
 			f.startFrom(a.Values)
 		case a.Kind == Text:
 			f.how, f.values = asWords, a.Values
-		case a.Date:
-			f.how = asDates
+		case a.Date, a.Time:
+			f.how, f.seconds = asDates, a.Time
 		default:
 			f.how = asNumbers
 		}
@@ -539,6 +551,9 @@ func (p *plan) check(names []string) error {
 	}
 	if o.Weight != "" && !has[o.Weight] {
 		return fmt.Errorf("%s: has no column %q to take as weights%s", p.name, o.Weight, hint(o.Weight, names))
+	}
+	if o.Sequence != "" && !has[o.Sequence] {
+		return fmt.Errorf("%s: has no column %q to take as sequences%s", p.name, o.Sequence, hint(o.Sequence, names))
 	}
 	if o.Schema == nil || len(p.attrs) == 0 {
 		return nil

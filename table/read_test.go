@@ -61,6 +61,8 @@ func show(t *Table) string {
 			fmt.Fprintf(&s, "{%s}", strings.Join(a.Values, ","))
 		case a.Date:
 			s.WriteString(":date")
+		case a.Time:
+			s.WriteString(":time")
 		}
 	}
 	for r := range t.Rows() {
@@ -98,7 +100,7 @@ func TestTypes(t *testing.T) {
 		{name: "0 and 1 are numbers", text: "a,b\n0,1\n1,0\n", want: "a b | 0 1 | 1 0"},
 		{name: "missing cells", text: "a,b,c\n,,x\n?,NA,?\nNaN,nan,null\nnull,NULL,NA\n1,z,\n", want: "a b{z} c{x} | - - x | - - - | - - - | - - - | 1 z -"},
 		{name: "dates", text: "d\n2024-03-01\n1970-01-02\n", want: "d:date | 2024-03-01 | 1970-01-02"},
-		{name: "dates with times", text: "d\n2024-03-01T12:00:00Z\n1969-12-31 18:30\n", want: "d:date | 2024-03-01T12:00:00 | 1969-12-31T18:30:00"},
+		{name: "dates with times", text: "d\n2024-03-01T12:00:00Z\n1969-12-31 18:30\n", want: "d:time | 2024-03-01T12:00:00 | 1969-12-31T18:30:00"},
 		{name: "dates and numbers are names", text: "d\n2024-03-01\n7\n", want: "d{2024-03-01,7} | 2024-03-01 | 7"},
 		{name: "numbers and text are names", text: "d\n1\nx\n1.0\n", want: "d{1,1.0,x} | 1 | x | 1.0"},
 		{name: "no hexadecimal, no underscores", text: "a,b\n0x10,1_000\n", want: "a{0x10} b{1_000} | 0x10 1_000"},
@@ -481,7 +483,7 @@ func TestHugeCell(t *testing.T) {
 }
 
 func TestSchema(t *testing.T) {
-	schema := &Schema{[]Attribute{
+	schema := &Schema{Attributes: []Attribute{
 		{Name: "n", Kind: Numeric},
 		{Name: "v", Kind: Nominal, Values: []string{"b", "a"}},
 		{Name: "d", Kind: Numeric, Date: true},
@@ -529,7 +531,7 @@ func TestSchema(t *testing.T) {
 }
 
 func TestSchemaMarkersAndWeights(t *testing.T) {
-	schema := &Schema{[]Attribute{{Name: "v", Kind: Nominal, Values: []string{"NA", "x"}}}}
+	schema := &Schema{Attributes: []Attribute{{Name: "v", Kind: Nominal, Values: []string{"NA", "x"}}}}
 	got, _ := mustRead(t, "x.csv", "v,w\nNA,1\nnull,2\nx,0\n", Options{Schema: schema, Weight: "w"})
 	if want := "v{NA,x} | NA ×1 | - ×2 | x ×0"; show(got) != want {
 		t.Errorf("got %s, want %s: a declared value is a value", show(got), want)
@@ -539,7 +541,7 @@ func TestSchemaMarkersAndWeights(t *testing.T) {
 		t.Error(show(got), report.Notes)
 	}
 	// A header that names a column of the schema is one, numbers or not.
-	numbers := &Schema{[]Attribute{{Name: "1", Kind: Numeric}, {Name: "2", Kind: Numeric}}}
+	numbers := &Schema{Attributes: []Attribute{{Name: "1", Kind: Numeric}, {Name: "2", Kind: Numeric}}}
 	if got, _ = mustRead(t, "x.csv", "1,2\n3,4\n", Options{Schema: numbers}); show(got) != "1 2 | 3 4" {
 		t.Error(show(got))
 	}

@@ -11,6 +11,9 @@ import (
 // table or a model holds it: what extends it is a new schema.
 type Schema struct {
 	Attributes []Attribute
+	// Sequence is the column that says which rows belong together, in order;
+	// "" if rows stand alone. It is none of the attributes.
+	Sequence string
 }
 
 // Index returns the position of the attribute with this name, or -1.
@@ -44,8 +47,33 @@ func (a *Attribute) Format(x float64) string {
 		return ""
 	case a.Date && firstDay <= x && x < lastDay:
 		return dateText(x)
+	case a.Time && firstDay*86400 <= x && x < lastDay*86400:
+		return timeText(x)
 	}
 	return numberText(x)
+}
+
+// Parse reads a number of this attribute as it stands in files, and of a date
+// or a time also the plain number that it is kept as.
+func (a *Attribute) Parse(text string) (float64, bool) {
+	if days, ok := parseDate([]byte(text)); ok && (a.Date || a.Time) {
+		if a.Time {
+			days = secondsOf(days)
+		}
+		return days, true
+	}
+	return parseNumber([]byte(text))
+}
+
+// secondsOf returns days as seconds, to the microsecond: as far as either is
+// told apart by a float64 of today.
+func secondsOf(days float64) float64 { return math.Round(days*86400e6) / 1e6 }
+
+// timeText writes seconds since 1970, to the microsecond.
+func timeText(x float64) string {
+	second := math.Floor(x)
+	micros := int64(math.Round((x - second) * 1e6))
+	return time.Unix(int64(second), micros*1000).UTC().Format("2006-01-02T15:04:05.999999")
 }
 
 // numberText writes numbers of ordinary size without an exponent.

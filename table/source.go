@@ -250,7 +250,7 @@ func survey(ctx context.Context, in *input, path string, o Options) (*surveyed, 
 	}
 	found := &surveyed{schema: t.Schema, report: s.report(), rows: rows}
 	for name := range s.plan.fields {
-		if t.Schema.Index(name) < 0 && name != o.Weight {
+		if t.Schema.Index(name) < 0 && name != o.Weight && name != o.Sequence {
 			found.ignored = append(found.ignored, name)
 		}
 	}

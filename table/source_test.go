@@ -140,7 +140,7 @@ func TestSchemes(t *testing.T) {
 			if address == "numbers:none" {
 				return nil, errors.New("none")
 			}
-			return &numbers{&Schema{[]Attribute{{Name: "x", Kind: Numeric}}}, 2}, nil
+			return &numbers{&Schema{Attributes: []Attribute{{Name: "x", Kind: Numeric}}}, 2}, nil
 		},
 	})
 	for _, address := range []string{"numbers:1", "two-batches"} {
@@ -181,7 +181,7 @@ func TestSchemes(t *testing.T) {
 	}
 }
 
-var patients = &Schema{[]Attribute{
+var patients = &Schema{Attributes: []Attribute{
 	{Name: "age", Kind: Numeric}, {Name: "sex", Values: []string{"f", "m"}}, {Name: "seen", Kind: Numeric, Date: true}, {Name: "note", Kind: Text}, {Name: "ill"},
 }}
 
@@ -258,7 +258,7 @@ func TestBuilder(t *testing.T) {
 
 // TestBuilderAllocates: rows cost what their cells need.
 func TestBuilderAllocates(t *testing.T) {
-	schema := &Schema{[]Attribute{{Name: "age", Kind: Numeric}, {Name: "sex", Values: []string{"f", "m"}}}}
+	schema := &Schema{Attributes: []Attribute{{Name: "age", Kind: Numeric}, {Name: "sex", Values: []string{"f", "m"}}}}
 	b := NewBuilder(schema)
 	row := &struct {
 		Age float64
@@ -275,7 +275,7 @@ func TestBuilderAllocates(t *testing.T) {
 }
 
 func BenchmarkBuilder(b *testing.B) {
-	builder := NewBuilder(&Schema{[]Attribute{{Name: "age", Kind: Numeric}, {Name: "sex", Values: []string{"f", "m"}}}})
+	builder := NewBuilder(&Schema{Attributes: []Attribute{{Name: "age", Kind: Numeric}, {Name: "sex", Values: []string{"f", "m"}}}})
 	row := &struct {
 		Age float64
 		Sex string

@@ -61,7 +61,7 @@ func TestStreamIsTheWhole(t *testing.T) {
 		}
 		o := Options{
 			Name: "x.csv",
-			Schema: &Schema{[]Attribute{
+			Schema: &Schema{Attributes: []Attribute{
 				{Name: "n", Kind: Numeric}, {Name: "absent", Kind: Nominal, Values: []string{"k"}}, {Name: "v", Kind: Nominal, Values: []string{"b"}}, {Name: "gone", Kind: Numeric},
 			}},
 			Extend: rapid.Bool().Draw(r, "extend"),
@@ -107,7 +107,7 @@ func TestStreamIsTheWhole(t *testing.T) {
 }
 
 func TestStreamOfFile(t *testing.T) {
-	schema := &Schema{[]Attribute{{Name: "a", Kind: Numeric}}}
+	schema := &Schema{Attributes: []Attribute{{Name: "a", Kind: Numeric}}}
 	path := filepath.Join(t.TempDir(), "x.csv")
 	const n = 200000
 	if err := os.WriteFile(path, []byte("a\n"+strings.Repeat("7\n", n)), 0o600); err != nil {
@@ -146,7 +146,7 @@ func TestStreamOfFile(t *testing.T) {
 }
 
 func TestStreamErrors(t *testing.T) {
-	schema := &Schema{[]Attribute{{Name: "a", Kind: Numeric}}}
+	schema := &Schema{Attributes: []Attribute{{Name: "a", Kind: Numeric}}}
 	if _, err := OpenStream(t.Context(), "x", Options{}); err == nil {
 		t.Error("no schema is needed")
 	}

@@ -14,6 +14,7 @@ type Summary struct {
 	Name     string
 	Kind     Kind
 	Date     bool
+	Time     bool
 	Missing  int // cells of which nothing is known
 	Distinct int // values that occur
 	// Min, Mean and Max are those of the finite numbers of a numeric
@@ -22,6 +23,12 @@ type Summary struct {
 	// Top are the most frequent values, the most frequent one first and
 	// equally frequent ones in the order of the dictionary or of numbers.
 	Top []Frequency
+}
+
+// Shown returns the kind as people name it (see Attribute.Shown).
+func (s *Summary) Shown() string {
+	a := Attribute{Kind: s.Kind, Date: s.Date, Time: s.Time}
+	return a.Shown()
 }
 
 // Frequency is a value and how often it occurs.
@@ -55,7 +62,7 @@ func Summarise(t *Table) []Summary {
 
 func summarise(t *Table, col int) Summary {
 	a := &t.Schema.Attributes[col]
-	s := Summary{Name: a.Name, Kind: a.Kind, Date: a.Date, Min: NA, Mean: NA, Max: NA}
+	s := Summary{Name: a.Name, Kind: a.Kind, Date: a.Date, Time: a.Time, Min: NA, Mean: NA, Max: NA}
 	if a.Kind == Text {
 		s.texts(t.Columns[col].Words, a.Values)
 		return s

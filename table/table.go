@@ -135,7 +135,13 @@ type Table struct {
 	Schema  *Schema
 	Columns []Column
 	Weights []float64
-	rows    int
+	// Sequence says which sequence each row belongs to, an index into
+	// SequenceNames; rows of one sequence stand together, in order. Nil if
+	// rows stand alone.
+	Sequence      []int32
+	SequenceNames []string
+
+	rows int
 }
 
 // New returns a table over the given columns, which it does not copy. It
@@ -225,6 +231,9 @@ func (t *Table) Slice(lo, hi int) *Table {
 	if t.Weights != nil {
 		s.Weights = t.Weights[lo:hi]
 	}
+	if t.Sequence != nil {
+		s.Sequence, s.SequenceNames = t.Sequence[lo:hi], t.SequenceNames
+	}
 	return s
 }
 
@@ -243,6 +252,9 @@ func (t *Table) Select(rows []int) *Table {
 	}
 	if t.Weights != nil {
 		s.Weights = pick(t.Weights, rows)
+	}
+	if t.Sequence != nil {
+		s.Sequence, s.SequenceNames = pick(t.Sequence, rows), t.SequenceNames
 	}
 	return s
 }
@@ -308,5 +320,24 @@ func Concat(tables ...*Table) (*Table, error) {
 			}
 		}
 	}
-	return &Table{Schema: last, Columns: columns, Weights: weights, rows: rows}, nil
+	whole := &Table{Schema: last, Columns: columns, Weights: weights, rows: rows}
+	if end := tables[len(tables)-1]; end.Sequence != nil {
+		for _, t := range tables {
+			whole.Sequence = append(whole.Sequence, t.Sequence...)
+		}
+		return whole.InSequence(last.Sequence, whole.Sequence, end.SequenceNames)
+	}
+	return whole, nil
+}
+
+// Project returns the table with some of its columns, in the given order. It
+// shares the cells.
+func (t *Table) Project(columns []int) *Table {
+	p := *t
+	p.Schema = &Schema{Attributes: make([]Attribute, len(columns)), Sequence: t.Schema.Sequence}
+	p.Columns = make([]Column, len(columns))
+	for i, col := range columns {
+		p.Schema.Attributes[i], p.Columns[i] = t.Schema.Attributes[col], t.Columns[col]
+	}
+	return &p
 }

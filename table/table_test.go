@@ -12,7 +12,7 @@ import (
 )
 
 func TestNewChecks(t *testing.T) {
-	schema := &Schema{[]Attribute{{Name: "v", Kind: Nominal, Values: []string{"a"}}, {Name: "n", Kind: Numeric}}}
+	schema := &Schema{Attributes: []Attribute{{Name: "v", Kind: Nominal, Values: []string{"a"}}, {Name: "n", Kind: Numeric}}}
 	codes, floats := Column{Codes: []int32{0, Unseen, Missing}}, Column{Floats: []float64{1, NA, 3}}
 	if _, err := New(schema, []Column{codes, floats}, nil); err != nil {
 		t.Error(err)
@@ -56,7 +56,7 @@ func TestSliceAndSelect(t *testing.T) {
 }
 
 func TestSchemaNames(t *testing.T) {
-	s := &Schema{[]Attribute{{Name: "a", Values: []string{"x", "y"}}, {Name: "b", Kind: Numeric}}}
+	s := &Schema{Attributes: []Attribute{{Name: "a", Values: []string{"x", "y"}}, {Name: "b", Kind: Numeric}}}
 	if s.Index("b") != 1 || s.Index("c") != -1 || strings.Join(s.Names(), " ") != "a b" {
 		t.Error("wrong names")
 	}
@@ -134,7 +134,7 @@ func TestWriteCSV(t *testing.T) {
 	if err := one.WriteCSV(&out); err != nil || out.String() != "a\n\"\"\n1\n" {
 		t.Errorf("%q %v", out.String(), err)
 	}
-	unnamed, err := New(&Schema{[]Attribute{{Kind: Numeric}}}, []Column{{Floats: []float64{1}}}, nil)
+	unnamed, err := New(&Schema{Attributes: []Attribute{{Kind: Numeric}}}, []Column{{Floats: []float64{1}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func TestTextAgainstSchema(t *testing.T) {
 	if same, _, err = Conform(names, model.Schema, false); err != nil || same.Text(0, 0) != "cat the" {
 		t.Error(same, err)
 	}
-	if same, _, err = Conform(model.Slice(0, 2), &Schema{[]Attribute{{Name: "y", Values: []string{"yes"}}, {Name: "z", Kind: Text}}}, false); err != nil || !same.Columns[1].Words.Missing(1) {
+	if same, _, err = Conform(model.Slice(0, 2), &Schema{Attributes: []Attribute{{Name: "y", Values: []string{"yes"}}, {Name: "z", Kind: Text}}}, false); err != nil || !same.Columns[1].Words.Missing(1) {
 		t.Error(same, err)
 	}
 	if _, _, err = Conform(model, names.Schema, false); err == nil || !strings.Contains(err.Error(), "is text") {

@@ -42,6 +42,8 @@ type field struct {
 	name    string
 	how     how
 	weight  bool     // holds the weights of the rows
+	group   bool     // says the sequence of the rows
+	seconds bool     // dates are counted in seconds, not in days
 	keepID  bool     // never ignored for having too many distinct values
 	values  []string // names that the dictionary begins with
 	markers []string // those of them that mean a missing cell elsewhere
@@ -161,8 +163,7 @@ func (c *cells) add(cell []byte, place int) fault {
 			c.addNumber(x, cell)
 		} else if x, ok := parseDate(cell); ok {
 			c.state = date
-			c.known++
-			c.floats = append(c.floats, x)
+			c.addDate(x)
 		} else if c.field.how == auto {
 			c.becomeText()
 			return c.addName(cell, place)
@@ -185,8 +186,7 @@ func (c *cells) add(cell []byte, place int) fault {
 		x, ok := parseDate(cell)
 		switch {
 		case ok:
-			c.known++
-			c.floats = append(c.floats, x)
+			c.addDate(x)
 		case c.field.how == auto:
 			c.state = mixed
 		default:
@@ -242,6 +242,15 @@ func (c *cells) refuse(cell []byte, f fault) fault {
 	return notQuantity
 }
 
+// addDate takes a date in days.
+func (c *cells) addDate(x float64) {
+	if c.field.seconds {
+		x = secondsOf(x)
+	}
+	c.known++
+	c.floats = append(c.floats, x)
+}
+
 func (c *cells) addNumber(x float64, cell []byte) {
 	if math.IsInf(x, 0) && overflows(cell) {
 		c.beyond++
@@ -264,6 +273,10 @@ func (c *cells) addFloat(x float64, kind state, place int) fault {
 		a := Attribute{Date: kind == date}
 		return c.add([]byte(a.Format(x)), place)
 	}
+	if kind == date {
+		c.addDate(x)
+		return fine
+	}
 	c.known++
 	c.floats = append(c.floats, x)
 	return fine
@@ -273,7 +286,7 @@ func (c *cells) addFloat(x float64, kind state, place int) fault {
 // them at a place. It returns how many were taken before one was at fault.
 func (c *cells) addFloats(xs []float64, kind state, place int) (int, fault) {
 	for i, x := range xs {
-		if c.state == kind && !c.field.weight {
+		if c.state == kind && !c.field.weight && !c.field.seconds {
 			c.addAll(xs[i:])
 			break
 		}

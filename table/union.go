@@ -24,6 +24,10 @@ func Union(schemas ...*Schema) (*Schema, error) {
 	var union Schema
 	var dictionaries [][][]string // of each column
 	for nth, s := range schemas {
+		if nth > 0 && s.Sequence != union.Sequence {
+			return nil, fmt.Errorf("rows are in sequences by %q in one source and by %q in another; read both the same way", union.Sequence, s.Sequence)
+		}
+		union.Sequence = s.Sequence
 		for i := range s.Attributes {
 			a := &s.Attributes[i]
 			if last, known := seen[a.Name]; known && last == nth {
@@ -41,12 +45,12 @@ func Union(schemas ...*Schema) (*Schema, error) {
 			if u.Kind != a.Kind {
 				return nil, fmt.Errorf("column %q is %v in one source and %v in another; read it as the same kind in both", a.Name, u.Kind, a.Kind)
 			}
-			u.Date = u.Date || a.Date
+			u.Date, u.Time = u.Date || a.Date, u.Time || a.Time
 			dictionaries[at] = append(dictionaries[at], a.Values)
 		}
 	}
 	for i := range union.Attributes {
-		if union.Attributes[i].Kind == Nominal {
+		if union.Attributes[i].Kind != Numeric {
 			union.Attributes[i].Values = unionValues(dictionaries[i])
 		}
 	}

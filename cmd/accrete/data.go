@@ -16,6 +16,8 @@ func (d *dataFlags) register(c *cobra.Command) {
 	f.StringSliceVar(&d.Nominal, "nominal", nil, "columns to read as names")
 	f.StringSliceVar(&d.Numeric, "numeric", nil, "columns to read as numbers")
 	f.StringSliceVar(&d.Ignore, "ignore", nil, "columns to leave out")
+	f.StringSliceVar(&d.Text, "text", nil, "columns of text, whose words are counted")
+	f.StringVar(&d.Sequence, "sequence", "", "column that says which rows belong together, in order")
 	f.StringVar(&d.Weight, "weight", "", "column with the weight of each row")
 }
 

@@ -37,7 +37,7 @@ func (a *app) describeCommand() *cobra.Command {
 			fmt.Fprintf(a.out, "%s: %s, %s (%s)\n\n", d.Arg, plural(x.Rows, "row"), plural(len(x.Columns), "column"), x.Format)
 			var rows [][]string
 			for _, s := range x.Summaries {
-				rows = append(rows, []string{s.Name, s.Kind.String(), strconv.Itoa(s.Missing), strconv.Itoa(s.Distinct), values(s)})
+				rows = append(rows, []string{s.Name, s.Shown(), strconv.Itoa(s.Missing), strconv.Itoa(s.Distinct), values(s)})
 			}
 			printTable(a.out, []string{"column", "type", "missing", "distinct", "values"}, rows)
 			if x.Target != "" && d.Arg != "-" { // what came by a pipe is gone
@@ -53,8 +53,8 @@ func (a *app) describeCommand() *cobra.Command {
 // values shows a column's range, or its most frequent values.
 func values(s table.Summary) string {
 	if s.Kind == table.Numeric {
-		a := table.Attribute{Kind: table.Numeric, Date: s.Date}
-		if s.Date {
+		a := table.Attribute{Kind: table.Numeric, Date: s.Date, Time: s.Time}
+		if s.Date || s.Time {
 			return fmt.Sprintf("%s to %s", a.Format(s.Min), a.Format(s.Max))
 		}
 		return fmt.Sprintf("%s to %s, mean %s", number(s.Min), number(s.Max), number(s.Mean))

@@ -32,6 +32,7 @@ type savedAttribute struct {
 	Name    string   `cbor:"name"`
 	Numeric bool     `cbor:"numeric,omitempty"`
 	Date    bool     `cbor:"date,omitempty"`
+	Time    bool     `cbor:"time,omitempty"`
 	Values  []string `cbor:"values,omitempty"`
 }
 
@@ -54,7 +55,7 @@ func (r *Rows) Parts() ([]learn.Part, error) {
 func (b *block) save() ([]byte, error) {
 	s := savedBlock{Format: rowsFormat, ID: b.source.ID, Name: b.source.Name, Rows: b.rows, Cells: make([]packed, len(b.columns))}
 	for _, a := range b.schema.Attributes {
-		s.Columns = append(s.Columns, savedAttribute{a.Name, a.Kind == table.Numeric, a.Date, a.Values})
+		s.Columns = append(s.Columns, savedAttribute{a.Name, a.Kind == table.Numeric, a.Date, a.Time, a.Values})
 	}
 	_ = learn.Each(context.Background(), len(b.columns), func(i int) { // which does not end
 		if a := &b.schema.Attributes[i]; a.Kind == table.Numeric {
@@ -130,7 +131,7 @@ func decodeBlock(data []byte) (*block, error) {
 	}
 	b := &block{source: learn.Source{ID: s.ID, Name: s.Name}, schema: &table.Schema{}, rows: s.Rows}
 	for _, c := range s.Columns {
-		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date}
+		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date, Time: c.Time}
 		if c.Numeric {
 			a.Kind = table.Numeric
 			if len(c.Values) > 0 {

@@ -117,7 +117,7 @@ func equalTables(a, b *table.Table) bool {
 
 func equalSchemas(a, b *table.Schema) bool {
 	return slices.EqualFunc(a.Attributes, b.Attributes, func(x, y table.Attribute) bool {
-		return x.Name == y.Name && x.Kind == y.Kind && x.Date == y.Date && slices.Equal(x.Values, y.Values)
+		return x.Name == y.Name && x.Kind == y.Kind && x.Shown() == y.Shown() && slices.Equal(x.Values, y.Values)
 	})
 }
 

@@ -27,6 +27,7 @@ type column struct {
 	Name    string   `cbor:"name"`
 	Numeric bool     `cbor:"numeric,omitempty"`
 	Date    bool     `cbor:"date,omitempty"`
+	Time    bool     `cbor:"time,omitempty"`
 	Values  []string `cbor:"values,omitempty"`
 }
 
@@ -39,7 +40,7 @@ const (
 func (m *Pool) Parts() ([]learn.Part, error) {
 	s := savedPool{Name: m.name, Names: m.names, Rows: m.rows, Beta: m.score.Beta, Mistakes: m.score.Mistakes, Made: m.score.Made, Judged: m.score.Rows, Credit: m.credit, Target: m.target}
 	for _, a := range m.schema.Attributes {
-		s.Schema = append(s.Schema, column{a.Name, a.Kind == table.Numeric, a.Date, a.Values})
+		s.Schema = append(s.Schema, column{a.Name, a.Kind == table.Numeric, a.Date, a.Time, a.Values})
 	}
 	data, err := learn.Marshal(s)
 	parts := []learn.Part{{Name: poolPart, Data: data}}
@@ -74,7 +75,7 @@ func decodePool(parts []learn.Part) (learn.Model, error) {
 	m.target = s.Target
 	schema := &table.Schema{}
 	for _, c := range s.Schema {
-		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date}
+		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date, Time: c.Time}
 		if c.Numeric {
 			a.Kind, a.Values = table.Numeric, nil
 		}

@@ -35,6 +35,7 @@ type savedColumn struct {
 	Name    string    `cbor:"name"`
 	Numeric bool      `cbor:"numeric,omitempty"`
 	Date    bool      `cbor:"date,omitempty"`
+	Time    bool      `cbor:"time,omitempty"`
 	Values  []string  `cbor:"values,omitempty"`
 	Level   int8      `cbor:"level,omitempty"`
 	Moment  []float64 `cbor:"moment,omitempty"`
@@ -82,7 +83,7 @@ func (b *block) saved() savedBlock {
 	s := savedBlock{ID: b.source.ID, Name: b.source.Name, Target: b.target, Rows: b.rows, Columns: make([]savedColumn, len(b.columns)), Units: b.savedUnits(b.units), Said: b.savedUnits(b.said), Expert: [2]string{b.expert.ID, b.expert.Name}}
 	for j, c := range b.columns {
 		a := &b.schema.Attributes[j]
-		s.Columns[j] = savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Values: a.Values, Counts: c.counts}
+		s.Columns[j] = savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Time: a.Time, Values: a.Values, Counts: c.counts}
 		if a.Kind == table.Numeric {
 			s.Columns[j].Level = int8(c.level)
 			s.Columns[j].Moment = []float64{c.moment.N, c.moment.Mean, c.moment.M2}
@@ -169,7 +170,7 @@ func (s *savedBlock) block() (*block, error) {
 	numbers := 0 // of each unit
 	for j := range s.Columns {
 		c := &s.Columns[j]
-		a := table.Attribute{Name: c.Name, Kind: table.Nominal, Values: c.Values, Date: c.Date}
+		a := table.Attribute{Name: c.Name, Kind: table.Nominal, Values: c.Values, Date: c.Date, Time: c.Time}
 		o := overall{level: moment.Level(c.Level), counts: c.Counts}
 		if c.Numeric {
 			a.Kind = table.Numeric

@@ -30,7 +30,7 @@ type savedColumn struct {
 	_       struct{} `cbor:",toarray"`
 	Name    string
 	Numeric bool
-	Date    bool
+	Date    learn.SavedDate
 	Values  []string
 }
 
@@ -78,7 +78,7 @@ func save(blocks []*block) ([]byte, error) {
 func (b *block) saved() saved {
 	columns := make([]savedColumn, len(b.schema.Attributes))
 	for j, a := range b.schema.Attributes {
-		columns[j] = savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Values: a.Values}
+		columns[j] = savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: learn.SaveDate(&a), Values: a.Values}
 	}
 	return saved{
 		Format: format, ID: b.source.ID, Name: b.source.Name,
@@ -178,7 +178,8 @@ func (s *saved) block() (*block, error) {
 	}
 	schema := &table.Schema{Attributes: make([]table.Attribute, len(s.Columns))}
 	for j, c := range s.Columns {
-		schema.Attributes[j] = table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date}
+		schema.Attributes[j] = table.Attribute{Name: c.Name, Values: c.Values}
+		c.Date.Load(&schema.Attributes[j])
 		if c.Numeric {
 			if len(c.Values) > 0 {
 				return nil, fmt.Errorf("column %q is numeric, but has names for values", c.Name)

@@ -39,6 +39,7 @@ type savedColumn struct {
 	Name    string    `cbor:"name"`
 	Numeric bool      `cbor:"numeric,omitempty"`
 	Date    bool      `cbor:"date,omitempty"`
+	Time    bool      `cbor:"time,omitempty"`
 	Values  []string  `cbor:"values,omitempty"`
 	Cuts    []float64 `cbor:"cuts,omitempty"`
 }
@@ -123,7 +124,7 @@ func (m *Model) Parts() ([]learn.Part, error) {
 func (c *coding) save() savedCoding {
 	var s savedCoding
 	for col, a := range c.schema.Attributes {
-		to := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Values: a.Values}
+		to := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Time: a.Time, Values: a.Values}
 		if c.cuts[col] != nil {
 			to.Cuts = c.cuts[col].At
 		}
@@ -254,7 +255,7 @@ func finite(xs []float64) bool {
 func (s *savedCoding) load(target string) (coding, error) {
 	c := coding{schema: &table.Schema{}, cuts: make([]*encode.Cuts, len(s.Columns))}
 	for col, from := range s.Columns {
-		a := table.Attribute{Name: from.Name, Values: from.Values, Date: from.Date}
+		a := table.Attribute{Name: from.Name, Values: from.Values, Date: from.Date, Time: from.Time}
 		if from.Numeric {
 			a.Kind = table.Numeric
 			c.cuts[col] = &encode.Cuts{At: from.Cuts}

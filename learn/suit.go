@@ -1,0 +1,62 @@
+package learn
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Suit returns a table as a learner takes it: without text columns, and with
+// rows that stand alone, where it takes no text or no sequences. What it
+// leaves out is said in a line each; a table of which nothing is left is an
+// error. Groups stay in the table, so that they can be kept together when its
+// rows are divided. The target moves with the columns before it.
+func (i Info) Suit(t *table.Table, target int) (suited *table.Table, at int, notes []string, err error) {
+	if t.Schema.Sequence != "" && !i.Takes.Sequences {
+		notes = append(notes, fmt.Sprintf("%s takes rows one by one: their order within a %q is not used", i.Name, t.Schema.Sequence))
+		t = t.WithoutSequence()
+	}
+	if i.Takes.Text {
+		return t, target, notes, nil
+	}
+	var texts []string
+	keep := make([]int, 0, len(t.Columns))
+	at = target
+	for col := range t.Schema.Attributes {
+		if a := &t.Schema.Attributes[col]; a.Kind == table.Text {
+			texts = append(texts, fmt.Sprintf("%q", a.Name))
+			if col < target {
+				at--
+			}
+			continue
+		}
+		keep = append(keep, col)
+	}
+	if len(texts) == 0 {
+		return t, target, notes, nil
+	}
+	inputs := len(keep)
+	if target != NoTarget {
+		inputs--
+	}
+	if inputs == 0 {
+		return nil, 0, nil, fmt.Errorf("nothing is left to learn from: %s does not learn from text (%s)%s", i.Name, strings.Join(texts, ", "), readers())
+	}
+	notes = append(notes, fmt.Sprintf("text is left out, which %s does not learn from: %s", i.Name, strings.Join(texts, ", ")))
+	return t.Project(keep), at, notes, nil
+}
+
+// readers names the learners that take text.
+func readers() string {
+	var names []string
+	for _, info := range All() {
+		if info.Takes.Text {
+			names = append(names, info.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; learners that do: " + strings.Join(names, ", ")
+}

@@ -73,7 +73,7 @@ func newLearnerEntry(info learn.Info) learnerEntry {
 	e := learnerEntry{
 		Name: info.Name, Summary: info.Summary,
 		Contract: info.Contract.String(), Keeps: info.Keeps, Source: info.Source, Settings: []optionEntry{},
-		Takes:    names(ability{"nominal", takes.Nominal}, ability{"numeric", takes.Numeric}, ability{"missing", takes.Missing},
+		Takes: names(ability{"nominal", takes.Nominal}, ability{"numeric", takes.Numeric}, ability{"missing", takes.Missing},
 			ability{"text", takes.Text}, ability{"sequences", takes.Sequences}),
 		Predicts: names(ability{"classes", takes.Classes}, ability{"numbers", takes.Regression}, ability{"density", takes.Density}),
 		Can: names(ability{"update", can.Update}, ability{"rules", can.Rules}, ability{"explain", can.Explain},

@@ -83,88 +83,27 @@ func (c *Chart) SVG(w io.Writer) error {
 		}
 	}
 	f, any := c.frame()
-	xTicks, yTicks := ticks(f.x0, f.x1, 8), ticks(f.y0, f.y1, 6)
-	if c.LogX {
-		xTicks = decades(f.x0, f.x1)
-	}
-	yText := make([]string, len(yTicks.at))
-	widest := 0.0
-	for i, v := range yTicks.at {
-		yText[i] = yTicks.text(v)
-		if c.Percent {
-			yText[i] = strconv.FormatFloat(math.Round(v*1e6)/1e4, 'g', 6, 64) + " %"
-		}
-		widest = max(widest, width(yText[i]))
-	}
+	y := ticks(f.y0, f.y1, 6)
+	labels, widest := c.yLabels(y)
 
 	var p picture
-	y := margin
-	if c.Title != "" {
-		p.text(margin, y+12, "start", shorten(c.Title, chartWidth-2*margin-80), "font-size", 15.0, "font-weight", "bold")
-		y += titleHeight
-	}
-	var items []item
-	for i, s := range c.Series {
-		if s.Name != "" {
-			sign := item{name: s.Name, colour: colour(i), kind: s.Kind}
-			if s.Kind == Dots {
-				sign.colour = dotColour
-			}
-			items = append(items, sign)
-		}
-	}
+	top := margin + p.title(chartWidth, c.Title)
 	f.left = margin + widest + 10
 	if c.YLabel != "" {
 		f.left += lineHeight + 4
 	}
 	f.right = chartWidth - margin - 10
-	y += p.legend(f.left, y, f.right-f.left, items)
-	f.top = y + 8
+	top += p.legend(f.left, top, f.right-f.left, c.legend())
+	f.top = top + 8
 	f.bottom = f.top + chartHeight - 120
 
-	for i, v := range yTicks.at {
+	for i, v := range y.at {
 		at := f.y(v)
 		p.add("line", "x1", f.left, "y1", at, "x2", f.right, "y2", at, "stroke", faint)
-		p.text(f.left-7, at+4, "end", yText[i])
+		p.text(f.left-7, at+4, "end", labels[i])
 	}
-	below := f.bottom
-	if c.Categories != nil {
-		below += p.categories(f, c.Categories)
-	} else {
-		for _, v := range xTicks.at {
-			at := f.x(v)
-			p.add("line", "x1", at, "y1", f.top, "x2", at, "y2", f.bottom, "stroke", faint)
-			p.add("line", "x1", at, "y1", f.bottom, "x2", at, "y2", f.bottom+4, "stroke", ink)
-			p.text(at, f.bottom+18, "middle", xTicks.text(v))
-		}
-		below += 22
-	}
-	// Bands lie behind all lines, bars behind both.
-	bars, barSeries := 0, 0
-	for _, s := range c.Series {
-		if s.Kind == Bars {
-			barSeries++
-		}
-	}
-	for i := range c.Series {
-		if c.Series[i].Kind == Bars {
-			p.bars(&f, &c.Series[i], colour(i), bars, barSeries)
-			bars++
-		}
-	}
-	for i := range c.Series {
-		p.band(&f, &c.Series[i], colour(i))
-	}
-	for i := range c.Series {
-		if c.Series[i].Kind == Dots {
-			p.marks(&f, &c.Series[i], dotColour)
-		}
-	}
-	for i := range c.Series {
-		if c.Series[i].Kind != Dots {
-			p.marks(&f, &c.Series[i], colour(i))
-		}
-	}
+	below := f.bottom + c.xAxis(&p, &f)
+	c.series(&p, &f)
 	p.add("path", "d", fmt.Sprintf("M%s %sV%sH%s", num(f.left), num(f.top), num(f.bottom), num(f.right)), "fill", "none", "stroke", ink)
 	if !any {
 		p.text((f.left+f.right)/2, (f.top+f.bottom)/2, "middle", "no data", "fill", soft)
@@ -173,11 +112,82 @@ func (c *Chart) SVG(w io.Writer) error {
 		p.text((f.left+f.right)/2, below+14, "middle", shorten(c.XLabel, f.right-f.left))
 		below += 18
 	}
-	if c.YLabel != "" {
-		middle := (f.top + f.bottom) / 2
-		p.text(margin+10, middle, "middle", shorten(c.YLabel, f.bottom-f.top), "transform", fmt.Sprintf("rotate(-90 %s %s)", num(margin+10), num(middle)))
-	}
+	p.upright(margin+10, (f.top+f.bottom)/2, shorten(c.YLabel, f.bottom-f.top))
 	return p.writeTo(w, c.Title, chartWidth, below+margin)
+}
+
+// yLabels writes the ticks of the y axis, and says how wide the widest is.
+func (c *Chart) yLabels(y scale) (labels []string, widest float64) {
+	for _, v := range y.at {
+		label := y.text(v)
+		if c.Percent {
+			label = strconv.FormatFloat(math.Round(v*1e6)/1e4, 'g', 6, 64) + " %"
+		}
+		labels = append(labels, label)
+		widest = max(widest, width(label))
+	}
+	return labels, widest
+}
+
+// legend is the series that have a name.
+func (c *Chart) legend() []item {
+	var items []item
+	for i, s := range c.Series {
+		if s.Name != "" {
+			items = append(items, item{name: s.Name, colour: c.colour(i), kind: s.Kind})
+		}
+	}
+	return items
+}
+
+// colour is that of the i-th series.
+func (c *Chart) colour(i int) rgb {
+	if c.Series[i].Kind == Dots {
+		return dotColour
+	}
+	return colour(i)
+}
+
+// xAxis draws the ticks or categories of the x axis and returns their height.
+func (c *Chart) xAxis(p *picture, f *frame) float64 {
+	if c.Categories != nil {
+		return p.categories(*f, c.Categories)
+	}
+	x := ticks(f.x0, f.x1, 8)
+	if c.LogX {
+		x = decades(f.x0, f.x1)
+	}
+	for _, v := range x.at {
+		at := f.x(v)
+		p.add("line", "x1", at, "y1", f.top, "x2", at, "y2", f.bottom, "stroke", faint)
+		p.add("line", "x1", at, "y1", f.bottom, "x2", at, "y2", f.bottom+4, "stroke", ink)
+		p.text(at, f.bottom+18, "middle", x.text(v))
+	}
+	return 22
+}
+
+// series draws what the chart is about: bars, above them bands, dots and the
+// other marks.
+func (c *Chart) series(p *picture, f *frame) {
+	var bars []int
+	for i := range c.Series {
+		if c.Series[i].Kind == Bars {
+			bars = append(bars, i)
+		}
+	}
+	for at, i := range bars {
+		p.bars(f, &c.Series[i], colour(i), at, len(bars))
+	}
+	for i := range c.Series {
+		p.band(f, &c.Series[i], colour(i))
+	}
+	for _, dots := range []bool{true, false} {
+		for i := range c.Series {
+			if (c.Series[i].Kind == Dots) == dots {
+				p.marks(f, &c.Series[i], c.colour(i))
+			}
+		}
+	}
 }
 
 func (s *Series) check() error {

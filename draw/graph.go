@@ -100,11 +100,7 @@ func (p *picture) box(b *box) {
 
 // heading writes a title and the legend of classes and returns their height.
 func (p *picture) heading(title string, wide float64, items []item) float64 {
-	y := margin
-	if title != "" {
-		p.text(margin, y+12, "start", shorten(title, max(wide-2*margin, 120)), "font-size", 15.0, "font-weight", "bold")
-		y += titleHeight
-	}
+	y := margin + p.title(wide, title)
 	const most = 14 // a longer legend explains nothing
 	if len(items) > 1 && len(items) <= most {
 		y += p.legend(margin, y, wide-2*margin, items) + 6
@@ -114,7 +110,7 @@ func (p *picture) heading(title string, wide float64, items []item) float64 {
 
 // headingWidth is the least width of a picture with this title.
 func headingWidth(title string, items []item) float64 {
-	least := min(width(title)*15/fontSize*1.08+2*margin, 640)
+	least := titleWidth(title, 640)
 	if len(items) > 1 {
 		least = max(least, 240)
 	}

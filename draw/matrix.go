@@ -17,8 +17,41 @@ type Matrix struct {
 	Cells                 [][]float64
 }
 
+// longestClass is how wide a name of a row or column may be.
+const longestClass = 130.0
+
 // SVG writes the matrix as a picture.
 func (m *Matrix) SVG(w io.Writer) error {
+	if err := m.check(); err != nil {
+		return err
+	}
+	l := m.layout()
+	var p picture
+	p.title(l.total, m.Title)
+	if m.ColumnLabel != "" {
+		p.text(l.left, l.label+11, "start", shorten(m.ColumnLabel, 400), "fill", soft)
+	}
+	if len(m.Rows) == 0 || len(m.Columns) == 0 {
+		p.text(margin, l.top+12, "start", "no data", "fill", soft)
+		return p.writeTo(w, m.Title, max(l.total, 160), l.top+30)
+	}
+	for j, name := range m.Columns {
+		x := l.left + (float64(j)+0.5)*l.wide
+		if name = shorten(name, longestClass); l.upright {
+			p.text(x, l.top-6, "middle", name)
+		} else {
+			p.text(x, l.top-6, "start", name, "transform", fmt.Sprintf("rotate(-45 %s %s)", num(x), num(l.top-6)))
+		}
+	}
+	for i := range m.Rows {
+		m.row(&p, &l, i)
+	}
+	bottom := l.top + l.high*float64(len(m.Rows))
+	p.upright(margin+10, (l.top+bottom)/2, shorten(m.RowLabel, max(bottom-l.top, 60)), "fill", soft)
+	return p.writeTo(w, m.Title, l.total, bottom+margin)
+}
+
+func (m *Matrix) check() error {
 	if len(m.Cells) != len(m.Rows) {
 		return fmt.Errorf("draw: matrix has %d rows of cells for %d names", len(m.Cells), len(m.Rows))
 	}
@@ -27,109 +60,98 @@ func (m *Matrix) SVG(w io.Writer) error {
 			return fmt.Errorf("draw: row %d of the matrix has %d cells for %d columns", i+1, len(row), len(m.Columns))
 		}
 	}
-	const longest = 130.0
-	text := make([][]string, len(m.Rows))
-	widest := 0.0
-	for i, row := range m.Cells {
-		text[i] = make([]string, len(row))
-		for j, v := range row {
-			text[i][j] = cellText(v)
-			widest = max(widest, width(text[i][j]))
+	return nil
+}
+
+// matrixLayout is where the parts of a matrix lie.
+type matrixLayout struct {
+	wide, high float64 // of a cell
+	left, top  float64 // of the first cell
+	label      float64 // top of the columns' label
+	total      float64 // width of the picture
+	upright    bool    // columns' names are not slanted
+}
+
+func (m *Matrix) layout() matrixLayout {
+	widest, rowNames, columnNames := 0.0, 0.0, 0.0
+	for _, row := range m.Cells {
+		for _, v := range row {
+			widest = max(widest, width(cellText(v)))
 		}
 	}
-	rowNames, columnNames := 0.0, 0.0
 	for _, name := range m.Rows {
-		rowNames = max(rowNames, width(shorten(name, longest)))
+		rowNames = max(rowNames, width(shorten(name, longestClass)))
 	}
 	for _, name := range m.Columns {
-		columnNames = max(columnNames, width(shorten(name, longest)))
+		columnNames = max(columnNames, width(shorten(name, longestClass)))
 	}
 	// Cells grow with what they say, and shrink when there are many.
-	high := min(max(420/float64(max(len(m.Rows), 1)), 20), 44)
-	wide := max(min(max(420/float64(max(len(m.Columns), 1)), 20), 60), widest+8)
+	l := matrixLayout{
+		high: min(max(420/float64(max(len(m.Rows), 1)), 20), 44),
+		wide: max(min(max(420/float64(max(len(m.Columns), 1)), 20), 60), widest+8),
+		left: margin + rowNames + 10, label: margin,
+	}
 	if need := columnNames + 10; need*float64(len(m.Columns)) <= 640 {
-		wide = max(wide, need) // room for the names without slanting them
+		l.wide = max(l.wide, need) // room for the names without slanting them
 	}
-	upright := columnNames+6 <= wide
-
-	var p picture
-	y := margin
-	left := margin + rowNames + 10
+	l.upright = columnNames+6 <= l.wide
 	if m.RowLabel != "" {
-		left += lineHeight + 6
+		l.left += lineHeight + 6
 	}
-	right := left + wide*float64(len(m.Columns))
-	total := max(right+margin, min(width(m.Title)*1.35+2*margin, 560), left+width(shorten(m.ColumnLabel, 400))+margin)
-	if !upright { // the last slanted name leans out to the right
-		total = max(total, right+columnNames*0.72+margin)
-	}
+	right := l.left + l.wide*float64(len(m.Columns))
+	l.total = max(right+margin, titleWidth(m.Title, 560), l.left+width(shorten(m.ColumnLabel, 400))+margin)
 	if m.Title != "" {
-		p.text(margin, y+12, "start", shorten(m.Title, (total-2*margin)/1.3), "font-size", 15.0, "font-weight", "bold")
-		y += titleHeight
+		l.label += titleHeight
 	}
+	l.top = l.label
 	if m.ColumnLabel != "" {
-		p.text(left, y+11, "start", shorten(m.ColumnLabel, 400), "fill", soft)
-		y += lineHeight + 6
+		l.top += lineHeight + 6
 	}
-	if upright {
-		y += lineHeight + 4
-	} else {
-		y += columnNames*0.72 + 12
+	if l.upright {
+		l.top += lineHeight + 4
+	} else { // the last slanted name leans out to the right
+		l.total = max(l.total, right+columnNames*0.72+margin)
+		l.top += columnNames*0.72 + 12
 	}
-	for j, name := range m.Columns {
-		x := left + (float64(j)+0.5)*wide
-		if name = shorten(name, longest); upright {
-			p.text(x, y-6, "middle", name)
-		} else {
-			p.text(x, y-6, "start", name, "transform", fmt.Sprintf("rotate(-45 %s %s)", num(x), num(y-6)))
+	return l
+}
+
+// row draws the i-th row of cells, shaded by their share of it.
+func (m *Matrix) row(p *picture, l *matrixLayout, i int) {
+	top := l.top + float64(i)*l.high
+	p.text(l.left-8, top+l.high/2+4, "end", shorten(m.Rows[i], longestClass))
+	sum := 0.0
+	for _, v := range m.Cells[i] {
+		if v > 0 && finite(v) {
+			sum += v
 		}
 	}
-	for i, row := range m.Cells {
-		top := y + float64(i)*high
-		p.text(left-8, top+high/2+4, "end", shorten(m.Rows[i], longest))
-		sum := 0.0
-		for _, v := range row {
-			if v > 0 && finite(v) {
-				sum += v
-			}
+	for j, v := range m.Cells[i] {
+		part := 0.0
+		if v > 0 && sum > 0 {
+			part = min(v/sum, 1)
 		}
-		for j, v := range row {
-			part := 0.0
-			if v > 0 && sum > 0 {
-				part = min(v/sum, 1)
-			}
-			// The square root lets rare errors show.
-			shade := white.mix(palette[0], 0.92*math.Sqrt(part))
-			if math.IsNaN(part) {
-				shade = white
-			}
-			x := left + float64(j)*wide
-			p.open("g")
-			if part > 0 {
-				p.tooltip(fmt.Sprintf("%s → %s: %s (%.1f %%)", m.Rows[i], m.Columns[j], text[i][j], 100*part))
-			}
-			p.add("rect", "x", x, "y", top, "width", wide, "height", high, "fill", shade, "stroke", faint)
-			colour := ink
-			switch {
-			case part > 0.3:
-				colour = "#ffffff"
-			case v == 0:
-				colour = "#b5b5b5"
-			}
-			p.text(x+wide/2, top+high/2+4, "middle", text[i][j], "fill", colour)
-			p.close("g")
+		// The square root lets rare errors show.
+		shade := white.mix(palette[0], 0.92*math.Sqrt(part))
+		if math.IsNaN(part) {
+			shade = white
 		}
+		x := l.left + float64(j)*l.wide
+		p.open("g")
+		if part > 0 {
+			p.tooltip(fmt.Sprintf("%s → %s: %s (%.1f %%)", m.Rows[i], m.Columns[j], cellText(v), 100*part))
+		}
+		p.add("rect", "x", x, "y", top, "width", l.wide, "height", l.high, "fill", shade, "stroke", faint)
+		colour := ink
+		switch {
+		case part > 0.3:
+			colour = "#ffffff"
+		case v == 0:
+			colour = "#b5b5b5"
+		}
+		p.text(x+l.wide/2, top+l.high/2+4, "middle", cellText(v), "fill", colour)
+		p.close("g")
 	}
-	bottom := y + high*float64(len(m.Rows))
-	if len(m.Rows) == 0 || len(m.Columns) == 0 {
-		p.text(margin, y+12, "start", "no data", "fill", soft)
-		return p.writeTo(w, m.Title, max(total, 160), y+30)
-	}
-	if m.RowLabel != "" {
-		middle := (y + bottom) / 2
-		p.text(margin+10, middle, "middle", shorten(m.RowLabel, max(bottom-y, 60)), "fill", soft, "transform", fmt.Sprintf("rotate(-90 %s %s)", num(margin+10), num(middle)))
-	}
-	return p.writeTo(w, m.Title, total, bottom+margin)
 }
 
 // cellText writes counts whole and other numbers short.

@@ -33,118 +33,159 @@ type stop struct {
 // few crossings.
 func (g *Graph) network(w io.Writer, links []link) error {
 	boxes, items := g.boxes()
-	layerOf, count := g.ranks()
+	n, left := g.lay(links)
 	title := g.Title
-
-	// Stops: first the nodes, then the points of edges that pass layers.
-	layers := make([][]int, count)
-	stops := make([]stop, 0, len(g.Nodes))
-	drawn := make([]int, len(g.Nodes))
-	left := 0
-	for i := range g.Nodes {
-		drawn[i] = -1
-		if len(layers[layerOf[i]]) == mostInRow {
-			left++
-			continue
-		}
-		drawn[i] = len(stops)
-		layers[layerOf[i]] = append(layers[layerOf[i]], len(stops))
-		stops = append(stops, stop{node: i, layer: layerOf[i]})
-	}
 	if left > 0 {
 		title = fmt.Sprintf("%s (%d of %d nodes are not drawn)", title, left, len(g.Nodes))
 	}
-	routes := make([][]int, len(links))
-	for i, l := range links {
-		from, to := drawn[l.from], drawn[l.to]
-		if from < 0 || to < 0 || from == to {
-			continue
-		}
-		if stops[from].layer > stops[to].layer {
-			from, to = to, from
-		}
-		route := []int{from}
-		for layer := stops[from].layer + 1; layer < stops[to].layer; layer++ {
-			layers[layer] = append(layers[layer], len(stops))
-			route = append(route, len(stops))
-			stops = append(stops, stop{node: -1, layer: layer})
-		}
-		routes[i] = append(route, to)
-		for j := 1; j < len(routes[i]); j++ {
-			a, b := routes[i][j-1], routes[i][j]
-			if stops[a].layer != stops[b].layer {
-				stops[a].near[1] = append(stops[a].near[1], b)
-				stops[b].near[0] = append(stops[b].near[0], a)
-			}
-		}
+	untangle(n.stops, n.layers)
+	n.measure(boxes)
+	wide := max(n.columns(), headingWidth(title, items))
+	if n.hasArcs() {
+		wide += besides // for arcs at the right of the last column
 	}
-	untangle(stops, layers)
-
-	// Columns as wide as their widest box, the further apart the taller
-	// they are, lest edges get too steep to follow.
-	high := 0.0
-	heights, thick := make([]float64, count), make([]float64, count)
-	for i, layer := range layers {
-		for _, s := range layer {
-			heights[i] += fillerRoom
-			if n := stops[s].node; n >= 0 {
-				heights[i] += boxes[n].height + rowGap - fillerRoom
-				thick[i] = max(thick[i], boxes[n].width)
-			}
-		}
-		high = max(high, heights[i])
-	}
-	columnGap := min(max(high*0.2, 150), 400)
-	wide := margin
-	for i, layer := range layers {
-		for _, s := range layer {
-			stops[s].x = wide + thick[i]/2
-		}
-		wide += thick[i] + columnGap
-	}
-	wide = max(wide-columnGap+margin, headingWidth(title, items))
-	for _, through := range routes {
-		if through != nil && stops[through[0]].layer == stops[through[len(through)-1]].layer {
-			wide += besides // for arcs at the right of the last column
-			break
-		}
+	if slices.ContainsFunc(links, func(l link) bool { return l.weight > 0 }) && slices.ContainsFunc(links, func(l link) bool { return l.weight < 0 }) {
+		items = append(slices.Clone(items), item{name: "for", colour: positive}, item{name: "against", colour: negative})
 	}
 	var p picture
-	greatest := greatestWeight(links)
-	signs := items
-	if slices.ContainsFunc(links, func(l link) bool { return l.weight > 0 }) && slices.ContainsFunc(links, func(l link) bool { return l.weight < 0 }) {
-		signs = append(slices.Clone(items), item{name: "for", colour: positive}, item{name: "against", colour: negative})
-	}
-	top := p.heading(title, wide, signs)
-	for i, layer := range layers {
-		// A short column is stretched, but not so far that it falls apart.
-		slack := 0.0
-		if n := len(layer); n > 0 {
-			slack = min((high-heights[i])/float64(n), max(high/6, 40))
-		}
-		y := top + (high-heights[i]-slack*float64(len(layer)))/2
-		for _, s := range layer {
-			room := fillerRoom
-			if n := stops[s].node; n >= 0 {
-				room = boxes[n].height + rowGap
-			}
-			stops[s].y = y + (room+slack)/2
-			y += room + slack
-		}
-	}
-	for i := range stops {
-		if n := stops[i].node; n >= 0 {
-			boxes[n].x, boxes[n].y = stops[i].x, stops[i].y
-		}
-	}
-
-	p.edges(links, routes, stops, layers, boxes, greatest, columnGap)
+	top := p.heading(title, wide, items)
+	n.rows(boxes, top)
+	p.edges(links, n.routes, n.stops, n.layers, boxes, greatestWeight(links), n.gap)
 	for i := range boxes {
-		if drawn[i] >= 0 {
+		if n.drawn[i] >= 0 {
 			p.box(&boxes[i])
 		}
 	}
-	return p.writeTo(w, title, wide, top+high+margin)
+	return p.writeTo(w, title, wide, top+n.high+margin)
+}
+
+// layered is a network being placed.
+type layered struct {
+	stops   []stop
+	layers  [][]int // stops of each layer, in their order
+	routes  [][]int // stops that each link passes; nil if it is not drawn
+	drawn   []int   // each node's stop, or −1
+	heights []float64
+	thick   []float64 // of the widest box of each layer
+	high    float64
+	gap     float64 // between columns
+}
+
+// lay puts nodes and the points of edges that pass layers into layers, and
+// says how many nodes were too many.
+func (g *Graph) lay(links []link) (n *layered, left int) {
+	layerOf, count := g.ranks()
+	n = &layered{
+		layers: make([][]int, count), stops: make([]stop, 0, len(g.Nodes)), drawn: make([]int, len(g.Nodes)),
+		routes: make([][]int, len(links)), heights: make([]float64, count), thick: make([]float64, count),
+	}
+	for i := range g.Nodes {
+		n.drawn[i] = -1
+		if len(n.layers[layerOf[i]]) == mostInRow {
+			left++
+			continue
+		}
+		n.drawn[i] = n.stop(i, layerOf[i])
+	}
+	for i, l := range links {
+		from, to := n.drawn[l.from], n.drawn[l.to]
+		if from >= 0 && to >= 0 && from != to {
+			n.routes[i] = n.through(from, to)
+		}
+	}
+	return n, left
+}
+
+// stop adds a place for a node, or for an edge that passes (−1).
+func (n *layered) stop(node, layer int) int {
+	at := len(n.stops)
+	n.layers[layer] = append(n.layers[layer], at)
+	n.stops = append(n.stops, stop{node: node, layer: layer})
+	return at
+}
+
+// through returns the stops between two nodes, made for this edge.
+func (n *layered) through(from, to int) []int {
+	if n.stops[from].layer > n.stops[to].layer {
+		from, to = to, from
+	}
+	route := []int{from}
+	for layer := n.stops[from].layer + 1; layer < n.stops[to].layer; layer++ {
+		route = append(route, n.stop(-1, layer))
+	}
+	route = append(route, to)
+	for j := 1; j < len(route); j++ {
+		a, b := route[j-1], route[j]
+		if n.stops[a].layer != n.stops[b].layer {
+			n.stops[a].near[1] = append(n.stops[a].near[1], b)
+			n.stops[b].near[0] = append(n.stops[b].near[0], a)
+		}
+	}
+	return route
+}
+
+// room is the height that a stop takes in its column.
+func (n *layered) room(s int, boxes []box) float64 {
+	if node := n.stops[s].node; node >= 0 {
+		return boxes[node].height + rowGap
+	}
+	return fillerRoom
+}
+
+// measure finds how high and wide the columns are. They lie the further apart
+// the taller they are, lest edges get too steep to follow.
+func (n *layered) measure(boxes []box) {
+	for i, layer := range n.layers {
+		for _, s := range layer {
+			n.heights[i] += n.room(s, boxes)
+			if node := n.stops[s].node; node >= 0 {
+				n.thick[i] = max(n.thick[i], boxes[node].width)
+			}
+		}
+		n.high = max(n.high, n.heights[i])
+	}
+	n.gap = min(max(n.high*0.2, 150), 400)
+}
+
+// columns places the layers from left to right and returns the width.
+func (n *layered) columns() float64 {
+	wide := margin
+	for i, layer := range n.layers {
+		for _, s := range layer {
+			n.stops[s].x = wide + n.thick[i]/2
+		}
+		wide += n.thick[i] + n.gap
+	}
+	return wide - n.gap + margin
+}
+
+// hasArcs reports whether an edge stays in its layer.
+func (n *layered) hasArcs() bool {
+	return slices.ContainsFunc(n.routes, func(through []int) bool {
+		return through != nil && n.stops[through[0]].layer == n.stops[through[len(through)-1]].layer
+	})
+}
+
+// rows places the stops of each column from top to bottom, and the boxes with
+// them. A short column is stretched, but not so far that it falls apart.
+func (n *layered) rows(boxes []box, top float64) {
+	for i, layer := range n.layers {
+		slack := 0.0
+		if len(layer) > 0 {
+			slack = min((n.high-n.heights[i])/float64(len(layer)), max(n.high/6, 40))
+		}
+		y := top + (n.high-n.heights[i]-slack*float64(len(layer)))/2
+		for _, s := range layer {
+			room := n.room(s, boxes)
+			n.stops[s].y = y + (room+slack)/2
+			y += room + slack
+		}
+	}
+	for i := range n.stops {
+		if node := n.stops[i].node; node >= 0 {
+			boxes[node].x, boxes[node].y = n.stops[i].x, n.stops[i].y
+		}
+	}
 }
 
 // ranks numbers the layers that occur from 0.

@@ -30,14 +30,13 @@ const (
 
 // SVG writes the panels side by side, in as many lines as they need.
 func (s *Shades) SVG(w io.Writer) error {
-	var p picture
-	total := min(width(s.Title)*1.35+2*margin, 560)
+	total := titleWidth(s.Title, 560)
 	x, y := margin, margin
 	if s.Title != "" {
-		p.text(margin, y+12, "start", shorten(s.Title, widestShades-2*margin), "font-size", 15.0, "font-weight", "bold")
 		y += titleHeight
 	}
 	bottom := y
+	var panels picture
 	for i := range s.Panels {
 		panel := &s.Panels[i]
 		if err := panel.check(); err != nil {
@@ -47,10 +46,13 @@ func (s *Shades) SVG(w io.Writer) error {
 		if x > margin && x+l.width > widestShades {
 			x, y = margin, bottom+panelGap
 		}
-		panel.draw(&p, l, x, y)
+		panel.draw(&panels, l, x, y)
 		x += l.width + panelGap
 		total, bottom = max(total, x-panelGap+margin), max(bottom, y+l.height)
 	}
+	var p picture
+	p.title(total, s.Title)
+	p.body.Write(panels.body.Bytes())
 	return p.writeTo(w, s.Title, total, bottom+margin)
 }
 

@@ -142,6 +142,33 @@ func (p *picture) text(x, y float64, anchor, s string, attributes ...any) {
 	p.close("text")
 }
 
+// titleSize is the size of a title's letters, titleGrowth how much wider than
+// plain text they are, being larger and bold.
+const (
+	titleSize   = 15.0
+	titleGrowth = titleSize / fontSize * 1.08
+)
+
+// title writes a title at the top of a picture that is so wide, shortened to
+// fit, and returns its height.
+func (p *picture) title(wide float64, s string) float64 {
+	if s == "" {
+		return 0
+	}
+	p.text(margin, margin+12, "start", shorten(s, (wide-2*margin)/titleGrowth), "font-size", titleSize, "font-weight", "bold")
+	return titleHeight
+}
+
+// titleWidth is how wide a picture is wished for its title, at most so wide.
+func titleWidth(s string, most float64) float64 {
+	return min(width(s)*titleGrowth+2*margin, most)
+}
+
+// upright writes text that runs upwards, its middle at a point.
+func (p *picture) upright(x, y float64, s string, attributes ...any) {
+	p.text(x, y, "middle", s, append(attributes, "transform", fmt.Sprintf("rotate(-90 %s %s)", num(x), num(y)))...)
+}
+
 // label writes small text on top of lines, on white ground so that they do
 // not run through it.
 func (p *picture) label(x, y float64, anchor, s string) {

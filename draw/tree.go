@@ -35,54 +35,10 @@ func (g *Graph) tree(w io.Writer, links []link) error {
 	if shown < len(g.Nodes) {
 		title = fmt.Sprintf("%s (the %d nodes nearest to the root, of %d)", title, shown, len(g.Nodes))
 	}
-
-	// The first attempt goes from top to bottom.
-	var levels [][]*vertex
-	collect(roots, &levels)
-	for _, v := range slices.Concat(levels...) {
-		v.breadth = boxes[v.node].width
-		if v.in != nil {
-			v.breadth = max(v.breadth, width(shorten(v.in.label, longestLine))+6)
-		}
-	}
-	spread := arrange(roots)
-	sideways := spread > widest
-	if sideways {
-		for _, v := range slices.Concat(levels...) {
-			v.breadth = boxes[v.node].height
-		}
-		spread = arrange(roots)
-	}
-
-	// Where each level begins and ends across.
-	across, ends := make([]float64, len(levels)), make([]float64, len(levels))
-	at := 0.0
-	for i, level := range levels {
-		thick, label := 0.0, 0.0
-		for _, v := range level {
-			if sideways {
-				thick = max(thick, boxes[v.node].width)
-				if v.in != nil {
-					label = max(label, width(shorten(v.in.label, longestLine)))
-				}
-			} else {
-				thick = max(thick, boxes[v.node].height)
-			}
-		}
-		if i > 0 {
-			at += levelGap
-			if sideways {
-				at += label
-			}
-		}
-		across[i] = at
-		at += thick
-		ends[i] = at
-	}
-
-	wide, high := spread, at
-	if sideways {
-		wide, high = at+30, spread // room for the counts of what is hidden
+	t := layOut(roots, boxes)
+	wide, high := t.spread, t.depth
+	if t.sideways {
+		wide, high = t.depth+30, t.spread // room for the counts of what is hidden
 	}
 	wide = max(wide+2*margin, headingWidth(title, items))
 	var p picture
@@ -92,61 +48,130 @@ func (g *Graph) tree(w io.Writer, links []link) error {
 		return p.writeTo(w, title, max(wide, 160), top+30)
 	}
 	left := margin
-	if !sideways {
-		left = (wide - spread) / 2
+	if !t.sideways {
+		left = (wide - t.spread) / 2
 	}
-	for level, vertices := range levels {
+	t.place(left, top)
+	t.branches(&p, left, top, greatestWeight(links))
+	for _, l := range extra {
+		from, to := &boxes[l.from], &boxes[l.to]
+		p.add("line", "x1", from.x, "y1", from.y, "x2", to.x, "y2", to.y, "stroke", neutral, "stroke-dasharray", "4 3")
+	}
+	for _, v := range slices.Concat(t.levels...) {
+		t.draw(&p, v)
+	}
+	if shown < len(g.Nodes) && !t.sideways { // counts of what is hidden stand below
+		high += lineHeight
+	}
+	return p.writeTo(w, title, wide, top+high+margin)
+}
+
+// planted is a tree being placed: its levels run from left to right below each
+// other or, sideways, from top to bottom beside each other.
+type planted struct {
+	boxes        []box
+	levels       [][]*vertex
+	sideways     bool
+	spread       float64   // along the levels
+	depth        float64   // across them
+	across, ends []float64 // where each level begins and ends
+}
+
+// layOut arranges the vertices from top to bottom or, if that is too wide, from
+// left to right.
+func layOut(roots []*vertex, boxes []box) *planted {
+	t := &planted{boxes: boxes}
+	collect(roots, &t.levels)
+	all := slices.Concat(t.levels...)
+	for _, v := range all {
+		v.breadth = boxes[v.node].width
+		if v.in != nil {
+			v.breadth = max(v.breadth, width(shorten(v.in.label, longestLine))+6)
+		}
+	}
+	t.spread = arrange(roots)
+	if t.sideways = t.spread > widest; t.sideways {
+		for _, v := range all {
+			v.breadth = boxes[v.node].height
+		}
+		t.spread = arrange(roots)
+	}
+	t.stack()
+	return t
+}
+
+// stack finds where each level begins and ends across.
+func (t *planted) stack() {
+	for i, level := range t.levels {
+		thick, label := 0.0, 0.0
+		for _, v := range level {
+			if !t.sideways {
+				thick = max(thick, t.boxes[v.node].height)
+				continue
+			}
+			thick = max(thick, t.boxes[v.node].width)
+			if v.in != nil {
+				label = max(label, width(shorten(v.in.label, longestLine)))
+			}
+		}
+		if i > 0 {
+			t.depth += levelGap + label
+		}
+		t.across = append(t.across, t.depth)
+		t.depth += thick
+		t.ends = append(t.ends, t.depth)
+	}
+}
+
+// place gives each box its middle.
+func (t *planted) place(left, top float64) {
+	for level, vertices := range t.levels {
 		for _, v := range vertices {
-			b := &boxes[v.node]
-			if sideways {
-				b.x, b.y = left+across[level]+b.width/2, top+v.place
+			b := &t.boxes[v.node]
+			if t.sideways {
+				b.x, b.y = left+t.across[level]+b.width/2, top+v.place
 			} else {
-				b.x, b.y = left+v.place, top+across[level]+b.height/2
+				b.x, b.y = left+v.place, top+t.across[level]+b.height/2
 			}
 		}
 	}
+}
 
-	greatest := greatestWeight(links)
-	for level, vertices := range levels {
+// branches draws the curves from parents to children.
+func (t *planted) branches(p *picture, left, top, greatest float64) {
+	for level, vertices := range t.levels {
 		for _, v := range vertices {
 			for _, c := range v.children {
-				curve := downward(&boxes[v.node], &boxes[c.node], top+ends[level])
-				if sideways {
-					curve = rightward(&boxes[v.node], &boxes[c.node], left+ends[level])
+				curve := downward(&t.boxes[v.node], &t.boxes[c.node], top+t.ends[level])
+				if t.sideways {
+					curve = rightward(&t.boxes[v.node], &t.boxes[c.node], left+t.ends[level])
 				}
 				stroke, colour := strokeOf(c.in.weight, greatest)
 				p.add("path", "d", curve, "fill", "none", "stroke", colour, "stroke-width", stroke)
 			}
 		}
 	}
-	for _, l := range extra {
-		from, to := &boxes[l.from], &boxes[l.to]
-		p.add("line", "x1", from.x, "y1", from.y, "x2", to.x, "y2", to.y, "stroke", neutral, "stroke-dasharray", "4 3")
+}
+
+// draw draws a vertex: its box, the label of the branch that leads to it, and
+// how many descendants are not drawn.
+func (t *planted) draw(p *picture, v *vertex) {
+	b := &t.boxes[v.node]
+	p.box(b)
+	label, more := "", ""
+	if v.in != nil {
+		label = shorten(v.in.label, longestLine)
 	}
-	for _, v := range slices.Concat(levels...) {
-		b := &boxes[v.node]
-		p.box(b)
-		if v.in != nil {
-			label := shorten(v.in.label, longestLine)
-			if sideways {
-				p.label(b.x-b.width/2-6, b.y+4, "end", label)
-			} else {
-				p.label(b.x, b.y-b.height/2-7, "middle", label)
-			}
-		}
-		if v.hidden > 0 {
-			more := fmt.Sprintf("+%d", v.hidden)
-			if sideways {
-				p.label(b.x+b.width/2+4, b.y+4, "start", more)
-			} else {
-				p.label(b.x, b.y+b.height/2+13, "middle", more)
-			}
-		}
+	if v.hidden > 0 {
+		more = fmt.Sprintf("+%d", v.hidden)
 	}
-	if shown < len(g.Nodes) && !sideways { // counts of what is hidden stand below
-		high += lineHeight
+	if t.sideways {
+		p.label(b.x-b.width/2-6, b.y+4, "end", label)
+		p.label(b.x+b.width/2+4, b.y+4, "start", more)
+	} else {
+		p.label(b.x, b.y-b.height/2-7, "middle", label)
+		p.label(b.x, b.y+b.height/2+13, "middle", more)
 	}
-	return p.writeTo(w, title, wide, top+high+margin)
 }
 
 // downward is the curve from a parent to its child below. It leaves the

@@ -14,7 +14,12 @@ type Options struct {
 	Scaling    Scaling
 	Single     bool // one float for a nominal column of two values
 	Indicators bool // one more float for columns in which cells are missing
+	Words      int  // floats for the most frequent words of a text; 0 means 256
+	Counts     bool // how often a word occurs instead of whether it does
 }
+
+// usualWords is how many words of a text have a float if nobody says.
+const usualWords = 256
 
 // Matrix turns rows of a table into rows of floats, all columns but the
 // target. It is safe for concurrent use.
@@ -23,16 +28,36 @@ type Matrix struct {
 }
 
 // Input is one column of the table and how its cells become floats: exactly
-// one of OneHot and Scale is set.
+// one of OneHot, Scale and Words is set.
 type Input struct {
 	Column int     `cbor:"column"`
 	OneHot *OneHot `cbor:"onehot,omitempty"` // nominal
 	Scale  *Scale  `cbor:"scale,omitempty"`  // numeric
+	Words  *Words  `cbor:"words,omitempty"`  // text
+}
+
+// kind returns the kind of column that the input encodes, and whether it does
+// so in exactly one way.
+func (in *Input) kind() (kind table.Kind, one bool) {
+	ways := 0
+	if in.OneHot != nil {
+		kind, ways = table.Nominal, ways+1
+	}
+	if in.Scale != nil {
+		kind, ways = table.Numeric, ways+1
+	}
+	if in.Words != nil {
+		kind, ways = table.Text, ways+1
+	}
+	return kind, ways == 1
 }
 
 func (in *Input) width() int {
 	if in.OneHot != nil {
 		return in.OneHot.Width()
+	}
+	if in.Words != nil {
+		return in.Words.Width()
 	}
 	return in.Scale.Width()
 }
@@ -55,10 +80,18 @@ func FitMatrix(ctx context.Context, t *table.Table, target int, o Options) (*Mat
 	err := eachColumn(ctx, len(m.Inputs), func(i int) {
 		in := &m.Inputs[i]
 		a, cells := &attributes[in.Column], t.Columns[in.Column]
-		if a.Kind == table.Nominal {
+		switch a.Kind {
+		case table.Text:
+			most := o.Words
+			if most == 0 {
+				most = usualWords
+			}
+			f := FitWords(a, cells.Words, most, o.Counts, o.Indicators)
+			in.Words = &f
+		case table.Nominal:
 			f := FitOneHot(a, cells.Codes, o.Single, o.Indicators)
 			in.OneHot = &f
-		} else {
+		default:
 			f := FitScale(cells.Floats, t.Weights, o.Scaling, o.Indicators)
 			in.Scale = &f
 		}
@@ -85,9 +118,12 @@ func (m *Matrix) Names(s *table.Schema) []string {
 	for i := range m.Inputs {
 		in := &m.Inputs[i]
 		column := s.Attributes[in.Column].Name
-		if in.OneHot != nil {
+		switch {
+		case in.OneHot != nil:
 			names = append(names, in.OneHot.Names(column)...)
-		} else {
+		case in.Words != nil:
+			names = append(names, in.Words.Names(column)...)
+		default:
 			names = append(names, in.Scale.Names(column)...)
 		}
 	}
@@ -133,9 +169,12 @@ func apply[F float32 | float64](m *Matrix, t *table.Table, lo, hi int, out []F) 
 		for i := range m.Inputs {
 			in := &m.Inputs[i]
 			cells := &t.Columns[in.Column]
-			if in.OneHot != nil {
+			switch {
+			case in.Words != nil:
+				wordFloats(in.Words, cells.Words, lo, end, rows[at:], width)
+			case in.OneHot != nil:
 				oneHot(in.OneHot, cells.Codes[lo:end], rows[at:], width)
-			} else {
+			default:
 				scale(in.Scale, cells.Floats[lo:end], rows[at:], width)
 			}
 			at += in.width()
@@ -150,10 +189,10 @@ func (in *Input) fits(s *table.Schema) error {
 		return fmt.Errorf("encode: column %d of a table of %d", in.Column+1, len(s.Attributes))
 	}
 	a := &s.Attributes[in.Column]
-	switch {
-	case in.OneHot != nil && in.Scale != nil, in.OneHot == nil && in.Scale == nil:
+	switch kind, one := in.kind(); {
+	case !one:
 		return fmt.Errorf("encode: column %q is to be encoded in two ways or none, expected one", a.Name)
-	case (a.Kind == table.Nominal) != (in.OneHot != nil):
+	case a.Kind != kind:
 		return fmt.Errorf("encode: column %q is %v, which it was not at fitting", a.Name, a.Kind)
 	}
 	return nil
@@ -173,9 +212,12 @@ func (m *Matrix) Check(s *table.Schema) error {
 		}
 		last = in.Column
 		var err error
-		if in.OneHot != nil {
+		switch {
+		case in.OneHot != nil:
 			err = in.OneHot.Check()
-		} else {
+		case in.Words != nil:
+			err = in.Words.Check()
+		default:
 			err = in.Scale.Check()
 		}
 		if err != nil {

@@ -99,6 +99,36 @@ func TestPrintedModel(t *testing.T) {
 	})
 }
 
+// TestDates: dates and times in rules count as the columns that they are
+// about do.
+func TestDates(t *testing.T) {
+	const head = "SCHEMA d date, t time, y nominal {a}; TARGET y "
+	for src, want := range map[string]string{
+		"d > 2024-02-29":                           "d > 19782",
+		`d > "2024-02-29T12:00:00"`:                "d > 19782.5",
+		"d = 2024-02-29":                           "d = 2024-02-29",
+		"t > 1970-01-02":                           "t > 86400",
+		`t <= "1970-01-02T00:00:01.5"`:             "t <= 86401.5",
+		"1970-01-02 < t <= 1970-01-03":             "86400 < t <= 172800",
+		`t IN {1970-01-02, "1970-01-01T00:01:00"}`: "t IN {86400, 60}",
+		"t > 5":      "t > 5",
+		"-3 < t < 5": "-3 < t < 5",
+	} {
+		b, err := Parse("f", []byte(head+"IF "+src+" THEN y = a"))
+		if err != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		if got := b.Rules[0].If[0].String(); got != want {
+			t.Errorf("%s is %s, expected %s", src, got, want)
+		}
+		again, err := Parse("f", []byte(b.String()))
+		if err != nil || !again.Equal(b) {
+			t.Errorf("%s: reads back as %v, %v", src, again, err)
+		}
+	}
+}
+
 func TestModelRefuses(t *testing.T) {
 	for src, want := range map[string]string{
 		"IF a = 1 THEN y = 1": "the base has no SCHEMA line",

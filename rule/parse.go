@@ -364,7 +364,7 @@ func (p *parser) relation() Test {
 	case p.accept("NOT"):
 		switch {
 		case p.accept("IN"):
-			t.Op, t.Values = NotIn, p.values()
+			t.Op, t.Values = NotIn, p.values(t.Column)
 		case p.accept("CONTAINS"):
 			t.Op, t.Value = NotContains, p.name("a word")
 		default:
@@ -375,7 +375,7 @@ func (p *parser) relation() Test {
 		t.Op, t.Value = Contains, p.name("a word")
 		return t
 	case p.accept("IN"):
-		t.Op, t.Values = In, p.values()
+		t.Op, t.Values = In, p.values(t.Column)
 		return t
 	}
 	op, ok := relations[p.ahead[0].text]
@@ -388,18 +388,53 @@ func (p *parser) relation() Test {
 		if p.at("{") {
 			p.failAt(p.last, "%s before a set; use IN or NOT IN", p.last.text)
 		}
-		t.Value = p.name("a value")
+		t.Value = p.value(t.Column)
 	} else {
-		t.Number = p.number("a number")
+		t.Number = p.quantity(t.Column, "a number")
 	}
 	return t
 }
 
-func (p *parser) values() []string {
+// clock returns the column if it is known to be a date or a time, else nil.
+func (p *parser) clock(column string) *table.Attribute {
+	if i, ok := p.known.columns[column]; ok {
+		if a := &p.known.schema.Attributes[i]; a.Kind == table.Numeric && (a.Date || a.Time) {
+			return a
+		}
+	}
+	return nil
+}
+
+// quantity reads a number of a column. Of a date or a time it may be written
+// as one, in quotes where it has a time of day.
+func (p *parser) quantity(column, what string) float64 {
+	t := p.ahead[0]
+	if a := p.clock(column); a != nil && (t.kind == wordToken || t.kind == quotedToken) {
+		if x, ok := a.Parse(t.text); ok && finite(x) {
+			p.next()
+			return x
+		}
+	}
+	return p.number(what)
+}
+
+// value reads a value of a column. A date that counts otherwise than in days
+// becomes the number that it is.
+func (p *parser) value(column string) string {
+	text := p.name("a value")
+	if a := p.clock(column); a != nil && (a.Time || !isNumber(text)) {
+		if x, ok := a.Parse(text); ok && finite(x) {
+			return string(appendNumber(nil, x))
+		}
+	}
+	return text
+}
+
+func (p *parser) values(column string) []string {
 	p.expect("{")
 	var values []string
 	for {
-		values = append(values, p.name("a value"))
+		values = append(values, p.value(column))
 		if p.accept("}") {
 			return values
 		}
@@ -411,9 +446,13 @@ func (p *parser) values() []string {
 
 // between reads low < column <= high.
 func (p *parser) between() Test {
+	low := p.ahead[0].text
 	t := Test{Op: Between, Low: p.number("a number")}
 	t.LowClosed = p.next().text == "<="
 	t.Column = p.name("a column")
+	if a := p.clock(t.Column); a != nil {
+		t.Low, _ = a.Parse(low)
+	}
 	switch {
 	case p.accept("<"):
 		t.HighOpen = true
@@ -421,7 +460,7 @@ func (p *parser) between() Test {
 	default:
 		p.expected("< or <= and an upper bound (a lower bound alone is written column > number)")
 	}
-	t.High = p.number("an upper bound")
+	t.High = p.quantity(t.Column, "an upper bound")
 	return t
 }
 

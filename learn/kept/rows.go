@@ -136,6 +136,11 @@ func (g *Gathering) Rows(ctx context.Context) (*Rows, error) {
 // digest makes a block of a table: the cells in canonical form, rows that
 // carry nothing left out, values that only the model knew not declared.
 func (g *Gathering) digest(ctx context.Context, t *table.Table) (*block, error) {
+	for i := range t.Schema.Attributes {
+		if a := &t.Schema.Attributes[i]; a.Kind == table.Text {
+			return nil, fmt.Errorf("column %q is text, and texts are not kept with the rows; leave it out, or choose a learner that keeps counts of words", a.Name)
+		}
+	}
 	raw := blockOf(g.source, t)
 	if g.known != nil {
 		raw.schema = &table.Schema{Attributes: slices.Clone(t.Schema.Attributes)}

@@ -257,3 +257,21 @@ func (d *dense) squares() float64 {
 	}
 	return sum
 }
+
+// network returns the network in double precision, with outputs of a function.
+func (d *dense) network(output units.Function) *units.Network {
+	sizes := []int{d.inputs}
+	var weights []float64
+	for _, l := range d.layers {
+		sizes = append(sizes, l.out)
+		for j := range l.out {
+			weights = append(weights, float64(l.b[j]))
+			for i := range l.in {
+				weights = append(weights, float64(l.w[i*l.stride+j]))
+			}
+		}
+	}
+	n := units.Layered(d.activation, output, sizes...)
+	n.Weights = weights
+	return n
+}

@@ -116,20 +116,8 @@ func isBias(d *dense, at int) bool {
 	return false
 }
 
-// weightsOf returns a dense network's weights in the order of units.Layered's: unit
-// by unit, the bias first.
-func weightsOf(d *dense) []float64 {
-	var w []float64
-	for _, l := range d.layers {
-		for j := range l.out {
-			w = append(w, float64(l.b[j]))
-			for i := range l.in {
-				w = append(w, float64(l.w[i*l.stride+j]))
-			}
-		}
-	}
-	return w
-}
+// weightsOf returns a dense network's weights in the order of Layered's.
+func weightsOf(d *dense) []float64 { return d.network(units.Linear).Weights }
 
 // The fast exponential is one to single precision.
 func TestExp(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/neural/units"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -211,4 +213,79 @@ func (m *Model) nameOf(level, unit int) string {
 		return fmt.Sprintf("unit %d.%d", level, unit+1)
 	}
 	return fmt.Sprintf("unit %d", unit+1)
+}
+
+// AsNetwork writes the first network out unit by unit.
+func (m *Model) AsNetwork() (*draw.Units, error) {
+	net := m.members[0].net
+	view := &draw.Units{Title: m.schema.Attributes[m.target].Name, Inputs: m.matrix.Names(m.schema)}
+	for level := range net.layers {
+		l := &net.layers[level]
+		function, output := net.activation.String(), level == len(net.layers)-1
+		switch {
+		case output && m.regression():
+			function = units.Linear.String()
+		case output:
+			function = units.Softmax.String()
+		}
+		for j := range l.out {
+			bias := float64(l.b[j])
+			u := draw.Unit{Name: m.nameOf(level+1, j), Function: function, Bias: &bias, Output: output}
+			if output && !m.regression() {
+				u.Name = m.schema.Attributes[m.target].Name + " = " + u.Name
+			}
+			for i := range l.in {
+				if w := float64(l.w[i*l.stride+j]); w != 0 {
+					u.From = append(u.From, draw.UnitLink{From: m.nameOf(level, i), Weight: &w})
+				}
+			}
+			view.Units = append(view.Units, u)
+		}
+	}
+	view.Notes = append(view.Notes, "numbers are read in deviations from their means")
+	if m.regression() {
+		view.Notes = append(view.Notes, "and so is the output")
+	}
+	if len(m.members) > 1 {
+		view.Notes = append(view.Notes, fmt.Sprintf("the first of a committee of %d networks", len(m.members)))
+	}
+	return view, nil
+}
+
+// InternalRepresentation returns what the hidden units of the first network
+// say to rows of a table.
+func (m *Model) InternalRepresentation(ctx context.Context, t *table.Table) (*draw.States, error) {
+	if err := table.Fits(m.schema, t); err != nil {
+		return nil, err
+	}
+	net := m.members[0].net
+	x, err := m.sample(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	out := learn.NewPredictions(m, t.Rows())
+	if err := m.Predict(ctx, t, out); err != nil {
+		return nil, err
+	}
+	s := &draw.States{}
+	signals := net.newSignals(1)
+	for r := range t.Rows() {
+		copy(signals.values[0], x.x[r*x.stride:(r+1)*x.stride])
+		net.forward(signals, 0, 1)
+		row := draw.StateRow{Row: r + 1}
+		for level, l := range net.layers[:len(net.layers)-1] {
+			for unit, v := range signals.values[level+1][:l.out] {
+				if row.States = append(row.States, float64(v)); r == 0 {
+					s.Units = append(s.Units, m.nameOf(level+1, unit))
+				}
+			}
+		}
+		if m.regression() {
+			row.Answer = fmt.Sprintf("%.6g", out.Mean[r])
+		} else {
+			row.Answer = m.schema.Attributes[m.target].Values[argMax(out.Row(r))]
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	return s, nil
 }

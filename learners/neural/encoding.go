@@ -75,7 +75,7 @@ func (m *Model) sample(ctx context.Context, t *table.Table) (*sample, error) {
 }
 
 // count adds up the rows' weights by class, on top of those counted before.
-func (m *Model) count(t *table.Table, before []float64) []float64 {
+func (m *encoded) count(t *table.Table, before []float64) []float64 {
 	if m.regression() {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (m *Model) count(t *table.Table, before []float64) []float64 {
 // prior returns what is known before any input is seen, as outputs: the log
 // of each class's share, one row of each class added; for a number 0, which
 // is its mean.
-func (m *Model) prior() []float64 {
+func (m *encoded) prior() []float64 {
 	outputs := make([]float64, m.outputs())
 	for c, n := range m.counts {
 		outputs[c] = math.Log((n + 1) / (m.rows + float64(len(m.counts))))

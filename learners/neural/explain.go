@@ -18,13 +18,19 @@ import (
 // shares, or the mean; how the network's answer to an empty row differs from
 // it is shared out among the cells. All adds up to the answer.
 func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
+	pass := m.newForwardPass(1)
+	return m.explain(t, row, learn.NewPredictions(m, 1), func(row *table.Table, out *learn.Predictions) { pass.answer(row, 0, 1, out) })
+}
+
+// explain explains the answer to a row, given what answers one.
+func (m *encoded) explain(t *table.Table, row int, out *learn.Predictions, answer func(row *table.Table, out *learn.Predictions)) (*learn.Explanation, error) {
 	if err := table.Fits(m.schema, t); err != nil {
 		return nil, err
 	}
 	if row < 0 || row >= t.Rows() {
 		return nil, fmt.Errorf("row %d is not one of the table's %d rows", row+1, t.Rows())
 	}
-	q, err := m.newQuestion()
+	q, err := m.newQuestion(out, answer)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +86,9 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 			e.Evidence = append(e.Evidence, learn.Evidence{Text: text, Class: c, Weight: w})
 		}
 	}
-	answer := q.ask()
+	now := q.ask()
 	for _, j := range missing {
-		e.Missing = append(e.Missing, learn.MissingCell{Column: m.schema.Attributes[j].Name, CouldMove: q.couldMove(j, answer)})
+		e.Missing = append(e.Missing, learn.MissingCell{Column: m.schema.Attributes[j].Name, CouldMove: q.couldMove(j, now)})
 	}
 	return e, nil
 }
@@ -96,13 +102,13 @@ func isMissing(c *table.Column, row int) bool {
 
 // question is a row whose cells are filled in one by one.
 type question struct {
-	model *Model
-	row   *table.Table
-	pass  *forwardPass
-	out   *learn.Predictions
+	model  *encoded
+	row    *table.Table
+	answer func(row *table.Table, out *learn.Predictions)
+	out    *learn.Predictions
 }
 
-func (m *Model) newQuestion() (*question, error) {
+func (m *encoded) newQuestion(out *learn.Predictions, answer func(row *table.Table, out *learn.Predictions)) (*question, error) {
 	columns := make([]table.Column, len(m.schema.Attributes))
 	for j := range columns {
 		if m.schema.Attributes[j].Kind == table.Nominal {
@@ -112,7 +118,7 @@ func (m *Model) newQuestion() (*question, error) {
 		}
 	}
 	row, err := table.New(m.schema, columns, nil)
-	return &question{m, row, m.newForwardPass(1), learn.NewPredictions(m, 1)}, err
+	return &question{m, row, answer, out}, err
 }
 
 func (q *question) fill(j int, from *table.Column, row int) {
@@ -133,7 +139,7 @@ func (q *question) blank(j int) {
 
 // ask returns the log probabilities of the classes, or the number.
 func (q *question) ask() []float64 {
-	q.pass.answer(q.row, 0, 1, q.out)
+	q.answer(q.row, q.out)
 	if q.model.regression() {
 		return []float64{q.out.Mean[0]}
 	}

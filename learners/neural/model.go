@@ -11,15 +11,21 @@ import (
 
 // Model is a trained network, or a committee of them. It is immutable.
 type Model struct {
+	encoded
 	settings *settings
-	seed     uint64
-	schema   *table.Schema
-	target   int
-	rows     float64        // weight of the rows learnt from
-	counts   []float64      // their weight by class
-	matrix   *encode.Matrix // from cells to inputs
-	scale    encode.Scale   // from the numeric target to the output
 	members  []member
+}
+
+// encoded is what a model knows of its columns: how cells become inputs, and
+// outputs answers.
+type encoded struct {
+	seed   uint64
+	schema *table.Schema
+	target int
+	rows   float64        // weight of the rows learnt from
+	counts []float64      // their weight by class
+	matrix *encode.Matrix // from cells to inputs
+	scale  encode.Scale   // from the numeric target to the output
 }
 
 // member is a network and what makes its outputs answers.
@@ -36,13 +42,13 @@ var (
 )
 
 // Learner returns "mlp".
-func (m *Model) Learner() string { return Name }
+func (m *encoded) Learner() string { return Name }
 
 // Schema returns the attributes.
-func (m *Model) Schema() *table.Schema { return m.schema }
+func (m *encoded) Schema() *table.Schema { return m.schema }
 
 // Target returns the index of the predicted attribute.
-func (m *Model) Target() int { return m.target }
+func (m *encoded) Target() int { return m.target }
 
 // Size counts the rows and the hidden units.
 func (m *Model) Size() learn.Size {
@@ -53,10 +59,10 @@ func (m *Model) Size() learn.Size {
 	return learn.Size{Rows: m.rows, Units: units}
 }
 
-func (m *Model) regression() bool { return m.schema.Attributes[m.target].Kind == table.Numeric }
+func (m *encoded) regression() bool { return m.schema.Attributes[m.target].Kind == table.Numeric }
 
-// outputs returns the number of output units.
-func (m *Model) outputs() int {
+// outputs returns the number of answers: the classes, or one number.
+func (m *encoded) outputs() int {
 	if m.regression() {
 		return 1
 	}
@@ -196,7 +202,7 @@ func (d *forwardPass) number(row int) (mean, low, high float64) {
 }
 
 // unscale turns an output into the target's units, however large they are.
-func (m *Model) unscale(y float64) float64 {
+func (m *encoded) unscale(y float64) float64 {
 	s := &m.scale
 	if s.Factor == 0 {
 		return s.Offset

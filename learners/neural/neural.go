@@ -57,6 +57,11 @@ func init() {
 // An epoch costs a few times rows × weights multiplications. Memory is a float for
 // each row and input and four for each weight.
 type Learner struct {
+	// Algorithm, unless it is back-propagation, makes a UnitModel.
+	Algorithm  string   `set:"algorithm" default:"backprop" oneof:"backprop|perceptron|pocket|delta|separate|truth-table|cascade|graph|elman|jordan|rectangle" doc:"how a network is learnt: layers by back-propagation; one plane a class by the perceptron rule, the pocket, the delta rule or linear programming; a unit for each true row of a truth table; units added by Cascade-Correlation; a graph of units; recurrent networks; a soft rectangle"`
+	Graph      string   `set:"graph" default:"none" doc:"units of algorithm=graph, as in 'h = sigmoid(a, b); out = sigmoid(a, h)'"`
+	Sequence   string   `set:"sequence" default:"none: all rows are one sequence" doc:"column whose rows of one value, in their order, are a sequence, for algorithm=elman and jordan"`
+	Scaling    string   `set:"scaling" default:"deviations" oneof:"deviations|none" doc:"numbers of algorithms other than backprop: in deviations from the mean, or as they are"`
 	Hidden     string   `set:"hidden" default:"50" doc:"units of each hidden layer, as in 100 or 50,20; 0 for none"`
 	Activation string   `set:"activation" default:"relu" oneof:"relu|tanh|sigmoid" doc:"function of the hidden units"`
 	Loss       string   `set:"loss" default:"entropy" oneof:"entropy|squared" doc:"error of class probabilities that is made small; numbers have the squared one"`
@@ -77,6 +82,9 @@ type Learner struct {
 
 // Learn trains a network, or a committee of them, on the table's rows.
 func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	if l.Algorithm != "" && l.Algorithm != backpropagation {
+		return l.learnUnits(ctx, task)
+	}
 	s, err := l.settings()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
@@ -99,7 +107,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{settings: s, seed: task.Seed, schema: t.Schema, target: target}
+	m := &Model{settings: s, encoded: encoded{seed: task.Seed, schema: t.Schema, target: target}}
 	if err := m.fitEncoding(ctx, t); err != nil {
 		return nil, err
 	}

@@ -532,7 +532,8 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		row := m.(*Model)
-		q, err := row.newQuestion()
+		pass := row.newForwardPass(1)
+		q, err := row.newQuestion(learn.NewPredictions(row, 1), func(t *table.Table, out *learn.Predictions) { pass.answer(t, 0, 1, out) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/accrete-ml/accrete/learners/neural/units"
 )
 
 // Pruning goes in so many rounds, each of which drops as many weights; more
@@ -74,53 +76,35 @@ func (d *dense) drop(mask [][]float32, saliences [][]float64, share float64) {
 }
 
 // saliences says of each weight how much the error would grow without it, as
-// Network.Saliences does, for the outputs as they are before a softmax: of the
-// cross entropy their second derivatives are p(1−p).
+// the weights of each layer stand.
 func (d *dense) saliences(s *sample, weights []float64) [][]float64 {
-	curvature := make([][]float64, len(d.layers))
-	for i, l := range d.layers {
-		curvature[i] = make([]float64, len(l.w))
+	function, loss := units.Linear, units.SquaredError
+	if s.class != nil {
+		function, loss = units.Softmax, units.CrossEntropy
 	}
-	signals := d.newSignals(1)
-	p := make([]float32, d.last().out)
-	seen := 0
+	net := d.network(function)
+	var examples []units.Example
+	var counted []float64
 	for row, weight := range weights {
-		if !(weight > 0) || seen == mostJudged {
+		if !(weight > 0) || len(examples) == mostJudged {
 			continue
 		}
-		seen++
-		copy(signals.values[0], s.x[row*s.stride:(row+1)*s.stride])
-		d.forward(signals, 0, 1)
-		outward := slices.Repeat([]float64{weight}, d.last().out)
-		if s.class != nil {
-			softmax32(signals.row(d, 0), p)
-			for c, q := range p {
-				outward[c] *= float64(q * (1 - q))
-			}
+		e := units.Example{Input: make([]float64, d.inputs), Target: make([]float64, d.last().out)} // what the targets are does not matter
+		for i := range e.Input {
+			e.Input[i] = float64(s.x[row*s.stride+i])
 		}
-		for i := len(d.layers) - 1; i >= 0; i-- {
-			l := &d.layers[i]
-			inward := make([]float64, l.in)
-			for from := range l.in {
-				x := float64(signals.values[i][from])
-				for to, h := range outward {
-					k := from*l.stride + to
-					w := float64(l.w[k])
-					curvature[i][k] += h * x * x
-					inward[from] += h * w * w
-				}
-				if i > 0 {
-					slope := d.activation.Slope(x)
-					inward[from] *= slope * slope
-				}
-			}
-			outward = inward
-		}
+		examples, counted = append(examples, e), append(counted, weight)
 	}
+	all := net.WeightedSaliences(examples, counted, loss)
+	saliences := make([][]float64, len(d.layers))
 	for i, l := range d.layers {
-		for k, w := range l.w {
-			curvature[i][k] *= float64(w) * float64(w) / 2
+		saliences[i] = make([]float64, len(l.w))
+		for j := range l.out {
+			for from, salience := range all[1 : l.in+1] {
+				saliences[i][from*l.stride+j] = salience
+			}
+			all = all[l.in+1:]
 		}
 	}
-	return curvature
+	return saliences
 }

@@ -101,6 +101,9 @@ func decodeDense(data []byte, inputs int, hidden []int, outputs int, activation 
 
 // decode makes a model of its parts.
 func decode(parts []learn.Part) (learn.Model, error) {
+	if data := learn.FindPart(parts, unitsPart); data != nil {
+		return decodeUnits(data)
+	}
 	var head savedHead
 	if err := learn.Unmarshal(learn.FindPart(parts, headPart), &head); err != nil {
 		return nil, fmt.Errorf("part %q: %v", headPart, err)
@@ -125,12 +128,30 @@ func decode(parts []learn.Part) (learn.Model, error) {
 
 // load checks the head and returns a model without networks.
 func (head *savedHead) load() (*Model, error) {
-	m := &Model{settings: &head.Settings, seed: head.Seed, target: head.Target, rows: head.Rows, counts: head.Counts, matrix: &head.Matrix, scale: head.Scale}
-	var err error
-	if m.schema, err = learn.LoadColumns(head.Columns); err != nil {
+	e, err := head.loadEncoded()
+	if err != nil {
 		return nil, err
 	}
+	m := &Model{settings: &head.Settings, encoded: *e}
 	if err := m.settings.check(); err != nil {
+		return nil, err
+	}
+	if len(head.Members) != m.settings.Committee {
+		return nil, fmt.Errorf("%d networks, expected %d", len(head.Members), m.settings.Committee)
+	}
+	for _, s := range head.Members {
+		if !(s.Temperature >= 1e-3 && s.Temperature <= 1e3) || !(s.Spread >= 0 && s.Spread <= math.MaxFloat32) {
+			return nil, fmt.Errorf("temperature %v and spread %v", s.Temperature, s.Spread)
+		}
+	}
+	return m, nil
+}
+
+// loadEncoded checks what a model knows of its columns.
+func (head *savedHead) loadEncoded() (*encoded, error) {
+	m := &encoded{seed: head.Seed, target: head.Target, rows: head.Rows, counts: head.Counts, matrix: &head.Matrix, scale: head.Scale}
+	var err error
+	if m.schema, err = learn.LoadColumns(head.Columns); err != nil {
 		return nil, err
 	}
 	if err := m.matrix.Check(m.schema); err != nil {
@@ -152,16 +173,9 @@ func (head *savedHead) load() (*Model, error) {
 		return nil, fmt.Errorf("rows of %d classes, expected %d", len(m.counts), m.outputs())
 	case slices.ContainsFunc(m.counts, func(n float64) bool { return !(n >= 0 && n <= math.MaxFloat64) }):
 		return nil, fmt.Errorf("rows by class are %v", m.counts)
-	case len(head.Members) != m.settings.Committee:
-		return nil, fmt.Errorf("%d networks, expected %d", len(head.Members), m.settings.Committee)
-	}
-	for _, s := range head.Members {
-		if !(s.Temperature >= 1e-3 && s.Temperature <= 1e3) || !(s.Spread >= 0 && s.Spread <= math.MaxFloat32) {
-			return nil, fmt.Errorf("temperature %v and spread %v", s.Temperature, s.Spread)
-		}
 	}
 	return m, nil
 }
 
 // untouched reports whether the target has no scale, as classes have none.
-func (m *Model) untouched() bool { return m.scale == encode.Scale{} }
+func (m *encoded) untouched() bool { return m.scale == encode.Scale{} }

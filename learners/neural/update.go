@@ -67,7 +67,7 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 		return nil, err
 	}
 	old := u.model
-	m := &Model{settings: old.settings, seed: old.seed, schema: u.vocabulary.Schema(), target: old.target, rows: old.rows + rows.Weight(), scale: old.scale}
+	m := &Model{settings: old.settings, encoded: encoded{seed: old.seed, schema: u.vocabulary.Schema(), target: old.target, rows: old.rows + rows.Weight(), scale: old.scale}}
 	t, err := rows.Table(ctx)
 	if err != nil {
 		return nil, err

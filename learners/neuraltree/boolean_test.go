@@ -237,7 +237,7 @@ func TestCriteria(t *testing.T) {
 		{"cluster", 1, 0, 0.75},
 		{"cluster", 1, 2, 1.5},
 	} {
-		if got := criteria[c.name].value(c.missedPos, 4, c.missedNeg, 8); math.Abs(got-c.want) > 1e-12 {
+		if got := criteria[c.name].Value(c.missedPos, 4, c.missedNeg, 8); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%s of %v and %v missed is %v, expected %v", c.name, c.missedPos, c.missedNeg, got, c.want)
 		}
 	}

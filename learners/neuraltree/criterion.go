@@ -1,23 +1,18 @@
 package neuraltree
 
-import "math"
+import (
+	"math"
 
-// criterion is what a unit makes small. Of the weight pos of positive and neg
-// of negative targets, the unit gets missedPos and missedNeg wrong: 0 is
-// perfect, and 1 or more is no progress.
-type criterion struct {
-	value func(missedPos, pos, missedNeg, neg float64) float64
-	// rising says that the value only rises with further errors, so that
-	// counting them can stop once it is too high.
-	rising bool
-}
+	"github.com/accrete-ml/accrete/internal/pocket"
+)
 
-// criteria by name. The paper minimises the error, and names the other two as
+// criteria by name: what a unit makes small, 0 being perfect and 1 or more no
+// progress. The paper minimises the error, and names the other two as
 // worth considering.
-var criteria = map[string]criterion{
-	"error":   {imbalance, true},
-	"entropy": {remainingEntropy, false},
-	"cluster": {outsideCluster, false},
+var criteria = map[string]pocket.Criterion{
+	"error":   {Value: imbalance, Rising: true},
+	"entropy": {Value: remainingEntropy, Rising: false},
+	"cluster": {Value: outsideCluster, Rising: false},
 }
 
 // imbalance is the paper's equation 2, E = m⁺/N⁺ + m⁻/N⁻.

@@ -1,5 +1,7 @@
 package neuraltree
 
+import "github.com/accrete-ml/accrete/internal/pocket"
+
 // axisSteps is how often power iteration is repeated: the axis is a guide, not
 // a result, and far fewer settle it.
 const axisSteps = 30
@@ -44,7 +46,7 @@ func (s *sample) dichotomy(l *labels, patterns []int32, present []int32) (positi
 		for j := range own {
 			own[j] = own[j]/weights[i] - mean[j]
 		}
-		if d := dot(own, own) * weights[i]; d > farthest {
+		if d := pocket.Dot(own, own) * weights[i]; d > farthest {
 			farthest = d
 			copy(axis, own)
 		}
@@ -54,9 +56,9 @@ func (s *sample) dichotomy(l *labels, patterns []int32, present []int32) (positi
 		clear(next)
 		for i := range present {
 			own := means[i*inputs : (i+1)*inputs]
-			addScaled(next, weights[i]/total*dot(own, axis), own)
+			addScaled(next, weights[i]/total*pocket.Dot(own, axis), own)
 		}
-		norm := dot(next, next)
+		norm := pocket.Dot(next, next)
 		if !(norm > 1e-200 && norm < 1e200) {
 			break
 		}
@@ -64,7 +66,7 @@ func (s *sample) dichotomy(l *labels, patterns []int32, present []int32) (positi
 	}
 	sides := 0
 	for i, c := range present {
-		if dot(means[i*inputs:(i+1)*inputs], axis) > 0 {
+		if pocket.Dot(means[i*inputs:(i+1)*inputs], axis) > 0 {
 			positive[c] = true
 			sides++
 		}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 
+	"github.com/accrete-ml/accrete/internal/pocket"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -30,7 +31,7 @@ type node struct {
 type growth struct {
 	*sample
 	*labels
-	criterion     criterion
+	criterion     pocket.Criterion
 	presentations int // 0: by the number of rows
 	restarts      int
 	maxDepth      int // 0: no limit
@@ -44,7 +45,7 @@ type opening struct {
 	path     uint64 // a number of its own, from the turns that lead to it
 
 	positive, negative []int32
-	problem            *problem
+	problem            *pocket.Problem
 	tries              []try
 	perfect            atomic.Int32 // first run that found a plane without errors
 }
@@ -177,7 +178,7 @@ func (g *growth) open(n *node, o *opening) bool {
 // train runs the pocket algorithm for the units of a level.
 func (g *growth) train(ctx context.Context, level []*opening) error {
 	for _, o := range level {
-		o.problem = newProblem(g.width, g.x, o.positive, o.negative, g.lead)
+		o.problem = pocket.New(g.width, g.x, o.positive, o.negative, g.lead)
 		o.tries = make([]try, g.restarts)
 		o.perfect.Store(math.MaxInt32)
 	}
@@ -217,10 +218,10 @@ const noProgress = 1 - 1e-12
 func (g *growth) try(o *opening, run int) try {
 	shown := g.presentations
 	if shown == 0 {
-		shown = max(min(presentationsPerRow*o.problem.rows, mostByDefault), fewestPresentations, o.problem.rows)
+		shown = max(min(presentationsPerRow*o.problem.Rows, mostByDefault), fewestPresentations, o.problem.Rows)
 	}
 	random := rand.New(rand.NewPCG(g.seed^o.path, uint64(run)))
-	w, _ := pocket(o.problem, g.criterion, shown, random)
+	w, _ := pocket.Train(o.problem, g.criterion, shown, random)
 	if w == nil {
 		return try{}
 	}
@@ -247,10 +248,10 @@ func (g *growth) choose(o *opening) (try, Method) {
 		}
 	}
 	if !(best.value < noProgress) {
-		best, method = g.plane(o, o.problem.vertex()), ByVertex
+		best, method = g.plane(o, o.problem.Vertex()), ByVertex
 	}
 	if best.unit != nil && method == ByPocket {
-		if u, value := g.round(best.weights, best.value, o.problem.slack(best.value), o.positive, o.negative, g.lead, g.criterion); u != nil {
+		if u, value := g.round(best.weights, best.value, o.problem.Slack(best.value), o.positive, o.negative, g.lead, g.criterion); u != nil {
 			best.unit, best.value = u, value
 		}
 		best.unit, best.value = best.unit.tidy(g.sample, best.value, o.positive, o.negative, g.lead, g.criterion)

@@ -208,3 +208,11 @@ func (s *sample) complete() bool {
 	}
 	return combinations == s.patterns()
 }
+
+func sum(xs []float64) float64 {
+	total := 0.0
+	for _, x := range xs {
+		total += x
+	}
+	return total
+}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/accrete-ml/accrete/encode"
+	"github.com/accrete-ml/accrete/internal/pocket"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -156,7 +157,7 @@ type projection struct{ at, weight float64 }
 // places the widest gap wins. Gaps so narrow, relative to the sums, that they
 // could be due to rounding are none. A plane that does not part the rows is
 // worth +Inf.
-func (u *perceptron) place(s *sample, positive, negative []int32, weight []float64, c criterion) float64 {
+func (u *perceptron) place(s *sample, positive, negative []int32, weight []float64, c pocket.Criterion) float64 {
 	all := make([]projection, 0, len(positive)+len(negative))
 	var total [2]float64
 	largest := 0.0
@@ -198,7 +199,7 @@ func (u *perceptron) place(s *sample, positive, negative []int32, weight []float
 			continue
 		}
 		missedNeg := total[1] - left[1]
-		value := c.value(left[0], total[0], missedNeg, total[1])
+		value := c.Value(left[0], total[0], missedNeg, total[1])
 		if value < best || value == best && b-a > gap {
 			best, gap, u.threshold = value, b-a, middle
 			turned = imbalance(left[0], total[0], missedNeg, total[1]) > 1
@@ -246,7 +247,7 @@ func significant(x float64, digits int) float64 {
 
 // tidy returns the plane with weights of as few digits as leave its value what
 // it is.
-func (u *perceptron) tidy(s *sample, value float64, positive, negative []int32, weight []float64, c criterion) (*perceptron, float64) {
+func (u *perceptron) tidy(s *sample, value float64, positive, negative []int32, weight []float64, c pocket.Criterion) (*perceptron, float64) {
 	for _, digits := range []int{3, 5} {
 		t := &perceptron{terms: slices.Clone(u.terms), tables: slices.Clone(u.tables)}
 		for i := range t.terms {
@@ -271,7 +272,7 @@ const mostRounding = 9
 // read: where all weights are 1 and there are no numbers, it says that at least
 // so many of its tests hold. With numbers the plane may be worse by as little
 // as the slack.
-func (s *sample) round(w []float64, value, slack float64, positive, negative []int32, weight []float64, c criterion) (*perceptron, float64) {
+func (s *sample) round(w []float64, value, slack float64, positive, negative []int32, weight []float64, c pocket.Criterion) (*perceptron, float64) {
 	names := make([]bool, len(w))
 	mixed := false
 	largest := 0.0
@@ -322,7 +323,7 @@ func inputWidth(in *encode.Input) int {
 // one value against the others, or missing against known. Rows that differ at
 // all differ in some column, so there always is one, whatever infinite or tiny
 // numbers do to sums; nil if the rows do not differ.
-func (s *sample) along(positive, negative []int32, weight []float64, c criterion) (*perceptron, float64) {
+func (s *sample) along(positive, negative []int32, weight []float64, c pocket.Criterion) (*perceptron, float64) {
 	var best *perceptron
 	value := math.Inf(1)
 	try := func(u *perceptron) {

@@ -31,6 +31,7 @@ type Descent struct {
 	// that share it: the same as changing each copy by itself and taking
 	// their mean. Else they add up.
 	Average bool
+	Fixed   []bool     // weights that stay as they are; nil for none
 	Shuffle *rand.Rand // the order of examples in each epoch; nil: as they come
 
 	epoch    int
@@ -70,6 +71,9 @@ func (d *Descent) Epoch(n *Network, examples []Example) float64 {
 			sum += d.pass.Gradient(e, d.Loss, d.gradient)
 		}
 		for i, g := range d.gradient {
+			if d.Fixed != nil && d.Fixed[i] {
+				continue
+			}
 			if d.Average && copies[i] > 0 {
 				g /= copies[i]
 			}

@@ -13,6 +13,7 @@ const (
 	Linear                    // x itself
 	Rectifier                 // x where positive, else 0
 	Softmax                   // e^x over the sum of all softmax units'
+	Sign                      // 1 where positive, else −1: a threshold unit, which has no slope
 )
 
 // At returns the function's value; of a single softmax unit, e^x before it is
@@ -27,6 +28,11 @@ func (f Function) At(x float64) float64 {
 		return max(x, 0)
 	case Softmax:
 		return math.Exp(x)
+	case Sign:
+		if x > 0 {
+			return 1
+		}
+		return -1
 	}
 	return x
 }
@@ -44,6 +50,8 @@ func (f Function) Slope(value float64) float64 {
 		if value <= 0 {
 			return 0
 		}
+	case Sign:
+		return 0
 	}
 	return 1
 }

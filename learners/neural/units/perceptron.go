@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize/convex/lp"
+
+	"github.com/accrete-ml/accrete/internal/pocket"
 )
 
 // Perceptron is the weights of a threshold unit (Rosenblatt 1958): first the
@@ -82,34 +84,43 @@ func (w Perceptron) Train(examples []Labelled, rate Schedule, epochs int) bool {
 	return w.Errors(examples) == 0
 }
 
-// Pocket trains a perceptron on examples drawn at random and keeps in the
-// pocket the weights that had the longest run of right answers, taking new
-// ones in only if they are right on more of all examples: the ratchet
-// (Gallant 1990). On examples that no hyperplane separates it approaches the
-// fewest errors, which the perceptron rule alone wanders past.
+// Pocket trains a perceptron by the pocket algorithm with ratchet (Gallant
+// 1990; package pocket) for the fewest wrong answers, which the perceptron
+// rule alone wanders past where no hyperplane separates the examples.
 func Pocket(examples []Labelled, presentations int, random *rand.Rand) Perceptron {
 	if len(examples) == 0 {
 		return nil
 	}
-	w := make(Perceptron, len(examples[0].Input)+1)
-	pocket := slices.Clone(w)
-	errors, longest, run := pocket.Errors(examples), 0, 0
-	for range presentations {
-		if errors == 0 {
-			break
-		}
-		if w.Correct(examples[random.IntN(len(examples))], 1) {
-			run = 0
-			continue
-		}
-		if run++; run > longest {
-			if n := w.Errors(examples); n < errors {
-				copy(pocket, w)
-				errors, longest = n, run
-			}
+	width := len(examples[0].Input) + 1
+	x, weights := make([]float64, 0, len(examples)*width), make([]float64, len(examples))
+	var positive, negative []int32
+	for i, e := range examples {
+		x = append(append(x, e.Input...), 1)
+		weights[i] = 1
+		if e.Label > 0 {
+			positive = append(positive, int32(i))
+		} else {
+			negative = append(negative, int32(i))
 		}
 	}
-	return pocket
+	w := make(Perceptron, width)
+	switch {
+	case len(negative) == 0:
+		w[0] = 1 // always the one answer
+		return w
+	case len(positive) == 0:
+		return w
+	}
+	errors := pocket.Criterion{Value: func(missedPos, _, missedNeg, _ float64) float64 { return missedPos + missedNeg }, Rising: true}
+	best, value := pocket.Train(pocket.New(width, x, positive, negative, weights), errors, presentations, random)
+	switch {
+	case best != nil && value <= float64(len(negative)):
+		w[0] = best[width-1] // the bias comes first here
+		copy(w[1:], best)
+	case len(negative) < len(positive):
+		w[0] = 1
+	}
+	return w
 }
 
 // Separate finds weights by linear programming: the least sum of s_d such

@@ -1,0 +1,418 @@
+package neural
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/encode"
+	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/neural/units"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// backpropagation is the algorithm of layered networks, which Model is; the
+// others make a UnitModel.
+const backpropagation = "backprop"
+
+// algorithm is a way to learn a network of units from rows in their order.
+type algorithm struct {
+	classes, numbers bool    // targets that it learns
+	rate             float64 // by default
+	epochs           int     // by default
+	steps            bool    // new rows move the weights that there are: it can update
+	learn            func(l *lesson, ctx context.Context) error
+}
+
+// algorithms by their names. The defaults of rates are those of Mitchell 1997.
+var algorithms = map[string]*algorithm{
+	"perceptron":  {classes: true, rate: 0.1, epochs: 100, steps: true, learn: (*lesson).perceptronRule},
+	"pocket":      {classes: true, epochs: 100, learn: (*lesson).pocket},
+	"delta":       {classes: true, numbers: true, rate: 0.05, epochs: 100, steps: true, learn: (*lesson).deltaRule},
+	"separate":    {classes: true, learn: (*lesson).separate},
+	"truth-table": {classes: true, learn: (*lesson).truthTable},
+	"cascade":     {classes: true, epochs: 200, learn: (*lesson).cascade},
+	"graph":       {classes: true, numbers: true, rate: 0.05, epochs: 200, steps: true, learn: (*lesson).graph},
+	"elman":       {classes: true, numbers: true, rate: 0.05, epochs: 200, steps: true, learn: (*lesson).recurrent},
+	"jordan":      {classes: true, numbers: true, rate: 0.05, epochs: 200, steps: true, learn: (*lesson).recurrent},
+	"rectangle":   {classes: true, rate: 0.5, epochs: 2000, steps: true, learn: (*lesson).rectangle},
+}
+
+// unitSettings are the settings of an algorithm with defaults filled in.
+type unitSettings struct {
+	Algorithm string  `cbor:"algorithm"`
+	Written   string  `cbor:"graph,omitempty"`
+	Raw       bool    `cbor:"raw,omitempty"`
+	Sequence  string  `cbor:"sequence,omitempty"`
+	Hidden    int     `cbor:"hidden,omitempty"`
+	Rate      float64 `cbor:"rate,omitempty"`
+	Falling   bool    `cbor:"falling,omitempty"`
+	Momentum  float64 `cbor:"momentum,omitempty"`
+	Decay     float64 `cbor:"decay,omitempty"`
+	Batch     int     `cbor:"batch,omitempty"`
+	Epochs    int     `cbor:"epochs,omitempty"`
+	Descent   bool    `cbor:"descent,omitempty"` // gradient descent instead of L-BFGS
+}
+
+// unitSettings returns the settings of the learner's algorithm.
+func (l *Learner) unitSettings() (*unitSettings, error) {
+	a := algorithms[l.Algorithm]
+	s := &unitSettings{
+		Algorithm: l.Algorithm, Written: l.Graph, Raw: l.Scaling == "none", Sequence: l.Sequence, Rate: or(l.Rate, a.rate), Falling: l.Schedule == "falling",
+		Momentum: deref(l.Momentum, 0), Decay: deref(l.Decay, 0), Batch: or(l.Batch, 1), Epochs: or(l.Epochs, a.epochs), Descent: l.Optimiser == "momentum",
+	}
+	switch {
+	case l.Algorithm == "graph" && strings.TrimSpace(l.Graph) == "":
+		return nil, fmt.Errorf("algorithm=graph needs the graph of units, as in graph='h = sigmoid(a, b); out = sigmoid(a, h)'")
+	case l.Algorithm != "graph" && l.Graph != "":
+		return nil, fmt.Errorf("setting graph: it is for algorithm=graph, not %s", l.Algorithm)
+	case l.Optimiser != "" && l.Optimiser != "momentum" && l.Optimiser != "lbfgs":
+		return nil, fmt.Errorf("setting optimiser=%s: with algorithm=%s expected momentum or lbfgs", l.Optimiser, l.Algorithm)
+	case l.Schedule != "" && l.Schedule != "constant" && l.Schedule != "falling":
+		return nil, fmt.Errorf("setting schedule=%s: with algorithm=%s expected constant or falling", l.Schedule, l.Algorithm)
+	}
+	defaults := map[string]int{"cascade": 20, "elman": 5, "jordan": 5}
+	s.Hidden = defaults[l.Algorithm]
+	if l.Hidden != "" && s.Hidden > 0 {
+		if _, err := fmt.Sscan(l.Hidden, &s.Hidden); err != nil {
+			return nil, fmt.Errorf("setting hidden=%s: with algorithm=%s expected one number of units", l.Hidden, l.Algorithm)
+		}
+	}
+	return s, s.check()
+}
+
+func (s *unitSettings) check() error {
+	if _, known := algorithms[s.Algorithm]; !known {
+		return fmt.Errorf("unknown algorithm %q", s.Algorithm)
+	}
+	for _, x := range []struct {
+		key         string
+		value, most float64
+	}{
+		{"rate", s.Rate, 1e6}, {"momentum", s.Momentum, 1}, {"decay", s.Decay, 1e6}, {"batch", float64(s.Batch), 1 << 30},
+		{"epochs", float64(s.Epochs), 1e7}, {"hidden", float64(s.Hidden), 1000},
+	} {
+		if !(x.value >= 0 && x.value <= x.most) {
+			return fmt.Errorf("setting %s=%v: expected a number from 0 to %g", x.key, x.value, x.most)
+		}
+	}
+	return nil
+}
+
+func (s *unitSettings) schedule() units.Schedule {
+	if s.Falling {
+		return units.Falling(s.Rate)
+	}
+	return units.Constant(s.Rate)
+}
+
+// lesson is rows, as numbers and in their order, for an algorithm to learn.
+type lesson struct {
+	*UnitModel
+	inputs [][]float64
+	class  []int32   // of each row; nil for numbers
+	number []float64 // scaled targets
+	starts []bool    // rows that begin a sequence
+	random *rand.Rand
+}
+
+// learnUnits learns a network by one of the algorithms.
+func (l *Learner) learnUnits(ctx context.Context, task learn.Task) (learn.Model, error) {
+	if _, known := algorithms[l.Algorithm]; !known {
+		names := []string{backpropagation}
+		for name := range algorithms {
+			names = append(names, name)
+		}
+		return nil, fmt.Errorf("%s: unknown algorithm %q%s", Name, l.Algorithm, spell.Hint(l.Algorithm, names))
+	}
+	s, err := l.unitSettings()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", Name, err)
+	}
+	if err := checkTask(task.Table, task.Target); err != nil {
+		return nil, err
+	}
+	if err := table.Distinct(task.Table.Schema); err != nil {
+		return nil, err
+	}
+	m := &UnitModel{unitSettings: s, encoded: encoded{seed: task.Seed, schema: task.Table.Schema, target: task.Target}, temperature: 1, sequence: -1}
+	t, err := withTargets(task.Table, task.Target)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.fitEncoding(ctx, t); err != nil {
+		return nil, err
+	}
+	return m.learnMore(ctx, t)
+}
+
+// withTargets returns the rows that have a target, in their order, a row of
+// weight n n times.
+func withTargets(t *table.Table, target int) (*table.Table, error) {
+	const mostRows = 1 << 24
+	var rows []int
+	for r := range t.Rows() {
+		w := t.Weight(r)
+		switch {
+		case isMissing(&t.Columns[target], r):
+			continue
+		case w != math.Trunc(w):
+			return nil, fmt.Errorf("row %d weighs %v; algorithms that go through the rows one by one take whole weights", r+1, w)
+		case len(rows)+int(min(w, mostRows)) > mostRows:
+			return nil, fmt.Errorf("the rows weigh more than %d; algorithms that go through them one by one take no more", mostRows)
+		}
+		for range int(w) {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("no row has a target and a weight; %s needs at least one", Name)
+	}
+	some := t.Select(rows)
+	return table.New(some.Schema, some.Columns, nil)
+}
+
+// fitEncoding decides how cells become numbers: names of two values −1 and 1,
+// of more a one for the value; numbers in deviations from the mean, or as they
+// are.
+func (m *UnitModel) fitEncoding(ctx context.Context, t *table.Table) error {
+	a := algorithms[m.Algorithm]
+	m.scale = encode.Scale{}
+	switch {
+	case m.regression() && !a.numbers:
+		return fmt.Errorf("algorithm=%s learns classes, and the target %q is a number", m.Algorithm, m.schema.Attributes[m.target].Name)
+	case m.regression():
+		m.scale = encode.FitScale(t.Columns[m.target].Floats, t.Weights, encode.ZScore, false)
+	case m.outputs() < 2:
+		return fmt.Errorf("the target %q has one class; expected two or more", m.schema.Attributes[m.target].Name)
+	}
+	options := encode.Options{Single: true, Indicators: true}
+	if m.Raw {
+		options.Scaling = encode.Raw
+	}
+	matrix, err := encode.FitMatrix(ctx, t, m.target, options)
+	if err != nil {
+		return err
+	}
+	if m.Sequence != "" {
+		if m.sequence = m.schema.Index(m.Sequence); m.sequence < 0 || m.sequence == m.target {
+			return fmt.Errorf("setting sequence=%s: no such input column%s", m.Sequence, spell.Hint(m.Sequence, m.schema.Names()))
+		}
+		matrix.Inputs = slices.DeleteFunc(matrix.Inputs, func(in encode.Input) bool { return in.Column == m.sequence })
+	}
+	m.matrix = matrix
+	return nil
+}
+
+// lesson returns a table's rows as numbers.
+func (m *UnitModel) lesson(t *table.Table) (*lesson, error) {
+	l := &lesson{UnitModel: m, random: rand.New(rand.NewPCG(m.seed, 0x756e697473))}
+	reader := m.newReader()
+	for r := range t.Rows() {
+		x, err := reader.read(t, r)
+		if err != nil {
+			return nil, err
+		}
+		l.inputs = append(l.inputs, slices.Clone(x))
+		l.starts = append(l.starts, r == 0 || m.sequence >= 0 && t.Text(r, m.sequence) != t.Text(r-1, m.sequence))
+	}
+	if !m.regression() {
+		l.class = t.Columns[m.target].Codes
+		return l, nil
+	}
+	l.number = make([]float64, t.Rows())
+	m.scale.Apply(t.Columns[m.target].Floats, l.number)
+	return l, nil
+}
+
+// learnMore returns the model of further rows, learnt from where it stands.
+func (m *UnitModel) learnMore(ctx context.Context, t *table.Table) (*UnitModel, error) {
+	next := *m
+	next.rows, next.counts, next.epochs = m.rows+float64(t.Rows()), m.count(t, m.counts), nil
+	l, err := next.lesson(t)
+	if err != nil {
+		return nil, err
+	}
+	if next.net != nil {
+		net := *next.net
+		net.Weights = slices.Clone(net.Weights)
+		next.net = &net
+	}
+	if err := algorithms[m.Algorithm].learn(l, ctx); err != nil {
+		return nil, err
+	}
+	l.calibrate()
+	learn.Report(ctx, 1)
+	return &next, nil
+}
+
+// target returns what an output should say to a row: 1 for its class, and low
+// for others, or the number.
+func (l *lesson) targetOf(row, output int, low float64) float64 {
+	if l.class == nil {
+		return l.number[row]
+	}
+	if int(l.class[row]) == l.classOf(output) {
+		return 1
+	}
+	return low
+}
+
+// labelled returns the rows for a perceptron that tells a class from others.
+func (l *lesson) labelled(output int) []units.Labelled {
+	all := make([]units.Labelled, len(l.inputs))
+	for r, x := range l.inputs {
+		all[r] = units.Labelled{Input: x, Label: l.targetOf(r, output, -1)}
+	}
+	return all
+}
+
+// examples returns the rows for a network whose outputs are low for other
+// classes.
+func (l *lesson) examples(low float64) []units.Example {
+	all := make([]units.Example, len(l.inputs))
+	for r, x := range l.inputs {
+		all[r] = units.Example{Input: x, Target: make([]float64, l.outputUnits())}
+		for k := range all[r].Target {
+			all[r].Target[k] = l.targetOf(r, k, low)
+		}
+	}
+	return all
+}
+
+// ofPerceptrons makes threshold units the network.
+func (l *lesson) ofPerceptrons(ws []units.Perceptron) {
+	l.net = units.Layered(units.Linear, units.Sign, len(l.inputs[0]), len(ws))
+	l.net.Weights = slices.Concat(ws...)
+}
+
+// perceptrons returns the threshold units of the network, or new ones with
+// weights of 0.
+func (l *lesson) perceptrons() []units.Perceptron {
+	width := len(l.inputs[0]) + 1
+	ws := make([]units.Perceptron, l.outputUnits())
+	for k := range ws {
+		ws[k] = make(units.Perceptron, width)
+		if l.net != nil {
+			copy(ws[k], l.net.Weights[k*width:])
+		}
+	}
+	return ws
+}
+
+// perceptronRule goes through the rows until none is answered wrongly
+// (section 4.4.2).
+func (l *lesson) perceptronRule(ctx context.Context) error {
+	ws := l.perceptrons()
+	rate := l.schedule()
+	rows := make([][]units.Labelled, len(ws))
+	for k := range ws {
+		rows[k] = l.labelled(k)
+	}
+	l.stopped = "no epoch passed without a wrong answer"
+	for epoch := 1; epoch <= l.Epochs; epoch++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		corrected := 0
+		for r := range l.inputs {
+			wrong := false
+			for k := range ws {
+				wrong = ws[k].Correct(rows[k][r], rate(epoch)) || wrong
+			}
+			if wrong {
+				corrected++
+			}
+		}
+		l.note(Epoch{Epoch: epoch, Wrong: corrected, Rows: len(l.inputs), Weights: slices.Concat(ws...)})
+		learn.Report(ctx, float64(epoch)/float64(l.Epochs))
+		if corrected == 0 {
+			l.stopped = "all rows are right"
+			break
+		}
+	}
+	l.ofPerceptrons(ws)
+	return nil
+}
+
+// pocket is the perceptron rule with the best weights kept (Gallant 1990).
+func (l *lesson) pocket(ctx context.Context) error {
+	ws := l.perceptrons()
+	wrong := make([]int, len(ws))
+	for k := range ws {
+		rows := l.labelled(k)
+		for r := range rows { // the pocket's own rule draws rows one by one
+			if r%4096 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		ws[k] = units.Pocket(rows, l.Epochs*len(rows), l.random)
+		wrong[k] = ws[k].Errors(rows)
+	}
+	l.ofPerceptrons(ws)
+	l.note(Epoch{Epoch: l.Epochs, Wrong: l.wrong(), Rows: len(l.inputs), Weights: l.net.Weights})
+	l.stopped = fmt.Sprintf("%d presentations; the weights in the pocket leave %v rows wrong", l.Epochs*len(l.inputs), wrong)
+	return nil
+}
+
+// mostSeparated bounds the rows of linear programming, whose memory grows with
+// their square.
+const mostSeparated = 2000
+
+// separate finds planes by linear programming (section 4.4.4).
+func (l *lesson) separate(ctx context.Context) error {
+	if len(l.inputs) > mostSeparated {
+		return fmt.Errorf("%d rows; linear programming takes memory in the square of their number: expected at most %d", len(l.inputs), mostSeparated)
+	}
+	ws := l.perceptrons()
+	total := 0.0
+	for k := range ws {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		w, slack, err := units.Separate(l.labelled(k))
+		if err != nil {
+			return err
+		}
+		ws[k] = w
+		total += slack
+	}
+	l.ofPerceptrons(ws)
+	l.note(Epoch{Epoch: 1, Wrong: l.wrong(), Rows: len(l.inputs), Error: total, Weights: l.net.Weights})
+	if l.stopped = "a plane separates the rows"; total > 1e-6 {
+		l.stopped = fmt.Sprintf("no plane separates the rows: the least slack is %.4g", total)
+	}
+	return nil
+}
+
+// deltaRule descends the squared error of linear units (table 4.1): row by row
+// with batch=1, over all of them with a batch as large as the table.
+func (l *lesson) deltaRule(ctx context.Context) error {
+	if l.net == nil {
+		l.net = units.Layered(units.Linear, units.Linear, len(l.inputs[0]), l.outputUnits())
+	}
+	return l.descend(ctx, l.examples(-1), units.SquaredError, nil)
+}
+
+// descend trains the network by gradient descent, and notes its epochs.
+func (l *lesson) descend(ctx context.Context, examples []units.Example, loss units.Loss, fixed []bool) error {
+	d := &units.Descent{Rate: l.schedule(), Loss: loss, Momentum: l.Momentum, Decay: l.Decay, Batch: l.Batch, Fixed: fixed}
+	l.stopped = "all epochs are over"
+	for epoch := 1; epoch <= l.Epochs; epoch++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		d.Epoch(l.net, examples)
+		e := l.net.Error(examples, loss)
+		if math.IsNaN(e) || math.IsInf(e, 0) {
+			return fmt.Errorf("the weights grew beyond all bounds in epoch %d; a smaller rate than %v lets them settle", epoch, l.Rate)
+		}
+		l.note(Epoch{Epoch: epoch, Wrong: l.wrong(), Rows: len(examples), Error: e, Weights: l.net.Weights})
+		learn.Report(ctx, float64(epoch)/float64(l.Epochs))
+	}
+	return nil
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,7 +23,7 @@ func (l *learnerFlags) register(c *cobra.Command) {
 }
 
 func (l *learnerFlags) registerSet(c *cobra.Command) {
-	c.Flags().StringArrayVar(&l.set, "set", nil, "parameter of the learner, as key=value; see accrete learners NAME")
+	c.Flags().StringArrayVar(&l.set, "set", nil, "parameter of the learner, as key=value, or key=@FILE for a file's text; see accrete learners NAME")
 }
 
 func completeLearners(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -40,6 +41,13 @@ func (l *learnerFlags) choice() (life.Choice, error) {
 		key, value, ok := strings.Cut(s, "=")
 		if !ok {
 			return life.Choice{}, usagef("--set %s: expected key=value", s)
+		}
+		if file, isFile := strings.CutPrefix(value, "@"); isFile {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return life.Choice{}, usagef("--set %s: %v", s, err)
+			}
+			value = string(text)
 		}
 		settings[key] = value
 	}

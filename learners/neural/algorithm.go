@@ -25,6 +25,7 @@ type algorithm struct {
 	rate             float64 // by default
 	epochs           int     // by default
 	steps            bool    // new rows move the weights that there are: it can update
+	random           bool    // weights begin at random, and may end in a poor minimum
 	learn            func(l *lesson, ctx context.Context) error
 }
 
@@ -36,9 +37,9 @@ var algorithms = map[string]*algorithm{
 	"separate":    {classes: true, learn: (*lesson).separate},
 	"truth-table": {classes: true, learn: (*lesson).truthTable},
 	"cascade":     {classes: true, epochs: 200, learn: (*lesson).cascade},
-	"graph":       {classes: true, numbers: true, rate: 0.05, epochs: 200, steps: true, learn: (*lesson).graph},
-	"elman":       {classes: true, numbers: true, rate: 0.05, epochs: 200, steps: true, learn: (*lesson).recurrent},
-	"jordan":      {classes: true, numbers: true, rate: 0.05, epochs: 200, steps: true, learn: (*lesson).recurrent},
+	"graph":       {classes: true, numbers: true, rate: 0.05, epochs: 200, steps: true, random: true, learn: (*lesson).graph},
+	"elman":       {classes: true, numbers: true, rate: 0.05, epochs: 200, steps: true, random: true, learn: (*lesson).recurrent},
+	"jordan":      {classes: true, numbers: true, rate: 0.05, epochs: 200, steps: true, random: true, learn: (*lesson).recurrent},
 	"rectangle":   {classes: true, rate: 0.5, epochs: 2000, steps: true, learn: (*lesson).rectangle},
 }
 
@@ -56,6 +57,8 @@ type unitSettings struct {
 	Batch     int     `cbor:"batch,omitempty"`
 	Epochs    int     `cbor:"epochs,omitempty"`
 	Descent   bool    `cbor:"descent,omitempty"` // gradient descent instead of L-BFGS
+	Squared   bool    `cbor:"squared,omitempty"` // error of probabilities, instead of cross entropy
+	Restarts  int     `cbor:"restarts,omitempty"`
 }
 
 // unitSettings returns the settings of the learner's algorithm.
@@ -64,6 +67,7 @@ func (l *Learner) unitSettings() (*unitSettings, error) {
 	s := &unitSettings{
 		Algorithm: l.Algorithm, Written: l.Graph, Raw: l.Scaling == "none", Sequence: l.Sequence, Rate: or(l.Rate, a.rate), Falling: l.Schedule == "falling",
 		Momentum: deref(l.Momentum, 0), Decay: deref(l.Decay, 0), Batch: or(l.Batch, 1), Epochs: or(l.Epochs, a.epochs), Descent: l.Optimiser == "momentum",
+		Squared: l.Loss == "squared", Restarts: l.Restarts,
 	}
 	switch {
 	case l.Algorithm == "graph" && strings.TrimSpace(l.Graph) == "":
@@ -94,7 +98,7 @@ func (s *unitSettings) check() error {
 		value, most float64
 	}{
 		{"rate", s.Rate, 1e6}, {"momentum", s.Momentum, 1}, {"decay", s.Decay, 1e6}, {"batch", float64(s.Batch), 1 << 30},
-		{"epochs", float64(s.Epochs), 1e7}, {"hidden", float64(s.Hidden), 1000},
+		{"epochs", float64(s.Epochs), 1e7}, {"hidden", float64(s.Hidden), 1000}, {"restarts", float64(s.Restarts), 1e4},
 	} {
 		if !(x.value >= 0 && x.value <= x.most) {
 			return fmt.Errorf("setting %s=%v: expected a number from 0 to %g", x.key, x.value, x.most)
@@ -147,8 +151,30 @@ func (l *Learner) learnUnits(ctx context.Context, task learn.Task) (learn.Model,
 	if err := m.fitEncoding(ctx, t); err != nil {
 		return nil, err
 	}
-	return m.learnMore(ctx, t)
+	// Restarts are the way out of poor minima (section 4.6.1).
+	best, err := m.learnMore(ctx, t)
+	if err != nil || !algorithms[l.Algorithm].random {
+		return best, err
+	}
+	for i := 1; i < or(s.Restarts, usualRestarts) && best.loss > solved*best.rows; i++ {
+		m.restart = uint64(i)
+		other, err := m.learnMore(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		if other.loss < best.loss {
+			best = other
+		}
+	}
+	return best, nil
 }
+
+// usualRestarts are made of networks that begin at random, unless a mean error
+// of a row as small as solved is met.
+const (
+	usualRestarts = 5
+	solved        = 1e-4
+)
 
 // withTargets returns the rows that have a target, in their order, a row of
 // weight n n times.
@@ -210,7 +236,7 @@ func (m *UnitModel) fitEncoding(ctx context.Context, t *table.Table) error {
 
 // lesson returns a table's rows as numbers.
 func (m *UnitModel) lesson(t *table.Table) (*lesson, error) {
-	l := &lesson{UnitModel: m, random: rand.New(rand.NewPCG(m.seed, 0x756e697473))}
+	l := &lesson{UnitModel: m, random: rand.New(rand.NewPCG(m.seed+m.restart<<32, 0x756e697473))}
 	reader := m.newReader()
 	for r := range t.Rows() {
 		x, err := reader.read(t, r)
@@ -411,6 +437,7 @@ func (l *lesson) descend(ctx context.Context, examples []units.Example, loss uni
 		if math.IsNaN(e) || math.IsInf(e, 0) {
 			return fmt.Errorf("the weights grew beyond all bounds in epoch %d; a smaller rate than %v lets them settle", epoch, l.Rate)
 		}
+		l.loss = e
 		l.note(Epoch{Epoch: epoch, Wrong: l.wrong(), Rows: len(examples), Error: e, Weights: l.net.Weights})
 		learn.Report(ctx, float64(epoch)/float64(l.Epochs))
 	}

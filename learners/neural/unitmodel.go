@@ -27,6 +27,8 @@ type UnitModel struct {
 	sequence    int     // column whose changes begin a sequence; -1 for none
 	temperature float64 // divides sums before the softmax
 	spread      float64 // deviation of a numeric target from the output
+	loss        float64 // at the end of training, of networks that begin at random
+	restart     uint64  // which of their starts it is
 	epochs      []fmt.Stringer
 	stopped     string
 }

@@ -120,7 +120,7 @@ func (l *lesson) trainNetwork(ctx context.Context, f units.Function) error {
 	switch {
 	case f == units.Tanh || f == units.Linear || f == units.Sign || f == units.Rectifier:
 		low, loss = -1, units.SquaredError
-	case l.class == nil:
+	case l.class == nil || l.Squared:
 		loss = units.SquaredError
 	}
 	examples := l.examples(low)
@@ -174,6 +174,7 @@ func (l *lesson) minimise(ctx context.Context, net *units.Network, examples []un
 	}
 	copy(net.Weights, w)
 	share()
+	l.loss = net.Error(examples, loss)
 	if l.stopped = "nothing lower is to be found near it"; iteration == l.Epochs {
 		l.stopped = "all epochs are over"
 	}
@@ -242,7 +243,8 @@ func (l *lesson) recurrent(ctx context.Context) error {
 		}
 		d.Epoch(unfolded, examples)
 		share()
-		l.note(Epoch{Epoch: epoch, Wrong: l.wrong(), Rows: len(l.inputs), Error: unfolded.Error(examples, loss), Weights: l.net.Weights})
+		l.loss = unfolded.Error(examples, loss)
+		l.note(Epoch{Epoch: epoch, Wrong: l.wrong(), Rows: len(l.inputs), Error: l.loss, Weights: l.net.Weights})
 		learn.Report(ctx, float64(epoch)/float64(l.Epochs))
 	}
 	return nil

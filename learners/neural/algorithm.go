@@ -137,14 +137,18 @@ func (l *Learner) learnUnits(ctx context.Context, task learn.Task) (learn.Model,
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
 	}
-	if err := checkTask(task.Table, task.Target); err != nil {
+	target, err := task.Column()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkTask(task.Table, target); err != nil {
 		return nil, err
 	}
 	if err := table.Distinct(task.Table.Schema); err != nil {
 		return nil, err
 	}
-	m := &UnitModel{unitSettings: s, encoded: encoded{seed: task.Seed, schema: task.Table.Schema, target: task.Target}, temperature: 1, sequence: -1}
-	t, err := withTargets(task.Table, task.Target)
+	m := &UnitModel{unitSettings: s, encoded: encoded{seed: task.Seed, schema: task.Table.Schema, target: target}, temperature: 1, sequence: -1}
+	t, err := withTargets(task.Table, target)
 	if err != nil {
 		return nil, err
 	}

@@ -79,7 +79,8 @@ func TestAlgorithms(t *testing.T) {
 		"jordan":       {Learner{Algorithm: "jordan", Epochs: 50}, two, 1},
 		"rectangle":    {Learner{Algorithm: "rectangle", Epochs: 300}, two, 0.9},
 	} {
-		task := learn.Task{Table: c.rows, Target: len(c.rows.Columns) - 1, Seed: 1}
+		target := len(c.rows.Columns) - 1
+		task := learn.Task{Table: c.rows, Target: c.rows.Schema.Attributes[target].Name, Seed: 1}
 		m, err := c.learner.Learn(context.Background(), task)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -100,7 +101,7 @@ func TestAlgorithms(t *testing.T) {
 			if math.Abs(sum-1) > 1e-9 {
 				t.Fatalf("%s: probabilities %v", name, out.Row(r))
 			}
-			if argMax(out.Row(r)) == int(c.rows.Columns[task.Target].Codes[r]) {
+			if argMax(out.Row(r)) == int(c.rows.Columns[target].Codes[r]) {
 				right++
 			}
 		}
@@ -149,7 +150,7 @@ func TestAlgorithms(t *testing.T) {
 // The delta rule on numbers is linear regression, which it approaches.
 func TestDeltaRuleOnNumbers(t *testing.T) {
 	rows := function(t, 200, 5)
-	m, err := (&Learner{Algorithm: "delta", Rate: 0.01, Schedule: "falling", Epochs: 200}).Learn(context.Background(), learn.Task{Table: rows, Target: 2, Seed: 1})
+	m, err := (&Learner{Algorithm: "delta", Rate: 0.01, Schedule: "falling", Epochs: 200}).Learn(context.Background(), learn.Task{Table: rows, Target: rows.Schema.Attributes[2].Name, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +188,7 @@ func TestAlgorithmsRefuse(t *testing.T) {
 		"a column that is not there":   {Learner{Algorithm: "elman", Sequence: "run"}, two, 2},
 		"cosine":                       {Learner{Algorithm: "delta", Schedule: "cosine"}, two, 2},
 	} {
-		if _, err := c.learner.Learn(context.Background(), learn.Task{Table: c.rows, Target: c.target}); err == nil {
+		if _, err := c.learner.Learn(context.Background(), learn.Task{Table: c.rows, Target: c.rows.Schema.Attributes[c.target].Name}); err == nil {
 			t.Errorf("%s is learnt", name)
 		}
 	}
@@ -195,7 +196,7 @@ func TestAlgorithmsRefuse(t *testing.T) {
 
 func FuzzDecodeUnits(f *testing.F) {
 	for _, l := range []Learner{{Algorithm: "perceptron"}, {Algorithm: "elman", Epochs: 2}, {Algorithm: "rectangle", Epochs: 2}, {Algorithm: "graph", Graph: "out = tanh(x*w, y*w)", Epochs: 2}} {
-		m, err := l.Learn(context.Background(), learn.Task{Table: plane(f, 10, 2), Target: 2})
+		m, err := l.Learn(context.Background(), learn.Task{Table: plane(f, 10, 2), Target: "side"})
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -74,67 +74,128 @@ func Decide(conflicts []Conflict, learnt []learn.Learnt, schema *table.Schema, t
 // those that cover most. Pairs take their time.
 const mostRules = 300
 
+// MostConflicts is how many conflicts or overlaps are listed: those with most
+// rows behind them.
+const MostConflicts = 100
+
 // Conflicts returns where two rule bases disagree, what has most rows behind
-// it first. Rules of weighed bases add up, and one alone answers nothing: they
-// are in conflict if the same conditions speak for different classes.
+// it first: rules that answer differently for rows that satisfy both. Rules of
+// weighed bases add up, and one alone answers nothing; two such bases are in
+// conflict where one rule's rows are all among the other's.
 func Conflicts(a, b *rule.Base, schema *table.Schema) []Conflict {
 	if a == nil || b == nil {
 		return nil
 	}
-	alike := a.Kind == rule.Weighed || b.Kind == rule.Weighed
-	var found []Conflict
+	weighed := a.Kind == rule.Weighed && b.Kind == rule.Weighed
 	ours, theirs := heaviest(a), heaviest(b)
+	var pairs []pair
 	for i := range ours {
 		for j := range theirs {
-			found = appendConflict(found, &ours[i], &theirs[j], schema, alike)
+			if says(&ours[i], a.Kind) && says(&theirs[j], b.Kind) {
+				pairs = append(pairs, pair{&ours[i], &theirs[j]})
+			}
 		}
 	}
-	return sorted(found)
+	slices.SortStableFunc(pairs, func(p, q pair) int { return cmp.Compare(q.weight(), p.weight()) })
+	var found []Conflict
+	for _, p := range pairs {
+		if len(found) == MostConflicts {
+			break
+		}
+		if c, ok := p.conflict(schema); ok && (!weighed || rule.Subsumes(p.a.If, p.b.If, schema) || rule.Subsumes(p.b.If, p.a.If, schema)) {
+			found = append(found, c)
+		}
+	}
+	return found
 }
 
-// Among returns where rules disagree with each other.
+// Among returns where rules disagree with each other, what has most rows behind
+// it first.
 func Among(rules []rule.Rule, schema *table.Schema) []Conflict {
-	var found []Conflict
-	for i := range rules {
-		for j := range i {
-			found = appendConflict(found, &rules[j], &rules[i], schema, false)
-		}
-	}
-	return sorted(found)
+	return among(rules, func(p pair) (Conflict, bool) { return p.conflict(schema) })
 }
 
 // Overlaps returns the pairs of rules that some row may satisfy both of, and
 // that do not disagree: together they count as more than each says.
 func Overlaps(rules []rule.Rule, schema *table.Schema) []Conflict {
+	return among(rules, func(p pair) (Conflict, bool) {
+		if p.apart() || disagree(p.a, p.b) {
+			return Conflict{}, false
+		}
+		region, meet := rule.Overlap(p.a.If, p.b.If, schema)
+		return Conflict{A: *p.a, B: *p.b, Region: region, Weight: p.weight()}, meet
+	})
+}
+
+// among looks at pairs of rules, the one that covers less deciding which come
+// first, until enough are found.
+func among(rules []rule.Rule, look func(pair) (Conflict, bool)) []Conflict {
+	order := make([]int, len(rules))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(covered(&rules[j]), covered(&rules[i])) })
 	var found []Conflict
-	for i := range rules {
-		for j := range i {
-			if _, disagree := rule.Contradict(&rules[j], &rules[i], schema); disagree {
-				continue
+	for at, i := range order {
+		for _, j := range order[:at] {
+			first, second := min(i, j), max(i, j)
+			if c, ok := look(pair{&rules[first], &rules[second]}); ok {
+				found = append(found, c)
 			}
-			if region, meet := rule.Overlap(rules[j].If, rules[i].If, schema); meet {
-				found = append(found, Conflict{A: rules[j], B: rules[i], Region: region, Weight: min(covered(&rules[j]), covered(&rules[i]))})
+			if len(found) == MostConflicts {
+				return found
 			}
 		}
 	}
-	return sorted(found)
-}
-
-func appendConflict(to []Conflict, a, b *rule.Rule, schema *table.Schema, alike bool) []Conflict {
-	region, disagree := rule.Contradict(a, b, schema)
-	if !disagree || alike && !(answers(a) && answers(b) && rule.Subsumes(a.If, b.If, schema) && rule.Subsumes(b.If, a.If, schema)) {
-		return to
-	}
-	return append(to, Conflict{A: *a, B: *b, Region: region, Weight: min(covered(a), covered(b))})
-}
-
-// answers reports whether a rule finds its class more probable than not, or
-// leaves open how probable.
-func answers(r *rule.Rule) bool { return r.With == nil || *r.With >= 0.5 }
-
-func sorted(found []Conflict) []Conflict {
-	slices.SortStableFunc(found, func(a, b Conflict) int { return cmp.Compare(b.Weight, a.Weight) })
 	return found
+}
+
+// pair is two rules.
+type pair struct{ a, b *rule.Rule }
+
+// weight is that of the rows that the rule with less behind it covers.
+func (p pair) weight() float64 { return min(covered(p.a), covered(p.b)) }
+
+// conflict returns where the two answer differently.
+func (p pair) conflict(schema *table.Schema) (Conflict, bool) {
+	if p.apart() {
+		return Conflict{}, false
+	}
+	region, ok := rule.Contradict(p.a, p.b, schema)
+	return Conflict{A: *p.a, B: *p.b, Region: region, Weight: p.weight()}, ok
+}
+
+// apart reports, at a glance, that no row satisfies both: they ask for
+// different names in one column.
+func (p pair) apart() bool {
+	for i := range p.a.If {
+		x := &p.a.If[i]
+		if x.Op != rule.Eq {
+			continue
+		}
+		for j := range p.b.If {
+			if y := &p.b.If[j]; y.Op == rule.Eq && y.Column == x.Column && y.Value != x.Value {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// disagree reports whether two rules would answer differently for a row that
+// satisfies both.
+func disagree(a, b *rule.Rule) bool {
+	x, y := *a, *b
+	x.If, y.If = nil, nil
+	_, ok := rule.Contradict(&x, &y, nil)
+	return ok
+}
+
+// says reports whether a rule by itself speaks for an answer. Of a weighed base
+// that is one that has conditions, for without them it is where adding begins,
+// and finds its class more probable than not, or leaves open how probable.
+func says(r *rule.Rule, kind rule.Kind) bool {
+	return kind != rule.Weighed || len(r.If) > 0 && (r.With == nil || *r.With >= 0.5)
 }
 
 // heaviest returns the rules of a base that cover most. A base of an ELSE

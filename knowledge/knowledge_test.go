@@ -177,6 +177,74 @@ func TestVerifyFinds(t *testing.T) {
 	}
 }
 
+// tight is a model that promises more than it keeps.
+type tight struct {
+	learn.Model
+	bound float64
+}
+
+func (m tight) Unwrap() learn.Model { return m.Model }
+func (m tight) Adds(any) bool       { return true }
+func (m tight) Promise() learn.Promise {
+	return learn.Promise{Contract: learn.Bounded, Measure: learn.LogLoss, Bound: m.bound}
+}
+
+// TestVerifyBounded: a bounded contract is measured, and can fail.
+func TestVerifyBounded(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 1))
+	a, b := weather(t, random, 60, false), weather(t, random, 60, true)
+	m := updated(t, fit(t, "gaussian", a, "a"), b, "b")
+	learnt := fitted(t, m, []learn.Learnt{{Source: learn.Source{ID: "a"}, Table: a}, {Source: learn.Source{ID: "b"}, Table: b}})
+	l, err := learn.New("gaussian", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := knowledge.Verify(ctx, m, l, learnt, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Holds || p.Measure != learn.LogLoss || p.Bound != 0.3 || p.Value == 0 || !(p.SE > 0) {
+		t.Errorf("%+v", p)
+	}
+	for bound, holds := range map[float64]bool{p.Value - 2.1*p.SE: false, p.Value - 1.9*p.SE: true} {
+		if p, err := knowledge.Verify(ctx, tight{m, bound}, l, learnt, 1); err != nil || p.Holds != holds {
+			t.Errorf("bound %v: %+v, %v", bound, p, err)
+		}
+	}
+}
+
+// TestConflictsOverlap: a told rule is in conflict with a learnt one wherever a
+// row may satisfy both, not only if they are about the same rows.
+func TestConflictsOverlap(t *testing.T) {
+	learnt := rules(t, "RULES weighed\nIF ALWAYS THEN play = no WITH 0.6\nIF wind = yes THEN play = no WITH 0.9\nIF wind = no THEN play = yes WITH 0.8")
+	told := rules(t, "IF wind = yes AND sky = grey THEN play = yes WITH 0.9 WORTH 5")
+	found := knowledge.Conflicts(told, learnt, nil)
+	if len(found) != 1 || len(found[0].Region) != 2 || *found[0].B.With != 0.9 {
+		t.Errorf("%+v", found)
+	}
+	other := rules(t, "RULES weighed\nIF wind = yes AND sky = grey THEN play = yes WITH 0.9\nIF sky = grey THEN play = yes WITH 0.7")
+	if found := knowledge.Conflicts(other, learnt, nil); len(found) != 1 || len(found[0].Region) != 2 {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestManyConflicts: of very many the heaviest are listed, without looking at
+// all pairs.
+func TestManyConflicts(t *testing.T) {
+	var all []rule.Rule
+	for i := range 4000 {
+		class, n := "yes", float64(i)
+		if i%2 == 0 {
+			class = "no"
+		}
+		all = append(all, rule.Rule{If: []rule.Test{{Op: rule.Gt, Column: "heat", Number: n}}, Then: rule.Conclusion{Column: "play", Value: class}, Evidence: rule.Evidence{Covered: &n}})
+	}
+	found := knowledge.Among(all, nil)
+	if len(found) != knowledge.MostConflicts || found[0].Weight != 3998 {
+		t.Errorf("%d conflicts, the first with a weight of %v", len(found), found[0].Weight)
+	}
+}
+
 // TestCompare: equal models do not differ, however they came to be; and a
 // comparison the other way round tells the same with before and after
 // exchanged.

@@ -12,27 +12,29 @@ import (
 
 // Proof is how far a model is from what learning all its rows at once gives.
 type Proof struct {
-	Contract learn.Contract
+	learn.Promise
 	// MaxDifference is the largest difference between answers for the rows:
 	// of probabilities, or of numbers relative to their size.
 	MaxDifference float64
 	RulesDiffer   int // rules that one has and the other has not, or that differ
-	Holds         bool
+	// Value is what the promise is measured by, where it is bounded, and SE
+	// its standard error over the rows.
+	Value, SE float64
+	Holds     bool
 }
 
 // tolerance is how far sums in another order may lie apart.
 const tolerance = 1e-9
 
 // Verify learns the rows of all sources at once, tells the result the rules
-// that the model was told, and compares. An exact learner's model must be the
-// same, and so must any model that learnt in one go, for the same seed gives
-// the same model. Of others the difference is measured, and nothing was
-// promised that it could break.
+// that the model was told, and compares. An exact model must be the same; a
+// bounded one must lie within its bound, as far as two standard errors can
+// tell; of others the difference is measured, and nothing was promised that it
+// could break.
+//
+// The rows are learnt as a stranger would: columns that no row has a cell in
+// are left to be of any kind, and values that no row has are not there.
 func Verify(ctx context.Context, m learn.Model, l learn.Learner, rows []learn.Learnt, seed uint64) (*Proof, error) {
-	info, err := learn.Lookup(m.Learner())
-	if err != nil {
-		return nil, err
-	}
 	all, err := Join(m.Schema(), rows)
 	if err != nil {
 		return nil, err
@@ -45,7 +47,7 @@ func Verify(ctx context.Context, m learn.Model, l learn.Learner, rows []learn.Le
 	if err != nil {
 		return nil, err
 	}
-	p := &Proof{Contract: info.Contract}
+	p := &Proof{Promise: learn.PromiseOf(m)}
 	if p.MaxDifference, err = distance(ctx, m, again, all); err != nil {
 		return nil, err
 	}
@@ -54,7 +56,20 @@ func Verify(ctx context.Context, m learn.Model, l learn.Learner, rows []learn.Le
 		return nil, err
 	}
 	p.RulesDiffer = len(d.Added) + len(d.Dropped) + len(d.Stronger) + len(d.Weaker) + len(d.Moved)
-	p.Holds = info.Contract != learn.Exact && len(rows) > 1 || p.MaxDifference <= tolerance && p.RulesDiffer == 0
+	switch p.Contract {
+	case learn.Exact:
+		p.Holds = p.MaxDifference <= tolerance && p.RulesDiffer == 0
+	case learn.Bounded:
+		p.Value = p.MaxDifference
+		if p.Measure == learn.LogLoss {
+			if p.Value, p.SE, err = excess(ctx, m, again, all); err != nil {
+				return nil, err
+			}
+		}
+		p.Holds = p.Value-2*p.SE <= p.Bound
+	default:
+		p.Holds = true
+	}
 	return p, nil
 }
 
@@ -186,3 +201,79 @@ func relative(x, y float64) float64 {
 	}
 	return math.Abs(x-y) / max(1, math.Abs(x), math.Abs(y))
 }
+
+// excess returns by how much the mean log loss of model a on the rows exceeds
+// that of model b, in nats a row, and the standard error of the mean over rows.
+func excess(ctx context.Context, a, b learn.Model, t *table.Table) (mean, se float64, err error) {
+	x, err := logLosses(ctx, a, t)
+	if err != nil {
+		return 0, 0, err
+	}
+	y, err := logLosses(ctx, b, t)
+	if err != nil {
+		return 0, 0, err
+	}
+	n, sum, squares := 0.0, 0.0, 0.0
+	for r := range x {
+		if d, w := x[r]-y[r], t.Weight(r); !math.IsNaN(d) && w > 0 {
+			n += w
+			sum += w * d
+			squares += w * d * d
+		}
+	}
+	if n == 0 {
+		return 0, 0, nil
+	}
+	mean = sum / n
+	if n > 1 {
+		se = math.Sqrt(max(squares/n-mean*mean, 0) / (n - 1))
+	}
+	return mean, se, nil
+}
+
+// logLosses returns what a model loses on each row: minus the logarithm of the
+// probability of its class, of the density of its number, or of its density
+// where there is no target. NaN is a row without a target.
+func logLosses(ctx context.Context, m learn.Model, t *table.Table) ([]float64, error) {
+	t, _, err := table.Conform(t, m.Schema(), false)
+	if err != nil {
+		return nil, err
+	}
+	losses := make([]float64, t.Rows())
+	if m.Target() == learn.NoTarget {
+		d, ok := learn.Ability[learn.Density](m)
+		if !ok {
+			return nil, fmt.Errorf("a %s model without a target gives no answers to compare", m.Learner())
+		}
+		err := d.LogDensity(ctx, t, losses)
+		for r := range losses {
+			losses[r] = -losses[r]
+		}
+		return losses, err
+	}
+	out := learn.NewPredictions(m, t.Rows())
+	if err := m.Predict(ctx, t, out); err != nil {
+		return nil, err
+	}
+	target := &t.Columns[m.Target()]
+	for r := range losses {
+		if out.Classes > 0 {
+			losses[r] = math.NaN()
+			if c := target.Codes[r]; c >= 0 {
+				losses[r] = -math.Log(max(out.Row(r)[c], leastProbability))
+			}
+			continue
+		}
+		// A normal density with the interval's width.
+		deviation := max((out.High[r]-out.Low[r])/(2*normal95), math.SmallestNonzeroFloat64)
+		z := (target.Floats[r] - out.Mean[r]) / deviation
+		losses[r] = z*z/2 + math.Log(deviation) + math.Log(2*math.Pi)/2
+	}
+	return losses, nil
+}
+
+// leastProbability keeps the loss of a row finite.
+const leastProbability = 1e-12
+
+// normal95 is how many deviations a 95 % interval reaches to either side.
+const normal95 = 1.959963984540054

@@ -17,8 +17,8 @@ type Info struct {
 	Source  string // author, year, where
 	Takes   Takes
 	Can     Can
-	// Contract is what an updated model is worth compared with one learnt
-	// from all rows at once.
+	// Contract is what updates of models learnt with default settings
+	// promise. What a model promises it says itself (PromiseOf).
 	Contract Contract
 	// Keeps says what a model keeps of the rows it learnt from.
 	Keeps string
@@ -39,11 +39,6 @@ type Takes struct {
 	Sequences                    bool // rows that belong together, in order (table.Table.Sequence)
 }
 
-// Can says what a learner's models can do besides predicting.
-type Can struct {
-	Update, Rules, Explain, Merge, Forget, Draw bool
-}
-
 // CheckRules returns an error if a task's rules would be passed over.
 func (i Info) CheckRules(rules *rule.Base) error {
 	if rules == nil || i.Takes.Rules {
@@ -57,19 +52,6 @@ func (i Info) CheckRules(rules *rule.Base) error {
 	}
 	return fmt.Errorf("%s does not learn from rules; learners that do: %s", i.Name, strings.Join(others, ", "))
 }
-
-// Contract is the promise that an update makes.
-type Contract uint8
-
-// The contracts.
-const (
-	None    Contract = iota // no promise, or no updates at all
-	Bounded                 // close to learning everything at once; the learner says how close
-	Exact                   // equal to learning everything at once
-)
-
-// String returns "none", "bounded" or "exact".
-func (c Contract) String() string { return [...]string{"none", "bounded", "exact"}[c] }
 
 var registry struct {
 	sync.RWMutex

@@ -269,9 +269,11 @@ func (d *Data) stream(ctx context.Context, o table.Options) (*table.Stream, func
 }
 
 // ReadFor reads a table to learn from, and finds its target. A learner of
-// densities may do without one.
-func (h *Home) ReadFor(ctx context.Context, d *Data, target string, density bool) (*table.Table, *table.Report, int, error) {
+// densities may do without one. Columns without a known cell are kept if they
+// may be open (table.Attribute.Open).
+func (h *Home) ReadFor(ctx context.Context, d *Data, target string, density, open bool) (*table.Table, *table.Report, int, error) {
 	o := d.options()
+	o.Open = open
 	o.Target = d.Target(target)
 	if density {
 		o.Target = target // without one it is a density, also of a built-in set
@@ -309,4 +311,15 @@ func (h *Home) ReadAs(ctx context.Context, d *Data, schema *table.Schema) (*tabl
 	}
 	h.note(report.Notes...)
 	return t, nil
+}
+
+// openSchema returns a model's schema for reading more rows: a column that has
+// had no known cell so far is of the kind that the data say.
+func (d *Data) openSchema(ctx context.Context, m learn.Model) (*table.Schema, error) {
+	o := d.options()
+	t, _, err := d.Read(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return m.Schema().Opened(t.Schema), nil
 }

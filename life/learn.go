@@ -52,7 +52,7 @@ func (h *Home) newLearnt(p *Part, before store.Version) *Learnt {
 
 // Remarks returns what a model has to say of the rows that it learnt last.
 func Remarks(m learn.Model) ([]fmt.Stringer, error) {
-	if r, ok := plain(m).(learn.Remarker); ok {
+	if r, ok := learn.Ability[learn.Remarker](m); ok {
 		return r.Remarks()
 	}
 	return nil, nil

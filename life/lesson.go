@@ -48,7 +48,8 @@ func (h *Home) Lesson(ctx context.Context, d *Data, target string, c Choice) (l 
 			return nil, err
 		}
 	}
-	if l.Table, l.Report, l.Target, err = h.ReadFor(ctx, d, target, l.Info.Takes.Density); err != nil {
+	open := c.Learner == "" || learn.PromiseBy(l.Info, l.learner) == learn.Exact
+	if l.Table, l.Report, l.Target, err = h.ReadFor(ctx, d, target, l.Info.Takes.Density, open); err != nil {
 		return nil, err
 	}
 	if c.Learner == "" {
@@ -105,7 +106,7 @@ func (h *Home) Specs(ctx context.Context, d *Data, target string, choices []Choi
 		density = density && info.Takes.Density
 		lessons[i] = Lesson{Info: info, Settings: c.Settings}
 	}
-	t, report, col, err := h.ReadFor(ctx, d, target, density)
+	t, report, col, err := h.ReadFor(ctx, d, target, density, false)
 	if err != nil {
 		return nil, err
 	}

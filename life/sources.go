@@ -94,10 +94,16 @@ func live(m learn.Model, versions []store.Version) []store.Version {
 		return records
 	}
 	sources := f.Sources()
-	_, rowsApart := learn.Ability[learn.Forgetter](plain(m))
+	rowsApart := keepsApart(m)
 	return slices.DeleteFunc(slices.Clone(records), func(v store.Version) bool {
 		return (v.Kind == store.Tell || rowsApart) && !hasSource(sources, v.Source.ID)
 	})
+}
+
+// keepsApart reports whether a model knows which rows came from which source.
+func keepsApart(m learn.Model) bool {
+	f, ok := plain(m).(learn.Forgetter)
+	return ok && len(f.Sources()) > 0
 }
 
 // plain is the model without the rules that it was told.
@@ -248,7 +254,7 @@ func (h *Home) HasRows(ctx context.Context, p *Part) bool {
 func recorded(p *Part) error {
 	records := chain(p.Versions)
 	rows, apart := plain(p.Model).(learn.Forgetter)
-	if !apart {
+	if !apart || !keepsApart(p.Model) {
 		if len(records) == 0 || records[0].Kind != store.Learn {
 			return fmt.Errorf("%s keeps no rows, and the record of what it first learnt was deleted", p.Name)
 		}

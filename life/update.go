@@ -90,6 +90,11 @@ func (h *Home) update(ctx context.Context, p *Part, d *Data) (*updated, store.Ve
 	}
 	o := d.options()
 	o.Schema, o.Extend = p.Schema(), true
+	if o.Schema.HasOpen() {
+		if o.Schema, err = d.openSchema(ctx, p.Model); err != nil {
+			return nil, none, err
+		}
+	}
 	bar, done := h.progress("learning")
 	defer done()
 	o.Progress = bar

@@ -19,6 +19,12 @@ type Verified struct {
 	RulesDiffer   int     `json:"rules_differ"`
 	Holds         bool    `json:"holds"`
 	Sources       int     `json:"sources"`
+	// Of a bounded contract: its bound, by what it is measured, what was
+	// measured, and the standard error of it.
+	Bound   *float64 `json:"bound,omitempty"`
+	Measure string   `json:"measure,omitempty"`
+	Value   *float64 `json:"value,omitempty"`
+	SE      *float64 `json:"se,omitempty"`
 
 	Part  *Part            `json:"-"`
 	Proof *knowledge.Proof `json:"-"`
@@ -53,7 +59,11 @@ func (h *Home) verify(ctx context.Context, p *Part, at Elsewhere) (*Verified, er
 	if err != nil {
 		return nil, err
 	}
-	return &Verified{proof.Contract.String(), proof.MaxDifference, proof.RulesDiffer, proof.Holds, len(rows), p, proof}, nil
+	v := &Verified{Contract: proof.Contract.String(), MaxDifference: proof.MaxDifference, RulesDiffer: proof.RulesDiffer, Holds: proof.Holds, Sources: len(rows), Part: p, Proof: proof}
+	if proof.Contract == learn.Bounded {
+		v.Bound, v.Measure, v.Value, v.SE = &proof.Bound, string(proof.Measure), &proof.Value, &proof.SE
+	}
+	return v, nil
 }
 
 // learnerAgain returns the learner that made a model, with the rules that it

@@ -429,7 +429,7 @@ func (a *assembly) table(notes *notes) (*Table, error) {
 		isTarget := f.name == o.Target
 		at := Attribute{Name: f.name, Kind: Numeric, Date: col.state == date && !col.clock, Time: col.state == date && col.clock}
 		switch {
-		case col.known == 0 && f.how == auto && !isTarget:
+		case col.known == 0 && f.how == auto && !isTarget && !o.Open:
 			notes.empty = append(notes.empty, f.name)
 			continue
 		case col.state == text && !f.keepID && !isTarget && col.known > 50 && 2*col.names.len() > col.known:

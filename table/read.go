@@ -33,6 +33,9 @@ type Options struct {
 	// an id, and at most 20 distinct integers in it are read as classes.
 	// Read against a model's schema, it may be absent without a remark.
 	Target string
+	// Open keeps columns without a known cell, which are left out otherwise:
+	// their first cells may come with other rows (see Attribute.Open).
+	Open bool
 	// Schema, if not nil, is that of a model: the input is read as these
 	// columns, in this order. Columns that are absent are missing cells,
 	// others are ignored, and a cell of the wrong type is an error.

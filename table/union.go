@@ -17,7 +17,8 @@ import (
 // keep the order of the dictionary that contains all the others in their own
 // order, if there is one; otherwise they are sorted (numbers by value, then
 // names by their bytes). So the union does not depend on the order of the
-// schemas, but for the order of columns that only some of them have.
+// schemas, but for the order of columns that only some of them have. A column
+// that is open in some (see Attribute.Open) has the kind that it has elsewhere.
 func Union(schemas ...*Schema) (*Schema, error) {
 	index := map[string]int{} // of a column in the union
 	seen := map[string]int{}  // the last schema that had the column
@@ -42,6 +43,11 @@ func Union(schemas ...*Schema) (*Schema, error) {
 				dictionaries = append(dictionaries, nil)
 			}
 			u := &union.Attributes[at]
+			if open := u.Open() && !slices.ContainsFunc(dictionaries[at], func(d []string) bool { return len(d) > 0 }); open && a.Kind != Nominal {
+				u.Kind, dictionaries[at] = a.Kind, nil // nobody had a cell of it so far
+			} else if a.Open() && u.Kind != Nominal {
+				continue
+			}
 			if u.Kind != a.Kind {
 				return nil, fmt.Errorf("column %q is %v in one source and %v in another; read it as the same kind in both", a.Name, u.Kind, a.Kind)
 			}
@@ -139,13 +145,17 @@ func Fits(schema *Schema, t *Table) error {
 
 // Extends returns an error unless a table's schema has the model's columns, in
 // order, and its dictionaries begin with the model's values: what an update
-// needs.
+// needs. A column that is open in one of the two may be of any kind in the
+// other.
 func Extends(model, s *Schema) error {
 	want, have := model.Attributes, s.Attributes
 	if len(want) != len(have) {
 		return fmt.Errorf("the table has %d columns, the model %d; conform it to the model's schema first", len(have), len(want))
 	}
 	for i := range want {
+		if want[i].Name == have[i].Name && (want[i].Open() || have[i].Open()) {
+			continue
+		}
 		if want[i].Name != have[i].Name || want[i].Kind != have[i].Kind {
 			return fmt.Errorf("column %d of the table is %q (%v), expected %q (%v); conform it to the model's schema first", i+1, have[i].Name, have[i].Kind, want[i].Name, want[i].Kind)
 		}
@@ -154,4 +164,27 @@ func Extends(model, s *Schema) error {
 		}
 	}
 	return nil
+}
+
+// Open reports whether a column is there but has had no known cell so far: it
+// is nominal and knows no value, and the first cells that come say of what kind
+// it is.
+func (a *Attribute) Open() bool { return a.Kind == Nominal && len(a.Values) == 0 }
+
+// Opened returns the schema with those of its columns that are open of the
+// kind that they have in another.
+func (s *Schema) Opened(other *Schema) *Schema {
+	opened := &Schema{Attributes: slices.Clone(s.Attributes)}
+	for i := range opened.Attributes {
+		a := &opened.Attributes[i]
+		if k := other.Index(a.Name); a.Open() && k >= 0 && other.Attributes[k].Kind != Nominal {
+			a.Kind, a.Date = other.Attributes[k].Kind, other.Attributes[k].Date
+		}
+	}
+	return opened
+}
+
+// HasOpen reports whether a column is open.
+func (s *Schema) HasOpen() bool {
+	return slices.ContainsFunc(s.Attributes, func(a Attribute) bool { return a.Open() })
 }

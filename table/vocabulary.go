@@ -92,6 +92,9 @@ func (v *Vocabulary) Admit(s *Schema) {
 	v.schema, v.last = CopySchema(v.schema), nil
 	for j := range s.Attributes {
 		a := &v.schema.Attributes[j]
+		if from := &s.Attributes[j]; a.Open() && from.Kind != Nominal {
+			a.Kind, a.Date = from.Kind, from.Date // its first cells come
+		}
 		for value, code := range Recoding(&s.Attributes[j], a) {
 			if code < 0 {
 				a.Values = append(a.Values, s.Attributes[j].Values[value])
@@ -110,7 +113,7 @@ func (v *Vocabulary) Check(s *Schema) error {
 		return fmt.Errorf("the table has %d columns, the model %d; conform it to the model's schema first", len(s.Attributes), len(own))
 	}
 	for j := range own {
-		if a := &s.Attributes[j]; a.Name != own[j].Name || a.Kind != own[j].Kind {
+		if a := &s.Attributes[j]; a.Name != own[j].Name || a.Kind != own[j].Kind && !a.Open() && !own[j].Open() {
 			return fmt.Errorf("column %d of the table is %q (%v), expected %q (%v); conform it to the model's schema first", j+1, a.Name, a.Kind, own[j].Name, own[j].Kind)
 		}
 	}

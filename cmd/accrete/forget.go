@@ -42,7 +42,7 @@ date are left.`,
 			if erase {
 				done = "erased"
 			}
-			what, contract := plural(int(f.Source.Rows), "row"), contractLine(f.Learner, "what is left equals never having learnt it")
+			what, contract := plural(int(f.Source.Rows), "row"), contractLine(f.Part.Model, "what is left equals never having learnt it")
 			if f.WasTold { // rules were added to what rows say, and go without a trace for any learner
 				what, contract = "rules", "contract: exact: what is left equals never having been told"
 			}

@@ -69,15 +69,14 @@ type optionEntry struct {
 }
 
 func newLearnerEntry(info learn.Info) learnerEntry {
-	takes, can := info.Takes, info.Can
+	takes := info.Takes
 	e := learnerEntry{
 		Name: info.Name, Summary: info.Summary,
 		Contract: info.Contract.String(), Keeps: info.Keeps, Source: info.Source, Settings: []optionEntry{},
 		Takes: names(ability{"nominal", takes.Nominal}, ability{"numeric", takes.Numeric}, ability{"missing", takes.Missing},
 			ability{"text", takes.Text}, ability{"sequences", takes.Sequences}),
 		Predicts: names(ability{"classes", takes.Classes}, ability{"numbers", takes.Regression}, ability{"density", takes.Density}),
-		Can: names(ability{"update", can.Update}, ability{"rules", can.Rules}, ability{"explain", can.Explain},
-			ability{"merge", can.Merge}, ability{"forget", can.Forget}, ability{"draw", can.Draw}),
+		Can:      info.Can.Names(),
 	}
 	for _, o := range learn.Options(info.New()) {
 		e.Settings = append(e.Settings, optionEntry{o.Key, o.Default, o.Doc, o.Choices})

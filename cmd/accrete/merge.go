@@ -44,7 +44,7 @@ rows of both, for which the rows must still be there (see verify).`,
 				return a.printJSON(m)
 			}
 			fmt.Fprintf(a.out, "model %s, version %d: %s of %s and %s, %s rows%s\n", m.Model, m.Version, m.Learner, args[0], args[1], count(m.Rows), sizeNote(m.Part.Size()))
-			fmt.Fprintln(a.out, contractLine(m.Learner, "equal to one model of all rows"))
+			fmt.Fprintln(a.out, contractLine(m.Part.Model, "equal to one model of all rows"))
 			a.printConflicts(m.Conflicts, args[0]+" says", args[1]+" says", "the rows of both decide")
 			a.next(m.Part, "rules", "verify")
 			return nil
@@ -56,16 +56,12 @@ rows of both, for which the rows must still be there (see verify).`,
 }
 
 // contractLine says what a learner promises of a model that was changed.
-func contractLine(learner, exactly string) string {
-	info, err := learn.Lookup(learner)
-	if err != nil {
-		return ""
-	}
-	switch info.Contract {
+func contractLine(m learn.Model, exactly string) string {
+	switch learn.PromiseOf(m).Contract {
 	case learn.Exact:
 		return "contract: exact: " + exactly
 	case learn.Bounded:
 		return "contract: bounded: close to that, not equal; accrete verify measures it"
 	}
-	return "contract: none: " + learner + " promises nothing; accrete verify measures it"
+	return "contract: none: " + m.Learner() + " promises nothing; accrete verify measures it"
 }

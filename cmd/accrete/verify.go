@@ -56,6 +56,9 @@ func (a *app) printVerified(ref string, v *life.Verified) {
 	fmt.Fprintf(a.out, "%s against %s of %s learnt at once:\n", ref, v.Part.Version.Learner, plural(v.Sources, "source"))
 	fmt.Fprintf(a.out, "  largest difference in predictions  %s\n", number(v.MaxDifference))
 	fmt.Fprintf(a.out, "  rules that differ                  %d\n", v.RulesDiffer)
+	if v.Contract == "bounded" {
+		fmt.Fprintf(a.out, "  log loss above it, nats a row      %s ± %s (bound %s)\n", number(*v.Value), number(*v.SE), number(*v.Bound))
+	}
 	promise := map[string]string{
 		"exact":   "equal to learning everything at once",
 		"bounded": "close to learning everything at once",

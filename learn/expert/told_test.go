@@ -13,9 +13,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
-	_ "github.com/accrete-ml/accrete/learners/bayes"
-	_ "github.com/accrete-ml/accrete/learners/prior"
-	_ "github.com/accrete-ml/accrete/learners/tree"
+	_ "github.com/accrete-ml/accrete/learners/all"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -201,6 +199,29 @@ func TestAbility(t *testing.T) {
 	}
 	if _, ok := learn.Ability[learn.Drawer](told(t, "tree", tab, "a", "IF fever = high THEN illness = flu WORTH 2")); !ok {
 		t.Error("a tree can be drawn, told or not")
+	}
+}
+
+// TestToldPassesOnEverything: whatever a model can do it can do after it was
+// told rules, and what was told can be forgotten.
+func TestToldPassesOnEverything(t *testing.T) {
+	tab := patients(t, "high 40 flu", "none 20 cold", "none 30 none", "high 44 flu", "none 21 cold", "none 60 none")
+	for _, info := range learn.All() {
+		if !info.Takes.Classes {
+			continue
+		}
+		m := told(t, info.Name, tab, "a", "IF fever = high THEN illness = flu WORTH 2")
+		for _, a := range learn.Abilities {
+			if before, after := a.Has(m.Unwrap()), a.Has(m); after != before && a.Name != "forget" {
+				t.Errorf("%s: it can %s: %v before it was told a rule and %v after", info.Name, a.Words, before, after)
+			}
+		}
+		if !learn.CanOf(m).Forget {
+			t.Errorf("%s: what was told cannot be forgotten", info.Name)
+		}
+		if before, after := learn.PromiseOf(m.Unwrap()), learn.PromiseOf(m); before != after {
+			t.Errorf("%s: it promises %+v before and %+v after", info.Name, before, after)
+		}
 	}
 }
 

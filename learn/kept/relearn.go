@@ -136,6 +136,14 @@ func Forget(ctx context.Context, m Relearner, ids ...string) (learn.Model, error
 	return r.relearn(ctx, rows)
 }
 
+// Promise is exact where rows are kept, and nothing where none are.
+func Promise(m Relearner) learn.Promise {
+	if m.Relearning().Rows == nil {
+		return learn.Promise{}
+	}
+	return learn.Promise{Contract: learn.Exact}
+}
+
 // Sources lists the sources of the rows that are kept.
 func Sources(m Relearner) []learn.Source {
 	if r := m.Relearning(); r.Rows != nil {

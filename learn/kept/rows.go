@@ -522,8 +522,12 @@ func fit(b *block, schema *table.Schema) *block {
 		if !has {
 			continue
 		}
+		own := &b.schema.Attributes[from]
+		if own.Kind != a.Kind {
+			continue // the block has no cell of it
+		}
 		fitted.columns[i] = b.columns[from]
-		if own := &b.schema.Attributes[from]; !slices.Equal(own.Values, a.Values) {
+		if !slices.Equal(own.Values, a.Values) {
 			fitted.recode[i] = table.Recoding(own, a)
 		}
 	}

@@ -103,5 +103,5 @@ func ExampleCheck() {
 	fmt.Println(Check(info, Options{Laws: []string{"abilities are those declared"}}))
 	// Output:
 	// <nil>
-	// abilities are those declared: classes: the model can {Update:true Rules:true Explain:true Merge:true Forget:true Draw:true}, declared is {Update:true Rules:true Explain:true Merge:true Forget:true Draw:false}
+	// abilities are those declared: classes: the model can update, rules, explain, merge, forget, draw, declared is update, rules, explain, merge, forget
 }

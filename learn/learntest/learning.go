@@ -47,14 +47,15 @@ func abilities(s *subject) error {
 		if !slices.Equal(m.Schema().Names(), t.Schema.Names()) {
 			return fmt.Errorf("the model's columns are %q, expected %q", m.Schema().Names(), t.Schema.Names())
 		}
-		_, update := m.(learn.Updater)
-		_, rules := m.(learn.Ruler)
-		_, explain := m.(learn.Explainer)
-		_, merge := m.(learn.Merger)
-		_, forget := m.(learn.Forgetter)
-		_, draw := m.(learn.Drawer)
-		if has := (learn.Can{Update: update, Rules: rules, Explain: explain, Merge: merge, Forget: forget, Draw: draw}); has != i.Can {
-			return fmt.Errorf("the model can %+v, declared is %+v", has, i.Can)
+		if has := learn.CanOf(m); has != i.Can {
+			return fmt.Errorf("the model can %s, declared is %s", strings.Join(has.Names(), ", "), strings.Join(i.Can.Names(), ", "))
+		}
+		p := learn.PromiseOf(m)
+		if p.Contract == learn.Bounded && (p.Measure == "" || !(p.Bound > 0)) {
+			return fmt.Errorf("the bounded contract does not say how close: %+v", p)
+		}
+		if len(s.options.Settings) == 0 && p.Contract != i.Contract {
+			return fmt.Errorf("the model's contract is %v, declared is %v", p.Contract, i.Contract)
 		}
 		return nil
 	})

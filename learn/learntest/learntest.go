@@ -133,6 +133,7 @@ var laws = []law{
 	{"updates leave the old model alone", updatesApart},
 	{"updates keep their contract", updateContract},
 	{"updates bring new values and classes", updateValues},
+	{"columns that begin empty come to life", openColumns},
 	{"merging is learning the union", merging},
 	{"forgetting is learning without", forgetting},
 	{"forgotten values leave the schema", forgettingValues},

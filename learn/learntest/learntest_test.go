@@ -690,6 +690,11 @@ var breaches = []struct {
 		}
 		s.add = func(ctx context.Context, u learn.Update, t *table.Table) error { return u.Add(ctx, recode(t, known)) }
 	}},
+	{law: "columns that begin empty come to life", what: "leaves them dead", spoil: func(s *spoilt) {
+		s.add = func(ctx context.Context, u learn.Update, t *table.Table) error {
+			return u.Add(ctx, blanked(t, func(int) bool { return true }))
+		}
+	}},
 	{law: "merging is learning the union", what: "keeps the first", spoil: func(s *spoilt) {
 		s.merge = func(_ context.Context, m, _ learn.Model) (learn.Model, error) { return m, nil }
 	}},

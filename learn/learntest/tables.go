@@ -151,7 +151,7 @@ func recode(t *table.Table, schema *table.Schema) *table.Table {
 			columns[i].Floats = make([]float64, t.Rows())
 			for r := range columns[i].Floats {
 				columns[i].Floats[r] = table.NA
-				if j >= 0 {
+				if j >= 0 && t.Columns[j].Floats != nil {
 					columns[i].Floats[r] = t.Columns[j].Floats[r]
 				}
 			}

@@ -32,7 +32,7 @@ func (s *subject) equal(v variant, got learn.Model, all *table.Table) error {
 	if err := soundOn(got, probe); err != nil {
 		return err
 	}
-	if s.info.Contract != learn.Exact {
+	if learn.PromiseOf(got).Contract != learn.Exact {
 		return nil
 	}
 	want, err := s.learn(v, all, "all")
@@ -216,6 +216,89 @@ func updateValues(s *subject) error {
 		}
 		return s.equal(v, m, join(early, middle, late))
 	})
+}
+
+// openColumns: columns in which no row has a known cell at first, so that
+// nobody knows of what kind they are, count as soon as their first cells come,
+// by an update or a merge, and no longer when the source that brought them is
+// forgotten.
+func openColumns(s *subject) error {
+	if !s.info.Can.Update || !s.info.Takes.Missing {
+		return nil
+	}
+	return each(s.variants(), func(v variant) error {
+		all := s.table(v, 400, 67)
+		for _, blank := range []func(column int) bool{
+			func(column int) bool { return true },
+			func(column int) bool { return column%2 == 0 },
+			func(column int) bool { return column%2 == 1 },
+		} {
+			early := blanked(all.Slice(0, 150), blank)
+			more := shrink(all.Slice(150, 400))
+			m, err := s.learn(v, early, "a")
+			if err != nil {
+				return err
+			}
+			if learn.PromiseOf(m).Contract != learn.Exact {
+				return nil // what others do with such columns is their own affair
+			}
+			opened := extend(more, m.Schema().Opened(more.Schema))
+			if m, err = updated(m.(learn.Updater), "b", opened.Slice(0, 1), opened.Slice(1, 100), opened.Slice(100, 250)); err != nil {
+				return err
+			}
+			if err := s.equal(v, m, join(early, more)); err != nil {
+				return fmt.Errorf("after an update: %w", err)
+			}
+			if f, ok := m.(learn.Forgetter); ok {
+				left, err := f.Forget(context.Background(), "b")
+				if err != nil {
+					return err
+				}
+				if err := s.equal(v, left, early); err != nil {
+					return fmt.Errorf("after forgetting: %w", err)
+				}
+			}
+			if err := s.mergesOpen(v, early, more); err != nil {
+				return fmt.Errorf("merged: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// mergesOpen merges models of two tables, the first with open columns.
+func (s *subject) mergesOpen(v variant, early, more *table.Table) error {
+	a, err := s.learn(v, early, "a")
+	if err != nil {
+		return err
+	}
+	j, ok := a.(learn.Merger)
+	if !ok {
+		return nil
+	}
+	b, err := s.learn(v, more, "b")
+	if err != nil {
+		return err
+	}
+	m, err := j.Merge(context.Background(), b)
+	if err != nil {
+		return err
+	}
+	return s.equal(v, m, join(early, more))
+}
+
+// blanked returns a table in which some columns, but never the target, have no
+// known cell, and so no kind.
+func blanked(t *table.Table, blank func(column int) bool) *table.Table {
+	schema := table.CopySchema(t.Schema)
+	columns := slices.Clone(t.Columns)
+	for j := range columns {
+		if a := &schema.Attributes[j]; a.Name != targetName && blank(j) {
+			*a = table.Attribute{Name: a.Name}
+			columns[j] = table.Column{Codes: slices.Repeat([]int32{table.Missing}, t.Rows())}
+		}
+	}
+	return shrink(must(table.New(schema, columns, t.Weights)))
 }
 
 // stages splits a table by the last nominal value of each column: late rows

@@ -39,9 +39,12 @@
 // An update is one pass of online EM (Neal & Hinton 1993): new rows are split
 // among the units that there are, whose parameters follow as the rows come.
 // Old rows are not looked at again, so that the result is not the one that
-// all rows together would give; it is bounded in that each row's likelihood
-// was taken into account once, by units at most a twentieth of the weight
-// behind. With update=add the new rows instead get units of their own, which
+// all rows together would give. What that may cost is bounded: 0.3 nats of log
+// loss a row for each column that is predicted, which is the target or, without
+// one, every column. Of iris, wine, glass, pima, boston, votes and vehicle in
+// 2, 5 and 10 random parts, four times each, the most that was lost, less two
+// standard errors, is 0.23 nats, in the smallest parts (18 rows of wine, 85 of
+// vehicle); in two parts it is 0.05. With update=add the new rows instead get units of their own, which
 // is exactly the merge of the old model with one of the new rows.
 //
 // The cost of learning is rows × columns × units for each iteration, that of
@@ -67,7 +70,7 @@ func init() {
 		Summary:  "mixture of Gaussians: probabilistic rules, any column from any others, a density without target",
 		Source:   "Tresp, Hollatz & Ahmad 1997",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true, Density: true, Rules: true},
-		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true},
+		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Density: true, Ask: true, Impute: true, Hear: true},
 		Contract: learn.Bounded,
 		Keeps:    "statistics per source: weight, moments and counts of each unit, and what experts said",
 		New:      func() learn.Learner { return &Learner{} },

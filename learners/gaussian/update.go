@@ -246,3 +246,17 @@ func (u *update) learnFresh(ctx context.Context) (*block, error) {
 	}
 	return blocks[0], nil
 }
+
+// mostLost is how many nats of log loss a row an update may cost for each
+// column that is predicted, compared with learning everything at once.
+const mostLost = 0.3
+
+// Promise is that the log loss of an updated model lies within mostLost of what
+// learning everything at once gives.
+func (m *Model) Promise() learn.Promise {
+	predicted := 1
+	if m.Target() == learn.NoTarget {
+		predicted = len(m.Schema().Attributes)
+	}
+	return learn.Promise{Contract: learn.Bounded, Measure: learn.LogLoss, Bound: mostLost * float64(predicted)}
+}

@@ -200,7 +200,7 @@ func init() {
 		Summary:  "trees of perceptrons that grow until the task is done, and are networks",
 		Source:   "Golea & Marchand 1990; pocket algorithm: Gallant 1986",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true},
-		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true},
+		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Grow: true},
 		Contract: learn.Exact,
 		Keeps:    "distinct rows, counted, per source (keep=nothing: only the tree)",
 		New:      func() learn.Learner { return &Learner{} },

@@ -231,6 +231,9 @@ func bounded(x float64) float64 { return min(max(x, -math.MaxFloat64), math.MaxF
 func (m *Model) mOfN(u *perceptron) (of []rule.Test, count int) {
 	least, step, _ := u.levels()
 	for _, t := range u.tables {
+		if len(t.weights) == 0 {
+			continue // a column in which no cell is known
+		}
 		lightest := slices.Min(t.weights)
 		in := make([]bool, len(t.weights))
 		for level := step; level > 0; level += step {
@@ -268,6 +271,9 @@ func (m *Model) mOfN(u *perceptron) (of []rule.Test, count int) {
 // their sums differ, and how many steps there are.
 func (u *perceptron) levels() (least, step, count float64) {
 	for _, t := range u.tables {
+		if len(t.weights) == 0 {
+			continue // a column in which no cell is known
+		}
 		lightest := slices.Min(t.weights)
 		least += lightest
 		count += slices.Max(t.weights) - lightest

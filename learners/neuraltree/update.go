@@ -36,3 +36,6 @@ func (m *Model) Sources() []learn.Source { return kept.Sources(m) }
 func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
 	return kept.Forget(ctx, m, ids...)
 }
+
+// Promise is exact as long as the neural tree keeps its rows.
+func (m *Model) Promise() learn.Promise { return kept.Promise(m) }

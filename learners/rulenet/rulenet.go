@@ -136,7 +136,7 @@ func init() {
 		Summary:  "rule networks: IF-THEN rules found by information, weighed into posterior probabilities",
 		Source:   "Higgins & Goodman 1991; J-measure: Smyth & Goodman 1992",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true},
-		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true},
+		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Excerpt: true, Hear: true, Grow: true, Remark: true},
 		Contract: learn.Exact,
 		Keeps:    "distinct rows, counted, per source (update=published: coded rows and the rule of each, contract none)",
 		New:      func() learn.Learner { return &Learner{} },

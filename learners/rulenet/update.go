@@ -44,3 +44,14 @@ func (m *Model) Sources() []learn.Source { return kept.Sources(m) }
 func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
 	return kept.Forget(ctx, m, ids...)
 }
+
+// Promise is exact as long as the network keeps its rows.
+func (m *Model) Promise() learn.Promise { return kept.Promise(m) }
+
+// Promise is that of the models: only update=exact promises anything.
+func (l *Learner) Promise() learn.Promise {
+	if l.Update == "" || l.Update == "exact" {
+		return learn.Promise{Contract: learn.Exact}
+	}
+	return learn.Promise{}
+}

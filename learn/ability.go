@@ -1,0 +1,64 @@
+package learn
+
+// Can says what a learner's models can do besides predicting, with default
+// settings. Abilities says what each means.
+type Can struct {
+	Update, Rules, Explain, Merge, Forget, Draw bool
+	Density, Ask, Impute                        bool
+	Grow, Remark, Keep, Excerpt, Hear           bool
+}
+
+// An Able is something that models may do besides predicting: its name, what
+// it is called in words ("a model can …"), whether a model does it, and where a
+// learner declares it.
+type Able struct {
+	Name, Words string
+	Has         func(Model) bool
+	Declared    func(*Can) *bool
+}
+
+// Abilities is the one list of them. What the learners are said to do, what is
+// checked of them and what a wrapped model passes on follow from it.
+var Abilities = []Able{
+	{"update", "learn more rows", has[Updater], func(c *Can) *bool { return &c.Update }},
+	{"rules", "be read as rules", has[Ruler], func(c *Can) *bool { return &c.Rules }},
+	{"explain", "explain its answers", has[Explainer], func(c *Can) *bool { return &c.Explain }},
+	{"merge", "be merged", has[Merger], func(c *Can) *bool { return &c.Merge }},
+	{"forget", "forget a source", has[Forgetter], func(c *Can) *bool { return &c.Forget }},
+	{"draw", "be drawn", has[Drawer], func(c *Can) *bool { return &c.Draw }},
+	{"density", "tell how dense rows are", has[Density], func(c *Can) *bool { return &c.Density }},
+	{"ask", "be asked for any column", has[Asker], func(c *Can) *bool { return &c.Ask }},
+	{"impute", "fill in missing cells", has[Imputer], func(c *Can) *bool { return &c.Impute }},
+	{"grow", "say why each unit is there", has[Grower], func(c *Can) *bool { return &c.Grow }},
+	{"remark", "remark on the rows that it learnt last", has[Remarker], func(c *Can) *bool { return &c.Remark }},
+	{"keep", "show the rows that it keeps", has[Keeper], func(c *Can) *bool { return &c.Keep }},
+	{"excerpt", "be cut to a budget of rules", has[Excerpter], func(c *Can) *bool { return &c.Excerpt }},
+	{"hear", "take an expert's rules in as its own", hears, func(c *Can) *bool { return &c.Hear }},
+}
+
+func has[A any](m Model) bool {
+	_, ok := Ability[A](m)
+	return ok
+}
+
+func hears(m Model) bool { return has[Teller](m) || has[Listener](m) }
+
+// Names returns the abilities that are declared, in the order of the list.
+func (c Can) Names() []string {
+	names := []string{}
+	for _, a := range Abilities {
+		if *a.Declared(&c) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// CanOf returns what a model can do.
+func CanOf(m Model) Can {
+	var c Can
+	for _, a := range Abilities {
+		*a.Declared(&c) = a.Has(m)
+	}
+	return c
+}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
+	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -78,7 +78,7 @@ func FitIntervals(ctx context.Context, t *table.Table, target int, method Method
 // ends. Columns do not depend on each other, so the order changes nothing.
 func eachColumn(ctx context.Context, columns int, work func(c int)) error {
 	var next atomic.Int64
-	var group sync.WaitGroup
+	var group crew.Group
 	for range min(runtime.GOMAXPROCS(0), columns) {
 		group.Go(func() {
 			for ctx.Err() == nil {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -127,7 +128,7 @@ func parallel(ctx context.Context, n int, work func(ctx context.Context, i int) 
 	defer stop()
 	errs := make([]error, n)
 	var next atomic.Int64
-	var group sync.WaitGroup
+	var group crew.Group
 	for range min(runtime.GOMAXPROCS(0), n) {
 		group.Go(func() {
 			for inner.Err() == nil {

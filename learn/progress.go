@@ -3,8 +3,9 @@ package learn
 import (
 	"context"
 	"runtime"
-	"sync"
 	"sync/atomic"
+
+	"github.com/accrete-ml/accrete/internal/crew"
 )
 
 type progressKey struct{}
@@ -51,7 +52,7 @@ func Each(ctx context.Context, n int, work func(i int)) error {
 		return ctx.Err()
 	}
 	var next atomic.Int64
-	var group sync.WaitGroup
+	var group crew.Group
 	for range workers {
 		group.Go(func() {
 			for ctx.Err() == nil {

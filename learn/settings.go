@@ -14,7 +14,8 @@ import (
 
 // Option describes a parameter of a learner: a struct field that carries the
 // tags set (its key), default (what its zero value means), doc, and, for a
-// choice, oneof (the words it takes, separated by |).
+// choice, oneof (the words it takes, separated by |); for a whole number that
+// may be over 100,000, most (its bound).
 type Option struct {
 	Key, Default, Doc string
 	Choices           []string
@@ -87,8 +88,8 @@ func Set(l Learner, key, value string) (err error) {
 		v.SetBool(b)
 	case reflect.Int:
 		n, err := strconv.Atoi(value)
-		if err != nil {
-			return fmt.Errorf("setting %s=%s: expected a whole number", key, value)
+		if most := mostOf(f); err != nil || n < -most || n > most {
+			return fmt.Errorf("setting %s=%s: expected a whole number of at most %d", key, value, most)
 		}
 		v.SetInt(int64(n))
 	case reflect.Float64:
@@ -106,6 +107,16 @@ func Set(l Learner, key, value string) (err error) {
 		return fmt.Errorf("setting %s: its type %v cannot be set", key, f.Type)
 	}
 	return nil
+}
+
+// mostCount bounds whole numbers that do not say their bound (the tag most).
+const mostCount = 100_000
+
+func mostOf(f reflect.StructField) int {
+	if most, err := strconv.Atoi(f.Tag.Get("most")); err == nil {
+		return most
+	}
+	return mostCount
 }
 
 // New returns the registered learner of this name with the given settings.

@@ -34,12 +34,13 @@ type Data struct {
 	Reading Reading
 	in      io.Reader // standard input
 	staged  string    // a copy of what can be read only once
+	memory  int64     // bytes that may be used
 }
 
 // Find resolves the name of data. A file of that name comes before a built-in
 // set.
 func (h *Home) Find(arg string, reading Reading) (*Data, error) {
-	d := &Data{Arg: arg, Reading: reading, in: h.In}
+	d := &Data{Arg: arg, Reading: reading, in: h.In, memory: h.Memory}
 	if arg == "-" {
 		return d, nil
 	}
@@ -132,6 +133,7 @@ func (d *Data) options() table.Options {
 		Ignore:  d.Reading.Ignore,
 		Weight:  d.Reading.Weight,
 		Text:    d.Reading.Text, Sequence: d.Reading.Sequence,
+		Memory: d.memory,
 	}
 	if d.Builtin != nil {
 		o.Nominal = append(o.Nominal[:len(o.Nominal):len(o.Nominal)], d.Builtin.Nominal...)
@@ -297,7 +299,19 @@ func (h *Home) ReadFor(ctx context.Context, d *Data, target string, density, ope
 	if col < 0 {
 		return nil, nil, 0, remedy.Misusef("%s has no column %q to predict%s", d.Arg, o.Target, spell.Hint(o.Target, names))
 	}
-	return t, report, col, nil
+	return t, report, col, h.afford(d, t, col)
+}
+
+// afford returns an error if answers for all rows would need more memory than
+// there may be: a number for each row and class.
+func (h *Home) afford(d *Data, t *table.Table, target int) error {
+	classes := len(t.Schema.Attributes[target].Values)
+	need := 8 * float64(t.Rows()) * float64(classes)
+	if h.Memory == 0 || need <= float64(h.Memory) {
+		return nil
+	}
+	return remedy.New(Remedy{Kind: remedy.AllowMemory}, "%s has %d classes of %s in %d rows: answers for all of them need %.1f GiB of memory, and %.1f GiB are allowed; join classes or leave out rows",
+		d.Arg, classes, t.Schema.Attributes[target].Name, t.Rows(), need/(1<<30), float64(h.Memory)/(1<<30))
 }
 
 // ReadAs reads a table as the columns of a model's schema. Names that the

@@ -35,6 +35,9 @@ type Home struct {
 	Now func() time.Time
 	// Seed is that of everything random.
 	Seed uint64
+	// Memory is how many bytes may be used, 0 for what inputs of their size
+	// need by themselves.
+	Memory int64
 	// Note, if not nil, hears remarks, a line each.
 	Note func(Note)
 	// Progress, if not nil, is told what begins, and returns who hears how

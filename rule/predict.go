@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/accrete-ml/accrete/internal/bits"
+	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -368,7 +369,7 @@ func (p *Predictor) Predict(t *table.Table, probs, means []float64) error {
 		return nil
 	}
 	var next atomic.Int64
-	var group sync.WaitGroup
+	var group crew.Group
 	for range workers {
 		group.Go(func() {
 			for {

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"sync"
+
+	"github.com/accrete-ml/accrete/internal/crew"
 )
 
 // Text is read in blocks of whole records. One goroutine reads and cuts,
@@ -133,7 +134,7 @@ type blocks struct {
 	work    chan *batch
 	queue   chan *batch
 	err     error // of the reader, once queue is closed
-	all     sync.WaitGroup
+	all     crew.Group
 	patient bool // stop waits for the reader
 }
 

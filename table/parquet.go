@@ -12,13 +12,14 @@ import (
 	"math/big"
 	"runtime/debug"
 	"slices"
-	"sync"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/accrete-ml/accrete/internal/crew"
 )
 
 // parquetFile reads Parquet files with flat columns. The file says what a
@@ -483,7 +484,7 @@ func (p *parquetFile) next() (*batch, error) {
 
 // each calls work for every column that is wanted, on all cores.
 func (p *parquetFile) each(work func(i int)) {
-	var group sync.WaitGroup
+	var group crew.Group
 	columns := make(chan int, len(p.fields))
 	for i := range p.fields {
 		if p.cursors[i].pages != nil {

@@ -5,7 +5,8 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
+
+	"github.com/accrete-ml/accrete/internal/crew"
 )
 
 // Summary describes a column in a few figures. Rows count once each, whatever
@@ -43,7 +44,7 @@ const topValues = 5
 // Summarise describes every column.
 func Summarise(t *Table) []Summary {
 	summaries := make([]Summary, len(t.Columns))
-	var group sync.WaitGroup
+	var group crew.Group
 	next := make(chan int)
 	for range min(runtime.GOMAXPROCS(0), len(t.Columns)) {
 		group.Go(func() {

@@ -56,7 +56,7 @@ around, HTML or SVG by the file's name. Equal models give nothing.`,
 	flags.register(c)
 	c.Flags().StringVar(&on, "on", "", "data whose answers are compared")
 	c.Flags().StringVar(&out, "out", "", "file to write, .html or .svg")
-	c.Flags().IntVar(&top, "top", 10, "lines of each kind; 0 for none")
+	countVar(c.Flags(), &top, "top", 10, 0, mostCount, "lines of each kind; 0 for none")
 	return c
 }
 

@@ -52,7 +52,7 @@ hidden units say to the rows of DATA.`,
 	c.Flags().StringVar(&what.On, "on", "", "data to draw with --columns (default: what the model learnt)")
 	c.Flags().StringVar(&what.Curve, "curve", "", "likelihood of unseen rows against the number of units, or of normal conclusions, or of inputs")
 	c.Flags().Lookup("curve").NoOptDefVal = "units"
-	c.Flags().IntVar(&weights, "weights", -1, "weights of a network: as tables, or as pictures of N inputs a row")
+	countVar(c.Flags(), &weights, "weights", -1, -1, mostCount, "weights of a network: as tables, or as pictures of N inputs a row")
 	c.Flags().Lookup("weights").NoOptDefVal = "0"
 	c.Flags().Lookup("weights").DefValue = ""
 	c.Flags().StringVar(&what.Hidden, "hidden", "", "data whose rows to draw the values of hidden units for")

@@ -17,7 +17,7 @@ func (a *app) home() (*life.Home, error) {
 		return nil, err
 	}
 	return &life.Home{
-		Store: s, In: a.in, Now: time.Now, Seed: a.seed, Progress: a.progress, Note: a.note,
+		Store: s, In: a.in, Now: time.Now, Seed: a.seed, Memory: a.budget(), Progress: a.progress, Note: a.note,
 	}, nil
 }
 
@@ -69,6 +69,8 @@ func inFlags(r life.Remedy) string {
 		return fmt.Sprintf("to erase it there: accrete forget %s %s --erase", r.What, remedy.List(r.Names, 1))
 	case remedy.NameData:
 		return "or name data with --on"
+	case remedy.AllowMemory:
+		return "allow more with --memory SIZE"
 	case remedy.SeeLearners:
 		return "see accrete learners"
 	}
@@ -82,7 +84,7 @@ func (a *app) notes(notes []string) {
 			r := life.Remedy{Kind: kind}
 			n = strings.Replace(n, r.String(), inFlags(r), 1)
 		}
-		fmt.Fprintln(a.errs, "note: "+n)
+		fmt.Fprintln(a.errs, "note: "+shown(n, longestError))
 	}
 }
 

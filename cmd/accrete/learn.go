@@ -47,9 +47,9 @@ under a name that exists adds a version.`,
 	c.Flags().StringVar(&o.Target, "target", "", targetUsage)
 	c.Flags().StringVar(&o.Name, "name", "", "name of the model (default: the data's)")
 	c.Flags().StringVar(&rules.File, "rules", "", "what an expert knows: a file of rules")
-	c.Flags().Float64Var(&rules.Worth, "worth", 0, worthUsage)
+	weightVar(c.Flags(), &rules.Worth, "worth", 0, worthUsage)
 	c.Flags().BoolVar(&o.Keep, "keep", false, keepUsage)
-	c.Flags().IntVar(&o.Folds, "folds", -1, "folds of the accuracy estimate; 0 for none (default: 5, a held-out third for large tables)")
+	countVar(c.Flags(), &o.Folds, "folds", -1, 0, mostCount, "folds of the accuracy estimate; 0 for none (default: 5, a held-out third for large tables)")
 	return c
 }
 

@@ -58,13 +58,13 @@ func usagef(format string, args ...any) error {
 
 // execute runs one command line and returns its exit status.
 func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	a := &app{in: in, out: out, errs: errs}
+	a := &app{in: in, raw: out, out: &page{w: out}, errs: &page{w: errs}}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
-	err := root.ExecuteContext(ctx)
+	err := guarded(func() error { return root.ExecuteContext(ctx) })
 	switch {
 	case err == nil:
 		return 0
@@ -85,18 +85,21 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 // oneLine returns the error's text on one line, with its remedy in flags and
 // commands.
 func oneLine(err error) string {
-	return strings.Join(strings.FieldsFunc(remedy.Text(err, inFlags), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	text := strings.Join(strings.FieldsFunc(remedy.Text(err, inFlags), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	return shown(text, longestError)
 }
 
 // app is what every command has: the streams and the flags common to all.
 type app struct {
 	in        io.Reader
-	out, errs io.Writer
+	raw       io.Writer // standard output for programs
+	out, errs io.Writer // for people
 
-	json  bool
-	seed  uint64
-	store string
-	wait  time.Duration
+	json   bool
+	seed   uint64
+	store  string
+	wait   time.Duration
+	memory int64 // bytes; 0 for a share of what there is
 }
 
 func (a *app) root() *cobra.Command {
@@ -118,6 +121,7 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 	flags.BoolVar(&a.json, "json", false, "answer in JSON, for programs")
 	flags.Uint64Var(&a.seed, "seed", 1, "seed of everything random")
 	flags.DurationVar(&a.wait, "wait", 30*time.Second, "how long to wait for others who change the same model")
+	flags.Var(sizeFlag{&a.memory}, "memory", "how much memory may be used, as in 2GiB (default: three quarters of the machine's)")
 	flags.StringVar(&a.store, "store", ".accrete", "folder in which models are kept")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%v; see %s --help", err, c.CommandPath())

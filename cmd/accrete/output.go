@@ -19,7 +19,7 @@ import (
 
 // printJSON writes one JSON document, on one line.
 func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.out)
+	e := json.NewEncoder(a.raw)
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
@@ -53,7 +53,11 @@ func printTable(w io.Writer, header []string, rows [][]string) {
 func tableRow(cells []string) table.Row {
 	row := make(table.Row, len(cells))
 	for i, c := range cells {
-		row[i] = c
+		most := longestCell
+		if i == len(cells)-1 {
+			most = longestLast
+		}
+		row[i] = shown(c, most)
 	}
 	return row
 }
@@ -99,7 +103,7 @@ func plural(n int, what string) string {
 // when write has succeeded. A file that is read is never replaced.
 func (a *app) output(path string, write func(w io.Writer) error, reads ...string) error {
 	if path == "" || path == "-" {
-		return write(a.out)
+		return write(a.raw)
 	}
 	if to, err := os.Stat(path); err == nil {
 		for _, read := range reads {
@@ -114,7 +118,7 @@ func (a *app) output(path string, write func(w io.Writer) error, reads ...string
 // progress returns a function that draws how far the work is, and one that
 // clears it. The bar appears after a second, and only on a terminal.
 func (a *app) progress(what string) (report func(fraction float64), done func()) {
-	f, ok := a.errs.(*os.File)
+	f, ok := a.errs.(*page).w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return func(float64) {}, func() {}
 	}

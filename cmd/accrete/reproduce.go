@@ -54,7 +54,7 @@ is said.`,
 			return a.printOutcomes(outcomes, missing)
 		},
 	}
-	c.Flags().IntVar(&seeds, "seeds", 0, "seeds of each experiment (default: its own)")
+	countVar(c.Flags(), &seeds, "seeds", 0, 0, 100_000, "seeds of each experiment (default: its own)")
 	c.Flags().StringVar(&folder, "data", reproduce.Folder, "folder with the larger data sets of the source code")
 	return c
 }

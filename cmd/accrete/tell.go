@@ -66,7 +66,7 @@ of the mixture, next to those of the rows.`,
 			return nil
 		},
 	}
-	c.Flags().Float64Var(&rules.Worth, "worth", 0, worthUsage)
+	weightVar(c.Flags(), &rules.Worth, "worth", 0, worthUsage)
 	flags.register(c)
 	return c
 }

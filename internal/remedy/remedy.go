@@ -36,6 +36,7 @@ const (
 	NameColumns    Kind = "name-columns"    // name two columns
 	NameData       Kind = "name-data"       // name data to read rows from
 	SeeLearners    Kind = "see-learners"    // look up what learners there are
+	AllowMemory    Kind = "allow-memory"    // allow more memory
 )
 
 // Remedy is one thing to do.
@@ -68,6 +69,7 @@ var words = map[Kind]string{
 	NameColumns:    "name two columns",
 	NameData:       "name data to read them from",
 	SeeLearners:    "see which learners there are",
+	AllowMemory:    "allow more memory",
 }
 
 // String says the remedy in plain words, "" for none.

@@ -74,10 +74,10 @@ type Learner struct {
 	Anchors *int              `set:"anchors" default:"20, published and li 0" doc:"rows of each class that are kept besides the hard ones"`
 	Vote    string            `set:"vote" default:"normalised, published and li plain" oneof:"normalised|plain" doc:"normalised divides a class's votes by the weight of the members that have seen it"`
 	Draw    string            `set:"draw" default:"balanced, published and li plain" oneof:"balanced|plain" doc:"balanced draws as many rows of each class"`
-	Sample  int               `set:"sample" default:"5000, and at least an eighth of the rows" doc:"rows drawn for a member at most"`
+	Sample  int               `set:"sample" most:"1000000000" default:"5000, and at least an eighth of the rows" doc:"rows drawn for a member at most"`
 	Keep    string            `set:"keep" default:"members, published none, li hypothesis" oneof:"members|hypothesis|none" doc:"rows kept for later sessions: those that a member got wrong, or all members together, or none"`
 	Share   float64           `set:"share" default:"0.35, li 1" doc:"part of a session's rows that is kept at most, until there are 10 rows of each class"`
-	Most    int               `set:"most" default:"2000, li no bound" doc:"rows of a session that are kept at most, if that leaves 10 of each class"`
+	Most    int               `set:"most" most:"1000000000" default:"2000, li no bound" doc:"rows of a session that are kept at most, if that leaves 10 of each class"`
 	Abreast int               `set:"abreast" default:"2, published and li 1" doc:"members drawn from the same distribution and trained side by side"`
 	Limit   int               `set:"limit" default:"200, published and li no bound" doc:"members of all sessions at most; those that do worst on the kept rows retire"`
 	Every   *bool             `set:"every" default:"false, published and li true" doc:"learn every session, also one whose rows are all known already"`

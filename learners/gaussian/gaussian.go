@@ -111,7 +111,7 @@ type Learner struct {
 	// there are many, and the better half goes on until one is left.
 	Starts int `set:"starts" default:"6" doc:"number of starts, compared on a sample of many rows, of which the best goes on"`
 	// Iterations of EM at most.
-	Iterations int `set:"iterations" default:"300" doc:"iterations of EM at most; few of them stop early"`
+	Iterations int `set:"iterations" most:"1000000000" default:"300" doc:"iterations of EM at most; few of them stop early"`
 	// Tolerance is the rise of the log likelihood, in nats a row, below
 	// which EM ends. Nil is 1e-4: over 27 sets and four seeds, a tenth did not
 	// make unseen rows more likely.

@@ -70,8 +70,8 @@ type Learner struct {
 	Schedule   string   `set:"schedule" default:"constant" oneof:"constant|falling|cosine" doc:"the rate from epoch to epoch: the same, divided by the epoch's number, or down to 0 along a cosine"`
 	Momentum   *float64 `set:"momentum" default:"0.9" doc:"part of the last step in the next one, for optimiser=momentum"`
 	Decay      *float64 `set:"decay" default:"0.1, 0.001 for lbfgs and cg" doc:"weights shrink by this times the rate at each step; for lbfgs and cg, a penalty of half this times their squares"`
-	Batch      int      `set:"batch" default:"32" doc:"rows a step"`
-	Epochs     int      `set:"epochs" default:"200, and at least 6000 steps" doc:"times that the rows are gone through at most"`
+	Batch      int      `set:"batch" most:"1000000000" default:"32" doc:"rows a step"`
+	Epochs     int      `set:"epochs" most:"1000000000" default:"200, and at least 6000 steps" doc:"times that the rows are gone through at most"`
 	Patience   int      `set:"patience" default:"10, and at least 300 steps" doc:"epochs without improvement on the held-out rows before training stops"`
 	Validation *float64 `set:"validation" default:"0.15" doc:"share of rows held out to stop by and to calibrate with; 0 trains on all rows for all epochs"`
 	Folds      int      `set:"folds" default:"none" doc:"folds held out in turn to find how many epochs are best on average; the network is then trained on all rows for as many"`

@@ -49,7 +49,7 @@ const Name = "neuraltree"
 // Learner grows trees of perceptrons. Its zero value is ready to use.
 type Learner struct {
 	Criterion     string   `set:"criterion" default:"error" oneof:"error|entropy|cluster" doc:"what a unit makes small: the share of wrong rows of both classes, the entropy of its sides, or what lies outside the largest region of one class"`
-	Presentations int      `set:"presentations" default:"20 for each row of a unit, 1000 to 10000" doc:"rows that the pocket algorithm is shown in one run"`
+	Presentations int      `set:"presentations" most:"1000000000" default:"20 for each row of a unit, 1000 to 10000" doc:"rows that the pocket algorithm is shown in one run"`
 	Restarts      int      `set:"restarts" default:"10 for a complete truth table, 1 for over 3000 distinct rows, else 2" doc:"runs of the pocket algorithm for each unit, of which the best counts"`
 	Prune         string   `set:"prune" default:"folds" oneof:"folds|none" doc:"cut back what held-out folds do not confirm"`
 	Folds         int      `set:"folds" default:"5, or 1 for over 3000 distinct rows" doc:"parts of the rows that are held out in turn for pruning; 1 holds out a third once"`

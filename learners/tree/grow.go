@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/accrete-ml/accrete/encode"
+	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/internal/radix"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
@@ -282,7 +283,7 @@ func (g *grower) split(p *part) {
 	if len(children) == 0 {
 		return
 	}
-	var group sync.WaitGroup
+	var group crew.Group
 	for _, child := range children[1:] {
 		if len(child.rows) < parallelCells {
 			select {

@@ -1,0 +1,56 @@
+// Package crew runs work on several goroutines. A panic in one of them ends in
+// the goroutine that waits, where it can be caught, and not in the program's
+// death; the others finish what they do.
+package crew
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+// Group is a sync.WaitGroup whose Wait panics if one of its goroutines did.
+type Group struct {
+	wait  sync.WaitGroup
+	mu    sync.Mutex
+	fault *Fault
+}
+
+// Fault is what a goroutine panicked with.
+type Fault struct {
+	Value any
+	Stack []byte // of that goroutine
+}
+
+// Error makes a fault readable where panics are printed.
+func (f *Fault) Error() string { return fmt.Sprint(f.Value) }
+
+// Go runs a function in a goroutine of its own.
+func (g *Group) Go(work func()) {
+	g.wait.Go(func() {
+		defer func() {
+			if value := recover(); value != nil {
+				g.mu.Lock()
+				defer g.mu.Unlock()
+				if fault, known := value.(*Fault); known && g.fault == nil {
+					g.fault = fault
+				} else if g.fault == nil {
+					g.fault = &Fault{value, debug.Stack()}
+				}
+			}
+		}()
+		work()
+	})
+}
+
+// Wait waits for all of them.
+func (g *Group) Wait() {
+	g.wait.Wait()
+	g.mu.Lock()
+	fault := g.fault
+	g.fault = nil
+	g.mu.Unlock()
+	if fault != nil {
+		panic(fault)
+	}
+}

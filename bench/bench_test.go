@@ -569,6 +569,7 @@ func TestPage(t *testing.T) {
 		"| `tree` | 1.10 |",
 		"| Weka J48 | 1.0 | 90.7 % | 0.500 | 0.100 | 6 | 14 | 8 |",
 		"| Weka J48, Weka PART | a, b | why |",
+		"**Our defaults have seen these sets.**",
 		"| set0 | 100 × 3, 2 | **80.0** | 90.0 Weka J48 |",
 		"![Learning with tree: their time over ours](benchmark/fit-tree.svg)",
 	} {

@@ -15,7 +15,7 @@ func (a *app) drawCommand() *cobra.Command {
 		sources sourceFlags
 	)
 	c := &cobra.Command{
-		Use:   "draw MODEL [--columns X,Y [--on DATA] | --curve[=units|normal|inputs] | --weights[=N] | --hidden DATA | --network] [--out FILE]",
+		Use:   "draw MODEL [--columns X,Y [--on DATA] | --curve[=units|normal|inputs|nodes] | --weights[=N] | --hidden DATA | --network] [--out FILE]",
 		Short: "Draw a model as an SVG picture",
 		Long: `Draw writes the picture of a model: its tree, or its network.
 
@@ -25,7 +25,9 @@ learnt from, where they can still be had. --curve learns those rows again, with
 many units and one less at a time, and draws the likelihood of unseen rows
 against the number of units; --curve=normal sets one conclusion after the other
 to NORMAL instead, --curve=inputs removes one input after the other. Of a network
-that grew by rules (rulenet) it draws how rows held out judged each round of growth.
+that grew by rules (rulenet) it draws how rows held out judged each round of growth,
+of a tree (--curve=nodes) accuracy on rows learnt from and on unseen ones as it
+grows, and as pruning takes tests back.
 
 Of a network (mlp), --weights draws what its units look for: --weights=N as
 pictures of N inputs a row, for inputs that are pixels. --hidden draws what its
@@ -50,7 +52,7 @@ hidden units say to the rows of DATA.`,
 	c.Flags().StringVar(&out, "out", "", outUsage)
 	c.Flags().StringVar(&what.Columns, "columns", "", "two numeric columns to draw the units over, as X,Y")
 	c.Flags().StringVar(&what.On, "on", "", "data to draw with --columns (default: what the model learnt)")
-	c.Flags().StringVar(&what.Curve, "curve", "", "likelihood of unseen rows against the number of units, or of normal conclusions, or of inputs")
+	c.Flags().StringVar(&what.Curve, "curve", "", "likelihood of unseen rows against the number of units, or of normal conclusions, or of inputs; accuracy against the nodes of a tree")
 	c.Flags().Lookup("curve").NoOptDefVal = "units"
 	countVar(c.Flags(), &weights, "weights", -1, -1, mostCount, "weights of a network: as tables, or as pictures of N inputs a row")
 	c.Flags().Lookup("weights").NoOptDefVal = "0"

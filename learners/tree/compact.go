@@ -267,6 +267,10 @@ func (c *compact) walk(i int, columns []table.Column, row int) int {
 
 // classify fills p with a row's class probabilities.
 func (c *compact) classify(columns []table.Column, row int, p []float64) {
+	if c.few != nil {
+		c.classifyFew(columns, row, p)
+		return
+	}
 	i := c.walk(0, columns, row)
 	if c.nodes[i].col == leaf {
 		c.probabilities(i, p)
@@ -295,6 +299,7 @@ func (c *compact) probabilities(i int, p []float64) {
 	if c.few != nil {
 		clear(p)
 		c.mix(i, 1, p)
+		c.mean(i, p)
 		return
 	}
 	copy(p, c.answer[i*c.classes:(i+1)*c.classes])
@@ -303,7 +308,7 @@ func (c *compact) probabilities(i int, p []float64) {
 // mix adds a node's probabilities, w times.
 func (c *compact) mix(i int, w float64, p []float64) {
 	if c.few != nil {
-		c.few.mix(i, w, c.answer, p)
+		c.few.mix(i, w, c.stat, p)
 		return
 	}
 	for k, q := range c.answer[i*c.classes : (i+1)*c.classes] {

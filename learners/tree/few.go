@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/accrete-ml/accrete/table"
 )
 
 // few says which classes the nodes of a tree know, where there are many: those
@@ -14,6 +16,7 @@ type few struct {
 	classes []int32 // ascending within a node
 	parent  []int32
 	worth   []float64 // of each node: m/(n+m), the parent's part of its estimates
+	each    []float64 // of each node: 1/(n+m), that of a row
 	prior   []float64 // before any row, of each class
 }
 
@@ -32,7 +35,7 @@ func (f *few) grow(classes []int32) *few {
 // class that the node does not know probable makes the parent's more so.
 func (c *compact) estimateFew(m float64, labels []string) {
 	f := c.few
-	f.parent, f.worth = make([]int32, len(c.nodes)), make([]float64, len(c.nodes))
+	f.parent, f.worth, f.each = make([]int32, len(c.nodes)), make([]float64, len(c.nodes)), make([]float64, len(c.nodes))
 	f.parent[0] = -1
 	for i := range c.nodes {
 		for k, kids := c.kids(i).from, c.kids(i); k < kids.to; k++ {
@@ -60,7 +63,7 @@ func (c *compact) smoothFew(i int, m float64, labels []string) {
 	n := sum(stat)
 	f.worth[i] = 1
 	if n+m > 0 {
-		f.worth[i] = m / (n + m)
+		f.worth[i], f.each[i] = m/(n+m), 1/(n+m)
 	}
 	best := c.nodes[i].label
 	if f.parent[i] >= 0 {
@@ -101,23 +104,75 @@ func (c *compact) of(i int, class int32) float64 {
 	return p * f.prior[class]
 }
 
-// mix adds a node's probabilities, w times: of the classes that it knows, then
-// of those that its parent knows, and so on.
-func (f *few) mix(i int, w float64, answer, p []float64) {
-	below := i // the node that said something of a class is below or here
+// mix adds a node's probabilities, w times: what its own rows say, what its
+// parent's say, and so on.
+func (f *few) mix(i int, w float64, stat, p []float64) {
 	for at := i; at >= 0; at = int(f.parent[at]) {
-		for k, class := range f.classes[f.from[at]:f.from[at+1]] {
-			if at == i || !f.knows(below, class) {
-				p[class] += w * answer[int(f.from[at])+k]
-			}
-		}
-		below = at
-		w *= f.worth[at]
+		w = f.say(at, w, stat, p)
 	}
 	for class, prior := range f.prior {
-		if !f.knows(0, int32(class)) {
-			p[class] += w * prior
+		p[class] += w * prior
+	}
+}
+
+// say adds the part of a node's probabilities that its own rows give, w times,
+// and returns what is left for its parent to say.
+func (f *few) say(i int, w float64, stat, p []float64) float64 {
+	if part := w * f.each[i]; part > 0 {
+		for k, class := range f.classes[f.from[i]:f.from[i+1]] {
+			p[class] += part * stat[int(f.from[i])+k]
 		}
+	}
+	return w * f.worth[i]
+}
+
+// classifyFew is classify for few: from the leaves that a row reaches up, what
+// the rows of each node say is added once.
+func (c *compact) classifyFew(columns []table.Column, row int, p []float64) {
+	clear(p)
+	left, at := c.climb(0, 1, columns, row, p)
+	for class, prior := range c.few.prior {
+		p[class] += left * prior
+	}
+	if at >= 0 {
+		c.mean(at, p)
+	}
+}
+
+// climb adds what the nodes from i down say of a row, w times, and returns what
+// is left for those above, and the leaf that all of the row is in; none if
+// there are several.
+func (c *compact) climb(i int, w float64, columns []table.Column, row int, p []float64) (left float64, at int) {
+	st := &c.nodes[i]
+	if st.col == leaf {
+		return c.few.say(i, w, c.stat, p), i
+	}
+	if next := c.next(st, columns, row); next != 0 {
+		left, at = c.climb(next, w, columns, row, p)
+		return c.few.say(i, left, c.stat, p), at
+	}
+	sum := 0.0
+	for k, kids := c.kids(i).from, c.kids(i); k < kids.to; k++ {
+		if c.share[k] > 0 {
+			left, _ = c.climb(k, w*c.share[k], columns, row, p)
+			sum += left
+		}
+	}
+	return c.few.say(i, sum, c.stat, p), -1
+}
+
+// mean makes the class that a node means the most probable one, where rounding
+// left it behind another.
+func (c *compact) mean(i int, p []float64) {
+	label := c.nodes[i].label
+	best := label
+	for k := range p {
+		if p[k] >= p[best] {
+			best = int32(k)
+		}
+	}
+	if best != label {
+		p[label] = math.Nextafter(p[best], 1)
 	}
 }
 

@@ -18,6 +18,7 @@ type Model struct {
 	schema   *table.Schema
 	target   int
 	tree     *compact // nil: it is a list
+	grown    int      // tests before pruning; 0: not known
 	list     *list
 }
 
@@ -56,11 +57,20 @@ func (m *Model) grow(ctx context.Context, v *kept.View) error {
 	if err != nil {
 		return err
 	}
-	root, err := g.grow(growing, weights)
+	var root *node
+	switch {
+	case s.Search == "bfs":
+		root, err = g.simplest(ctx, v)
+	case prune == "cv":
+		root, m.grown, err = g.crossValidate(ctx, v, m.seed)
+	default:
+		root, err = g.grow(growing, weights)
+	}
 	if err != nil {
 		return err
 	}
 	x := g.examples
+	m.grown = max(m.grown, root.tests())
 	errors := learningErrors(x.classes)
 	switch prune {
 	case "pessimistic":
@@ -78,6 +88,7 @@ func (m *Model) grow(ctx context.Context, v *kept.View) error {
 			if root, err = g.grow(stage(ctx, 0.4, 1), v.Weights); err != nil {
 				return err
 			}
+			m.grown = root.tests()
 			costComplexity(root, alpha*root.n, errors)
 		}
 	case "rules":

@@ -3,9 +3,11 @@ package tree
 import (
 	"cmp"
 	"container/heap"
+	"context"
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -84,11 +86,11 @@ func shortest(nd *node, classes int) float64 {
 	return below
 }
 
-// held is a node together with what held-out rows say of it.
-type held struct {
+// heldNode is a node together with what held-out rows say of it.
+type heldNode struct {
 	*node
-	parent   *held
-	children []*held
+	parent   *heldNode
+	children []*heldNode
 	order    int // in which nodes are met from the root
 	size     int // nodes below and including this one
 	place    int // in the queue; gone if it is no test any more
@@ -102,15 +104,15 @@ type held struct {
 const gone = -1
 
 // gain returns how much better held-out rows are answered without the test.
-func (h *held) gain() float64 { return h.asTree - h.asLeaf }
+func (h *heldNode) gain() float64 { return h.asTree - h.asLeaf }
 
 // review sends held-out rows down a tree.
-func review(root *node, x *examples, weights []float64, s *settings) *held {
+func review(root *node, x *examples, weights []float64, s *settings) *heldNode {
 	errors := learningErrors(x.classes)
 	order := 0
-	var build func(nd *node, parent *held) *held
-	build = func(nd *node, parent *held) *held {
-		h := &held{node: nd, parent: parent, order: order, place: gone, size: 1}
+	var build func(nd *node, parent *heldNode) *heldNode
+	build = func(nd *node, parent *heldNode) *heldNode {
+		h := &heldNode{node: nd, parent: parent, order: order, place: gone, size: 1}
 		order++
 		for _, kid := range nd.kids {
 			child := build(kid, h)
@@ -120,14 +122,14 @@ func review(root *node, x *examples, weights []float64, s *settings) *held {
 		return h
 	}
 	top := build(root, nil)
-	var send func(h *held, row example, w float64)
-	send = func(h *held, row example, w float64) {
+	var send func(h *heldNode, row example, w float64)
+	send = func(h *heldNode, row example, w float64) {
 		h.asLeaf += w * x.error(h.node, row.number)
 		follow(h.node, row, s, func(b int, share float64) { send(h.children[b], row, w*share) })
 	}
 	x.visit(weights, func(row example, w float64) { send(top, row, w) })
-	var add func(h *held)
-	add = func(h *held) {
+	var add func(h *heldNode)
+	add = func(h *heldNode) {
 		if h.isLeaf() {
 			h.asTree, h.fit, h.leaves = h.asLeaf, errors(h.node), 1
 			return
@@ -240,8 +242,8 @@ func follow(nd *node, row example, s *settings, visit func(b int, share float64)
 
 // queue holds the tests of a tree, the one to lose first on top.
 type queue struct {
-	tests []*held
-	order func(a, b *held) int
+	tests []*heldNode
+	order func(a, b *heldNode) int
 }
 
 func (q *queue) Len() int           { return len(q.tests) }
@@ -251,7 +253,7 @@ func (q *queue) Swap(i, j int) {
 	q.tests[i].place, q.tests[j].place = i, j
 }
 func (q *queue) Push(x any) {
-	h := x.(*held)
+	h := x.(*heldNode)
 	h.place = len(q.tests)
 	q.tests = append(q.tests, h)
 }
@@ -266,12 +268,12 @@ func (q *queue) Pop() any {
 // enqueue returns the tests below a node. Of those that the given order does
 // not tell apart the one with most nodes below it comes first, then the first
 // from the root.
-func enqueue(top *held, order func(a, b *held) int) *queue {
-	q := &queue{order: func(a, b *held) int {
+func enqueue(top *heldNode, order func(a, b *heldNode) int) *queue {
+	q := &queue{order: func(a, b *heldNode) int {
 		return cmp.Or(order(a, b), -cmp.Compare(a.size, b.size), cmp.Compare(a.order, b.order))
 	}}
-	var gather func(h *held)
-	gather = func(h *held) {
+	var gather func(h *heldNode)
+	gather = func(h *heldNode) {
 		if !h.isLeaf() {
 			heap.Push(q, h)
 			for _, child := range h.children {
@@ -285,9 +287,9 @@ func enqueue(top *held, order func(a, b *held) int) *queue {
 
 // lose turns a test into a leaf. That changes the standing of the tests above
 // it only.
-func (q *queue) lose(h *held, errors func(*node) float64) {
-	var leave func(h *held)
-	leave = func(h *held) {
+func (q *queue) lose(h *heldNode, errors func(*node) float64) {
+	var leave func(h *heldNode)
+	leave = func(h *heldNode) {
 		if h.place != gone {
 			heap.Remove(q, h.place)
 		}
@@ -312,11 +314,15 @@ func (q *queue) lose(h *held, errors func(*node) float64) {
 
 // reducedError prunes a tree by held-out rows: while there is a test without
 // which they are answered no worse, the one without which they are answered
-// best becomes a leaf (Quinlan 1987).
-func reducedError(top *held, errors func(*node) float64) {
-	q := enqueue(top, func(a, b *held) int { return -cmp.Compare(a.gain(), b.gain()) })
+// best becomes a leaf (Quinlan 1987). It calls each step of it, if there is
+// something to call.
+func reducedError(top *heldNode, errors func(*node) float64, lost ...func()) {
+	q := enqueue(top, func(a, b *heldNode) int { return -cmp.Compare(a.gain(), b.gain()) })
 	for len(q.tests) > 0 && q.tests[0].gain() >= -1e-9 {
 		q.lose(q.tests[0], errors)
+		for _, tell := range lost {
+			tell()
+		}
 	}
 }
 
@@ -405,16 +411,17 @@ func learningErrors(classes int) func(*node) float64 {
 	}
 }
 
-// bestAlpha finds the alpha, per weight of rows learnt from, under which a
-// tree grown without the held-out rows answers them best. It loses the test
-// whose leaves are worth least, again and again: the smallest increase of error
-// for each leaf saved (Breiman et al. 1984, §3.3). Between two alphas at which
-// a test is lost it takes the geometric mean, as they do.
-func bestAlpha(top *held, n float64, errors func(*node) float64) float64 {
-	alpha := func(h *held) float64 { return max(errors(h.node)-h.fit, 0) / float64(h.leaves-1) }
-	q := enqueue(top, func(a, b *held) int { return cmp.Compare(alpha(a), alpha(b)) })
-	type stage struct{ alpha, errors float64 }
-	stages := []stage{{0, top.asTree}}
+// alphaStage is a tree from an alpha on, per weight of rows learnt from, and
+// its error on held-out rows.
+type alphaStage struct{ alpha, errors float64 }
+
+// stages prunes a tree to its root. It loses the test whose leaves are worth
+// least, again and again: the smallest increase of error for each leaf saved
+// (Breiman et al. 1984, §3.3).
+func stages(top *heldNode, n float64, errors func(*node) float64) []alphaStage {
+	alpha := func(h *heldNode) float64 { return max(errors(h.node)-h.fit, 0) / float64(h.leaves-1) }
+	q := enqueue(top, func(a, b *heldNode) int { return cmp.Compare(alpha(a), alpha(b)) })
+	stages := []alphaStage{{0, top.asTree}}
 	for len(q.tests) > 0 {
 		now := &stages[len(stages)-1]
 		a := alpha(q.tests[0])
@@ -422,17 +429,146 @@ func bestAlpha(top *held, n float64, errors func(*node) float64) float64 {
 		if a <= now.alpha*(1+1e-9) {
 			now.errors = top.asTree
 		} else {
-			stages = append(stages, stage{a, top.asTree})
+			stages = append(stages, alphaStage{a, top.asTree})
 		}
 	}
+	for i := range stages {
+		stages[i].alpha /= n
+	}
+	return stages
+}
+
+// between returns the alpha that stands for a stage: the geometric mean of
+// those at which it begins and ends.
+func between(stages []alphaStage, i int) float64 {
+	if i == len(stages)-1 {
+		return stages[i].alpha
+	}
+	return math.Sqrt(stages[i].alpha * stages[i+1].alpha)
+}
+
+// bestAlpha finds the alpha under which a tree grown without the held-out rows
+// answers them best.
+func bestAlpha(top *heldNode, n float64, errors func(*node) float64) float64 {
+	stages := stages(top, n, errors)
 	best := 0
 	for i, st := range stages {
 		if st.errors <= stages[best].errors+1e-9 {
 			best = i
 		}
 	}
-	if best == len(stages)-1 {
-		return stages[best].alpha / n
+	return between(stages, best)
+}
+
+// crossValidate grows the tree of all rows and prunes it by cost-complexity
+// (Breiman et al. 1984, §3.4): for each alpha at which it loses a test, trees
+// grown without one fold each answer for that fold, and the smallest tree wins
+// that errs no more than so many standard errors above the least.
+func (g *grower) crossValidate(ctx context.Context, v *kept.View, seed uint64) (root *node, grown int, err error) {
+	held, err := foldsOf(ctx, v, seed, g.Folds)
+	if err != nil {
+		return nil, 0, err
 	}
-	return math.Sqrt(stages[best].alpha*stages[best+1].alpha) / n
+	errors := learningErrors(g.classes)
+	// Alphas and errors count in rows or, for numbers, in what the root gets
+	// wrong, as each fold has a scale of its own.
+	unit := func(root *node) float64 {
+		if g.classes > 0 {
+			return root.n
+		}
+		return max(errors(root), math.SmallestNonzeroFloat64)
+	}
+	folds, sizes := [][]alphaStage{}, []float64{}
+	for n := range held {
+		learnt := lessHeld(v, held[n])
+		if sum(held[n]) == 0 || sum(learnt) == 0 {
+			continue
+		}
+		part := float64(n) / float64(len(held)+1)
+		root, err := g.grow(stage(ctx, part, part+1/float64(len(held)+1)), learnt)
+		if err != nil {
+			return nil, 0, err
+		}
+		whole := unit(root)
+		of := stages(review(root, g.examples, held[n], &g.settings), whole, errors)
+		if g.classes == 0 {
+			for i := range of {
+				of[i].errors *= root.n / whole
+			}
+		}
+		folds, sizes = append(folds, of), append(sizes, sum(held[n]))
+	}
+	if root, err = g.grow(stage(ctx, float64(len(held))/float64(len(held)+1), 1), v.Weights); err != nil {
+		return nil, 0, err
+	}
+	grown = root.tests()
+	if len(folds) < 2 {
+		return root, grown, nil
+	}
+	own := stages(review(root.clone(), g.examples, make([]float64, v.Rows()), &g.settings), unit(root), errors)
+	alpha := chooseAlpha(own, folds, sizes, g.SE, g.classes > 0)
+	costComplexity(root, alpha*unit(root), errors)
+	return root, grown, nil
+}
+
+// chooseAlpha returns the largest alpha, of a tree's own, whose error over all
+// folds is within so many standard errors of the least.
+func chooseAlpha(own []alphaStage, folds [][]alphaStage, sizes []float64, se float64, classes bool) float64 {
+	rows := sum(sizes)
+	total, spread := make([]float64, len(own)), make([]float64, len(own))
+	best := 0
+	for i := range own {
+		alpha := between(own, i)
+		var rates []float64
+		for n, of := range folds {
+			at := of[0]
+			for _, st := range of {
+				if st.alpha <= alpha {
+					at = st
+				}
+			}
+			total[i] += at.errors
+			rates = append(rates, at.errors/sizes[n])
+		}
+		mean, squares := total[i]/rows, 0.0
+		for _, r := range rates {
+			squares += (r - mean) * (r - mean)
+		}
+		spread[i] = rows * math.Sqrt(squares/float64(len(rates)-1)/float64(len(rates)))
+		if classes {
+			spread[i] = math.Sqrt(total[i] * max(1-mean, 0))
+		}
+		if total[i] <= total[best]+1e-9 {
+			best = i
+		}
+	}
+	limit := total[best] + se*spread[best]
+	for i := len(own) - 1; i > best; i-- {
+		if total[i] <= limit+1e-9 {
+			return between(own, i)
+		}
+	}
+	return between(own, best)
+}
+
+// clone returns a copy whose tests can be lost.
+func (nd *node) clone() *node {
+	c := *nd
+	c.kids = make([]*node, len(nd.kids))
+	for i, kid := range nd.kids {
+		c.kids[i] = kid.clone()
+	}
+	return &c
+}
+
+// tests counts the tests of a tree.
+func (nd *node) tests() int {
+	if nd.isLeaf() {
+		return 0
+	}
+	n := 1
+	for _, kid := range nd.kids {
+		n += kid.tests()
+	}
+	return n
 }

@@ -123,8 +123,8 @@ func TestReducedErrorPruning(t *testing.T) {
 		t.Errorf("%v errors of ID3's tree", top.asTree)
 	}
 	without := map[string]float64{}
-	var visit func(h *held)
-	visit = func(h *held) {
+	var visit func(h *heldNode)
+	visit = func(h *heldNode) {
 		if !h.isLeaf() {
 			without[tbl.Schema.Attributes[h.col].Name] = 36 - (top.asTree - h.gain())
 		}
@@ -170,9 +170,9 @@ func TestReducedErrorPruningByHand(t *testing.T) {
 	plain, x, heldOut := grown()
 	for {
 		top := review(plain, x, heldOut, &s)
-		var best *held
-		var visit func(h *held)
-		visit = func(h *held) {
+		var best *heldNode
+		var visit func(h *heldNode)
+		visit = func(h *heldNode) {
 			if !h.isLeaf() && (best == nil || h.gain() > best.gain() || h.gain() == best.gain() && h.size > best.size) {
 				best = h
 			}

@@ -40,6 +40,7 @@ type savedTree struct {
 	// where they end.
 	Classes []int32 `cbor:"classes,omitempty"`
 	Ends    []int32 `cbor:"ends,omitempty"`
+	Grown   int     `cbor:"grown,omitempty"` // tests before pruning
 }
 
 type savedList struct {
@@ -69,6 +70,7 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	body := savedBody{Columns: learn.SaveColumns(m.schema)}
 	if m.tree != nil {
 		body.Tree = m.tree.save()
+		body.Tree.Grown = m.grown
 	} else {
 		body.List = m.list.save()
 	}
@@ -146,6 +148,7 @@ func (m *Model) restore(body *savedBody, target string) error {
 	}
 	switch {
 	case body.Tree != nil && body.List == nil:
+		m.grown = body.Tree.Grown
 		m.tree, err = body.Tree.load(m.schema, m.target)
 		if err == nil {
 			m.tree.derive(&m.settings, m.schema.Attributes[m.target].Values)

@@ -41,16 +41,19 @@ type Learner struct {
 
 	Measure      string   `set:"measure" default:"gain" oneof:"gain|ratio|distance|gini|kearns|variance" doc:"what the best test is best in; a numeric target always takes variance"`
 	Binary       *bool    `set:"binary" default:"true" doc:"split the values of a nominal column in two; false gives each a branch"`
+	Search       string   `set:"search" default:"greedy" oneof:"greedy|bfs" doc:"grow test by test, or take the smallest tree that is right on all rows, found from simple to complex (BFS-ID3; for small tables of nominal columns)"`
 	MinRows      *float64 `set:"min-rows" default:"2" doc:"rows that at least two branches of a test must have"`
 	MaxDepth     int      `set:"max-depth" default:"none" doc:"tests on a path at most"`
 	MinGain      float64  `set:"min-gain" default:"0" doc:"least gain of a test, in the measure's unit; for a numeric target as a fraction of its variance"`
 	Stop         string   `set:"stop" default:"none" oneof:"none|chi2|mdl" doc:"make a test only if it is significant (chi2) or shortens the description (mdl)"`
 	Significance float64  `set:"significance" default:"0.05" doc:"for stop=chi2: the chance of so large a statistic if nothing is there"`
 
-	Prune    string  `set:"prune" default:"auto" oneof:"auto|none|error|pessimistic|cost|mdl|rules" doc:"reduced-error on a third of the rows, pessimistic estimate, cost-complexity, description length, or rule post-pruning; auto is cost for numbers and for 20000 rows or more, else pessimistic"`
-	Estimate string  `set:"estimate" default:"ucf" oneof:"ucf|normal|m|validation" doc:"errors for prune=pessimistic and rules: C4.5's binomial limit, normal limit, m-estimate, or a third of the rows"`
-	CF       float64 `set:"cf" default:"0.05" doc:"for estimate=ucf: confidence factor; smaller prunes more"`
-	Z        float64 `set:"z" default:"1.96" doc:"for estimate=normal: standard errors below the accuracy"`
+	Prune    string   `set:"prune" default:"auto" oneof:"auto|none|error|pessimistic|cost|cv|mdl|rules" doc:"reduced-error on a third of the rows, pessimistic estimate, cost-complexity by a third of the rows or cross-validated, description length, or rule post-pruning; auto is cost for numbers and for 20000 rows or more, else pessimistic"`
+	Folds    int      `set:"folds" default:"10" doc:"for prune=cv: parts of the rows, each answered by a tree of the others"`
+	SE       *float64 `set:"se" default:"1" doc:"for prune=cv: the smallest tree within so many standard errors of the best"`
+	Estimate string   `set:"estimate" default:"ucf" oneof:"ucf|normal|m|validation" doc:"errors for prune=pessimistic and rules: C4.5's binomial limit, normal limit, m-estimate, or a third of the rows"`
+	CF       float64  `set:"cf" default:"0.05" doc:"for estimate=ucf: confidence factor; smaller prunes more"`
+	Z        float64  `set:"z" default:"1.96" doc:"for estimate=normal: standard errors below the accuracy"`
 
 	Missing    string   `set:"missing" default:"fractions" oneof:"fractions|known|common|class" doc:"rows whose tested cell is missing: split in fractions, split but left out of gains (C4.5), most common value, most common value of their class"`
 	M          *float64 `set:"m" default:"2" doc:"cases that the parent's distribution is worth in a node's probabilities"`
@@ -105,6 +108,9 @@ type settings struct {
 	Cost         string  `cbor:"cost"`
 	CostWeight   float64 `cbor:"cost-weight"`
 	Keep         string  `cbor:"keep"`
+	Search       string  `cbor:"search,omitempty"` // "" is greedy
+	Folds        int     `cbor:"folds,omitempty"`  // of prune=cv
+	SE           float64 `cbor:"se,omitempty"`     // of prune=cv
 }
 
 // What becomes of rows whose tested cell is missing.
@@ -157,6 +163,14 @@ func (l *Learner) resolve() (settings, error) {
 		CostWeight:   *firstOf(l.CostWeight, ptr(1.0)),
 		Keep:         first(l.Keep, "rows"),
 	}
+	if s.Prune == "cv" {
+		s.Folds, s.SE = first(l.Folds, 10), *firstOf(l.SE, ptr(1.0))
+	}
+	if l.Search == "bfs" {
+		s.Search = l.Search
+	} else if l.Search != "" && l.Search != "greedy" {
+		return s, fmt.Errorf("setting search=%s: expected greedy or bfs", l.Search)
+	}
 	return s, s.check()
 }
 
@@ -208,6 +222,14 @@ func (s *settings) check() error {
 		return fmt.Errorf("setting m=%v: expected 0 or more", s.M)
 	case !(s.CostWeight >= 0 && s.CostWeight <= 1):
 		return fmt.Errorf("setting cost-weight=%v: expected 0 to 1", s.CostWeight)
+	case s.Prune == "cv" && (s.Folds < 2 || s.Folds > 1000):
+		return fmt.Errorf("setting folds=%d: expected 2 to 1000", s.Folds)
+	case s.Prune == "cv" && !(s.SE >= 0 && s.SE <= 1e3):
+		return fmt.Errorf("setting se=%v: expected 0 to 1000", s.SE)
+	case s.Search != "" && s.Search != "bfs":
+		return fmt.Errorf("setting search=%s: expected greedy or bfs", s.Search)
+	case s.Search == "bfs" && !slices.Contains([]string{"auto", "none", "pessimistic", "mdl"}, s.Prune):
+		return fmt.Errorf("settings search=bfs and prune=%s: the smallest tree that is right on all rows can be pruned by pessimistic, mdl or none", s.Prune)
 	case s.Prune == "pessimistic" && s.Estimate == "validation":
 		return fmt.Errorf("settings prune=pessimistic and estimate=validation: a tree is pruned on held-out rows by prune=error")
 	}
@@ -347,6 +369,9 @@ const manyRows = 20_000
 func (s *settings) pruning(v *kept.View, target int) string {
 	if s.Prune != "auto" {
 		return s.Prune
+	}
+	if s.Search == "bfs" {
+		return "none"
 	}
 	rows := 0.0
 	for r := range v.Rows() {

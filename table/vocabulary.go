@@ -81,7 +81,7 @@ func (v *Vocabulary) Same(s *Schema) bool {
 // SameCodes reports whether two schemas have the same columns with the same
 // dictionaries.
 func SameCodes(a, b *Schema) bool {
-	return a == b || slices.EqualFunc(a.Attributes, b.Attributes, func(a, b Attribute) bool {
+	return a == b || a.Sequence == b.Sequence && slices.EqualFunc(a.Attributes, b.Attributes, func(a, b Attribute) bool {
 		return a.Name == b.Name && a.Kind == b.Kind && slices.Equal(a.Values, b.Values)
 	})
 }
@@ -138,6 +138,16 @@ func (v *Vocabulary) See(t *Table, rows func(row int) bool) {
 			continue
 		}
 		for j := range t.Columns {
+			if bag := t.Columns[j].Words; bag != nil {
+				words, _ := bag.Row(r)
+				for _, code := range words {
+					if codes != nil {
+						code = codes[j][code]
+					}
+					v.bring(j, int(code))
+				}
+				continue
+			}
 			if t.Columns[j].Codes == nil || t.Columns[j].Codes[r] < 0 {
 				continue
 			}
@@ -157,7 +167,7 @@ func (v *Vocabulary) Own(occurs func(column, value int) bool) *Schema {
 	if v.whole {
 		return v.schema
 	}
-	own := &Schema{Attributes: slices.Clone(v.schema.Attributes)}
+	own := &Schema{Attributes: slices.Clone(v.schema.Attributes), Sequence: v.schema.Sequence}
 	all := true
 	for j := range own.Attributes {
 		a := &own.Attributes[j]
@@ -187,7 +197,7 @@ func (v *Vocabulary) Own(occurs func(column, value int) bool) *Schema {
 
 // CopySchema returns a copy that shares nothing that can be changed.
 func CopySchema(s *Schema) *Schema {
-	to := &Schema{Attributes: slices.Clone(s.Attributes)}
+	to := &Schema{Attributes: slices.Clone(s.Attributes), Sequence: s.Sequence}
 	for i := range to.Attributes {
 		to.Attributes[i].Values = slices.Clone(to.Attributes[i].Values)
 	}

@@ -140,6 +140,8 @@ var laws = []law{
 	{"rules predict as the model does", rulesAgree},
 	{"explanations add up", explanations},
 	{"graphs are well formed", graphs},
+	{"texts of any kind", texts},
+	{"sequences stand for themselves", sequences},
 }
 
 // subject is the learner under test.

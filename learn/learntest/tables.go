@@ -100,8 +100,13 @@ func copyTable(t *table.Table) *table.Table {
 	columns := make([]table.Column, len(t.Columns))
 	for i, c := range t.Columns {
 		columns[i] = table.Column{Codes: slices.Clone(c.Codes), Floats: slices.Clone(c.Floats)}
+		if w := c.Words; w != nil {
+			columns[i].Words = &table.Bag{Starts: slices.Clone(w.Starts), Codes: slices.Clone(w.Codes), Counts: slices.Clone(w.Counts), Gone: slices.Clone(w.Gone)}
+		}
 	}
-	return must(table.New(table.CopySchema(t.Schema), columns, slices.Clone(t.Weights)))
+	copied := must(table.New(table.CopySchema(t.Schema), columns, slices.Clone(t.Weights)))
+	copied.Sequence, copied.SequenceNames = slices.Clone(t.Sequence), slices.Clone(t.SequenceNames)
+	return copied
 }
 
 // equalTables reports whether two tables hold the same, bit for bit.
@@ -111,12 +116,15 @@ func equalTables(a, b *table.Table) bool {
 		if !slices.Equal(a.Columns[i].Codes, b.Columns[i].Codes) || !slices.EqualFunc(a.Columns[i].Floats, b.Columns[i].Floats, sameBits) {
 			return false
 		}
+		if x, y := a.Columns[i].Words, b.Columns[i].Words; x != nil && (y == nil || !slices.Equal(x.Starts, y.Starts) || !slices.Equal(x.Codes, y.Codes) || !slices.Equal(x.Counts, y.Counts) || !slices.Equal(x.Gone, y.Gone)) {
+			return false
+		}
 	}
-	return a.Rows() == b.Rows() && slices.EqualFunc(a.Weights, b.Weights, sameBits) && equalSchemas(a.Schema, b.Schema)
+	return a.Rows() == b.Rows() && slices.Equal(a.Sequence, b.Sequence) && slices.EqualFunc(a.Weights, b.Weights, sameBits) && equalSchemas(a.Schema, b.Schema)
 }
 
 func equalSchemas(a, b *table.Schema) bool {
-	return slices.EqualFunc(a.Attributes, b.Attributes, func(x, y table.Attribute) bool {
+	return a.Sequence == b.Sequence && slices.EqualFunc(a.Attributes, b.Attributes, func(x, y table.Attribute) bool {
 		return x.Name == y.Name && x.Kind == y.Kind && x.Shown() == y.Shown() && slices.Equal(x.Values, y.Values)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/learn"
@@ -146,12 +145,12 @@ func (s *Spec) testModel(ctx context.Context, m learn.Model, test *table.Table) 
 			return nil, nil, err
 		}
 	}
-	start := time.Now()
+	start := spec.now()
 	losses := make([]float64, test.Rows())
 	if err := t.tally.test(ctx, m, test, target, losses); err != nil {
 		return nil, nil, err
 	}
-	t.predict = time.Since(start)
+	t.predict = spec.now().Sub(start)
 	t.losses = make([]float64, len(rows))
 	for i, r := range rows {
 		t.losses[i] = losses[r]

@@ -23,6 +23,7 @@ package evaluate
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -45,6 +46,9 @@ type Spec struct {
 	Level float64
 	// Bins is the number of reliability bins; 0 means 15.
 	Bins int
+	// Clock tells the time, for the seconds that learning and predicting
+	// took; nil leaves them 0.
+	Clock func() time.Time
 	// Groups, unless nil, has a number for each row: rows of one number are
 	// together in learning or in testing (see Groups, the function).
 	Groups []int
@@ -137,4 +141,12 @@ func unlabelled(t *table.Table, target, row int) bool {
 		return c.Codes[row] == table.Missing
 	}
 	return table.IsMissing(c.Floats[row])
+}
+
+// now is what the clock says.
+func (s *Spec) now() time.Time {
+	if s.Clock == nil {
+		return time.Time{}
+	}
+	return s.Clock()
 }

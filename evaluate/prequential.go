@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"time"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -245,11 +244,11 @@ func newPrequent(spec *Spec, m learn.Model, options PrequentialOptions) (*preque
 
 // step tests a batch, then learns it.
 func (p *prequent) step(ctx context.Context, batch *table.Table) error {
-	start := time.Now()
+	start := p.spec.now()
 	if err := p.test(ctx, batch); err != nil {
 		return err
 	}
-	learning := time.Now()
+	learning := p.spec.now()
 	p.cost.predict += learning.Sub(start)
 	p.watch.Add(batch)
 	grown := batch
@@ -268,7 +267,7 @@ func (p *prequent) step(ctx context.Context, batch *table.Table) error {
 	}
 	p.model = m
 	p.learnt += batch.Rows()
-	p.cost.train += time.Since(learning)
+	p.cost.train += p.spec.now().Sub(learning)
 	if p.learnt >= 2*p.followed {
 		return p.follow()
 	}

@@ -80,11 +80,11 @@ func (s *Spec) run(ctx context.Context, train, test *table.Table, seed uint64, t
 	if t.tally.kind == classes {
 		t.losses = make([]float64, test.Rows())
 	}
-	start := time.Now()
+	start := s.now()
 	if err := t.tally.test(ctx, m, test, s.Target, t.losses); err != nil {
 		return err
 	}
-	t.predict = time.Since(start)
+	t.predict = s.now().Sub(start)
 	if t.tally.weight == 0 {
 		return errWeightless
 	}
@@ -102,12 +102,12 @@ func (s *Spec) learn(ctx context.Context, rows *table.Table, seed uint64, t *tri
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
+	start := s.now()
 	m, err := l.Learn(ctx, learn.Task{Table: rows, Source: learn.Source{Name: s.Data}, Seed: seed}.At(s.Target))
 	if err != nil {
 		return nil, err
 	}
-	t.train = time.Since(start)
+	t.train = s.now().Sub(start)
 	t.rules, t.units = m.Size().Rules, m.Size().Units
 	_, ruler := learn.Ability[learn.Ruler](m)
 	t.readable = ruler || t.rules > 0

@@ -57,7 +57,7 @@ func (h *Home) Score(ctx context.Context, ref, data string, reading Reading, pos
 	if err != nil {
 		return nil, err
 	}
-	return evaluate.ScoreModel(ctx, p.Model, t, evaluate.Spec{Data: data, Learner: p.Model.Learner(), Seed: h.Seed, Level: level}, positive)
+	return evaluate.ScoreModel(ctx, p.Model, t, evaluate.Spec{Data: data, Learner: p.Model.Learner(), Seed: h.Seed, Level: level, Clock: h.now}, positive)
 }
 
 // Division is how rows are divided between learning and testing: those with one

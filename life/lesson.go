@@ -88,7 +88,7 @@ func configured(name string, settings map[string]string) (learn.Info, learn.Lear
 // Spec is the lesson as estimates of error take it.
 func (h *Home) Spec(data string, l *Lesson) evaluate.Spec {
 	return evaluate.Spec{
-		Data: data, Table: l.Table, Target: l.Target, Learner: l.Info.Name, Seed: h.Seed,
+		Data: data, Table: l.Table, Target: l.Target, Learner: l.Info.Name, Seed: h.Seed, Clock: h.now,
 		New: l.fresh,
 	}
 }

@@ -68,6 +68,9 @@ type Options struct {
 	LockTimeout time.Duration
 	// ReadOnly refuses every change.
 	ReadOnly bool
+	// Now tells the time of versions that do not say theirs; nil leaves it
+	// unsaid.
+	Now func() time.Time
 	// Warn hears, in one line each, what went wrong without harm: an
 	// unfinished change of a process that died, or tidying up that failed.
 	Warn func(message string)

@@ -21,7 +21,7 @@ var ctx = context.Background()
 
 func openTemp(t testing.TB) *Store {
 	t.Helper()
-	s, err := Open(filepath.Join(t.TempDir(), ".accrete"), Options{Warn: func(text string) { t.Log(text) }})
+	s, err := Open(filepath.Join(t.TempDir(), ".accrete"), Options{Now: time.Now, Warn: func(text string) { t.Log(text) }})
 	if err != nil {
 		t.Fatal(err)
 	}

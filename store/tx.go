@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
 
 	"github.com/accrete-ml/accrete/learn"
 )
@@ -145,8 +144,8 @@ func (tx *Tx) complete(v *Version, m learn.Model) error {
 		return errors.New("a version needs a kind, such as learn or update")
 	}
 	v.Model, v.Number, v.Parent = tx.name, tx.log.next, latest
-	if v.At.IsZero() {
-		v.At = time.Now()
+	if now := tx.log.store.opts.Now; v.At.IsZero() && now != nil {
+		v.At = now()
 	}
 	size := m.Size()
 	v.Learner, v.Rows, v.Rules, v.Units = m.Learner(), size.Rows, size.Rules, size.Units

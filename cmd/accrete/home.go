@@ -12,7 +12,7 @@ import (
 
 // home is where the models of this command line live.
 func (a *app) home() (*life.Home, error) {
-	s, err := store.Open(a.store, store.Options{LockTimeout: a.wait, Warn: func(message string) { a.notes([]string{message}) }})
+	s, err := store.Open(a.store, store.Options{LockTimeout: a.wait, Now: time.Now, Warn: func(message string) { a.notes([]string{message}) }})
 	if err != nil {
 		return nil, err
 	}

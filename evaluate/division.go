@@ -54,10 +54,27 @@ func Times(t *table.Table, column int) ([]float64, error) {
 
 // Without returns the table without a column: what says to which group or time
 // a row belongs is not there to learn from. It shares the cells.
-func Without(t *table.Table, column int) (*table.Table, error) {
-	schema := *t.Schema
-	schema.Attributes = slices.Delete(slices.Clone(t.Schema.Attributes), column, column+1)
-	return table.New(&schema, slices.Delete(slices.Clone(t.Columns), column, column+1), t.Weights)
+func Without(t *table.Table, column int) *table.Table {
+	var rest []int
+	for i := range t.Columns {
+		if i != column {
+			rest = append(rest, i)
+		}
+	}
+	return t.Project(rest)
+}
+
+// together returns which rows must not be divided: those of a group that was
+// asked for, else those of one sequence; nil if each row stands alone.
+func (s *Spec) together() []int {
+	if s.Groups != nil || s.Table.Sequence == nil {
+		return s.Groups
+	}
+	groups := make([]int, len(s.Table.Sequence))
+	for r, number := range s.Table.Sequence {
+		groups[r] = int(number)
+	}
+	return groups
 }
 
 // GroupFolds assigns rows to k test folds as Folds does, but whole groups at a
@@ -244,10 +261,11 @@ func (s *Spec) heldOutDivided(testRows, repeats int) ([]split, error) {
 		}
 		return []split{listed(sorted(order[:at]), sorted(order[at:]), derive(s.Seed, 0))}, nil
 	}
-	if len(s.Groups) != s.Table.Rows() {
-		return nil, fmt.Errorf("evaluate: groups of %d rows for a table of %d", len(s.Groups), s.Table.Rows())
+	groups := s.together()
+	if len(groups) != s.Table.Rows() {
+		return nil, fmt.Errorf("evaluate: groups of %d rows for a table of %d", len(groups), s.Table.Rows())
 	}
-	crowds := gather(s.Table, s.Target, labelled(s.Table, s.Target), s.Groups)
+	crowds := gather(s.Table, s.Target, labelled(s.Table, s.Target), groups)
 	if len(crowds) < 2 {
 		return nil, fmt.Errorf("evaluate: all rows are of one group; expected at least two to hold one out")
 	}

@@ -50,7 +50,8 @@ type Spec struct {
 	// took; nil leaves them 0.
 	Clock func() time.Time
 	// Groups, unless nil, has a number for each row: rows of one number are
-	// together in learning or in testing (see Groups, the function).
+	// together in learning or in testing (see Groups, the function). Rows of
+	// one sequence are, unless this says otherwise.
 	Groups []int
 	// Times, unless nil, has a moment for each row: models learn from the
 	// past and are tested on the future (see Times, the function).

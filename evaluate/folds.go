@@ -193,8 +193,8 @@ func (s *Spec) crossSplits(folds int) ([]split, error) {
 
 // folds assigns the rows to folds, whole groups where there are groups.
 func (s *Spec) folds(k int, seed uint64) ([]int, error) {
-	if s.Groups != nil {
-		return GroupFolds(s.Table, s.Target, s.Groups, k, seed)
+	if groups := s.together(); groups != nil {
+		return GroupFolds(s.Table, s.Target, groups, k, seed)
 	}
 	return Folds(s.Table, s.Target, k, seed)
 }
@@ -210,7 +210,7 @@ func (s *Spec) holdOutSplits(share float64, repeats int) ([]split, error) {
 	case testRows == 0 || testRows == len(rows):
 		return nil, fmt.Errorf("evaluate: %d rows with a known target are too few to hold out %.4g of them", len(rows), share)
 	}
-	if s.Groups != nil || s.Times != nil {
+	if s.together() != nil || s.Times != nil {
 		return s.heldOutDivided(testRows, repeats)
 	}
 	splits := make([]split, repeats)

@@ -101,10 +101,7 @@ func (h *Home) Divide(specs []evaluate.Spec, d Division) error {
 	if err != nil {
 		return err
 	}
-	rest, err := evaluate.Without(t, col)
-	if err != nil {
-		return err
-	}
+	rest := evaluate.Without(t, col)
 	if target != learn.NoTarget && target > col {
 		target--
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
@@ -35,7 +36,18 @@ const tolerance = 1e-9
 // The rows are learnt as a stranger would: columns that no row has a cell in
 // are left to be of any kind, and values that no row has are not there.
 func Verify(ctx context.Context, m learn.Model, l learn.Learner, rows []learn.Learnt, seed uint64) (*Proof, error) {
-	all, err := Join(m.Schema(), rows)
+	inner := m
+	for w, wraps := m.(learn.Wrapper); wraps; w, wraps = inner.(learn.Wrapper) {
+		inner = w.Unwrap()
+	}
+	own := slices.Clone(rows)
+	for i := range own {
+		var err error
+		if own[i].Table, _, err = table.Conform(own[i].Table, inner.Schema(), false); err != nil {
+			return nil, err
+		}
+	}
+	all, err := Join(inner.Schema(), own)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +137,7 @@ func relearn(ctx context.Context, m learn.Model, l learn.Learner, all learn.Lear
 	}
 	experts, rules := told.Experts()
 	for i := range experts {
-		if again, err = expert.TellWithin(ctx, again, rules[i], experts[i], []learn.Learnt{{Source: all.Source, Table: fitted}}, told.KnownToExperts()); err != nil {
+		if again, err = expert.Tell(ctx, again, rules[i], experts[i], []learn.Learnt{{Source: all.Source, Table: fitted}}); err != nil {
 			return nil, err
 		}
 	}

@@ -78,7 +78,7 @@ func toldConflicts(told *expert.Told, base *rule.Base) (conflicts, overlaps []kn
 			fresh.Rules = append(fresh.Rules, r)
 		}
 	}
-	schema := told.KnownToExperts()
+	schema := told.Schema()
 	return append(knowledge.Among(all.Rules, schema), knowledge.Conflicts(&fresh, learnt, schema)...), knowledge.Overlaps(all.Rules, schema), nil
 }
 

@@ -108,8 +108,7 @@ func mergeConflicts(ctx context.Context, x, y *Part) ([]knowledge.Conflict, []kn
 
 // shareRules tells each model the rules that only the other was told.
 func (h *Home) shareRules(ctx context.Context, x, y *Part, at Elsewhere) error {
-	union, err := table.Union(x.Schema(), y.Schema())
-	if err != nil {
+	if _, err := table.Union(x.Schema(), y.Schema()); err != nil {
 		return err
 	}
 	tell := func(to, from *Part) error {
@@ -130,7 +129,7 @@ func (h *Home) shareRules(ctx context.Context, x, y *Part, at Elsewhere) error {
 			if err != nil {
 				return fmt.Errorf("what the rows of %s say of %s's rules is not known: %w", to.Name, e.Name, err)
 			}
-			m, err := expert.TellWithin(ctx, to.Model, rules[i], e, rows, union)
+			m, err := expert.Tell(ctx, to.Model, rules[i], e, rows)
 			if err != nil {
 				return err
 			}

@@ -61,7 +61,7 @@ func (f *Rules) read(in io.Reader, schema *table.Schema) (*rule.Base, store.Sour
 	if err := f.load(in); err != nil {
 		return nil, store.Source{}, err
 	}
-	base, err := rule.ParseFor(f.File, f.Text, schema)
+	base, err := parseTold(f.File, f.Text, schema)
 	if err != nil {
 		return nil, store.Source{}, err
 	}
@@ -94,6 +94,17 @@ func (f *Rules) read(in io.Reader, schema *table.Schema) (*rule.Base, store.Sour
 	hash := sha256.Sum256(f.Text)
 	text := hex.EncodeToString(hash[:])
 	return base, store.Source{ID: store.SourceID("rules", text, time.Time{}), Name: f.File, Path: path, Hash: text}, nil
+}
+
+// parseTold reads rules about a schema's columns. They may name values and
+// classes that no row has had.
+func parseTold(name string, text []byte, schema *table.Schema) (*rule.Base, error) {
+	if free, err := rule.Parse(name, text); err == nil {
+		for i := range free.Rules {
+			schema = expert.Admit(schema, schema.Index(free.Rules[i].Then.Column), &rule.Base{Rules: free.Rules[i : i+1]})
+		}
+	}
+	return rule.ParseFor(name, text, schema)
 }
 
 // Told is a model that was told rules: how each fares, and where they disagree
@@ -169,6 +180,7 @@ func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (le
 	if err := expert.CheckTold(base, p.Schema(), p.Target()); err != nil {
 		return nil, record, nil, fmt.Errorf("%s: %w", rules.File, err)
 	}
+	h.note(expert.News(p.Schema(), p.Target(), base)...)
 	h.warnLearntBefore(p.Versions, source.Hash, rules.File)
 	rows, err := h.LearntRows(ctx, p, at)
 	if err != nil {

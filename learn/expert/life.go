@@ -40,7 +40,11 @@ type toldUpdate struct {
 
 // Add lets the model learn the rows, and counts which rules they fire.
 func (u *toldUpdate) Add(ctx context.Context, t *table.Table) error {
-	if err := u.update.Add(ctx, t); err != nil {
+	own, err := u.told.learnable(t)
+	if err != nil {
+		return err
+	}
+	if err := u.update.Add(ctx, own); err != nil {
 		return err
 	}
 	values := 0

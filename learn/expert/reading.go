@@ -138,13 +138,20 @@ func (m *Told) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := inner.Explain(t, row)
+	known, err := m.within(t)
+	if err != nil {
+		return nil, err
+	}
+	e, err := inner.Explain(known, row)
 	if err != nil {
 		return nil, err
 	}
 	one, out := t.Slice(row, row+1), learn.NewPredictions(m, 1)
-	if err := m.inner.Predict(context.Background(), one, out); err != nil {
+	if err := m.predictWithin(context.Background(), one, out); err != nil {
 		return nil, err
+	}
+	for len(e.Prior) < out.Classes { // a class that only rules know
+		e.Prior = append(e.Prior, leastLog)
 	}
 	p, fired := out.P, make([]byte, m.width())
 	switch some := fire(m.fires, one, 0, fired); {
@@ -208,7 +215,15 @@ func (m *Told) Ask(t *table.Table, row, column int) (*learn.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := inner.Ask(t, row, column)
+	known, err := m.within(t)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := inner.Ask(known, row, column)
+	if err == nil && answer.P != nil {
+		more := len(m.schema.Attributes[column].Values) - len(answer.P)
+		answer.P = append(answer.P, make([]float64, more)...)
+	}
 	if fired := make([]byte, m.width()); err == nil && column == m.Target() && fire(m.fires, t, row, fired) {
 		m.blend(answer.P, fired, make([]float64, len(answer.P)))
 	}
@@ -222,8 +237,15 @@ func (m *Told) Impute(ctx context.Context, t *table.Table) (*table.Table, error)
 	if err != nil {
 		return nil, err
 	}
-	full, err := inner.Impute(ctx, t)
+	known, err := m.within(t)
 	if err != nil {
+		return nil, err
+	}
+	full, err := inner.Impute(ctx, known)
+	if err != nil {
+		return nil, err
+	}
+	if full, _, err = table.Conform(full, m.schema, true); err != nil {
 		return nil, err
 	}
 	out := learn.NewPredictions(m, t.Rows())

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
@@ -49,9 +50,9 @@ type Told struct {
 	rules   []toldRule // those of one expert stand together
 	tallies []*tally   // in the order in which the sources came
 
-	schema  *table.Schema // the model's, and every rule against it
+	schema  *table.Schema // the model's, with what only the rules name; every rule against it
 	fires   []*rule.Matcher
-	classes []int              // that each rule concludes; -1: unknown to the model
+	classes []int              // that each rule concludes
 	seen    []pattern          // over all sources
 	support map[string]float64 // weight of the rows that fired these rules, and maybe others
 	weights []float64          // of the rules as units of the model; nil where they are blended
@@ -78,7 +79,7 @@ type toldRule struct {
 }
 
 // CheckTold returns what is wrong with an expert's rules for a model of these
-// columns, or nil.
+// columns, or nil. Rules may name values and classes that no row has had.
 func CheckTold(rules *rule.Base, schema *table.Schema, target int) error {
 	if target == learn.NoTarget {
 		return errors.New("rules about classes need a model with a target; this one is a density of all columns")
@@ -96,7 +97,7 @@ func CheckTold(rules *rule.Base, schema *table.Schema, target int) error {
 	if len(rules.Rules) == 0 {
 		return errors.New("there are no rules; expected IF … THEN … WITH probability WORTH cases")
 	}
-	if err := rules.Check(schema); err != nil {
+	if err := rules.Check(Admit(schema, target, rules)); err != nil {
 		return err
 	}
 	for i := range rules.Rules {
@@ -135,23 +136,6 @@ func Tell(ctx context.Context, m learn.Model, rules *rule.Base, expert learn.Sou
 	if err := CheckTold(rules, m.Schema(), m.Target()); err != nil {
 		return nil, err
 	}
-	return tell(ctx, m, rules, expert, learnt)
-}
-
-// TellWithin is Tell for rules that may name values which this model does not
-// know, but a wider schema: that of the table it learnt from, or of a model
-// which it is about to be merged with.
-func TellWithin(ctx context.Context, m learn.Model, rules *rule.Base, expert learn.Source, learnt []learn.Learnt, known *table.Schema) (*Told, error) {
-	if m.Target() == learn.NoTarget {
-		return nil, CheckTold(rules, known, learn.NoTarget)
-	}
-	if err := CheckTold(rules, known, known.Index(m.Schema().Attributes[m.Target()].Name)); err != nil {
-		return nil, err
-	}
-	return tell(ctx, m, rules, expert, learnt)
-}
-
-func tell(ctx context.Context, m learn.Model, rules *rule.Base, expert learn.Source, learnt []learn.Learnt) (*Told, error) {
 	t := &Told{inner: m}
 	if told, ok := m.(*Told); ok {
 		t.inner, t.rules = told.inner, slices.Clone(told.rules)
@@ -226,7 +210,7 @@ func (l *telling) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	return TellWithin(ctx, m, l.rules, l.expert, []learn.Learnt{{Source: task.Source, Table: fitted}}, task.Table.Schema)
+	return Tell(ctx, m, l.rules, l.expert, []learn.Learnt{{Source: task.Source, Table: fitted}})
 }
 
 // watch compiles the rules for tables of one schema. A rule about a column
@@ -244,9 +228,9 @@ func (m *Told) watch(s *table.Schema) []*rule.Matcher {
 }
 
 // withValues returns the schema with the values that tests name behind those
-// it has, where no code of a table reaches.
+// it has; itself if it has them all.
 func withValues(s *table.Schema, tests []rule.Test) *table.Schema {
-	wider := table.CopySchema(s)
+	wider := s
 	var admit func(tests []rule.Test)
 	admit = func(tests []rule.Test) {
 		for i := range tests {
@@ -260,11 +244,14 @@ func withValues(s *table.Schema, tests []rule.Test) *table.Schema {
 			if t.Op == rule.Eq || t.Op == rule.Ne {
 				named = []string{t.Value}
 			}
-			a := &wider.Attributes[col]
 			for _, v := range named {
-				if !slices.Contains(a.Values, v) {
-					a.Values = append(a.Values, v)
+				if slices.Contains(wider.Attributes[col].Values, v) {
+					continue
 				}
+				if wider == s {
+					wider = table.CopySchema(s)
+				}
+				wider.Attributes[col].Values = append(wider.Attributes[col].Values, v)
 			}
 		}
 	}
@@ -276,14 +263,14 @@ func withValues(s *table.Schema, tests []rule.Test) *table.Schema {
 // sources' identifiers, so that sums do not depend on the order of arrival.
 func (m *Told) ready() *Told {
 	m.schema = m.inner.Schema()
+	for i := range m.rules {
+		m.schema = admit(m.schema, m.inner.Target(), &m.rules[i].Rule)
+	}
 	m.fires = m.watch(m.schema)
 	target := &m.schema.Attributes[m.inner.Target()]
 	m.classes = make([]int, len(m.rules))
 	for i := range m.rules {
 		m.classes[i] = int(target.Code(m.rules[i].Then.Value))
-		if m.classes[i] < 0 {
-			m.classes[i] = -1
-		}
 	}
 	sum := newTally(learn.Source{})
 	for _, t := range slices.SortedFunc(slices.Values(m.tallies), func(a, b *tally) int { return cmp.Compare(a.source.ID, b.source.ID) }) {
@@ -424,7 +411,7 @@ func (m *Told) Size() learn.Size {
 
 // Predict answers as the model does, and takes the rules into account.
 func (m *Told) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
-	if err := m.inner.Predict(ctx, t, out); err != nil {
+	if err := m.predictWithin(ctx, t, out); err != nil {
 		return err
 	}
 	return learn.Split(ctx, t.Rows(), func(lo, hi int) {
@@ -437,15 +424,37 @@ func (m *Told) Predict(ctx context.Context, t *table.Table, out *learn.Predictio
 	})
 }
 
-// KnownToExperts returns the model's schema with every value that the rules
-// name, though the model may have forgotten it.
-func (m *Told) KnownToExperts() *table.Schema {
-	s := m.schema
-	for i := range m.rules {
-		s = withValues(s, m.rules[i].If)
-		if a := &s.Attributes[m.Target()]; !slices.Contains(a.Values, m.rules[i].Then.Value) {
-			a.Values = append(a.Values, m.rules[i].Then.Value)
-		}
+// Admit returns a schema with every value that rules name, and every class that
+// they conclude, behind those that it has; itself if there are no others.
+func Admit(s *table.Schema, target int, rules *rule.Base) *table.Schema {
+	for i := range rules.Rules {
+		s = admit(s, target, &rules.Rules[i])
 	}
 	return s
+}
+
+func admit(s *table.Schema, target int, r *rule.Rule) *table.Schema {
+	s = withValues(s, r.If)
+	if target == learn.NoTarget || r.Then.Numeric || r.Then.Value == "" {
+		return s
+	}
+	if a := &s.Attributes[target]; r.Then.Column == a.Name && a.Kind == table.Nominal && !slices.Contains(a.Values, r.Then.Value) {
+		s = table.CopySchema(s)
+		s.Attributes[target].Values = append(s.Attributes[target].Values, r.Then.Value)
+	}
+	return s
+}
+
+// News lists the values and classes that rules name and a schema does not
+// have, in words.
+func News(s *table.Schema, target int, rules *rule.Base) []string {
+	var news []string
+	wider := Admit(s, target, rules)
+	for j := range wider.Attributes {
+		known := len(s.Attributes[j].Values)
+		for _, v := range wider.Attributes[j].Values[known:] {
+			news = append(news, fmt.Sprintf("no row has had %q in column %q%s", v, s.Attributes[j].Name, spell.Hint(v, s.Attributes[j].Values)))
+		}
+	}
+	return news
 }

@@ -156,7 +156,6 @@ func TestRefused(t *testing.T) {
 	tab := patients(t, "high 40 flu", "none 20 cold")
 	l, _ := learn.New("tree", nil)
 	for rules, want := range map[string]string{
-		"IF fever = hi THEN illness = flu WORTH 1":                   "hi",
 		"IF fevr = high THEN illness = flu WORTH 1":                  `did you mean "fever"`,
 		"IF fever = high THEN illness = flu":                         "WORTH",
 		"IF fever = high THEN age ~ 3 ± 1 WORTH 2":                   "target",
@@ -402,7 +401,11 @@ func TestForgottenValue(t *testing.T) {
 	if s := left.(*expert.Told).Standings()[0]; s.State != learn.Unmet {
 		t.Errorf("%v, expected unmet", s)
 	}
-	near(t, "silent", answers(t, left, tab).P, answers(t, left.(*expert.Told).Unwrap(), tab).P, 0)
+	// No row has flu any more, but the expert still knows of it.
+	silent, plain := answers(t, left, tab), answers(t, left.(*expert.Told).Unwrap(), tab)
+	for row := range tab.Rows() {
+		near(t, "silent", silent.Row(row), append(slices.Clone(plain.Row(row)), 0), 0)
+	}
 	data, err := learn.Encode(left)
 	if err != nil {
 		t.Fatal(err)
@@ -468,4 +471,64 @@ func BenchmarkToldPredict(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(tab.Rows()), "ns/row")
+}
+
+// TestToldUnmet: an expert may know values and classes that no row has had, and
+// they count until rows say more of them.
+func TestToldUnmet(t *testing.T) {
+	tab := patients(t, "high 40 flu", "none 20 cold", "none 30 none", "high 44 flu", "none 21 cold", "none 60 none")
+	m := told(t, "bayes", tab, "a", "IF fever = extreme THEN illness = plague WITH 0.9 WORTH 8")
+	classes := m.Schema().Attributes[2].Values
+	if got := m.Schema().Attributes[0].Values; !slices.Contains(got, "extreme") || !slices.Contains(classes, "plague") {
+		t.Fatalf("values %q, classes %q", got, classes)
+	}
+	fevers := m.Schema().Attributes[0].Values
+	ill, err := table.New(m.Schema(), []table.Column{
+		{Codes: []int32{int32(slices.Index(fevers, "extreme")), int32(slices.Index(fevers, "high"))}},
+		{Floats: []float64{50, 40}},
+		{Codes: []int32{int32(slices.Index(classes, "plague")), int32(slices.Index(classes, "flu"))}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := answers(t, m, ill)
+	if got := p.Row(0)[slices.Index(classes, "plague")]; math.Abs(got-0.9) > 1e-12 {
+		t.Errorf("of no rows and 8 cases, of which 0.9: %v", got)
+	}
+	if got := p.Row(1)[slices.Index(classes, "plague")]; got != 0 {
+		t.Errorf("no rule fires, and plague has the probability %v", got)
+	}
+	e, err := m.Explain(ill, 0)
+	if err != nil || len(e.Prior) != len(classes) {
+		t.Errorf("%+v, %v", e, err)
+	}
+	parts, err := m.Parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := learn.DecodeParts("bayes", parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "loaded", answers(t, again, ill).P, p.P, 0)
+
+	// Rows that bring the value and the class are learnt as they are.
+	u, err := m.Begin(learn.Source{ID: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := u.Add(ctx, ill); err != nil {
+		t.Fatal(err)
+	}
+	more, err := u.Freeze(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := more.(*expert.Told).Standings()[0]; s.State != learn.Confirmed || *s.Rule.Evidence.Covered != 1 {
+		t.Errorf("%v", s)
+	}
+	inner := more.(*expert.Told).Unwrap().Schema()
+	if got := inner.Attributes[2].Values; !slices.Contains(got, "plague") {
+		t.Errorf("the rows' class is not learnt: %q", got)
+	}
 }

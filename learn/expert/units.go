@@ -29,7 +29,7 @@ func (m *Told) listen() {
 	weights := make([]float64, len(m.rules))
 	for i := range m.rules {
 		class := m.classes[i]
-		if class < 0 || !(priors[class] > 0) {
+		if class >= len(priors) || !(priors[class] > 0) {
 			return
 		}
 		covered, of := m.covered(i)

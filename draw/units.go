@@ -69,7 +69,13 @@ func (u *Unit) String() string {
 			terms = append(terms, term)
 		}
 	}
-	return bracketed(u.Name) + " = " + u.Function + "(" + strings.ReplaceAll(strings.Join(terms, " + "), "+ -", "- ") + ")"
+	between := ", "
+	for _, l := range u.From {
+		if l.Weight != nil || l.Centre != nil {
+			between = " + "
+		}
+	}
+	return bracketed(u.Name) + " = " + u.Function + "(" + strings.ReplaceAll(strings.Join(terms, between), "+ -", "- ") + ")"
 }
 
 // bracketed puts tests, such as colour = red, in brackets, so that they stand

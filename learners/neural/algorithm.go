@@ -147,8 +147,13 @@ func (l *Learner) learnUnits(ctx context.Context, task learn.Task) (learn.Model,
 	if err := table.Distinct(task.Table.Schema); err != nil {
 		return nil, err
 	}
-	m := &UnitModel{unitSettings: s, encoded: encoded{seed: task.Seed, schema: task.Table.Schema, target: target}, temperature: 1, sequence: -1}
-	t, err := withTargets(task.Table, target)
+	rows := task.Table
+	m := &UnitModel{unitSettings: s, temperature: 1, sequence: -1}
+	if !m.isRecurrent() {
+		rows = rows.WithoutSequence()
+	}
+	m.encoded = encoded{seed: task.Seed, schema: rows.Schema, target: target}
+	t, err := m.rowsOf(rows)
 	if err != nil {
 		return nil, err
 	}
@@ -180,15 +185,17 @@ const (
 	solved        = 1e-4
 )
 
-// withTargets returns the rows that have a target, in their order, a row of
-// weight n n times.
-func withTargets(t *table.Table, target int) (*table.Table, error) {
+// rowsOf returns the rows to learn from, in their order: those that have a
+// target, a row of weight n n times; of a sequence also the others, which are
+// steps too.
+func (m *UnitModel) rowsOf(t *table.Table) (*table.Table, error) {
 	const mostRows = 1 << 24
 	var rows []int
+	known := 0
 	for r := range t.Rows() {
 		w := t.Weight(r)
 		switch {
-		case isMissing(&t.Columns[target], r):
+		case isMissing(&t.Columns[m.target], r) && !m.isRecurrent():
 			continue
 		case w != math.Trunc(w):
 			return nil, fmt.Errorf("row %d weighs %v; algorithms that go through the rows one by one take whole weights", r+1, w)
@@ -197,13 +204,17 @@ func withTargets(t *table.Table, target int) (*table.Table, error) {
 		}
 		for range int(w) {
 			rows = append(rows, r)
+			if !isMissing(&t.Columns[m.target], r) {
+				known++
+			}
 		}
 	}
-	if len(rows) == 0 {
+	if known == 0 {
 		return nil, fmt.Errorf("no row has a target and a weight; %s needs at least one", Name)
 	}
-	some := t.Select(rows)
-	return table.New(some.Schema, some.Columns, nil)
+	some := *t.Select(rows)
+	some.Weights = nil
+	return &some, nil
 }
 
 // fitEncoding decides how cells become numbers: names of two values −1 and 1,
@@ -248,7 +259,7 @@ func (m *UnitModel) lesson(t *table.Table) (*lesson, error) {
 			return nil, err
 		}
 		l.inputs = append(l.inputs, slices.Clone(x))
-		l.starts = append(l.starts, r == 0 || m.sequence >= 0 && t.Text(r, m.sequence) != t.Text(r-1, m.sequence))
+		l.starts = append(l.starts, m.begins(t, r))
 	}
 	if !m.regression() {
 		l.class = t.Columns[m.target].Codes
@@ -256,7 +267,24 @@ func (m *UnitModel) lesson(t *table.Table) (*lesson, error) {
 	}
 	l.number = make([]float64, t.Rows())
 	m.scale.Apply(t.Columns[m.target].Floats, l.number)
+	for r, y := range t.Columns[m.target].Floats {
+		if table.IsMissing(y) {
+			l.number[r] = math.NaN()
+		}
+	}
 	return l, nil
+}
+
+// begins reports whether a row is the first of a sequence: of the table's, or
+// of those that the setting names a column for.
+func (m *UnitModel) begins(t *table.Table, row int) bool {
+	switch {
+	case row == 0:
+		return true
+	case t.Sequence != nil:
+		return t.Sequence[row] != t.Sequence[row-1]
+	}
+	return m.sequence >= 0 && t.Text(row, m.sequence) != t.Text(row-1, m.sequence)
 }
 
 // learnMore returns the model of further rows, learnt from where it stands.
@@ -280,13 +308,16 @@ func (m *UnitModel) learnMore(ctx context.Context, t *table.Table) (*UnitModel, 
 	return &next, nil
 }
 
-// target returns what an output should say to a row: 1 for its class, and low
-// for others, or the number.
+// targetOf returns what an output should say to a row: 1 for its class, and low
+// for others, or the number; NaN if it is not known.
 func (l *lesson) targetOf(row, output int, low float64) float64 {
 	if l.class == nil {
 		return l.number[row]
 	}
-	if int(l.class[row]) == l.classOf(output) {
+	switch l.class[row] {
+	case table.Missing:
+		return math.NaN()
+	case int32(l.classOf(output)):
 		return 1
 	}
 	return low

@@ -82,7 +82,9 @@ func (m *encoded) count(t *table.Table, before []float64) []float64 {
 	counts := make([]float64, m.outputs())
 	copy(counts, before)
 	for r, c := range t.Columns[m.target].Codes {
-		counts[c] += t.Weight(r)
+		if c >= 0 {
+			counts[c] += t.Weight(r)
+		}
 	}
 	return counts
 }

@@ -39,7 +39,7 @@ func init() {
 		Name:     Name,
 		Summary:  "multilayer network, trained by back-propagation and stopped on held-out rows",
 		Source:   "Rumelhart, Hinton & Williams 1986; Kingma & Ba 2015 (Adam); Guo et al. 2017 (temperature)",
-		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true, Sequences: true},
 		Can:      learn.Can{Update: true, Explain: true, Draw: true},
 		Contract: learn.None,
 		Keeps:    "weights",
@@ -60,7 +60,7 @@ type Learner struct {
 	// Algorithm, unless it is back-propagation, makes a UnitModel.
 	Algorithm  string   `set:"algorithm" default:"backprop" oneof:"backprop|perceptron|pocket|delta|separate|truth-table|cascade|graph|elman|jordan|rectangle" doc:"how a network is learnt: layers by back-propagation; one plane a class by the perceptron rule, the pocket, the delta rule or linear programming; a unit for each true row of a truth table; units added by Cascade-Correlation; a graph of units; recurrent networks; a soft rectangle"`
 	Graph      string   `set:"graph" default:"none" doc:"units of algorithm=graph, as in 'h = sigmoid(a, b); out = sigmoid(a, h)'"`
-	Sequence   string   `set:"sequence" default:"none: all rows are one sequence" doc:"column whose rows of one value, in their order, are a sequence, for algorithm=elman and jordan"`
+	Sequence   string   `set:"sequence" default:"none: all rows are one sequence" doc:"for algorithm=elman and jordan, where the table itself is not in sequences: column whose rows of one value, in their order, are one"`
 	Scaling    string   `set:"scaling" default:"deviations" oneof:"deviations|none" doc:"numbers of algorithms other than backprop: in deviations from the mean, or as they are"`
 	Hidden     string   `set:"hidden" default:"50" doc:"units of each hidden layer, as in 100 or 50,20; 0 for none"`
 	Activation string   `set:"activation" default:"relu" oneof:"relu|tanh|sigmoid" doc:"function of the hidden units"`
@@ -85,6 +85,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if l.Algorithm != "" && l.Algorithm != backpropagation {
 		return l.learnUnits(ctx, task)
 	}
+	task.Table = task.Table.WithoutSequence() // layers take rows one by one
 	s, err := l.settings()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)

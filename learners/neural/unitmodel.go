@@ -78,7 +78,8 @@ type GrownUnit struct {
 
 // String returns the unit's reason as a line.
 func (g GrownUnit) String() string {
-	return fmt.Sprintf("unit %d: covariance %.4g with the errors; squared error %.4g before, %.4g after", g.Unit, g.Covariance, g.Before, g.After)
+	noise := func(x float64) float64 { return math.Round(x*1e9) / 1e9 } // what is less is rounding
+	return fmt.Sprintf("unit %d: covariance %.4g with the errors; squared error %.4g before, %.4g after", g.Unit, g.Covariance, noise(g.Before), noise(g.After))
 }
 
 // mostEpochs is how many epochs are remembered: the first ones, then about
@@ -291,7 +292,7 @@ func (m *UnitModel) predict(ctx context.Context, t *table.Table, lo, hi int, out
 		if r%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if r > lo && m.sequence >= 0 && t.Text(r, m.sequence) != t.Text(r-1, m.sequence) {
+		if m.begins(t, r) {
 			clear(a.context)
 		}
 		x, err := a.read(t, r)
@@ -341,7 +342,7 @@ func (u *unitUpdate) Add(ctx context.Context, t *table.Table) error {
 			return fmt.Errorf("row %d: the class %q is new, and algorithm=%s has no unit for it; learn it again with all rows", r+1, t.Text(r, u.model.target), u.model.Algorithm)
 		}
 	}
-	if rows, err = withTargets(rows, u.model.target); err != nil {
+	if rows, err = u.model.rowsOf(rows); err != nil {
 		return err
 	}
 	next, err := u.model.learnMore(ctx, rows)
@@ -368,7 +369,7 @@ func (l *lesson) wrong() int {
 			clear(a.context)
 		}
 		a.probabilities(a.outputs(x), p)
-		if argMax(p) != int(l.class[r]) {
+		if c := int(l.class[r]); c >= 0 && argMax(p) != c {
 			wrong++
 		}
 	}
@@ -390,15 +391,17 @@ func argMax(p []float64) int {
 func (l *lesson) calibrate() {
 	a := l.newAnswering()
 	if l.class == nil {
-		squares := 0.0
+		squares, known := 0.0, 0.0
 		for r, x := range l.inputs {
 			if l.starts[r] {
 				clear(a.context)
 			}
-			d := a.outputs(x)[0] - l.number[r]
-			squares += d * d
+			if d := a.outputs(x)[0] - l.number[r]; !math.IsNaN(d) {
+				squares += d * d
+				known++
+			}
 		}
-		l.spread = min(math.Sqrt(squares/float64(len(l.inputs))), math.MaxFloat32)
+		l.spread = min(math.Sqrt(squares/max(known, 1)), math.MaxFloat32)
 		return
 	}
 	if f := l.function(); f == units.Sigmoid || f == units.Softmax {
@@ -489,7 +492,7 @@ func (m *UnitModel) InternalRepresentation(ctx context.Context, t *table.Table) 
 		if r%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if r > 0 && m.sequence >= 0 && t.Text(r, m.sequence) != t.Text(r-1, m.sequence) {
+		if m.begins(t, r) {
 			clear(a.context)
 		}
 		x, err := a.read(t, r)

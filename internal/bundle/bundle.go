@@ -66,6 +66,7 @@ type Column struct {
 	Name    string
 	Numeric bool
 	Date    bool
+	Time    bool
 	Values  []string
 }
 
@@ -104,8 +105,8 @@ type codes struct {
 }
 
 type columnKey struct {
-	name          string
-	numeric, date bool
+	name                string
+	numeric, date, time bool
 }
 
 func newCodes() *codes { return &codes{columns: map[columnKey]int{}, schemas: map[string]int{}} }
@@ -117,13 +118,13 @@ func (c *codes) schema(p *Packed, s *table.Schema) int {
 	var list []int
 	for i := range s.Attributes {
 		a := &s.Attributes[i]
-		key := columnKey{a.Name, a.Kind == table.Numeric, a.Date}
+		key := columnKey{a.Name, a.Kind == table.Numeric, a.Date, a.Time}
 		at, ok := c.columns[key]
 		if !ok {
 			at = len(p.Columns)
 			c.columns[key] = at
 			c.values = append(c.values, map[string]int{})
-			p.Columns = append(p.Columns, Column{Name: key.name, Numeric: key.numeric, Date: key.date})
+			p.Columns = append(p.Columns, Column{Name: key.name, Numeric: key.numeric, Date: key.date, Time: key.time})
 		}
 		list = append(list, at, len(a.Values))
 		for _, v := range a.Values {
@@ -185,7 +186,7 @@ func (p *Packed) schema(list []int) (*table.Schema, error) {
 		}
 		column, values := &p.Columns[list[0]], list[2:2+list[1]]
 		list = list[2+list[1]:]
-		a := table.Attribute{Name: column.Name, Kind: table.Nominal, Date: column.Date}
+		a := table.Attribute{Name: column.Name, Kind: table.Nominal, Date: column.Date, Time: column.Time}
 		if column.Numeric {
 			a.Kind = table.Numeric
 			if len(values) > 0 {

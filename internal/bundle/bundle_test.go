@@ -30,7 +30,7 @@ func TestSizes(t *testing.T) {
 func TestPack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		attribute := rapid.Custom(func(t *rapid.T) table.Attribute {
-			a := table.Attribute{Name: rapid.SampledFrom([]string{"a", "b", "c", ""}).Draw(t, "name"), Kind: table.Numeric, Date: rapid.Bool().Draw(t, "date")}
+			a := table.Attribute{Name: rapid.SampledFrom([]string{"a", "b", "c", ""}).Draw(t, "name"), Kind: table.Numeric, Date: rapid.Bool().Draw(t, "date"), Time: rapid.Bool().Draw(t, "time")}
 			if rapid.Bool().Draw(t, "nominal") {
 				a.Kind, a.Values = table.Nominal, rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"x", "y", "z", ""}), 1, 4, rapid.ID).Draw(t, "values")
 			}

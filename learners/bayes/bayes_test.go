@@ -123,7 +123,7 @@ func TestErrors(t *testing.T) {
 
 // A numeric target is refused with the names of those who take it.
 func TestErrorNamesOthers(t *testing.T) {
-	learn.Register(learn.Info{Name: "a learner of numbers", Takes: learn.Takes{Regression: true}})
+	learn.Register(learn.Info{Name: "a learner of numbers", Takes: learn.Takes{Regression: true}, New: func() learn.Learner { return &Learner{} }})
 	_, err := new(Learner).Learn(context.Background(), learn.Task{Table: numbers(t, []float64{1}, []int32{0}, "a")}.At(0))
 	if err == nil || !strings.Contains(err.Error(), "or use a learner that takes it: a learner of numbers") {
 		t.Errorf("error %v", err)

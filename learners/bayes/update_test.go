@@ -150,3 +150,18 @@ func TestManySources(t *testing.T) {
 		t.Errorf("what is left is not what was there first: %v", err)
 	}
 }
+
+// A column of times is one when it was saved and read, alone or in a bundle.
+func TestTimesAreSaved(t *testing.T) {
+	rows := mixed(10)
+	rows.Schema.Attributes[0].Time = true
+	for _, sources := range []int{1, 2, 40} {
+		m, err := decode(manySources(t, rows, sources))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := &m.Schema().Attributes[0]; a.Shown() != "time" {
+			t.Errorf("%d sources: a column of times is read as %s", sources, a.Shown())
+		}
+	}
+}

@@ -94,7 +94,7 @@ func (h *Home) forget(ctx context.Context, p *Part, source string, erase bool) (
 		record.Source.Rows += v.Source.Rows
 	}
 	if rows, ok := plain(p.Model).(learn.Forgetter); ok && !slices.ContainsFunc(rows.Sources(), func(s learn.Source) bool { return !slices.Contains(ids, s.ID) }) {
-		return nil, record, nil, remedy.New(Remedy{Kind: remedy.DeleteModel, What: p.Name}, "%s has learnt nothing but %s", p.Name, filepath.Base(found[0].Source.Name))
+		return nil, record, nil, remedy.New(Remedy{Kind: remedy.ForgetAll, What: p.Name}, "%s has learnt nothing but %s", p.Name, filepath.Base(found[0].Source.Name))
 	}
 	if len(ids) == 0 {
 		return p.Model, record, found, nil

@@ -21,7 +21,7 @@ type MissingData struct{ File, Folder string }
 
 // Error says what is not there, and what to do.
 func (e *MissingData) Error() string {
-	return fmt.Sprintf("%s is not in the folder %s; it comes with the source code, in %s: run the experiment there, or name the folder (--data DIR)", e.File, e.Folder, Folder)
+	return fmt.Sprintf("%s is not in the folder %s; it comes with the source code, in %s: run the experiment there, or name the folder", e.File, e.Folder, Folder)
 }
 
 type folderKey struct{}

@@ -163,7 +163,7 @@ func TestDamageInWords(t *testing.T) {
 	_, _, err = s.Load("m@2")
 	wantError(t, err, learn.ErrDamaged, "version 2", path, "restore another version (accrete restore m@1)", "import an export")
 	_, _, err = s.Load("m@3")
-	wantError(t, err, learn.ErrDamaged, "m@3 cannot be read", path, "accrete restore m@1")
+	wantError(t, err, learn.ErrDamaged, "m@3 cannot be read", path, "restore m@1")
 	wantError(t, s.Export("m@3", filepath.Join(t.TempDir(), "x")), learn.ErrDamaged)
 	_, err = s.Restore(ctx, "m@4", l.version(l.versions[0]).At)
 	wantError(t, err, learn.ErrDamaged)
@@ -191,11 +191,11 @@ func TestDamageInWords(t *testing.T) {
 	mustLoad(t, s, "m@2", &heap{sources: h.sources[:2]})
 	rewrite(func([]byte) []byte { return []byte("garbage") })
 	_, _, err = s.Load("m")
-	wantError(t, err, learn.ErrDamaged, path, "accrete delete m")
+	wantError(t, err, learn.ErrDamaged, path, "delete the model m")
 	_, err = s.Models()
 	wantError(t, err, learn.ErrDamaged, path)
 	_, err = s.Save(ctx, "m", h, Version{Kind: Learn})
-	wantError(t, err, learn.ErrDamaged, path, "accrete delete m")
+	wantError(t, err, learn.ErrDamaged, path, "delete the model m")
 	if err := s.Delete(ctx, "m"); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestDamagedPartFile(t *testing.T) {
 
 	damage(file(two.sources[1].Data))
 	_, _, err := s.Load("m")
-	wantError(t, err, learn.ErrDamaged, "m@2", `"source y"`, s.partsDir("m"), "accrete restore m@1")
+	wantError(t, err, learn.ErrDamaged, "m@2", `"source y"`, s.partsDir("m"), "restore m@1")
 
 	other := file(two.sources[0].Data)
 	if err := os.Rename(other, file(two.sources[1].Data)); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
 )
@@ -97,7 +98,7 @@ func (e *erasure) check() error {
 			return err
 		}
 		if _, ok := learn.Ability[learn.Forgetter](m); !ok {
-			return fmt.Errorf("%v may hold it, and a %s model cannot forget; delete that version first (accrete delete %v)", v, v.Learner, v)
+			return remedy.New(remedy.Remedy{Kind: remedy.DeleteFirst, What: v.String()}, "%v may hold it, and a %s model cannot forget", v, v.Learner)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -56,7 +57,7 @@ func (l *log) export(number int, path string) error {
 		return writeFrames(w, exportFile, func(w *frameWriter) error { return l.writeExport(w, r, parts) })
 	})
 	if err != nil {
-		return explain(err, fmt.Sprintf("%v cannot be exported", l.version(r)), "choose another file")
+		return explain(err, fmt.Sprintf("%v cannot be exported", l.version(r)), remedy.Remedy{Kind: remedy.ChooseFile})
 	}
 	return nil
 }
@@ -220,9 +221,6 @@ func decodeExport(f sizedReader, path string) (learn.Model, History, error) {
 	}
 	if len(ix.versions) == 0 {
 		return nil, h, errors.New("it holds no version")
-	}
-	if err := CheckName(ix.name); err != nil {
-		return nil, h, err
 	}
 	for _, p := range ix.parts {
 		if p.inFile {

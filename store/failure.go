@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -33,7 +34,7 @@ func fail(about error, format string, a ...any) error {
 }
 
 // explain says what could not be done, why the disk refused, and what to do.
-func explain(err error, what, otherwise string) error {
+func explain(err error, what string, otherwise remedy.Remedy) error {
 	var known *failure
 	if errors.As(err, &known) {
 		return err
@@ -42,7 +43,7 @@ func explain(err error, what, otherwise string) error {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fail(err, "%s: the disk is full (%v); free some space and try again: nothing that was saved before is lost", what, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ENOTDIR):
-		return fail(err, "%s: %v; ask the owner, or %s", what, err, otherwise)
+		return &remedy.Error{Err: fail(err, "%s: %v; ask the owner, or do without", what, err), Remedy: otherwise}
 	}
 	return fail(err, "%s: %v", what, err)
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -218,7 +219,7 @@ func (l *log) find(number int) (*record, error) {
 		}
 	}
 	if number < l.next && (len(l.holes) > 0 || l.lost != nil && number >= l.lost[0]) {
-		return nil, damaged("version %d of the model %q cannot be read: %s is damaged; %s", number, l.name, l.path, l.wayOut(nil))
+		return nil, l.out(nil, damaged("version %d of the model %q cannot be read: %s is damaged", number, l.name, l.path))
 	}
 	return nil, fail(ErrUnknown, "the model %q has no version %d: it has %s", l.name, number, l.numbers())
 }
@@ -242,7 +243,7 @@ func (l *log) decode(r *record, parts []learn.Part) (learn.Model, error) {
 	m, err := learn.DecodeParts(r.Learner, parts)
 	switch {
 	case errors.Is(err, learn.ErrDamaged):
-		return nil, damaged("%v cannot be read from %s: %v; %s", l.version(r), l.path, err, l.wayOut(r))
+		return nil, l.out(r, damaged("%v cannot be read from %s: %v", l.version(r), l.path, err))
 	case err != nil:
 		return nil, fmt.Errorf("%v cannot be read: %w", l.version(r), err)
 	}
@@ -263,23 +264,20 @@ func (l *log) read(r *record) ([]learn.Part, error) {
 			continue
 		}
 		if p == nil {
-			return nil, damaged("%v cannot be read: a part of it is missing in %s, which is damaged; %s", l.version(r), l.path, l.wayOut(r))
+			return nil, l.out(r, damaged("%v cannot be read: a part of it is missing in %s, which is damaged", l.version(r), l.path))
 		}
 		data, err := l.data(p)
 		if err != nil && optional[id] {
 			continue
 		}
 		if err != nil {
-			return nil, &failure{
-				fmt.Sprintf("%v cannot be read: %v; %s", l.version(r), err, l.wayOut(r)),
-				[]error{learn.ErrDamaged, err},
-			}
+			return nil, l.out(r, &failure{fmt.Sprintf("%v cannot be read: %v", l.version(r), err), []error{learn.ErrDamaged, err}})
 		}
 		parts = append(parts, learn.Part{Name: p.key.name, Derived: p.key.derived, Data: data})
 		keys = append(keys, p.key)
 	}
 	if !bytes.Equal(sumKeys(keys), r.Sum) {
-		return nil, damaged("%v cannot be read: its parts in %s are not those it was saved with; %s", l.version(r), l.path, l.wayOut(r))
+		return nil, l.out(r, damaged("%v cannot be read: its parts in %s are not those it was saved with", l.version(r), l.path))
 	}
 	return parts, nil
 }
@@ -290,26 +288,26 @@ func (l *log) damage() error {
 		return nil
 	}
 	if len(l.versions) == 0 {
-		return damaged("%s holds no version that can be read; %s", l.path, l.wayOut(nil))
+		return l.out(nil, damaged("%s holds no version that can be read", l.path))
 	}
 	if l.lost != nil {
-		return damaged("version %d of the model %q, the newest, was saved but cannot be read: %s is damaged; what can still be read is %s: %s; accrete check says more", l.lost[1], l.name, l.path, l.numbers(), l.wayOut(nil))
+		return l.out(nil, damaged("version %d of the model %q, the newest, was saved but cannot be read: %s is damaged; what can still be read is %s", l.lost[1], l.name, l.path, l.numbers()))
 	}
 	h := l.holes[0]
 	return damaged("%s is damaged (bytes %d to %d); what can still be read of the model %q is %s", l.path, h.from, h.to, l.name, l.numbers())
 }
 
-// wayOut says what to do when a version cannot be read.
-func (l *log) wayOut(broken *record) string {
+// out says what to do when a version cannot be read.
+func (l *log) out(broken *record, err error) error {
 	if l.store == nil {
-		return "export or copy it again"
+		return &remedy.Error{Err: err, Remedy: remedy.Remedy{Kind: remedy.GetAnother}}
 	}
 	for i := len(l.versions) - 1; i >= 0; i-- {
 		if r := l.versions[i]; r != broken && l.whole(r) {
-			return fmt.Sprintf("restore another version (accrete restore %v) or import an export", l.version(r))
+			return &remedy.Error{Err: err, Remedy: remedy.Remedy{Kind: remedy.RestoreVersion, What: l.version(r).String()}}
 		}
 	}
-	return fmt.Sprintf("delete the model (accrete delete %s), then import an export or learn it again", l.name)
+	return &remedy.Error{Err: err, Remedy: remedy.Remedy{Kind: remedy.StartOver, What: l.name}}
 }
 
 // whole reports whether a version has all the parts that it needs.

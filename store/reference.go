@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/accrete-ml/accrete/internal/remedy"
 )
 
 // maxName is the longest name of a model, in bytes.
@@ -28,25 +30,31 @@ func ParseRef(ref string) (name string, number int, err error) {
 	return name, number, CheckName(name)
 }
 
-// CheckName says why a model cannot have this name, or returns nil.
+// CheckName says why a model cannot have this name, or returns nil: names are
+// letters, digits and _ - . and do not begin with a dot.
 func CheckName(name string) error {
+	wrong := ""
 	switch {
 	case name == "":
-		return fmt.Errorf("a model needs a name; give one with --name")
+		return remedy.New(remedy.Remedy{Kind: remedy.GiveName}, "a model needs a name")
 	case len(name) > maxName:
-		return fmt.Errorf("the model name %.20q… has %d bytes, at most %d are allowed; give a shorter one with --name", name, len(name), maxName)
+		wrong = fmt.Sprintf("has %d bytes, at most %d are allowed", len(name), maxName)
 	case !utf8.ValidString(name):
-		return fmt.Errorf("the model name %q is not valid UTF-8; give another one with --name", name)
-	}
-	for _, r := range name {
-		if r == '@' || r == '/' || r == '\\' {
-			return fmt.Errorf("the model name %q contains %q, which is not allowed; give another one with --name", name, r)
+		wrong = "is not valid UTF-8"
+	case name[0] == '.':
+		wrong = "begins with a dot, which is not allowed"
+	default:
+		for _, r := range name {
+			if !unicode.In(r, unicode.L, unicode.M, unicode.N) && !strings.ContainsRune("_-.", r) {
+				wrong = fmt.Sprintf("contains %q, which is not allowed: expected letters, digits and _ - .", r)
+				break
+			}
 		}
-		if !unicode.IsPrint(r) {
-			return fmt.Errorf("the model name %q contains a character that cannot be printed; give another one with --name", name)
-		}
 	}
-	return nil
+	if wrong == "" {
+		return nil
+	}
+	return remedy.New(remedy.Remedy{Kind: remedy.GiveName}, "the model name %.40q %s", name, wrong)
 }
 
 // longestFolder leaves room for file systems that allow 143 bytes a name.

@@ -45,6 +45,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
 )
@@ -94,7 +95,7 @@ func open(dir string, o Options, d disk) (*Store, error) {
 		o.Warn = func(string) {}
 	}
 	if info, err := d.Stat(dir); err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("the store %s is a file, expected a folder; choose another with --store DIR", dir)
+		return nil, remedy.New(elsewhere, "the store %s is a file, expected a folder", dir)
 	}
 	return &Store{dir: filepath.Clean(dir), opts: o, disk: d, told: &sync.Map{}, largePart: 1 << 20, largeDerived: 512, minWaste: 16 << 10}, nil
 }
@@ -108,12 +109,15 @@ func (s *Store) logPath(name string) string  { return filepath.Join(s.modelDir(n
 func (s *Store) lockPath(name string) string { return filepath.Join(s.modelDir(name), "lock") }
 func (s *Store) partsDir(name string) string { return filepath.Join(s.modelDir(name), "parts") }
 
+// elsewhere is what to do if the folder cannot be a store.
+var elsewhere = remedy.Remedy{Kind: remedy.ChooseStore}
+
 func (s *Store) readError(err error) error {
-	return explain(err, "the store "+s.dir+" cannot be read", "choose another folder with --store DIR")
+	return explain(err, "the store "+s.dir+" cannot be read", elsewhere)
 }
 
 func (s *Store) writeError(err error) error {
-	return explain(err, "the store "+s.dir+" cannot be written", "choose another folder with --store DIR")
+	return explain(err, "the store "+s.dir+" cannot be written", elsewhere)
 }
 
 func (s *Store) warnf(format string, a ...any) { s.opts.Warn(fmt.Sprintf(format, a...)) }
@@ -269,11 +273,10 @@ func (s *Store) openModel(name string) (*log, error) {
 }
 
 func (s *Store) unknown(name string) error {
-	hint := "; it has no models yet: make one with accrete learn DATA"
 	if known := s.names(); len(known) > 0 {
-		hint = spell.Hint(name, known)
+		return fail(ErrUnknown, "no model %q in the store %s%s", name, s.dir, spell.Hint(name, known))
 	}
-	return fail(ErrUnknown, "no model %q in the store %s%s", name, s.dir, hint)
+	return &remedy.Error{Err: fail(ErrUnknown, "no model %q in the store %s; it has no models yet", name, s.dir), Remedy: remedy.Remedy{Kind: remedy.LearnFirst}}
 }
 
 // Save makes a model the newest version of a name. Of the version, the caller
@@ -325,7 +328,7 @@ func (s *Store) Restore(ctx context.Context, ref string, at time.Time) (Version,
 		return Version{}, err
 	}
 	if number == 0 {
-		return Version{}, fmt.Errorf("restore %s: say which version, as in %s@1; accrete log %s lists them", ref, name, name)
+		return Version{}, remedy.New(remedy.Remedy{Kind: remedy.SeeVersions, What: name}, "restore %s: say which version, as in %s@1", ref, name)
 	}
 	var restored Version
 	err = s.Write(ctx, name, func(tx *Tx) error {

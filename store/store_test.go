@@ -143,7 +143,7 @@ func TestModels(t *testing.T) {
 func TestErrors(t *testing.T) {
 	s := openTemp(t)
 	_, _, err := s.Load("votes")
-	wantError(t, err, ErrUnknown, `no model "votes"`, "no models yet", "accrete learn")
+	wantError(t, err, ErrUnknown, `no model "votes"`, "no models yet", "learn one")
 	if _, err := os.Stat(s.Dir()); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("reading made the store's folder")
 	}
@@ -169,11 +169,11 @@ func TestErrors(t *testing.T) {
 	_, err = s.Log("votes@7")
 	wantError(t, err, ErrUnknown, `"votes" has no version 7`)
 	_, err = s.Restore(ctx, "votes", time.Time{})
-	wantError(t, err, nil, "which version", "votes@1", "accrete log votes")
+	wantError(t, err, nil, "which version", "votes@1", "log of votes")
 	if err := s.Delete(ctx, "votes@1"); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, s.Delete(ctx, "votes@3"), nil, "only version", "accrete delete votes")
+	wantError(t, s.Delete(ctx, "votes@3"), nil, "only version", "delete the model votes")
 	wantError(t, s.Delete(ctx, "votes@9"), ErrUnknown, "has no version 9", "version 3")
 	wantError(t, s.Export("votes@9", filepath.Join(t.TempDir(), "x")), ErrUnknown, "has no version 9")
 
@@ -209,13 +209,13 @@ func TestErrors(t *testing.T) {
 	_, err = Open("", Options{})
 	wantError(t, err, nil, "no name")
 	_, err = Open(s.logPath("votes"), Options{})
-	wantError(t, err, nil, "is a file", "--store DIR")
+	wantError(t, err, nil, "is a file", "another folder")
 	below, err := Open(filepath.Join(s.logPath("votes"), "x"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = below.Save(ctx, "votes", h, Version{Kind: Learn})
-	wantError(t, err, nil, "cannot be written", "--store DIR")
+	wantError(t, err, nil, "cannot be written", "another folder")
 	readOnly, err := Open(s.Dir(), Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
@@ -249,7 +249,7 @@ func TestUnwritableStore(t *testing.T) {
 	d := homeDisk()
 	d.before = func(int, string, string) error { return &fs.PathError{Op: "mkdir", Path: "x", Err: fs.ErrPermission} }
 	_, err := smallStore(d).Save(ctx, "votes", &heap{}, Version{Kind: Learn})
-	wantError(t, err, fs.ErrPermission, "home/.accrete cannot be written", "permission denied", "ask the owner", "--store DIR")
+	wantError(t, err, fs.ErrPermission, "home/.accrete cannot be written", "permission denied", "ask the owner", "another folder")
 }
 
 func TestRestoreAndDelete(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -344,7 +345,7 @@ func (tx *Tx) deleteVersion(number int) error {
 		return err
 	}
 	if len(tx.log.versions) == 1 {
-		return fmt.Errorf("%v is the only version of the model; to delete the model, say accrete delete %s", tx.log.version(r), tx.name)
+		return remedy.New(remedy.Remedy{Kind: remedy.DeleteModel, What: tx.name}, "%v is the only version of the model", tx.log.version(r))
 	}
 	if err := tx.compact(number); err != nil {
 		return tx.store.writeError(err)

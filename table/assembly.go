@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/accrete-ml/accrete/internal/remedy"
 )
 
 // assembly puts batches together, in order, into columns.
@@ -476,7 +478,7 @@ func (a *assembly) table(notes *notes) (*Table, error) {
 		col.codes, col.floats, col.bag = nil, nil, nil
 	}
 	if len(columns) == 0 {
-		return nil, fmt.Errorf("%s: no column is left to learn from: %s", a.plan.name, strings.Join(append(notes.list(), "see --nominal and --ignore"), "; "))
+		return nil, remedy.New(remedy.Remedy{Kind: remedy.ChooseColumns}, "%s", strings.Join(append([]string{a.plan.name + ": no column is left to learn from"}, notes.list()...), "; "))
 	}
 	t, err := New(schema, columns, weights)
 	if err != nil {
@@ -490,7 +492,7 @@ func (a *assembly) table(notes *notes) (*Table, error) {
 			t = a.surveyedTarget(t, target)
 		}
 		if n, ok := fewIntegers(t, target); ok {
-			notes.add("target %q has %d distinct integers: they are read as classes; --numeric %s reads numbers", o.Target, n, o.Target)
+			notes.add("target %q has %d distinct integers: they are read as classes; %v", o.Target, n, remedy.Remedy{Kind: remedy.ReadNumbers, What: o.Target})
 			return AsClasses(t, target)
 		}
 	}
@@ -573,10 +575,11 @@ func (n *notes) list() []string {
 		}
 	}
 	say(n.empty, "%s ignored: no cell is known")
+	keep := remedy.Remedy{Kind: remedy.KeepNominal}.String()
 	if len(n.ids) == 1 {
-		say(n.ids, "%s ignored: "+n.first+", as in ids or text; --nominal keeps it")
+		say(n.ids, "%s ignored: "+n.first+", as in ids or text; "+keep)
 	} else {
-		say(n.ids, "%s ignored: more than half of their values are distinct, as in ids or text; --nominal keeps them")
+		say(n.ids, "%s ignored: more than half of their values are distinct, as in ids or text; "+keep)
 	}
 	say(n.inf, "%s: numbers beyond the range of a float64 are read as infinite")
 	say(n.comma, "%s: numbers with decimal commas are read as names; write decimal points for numbers")

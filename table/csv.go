@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+
+	"github.com/accrete-ml/accrete/internal/remedy"
 )
 
 // dialect is how a file of delimited text is written. Fields may stand in
@@ -363,7 +365,7 @@ func (s *reading) nameFields(names []string) ([]*field, error) {
 		s.notes.add("%s had the name of an earlier column", columnList(doubled))
 	}
 	if len(names) >= manyColumns {
-		s.notes.add("%d columns are many: --ignore leaves out those that are not needed", len(names))
+		s.notes.add("%d columns are many; %v", len(names), remedy.Remedy{Kind: remedy.LeaveOut})
 	}
 	if err := s.plan.check(names); err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func TestBadJSONLines(t *testing.T) {
 		"{a:1}":                     `x.jsonl:1:2: 'a' found, expected a key in quotes; write one flat JSON object a line`,
 		"{\"a\":1;}":                `x.jsonl:1:7: ';' found, expected a comma or the closing brace; write one flat JSON object a line`,
 		"7":                         `x.jsonl:1:1: '7' found, expected an object in braces; write one flat JSON object a line`,
-		"{}":                        `x.jsonl: no column is left to learn from: see --nominal and --ignore`,
+		"{}":                        `x.jsonl: no column is left to learn from; say which columns are nominal, and which to leave out`,
 		"{\"a\":\"b\"}\n{\"a\":1,}": `x.jsonl:2:8: '}' found, expected a key in quotes; write one flat JSON object a line`,
 	} {
 		_, _, err := read(t, "x.jsonl", text, Options{})

@@ -20,6 +20,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/accrete-ml/accrete/internal/crew"
+	"github.com/accrete-ml/accrete/internal/remedy"
 )
 
 // parquetFile reads Parquet files with flat columns. The file says what a
@@ -98,7 +99,7 @@ func (s *reading) beginParquet(ctx context.Context) error {
 			continue
 		}
 		if p.kinds[i], err = kindOfParquet(leaf); err != nil {
-			return s.named(fmt.Errorf("column %q %w, or leave it out with --ignore", names[i], err))
+			return s.named(remedy.New(remedy.Remedy{Kind: remedy.LeaveOut}, "column %q %w", names[i], err))
 		}
 		if fields[i].how == auto {
 			switch p.kinds[i].state {
@@ -160,7 +161,7 @@ func checkPages(r io.ReaderAt, size int64, f *parquet.File, column int) (err err
 		m := &group.Columns[column].MetaData
 		if m.Codec == format.Lz4Raw || m.Codec == format.Lz4 {
 			// Its decoder tries ever more room when the data are damaged.
-			return errors.New("is packed with LZ4, which is not read; write it with zstd or snappy, or leave it out with --ignore")
+			return remedy.New(remedy.Remedy{Kind: remedy.LeaveOut}, "is packed with LZ4, which is not read; write it with zstd or snappy")
 		}
 		at := m.DataPageOffset
 		if dictionary := m.DictionaryPageOffset; dictionary > 0 && dictionary < at {

@@ -213,7 +213,7 @@ func TestBadParquet(t *testing.T) {
 	}
 	data := parquetBytes(t, []nested{{1, []int64{2}, struct{ D int }{3}, nil}})
 	_, _, err := Read(t.Context(), bytes.NewReader(data), Options{Name: "x"})
-	if want := `x: column "b" is nested; write it as flat columns, or leave it out with --ignore`; err == nil || err.Error() != want {
+	if want := `x: column "b" is nested; write it as flat columns; leave out what is not needed`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	good := parquetBytes(t, parquetRows())
@@ -233,7 +233,7 @@ func TestBadParquet(t *testing.T) {
 		}
 	}
 	_, _, err = Read(t.Context(), bytes.NewReader(parquetBytes(t, parquetRows(), parquet.Compression(&parquet.Lz4Raw))), Options{Name: "x"})
-	if want := `x: column "flag" is packed with LZ4, which is not read; write it with zstd or snappy, or leave it out with --ignore`; err == nil || err.Error() != want {
+	if want := `x: column "flag" is packed with LZ4, which is not read; write it with zstd or snappy; leave out what is not needed`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	type latin struct {

@@ -109,7 +109,7 @@ func TestTypes(t *testing.T) {
 		{name: "tiny", text: "a\n1e-999\n", want: "a | 0"},
 		{name: "names sorted as numbers", text: "a\n10\n9\n-1\n", options: Options{Nominal: []string{"a"}}, want: "a{-1,9,10} | 10 | 9 | -1"},
 		{name: "names sorted by bytes", text: "a\nb\nB\nä\na\n", want: "a{B,a,b,ä} | b | B | ä | a"},
-		{name: "integer target is classes", text: "x,y\n1.5,2\n2.5,1.0\n3,?\n", options: Options{Target: "y"}, want: "x y{1,2} | 1.5 2 | 2.5 1 | 3 -", notes: []string{`target "y" has 2 distinct integers: they are read as classes; --numeric y reads numbers`}},
+		{name: "integer target is classes", text: "x,y\n1.5,2\n2.5,1.0\n3,?\n", options: Options{Target: "y"}, want: "x y{1,2} | 1.5 2 | 2.5 1 | 3 -", notes: []string{`target "y" has 2 distinct integers: they are read as classes; declared numeric, y is read as numbers`}},
 		{name: "numeric target by order", text: "x,y\n1,2\n2,1\n", options: Options{Target: "y", Numeric: []string{"y"}}, want: "x y | 1 2 | 2 1"},
 		{name: "target of fractions", text: "x,y\n1,2.5\n2,1\n", options: Options{Target: "y"}, want: "x y | 1 2.5 | 2 1"},
 		{name: "date target", text: "x,y\n1,2024-01-01\n", options: Options{Target: "y"}, want: "x y:date | 1 2024-01-01"},
@@ -147,7 +147,7 @@ func TestIDsAreIgnored(t *testing.T) {
 	if names := got.Schema.Names(); !slices.Equal(names, []string{"k", "y"}) {
 		t.Errorf("columns %v", names)
 	}
-	want := []string{`column "id" ignored: 60 of its 60 values are distinct, as in ids or text; --nominal keeps it`}
+	want := []string{`column "id" ignored: 60 of its 60 values are distinct, as in ids or text; declared nominal it is kept`}
 	if !slices.Equal(report.Notes, want) {
 		t.Errorf("notes %q", report.Notes)
 	}
@@ -155,7 +155,7 @@ func TestIDsAreIgnored(t *testing.T) {
 		t.Error("--nominal does not keep the column")
 	}
 	_, report = mustRead(t, "x.csv", text, Options{})
-	if want := `columns "id", "y" ignored: more than half of their values are distinct, as in ids or text; --nominal keeps them`; !slices.Contains(report.Notes, want) {
+	if want := `columns "id", "y" ignored: more than half of their values are distinct, as in ids or text; declared nominal it is kept`; !slices.Contains(report.Notes, want) {
 		t.Errorf("notes %q", report.Notes)
 	}
 	text = "id,k\n" + rows(50, func(i int) string { return fmt.Sprintf("r%d,%d", i, i) })
@@ -199,7 +199,7 @@ func TestBadInput(t *testing.T) {
 		{name: "no weight", text: "a,w\n1,2\n2,?\n", options: Options{Weight: "w"}, want: `x.csv:3:3: column "w": "?" is not a weight; expected a finite number ≥ 0 in every row`},
 		{name: "negative weight", text: "a,w\n1,-2\n", options: Options{Weight: "w"}, want: `x.csv:2:3: column "w": "-2" is not a weight; expected a finite number ≥ 0 in every row`},
 		{name: "infinite weight", text: "a,w\n1,inf\n", options: Options{Weight: "w"}, want: `x.csv:2:3: column "w": "inf" is not a weight; expected a finite number ≥ 0 in every row`},
-		{name: "all ignored", text: "a\n1\n", options: Options{Ignore: []string{"a"}}, want: "x.csv: no column is left to learn from: see --nominal and --ignore"},
+		{name: "all ignored", text: "a\n1\n", options: Options{Ignore: []string{"a"}}, want: "x.csv: no column is left to learn from; say which columns are nominal, and which to leave out"},
 		{name: "zip", text: "PK\x03\x04....", want: "x.csv: is a zip file; unpack it first, or pack it with gzip or zstd"},
 		{name: "damaged gzip", text: "\x1f\x8b" + strings.Repeat("\xff", 20), want: "x.csv: the gzip data are damaged (gzip: invalid header); copy the file again"},
 		{name: "short gzip", text: "\x1f\x8b", want: "x.csv: the gzip data end too early; copy the file again"},

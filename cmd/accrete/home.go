@@ -58,9 +58,15 @@ func inFlags(r life.Remedy) string {
 	case remedy.LearnAgain:
 		return "accrete learn cuts again"
 	case remedy.DeleteModel:
+		return "to delete the model: accrete delete " + r.What
+	case remedy.DeleteFirst:
+		return "delete that version first (accrete delete " + r.What + ")"
+	case remedy.ForgetAll:
 		return "to forget all: accrete delete " + r.What
+	case remedy.StartOver:
+		return "delete the model (accrete delete " + r.What + "), then import an export or learn it again"
 	case remedy.RestoreVersion:
-		return "accrete restore " + r.What
+		return "restore another version (accrete restore " + r.What + ") or import an export"
 	case remedy.SeeVersions:
 		return "accrete log " + r.What + " lists them"
 	case remedy.SeeRules:
@@ -80,11 +86,7 @@ func inFlags(r life.Remedy) string {
 // notes tells the user, a line each, what was noticed, remedies in flags.
 func (a *app) notes(notes []string) {
 	for _, n := range notes {
-		for _, kind := range []remedy.Kind{remedy.KeepNominal, remedy.LeaveOut} {
-			r := life.Remedy{Kind: kind}
-			n = strings.Replace(n, r.String(), inFlags(r), 1)
-		}
-		fmt.Fprintln(a.errs, "note: "+shown(n, longestError))
+		fmt.Fprintln(a.errs, "note: "+shown(remedy.InNote(n, inFlags), longestError))
 	}
 }
 

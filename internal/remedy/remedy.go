@@ -28,7 +28,12 @@ const (
 	ChooseData     Kind = "choose-data"     // say where the larger data sets are
 	LearnFirst     Kind = "learn-first"     // learn a model
 	LearnAgain     Kind = "learn-again"     // learn the model again, from all rows
-	DeleteModel    Kind = "delete-model"    // What: the model, or a version of it
+	DeleteModel    Kind = "delete-model"    // What: the model
+	DeleteFirst    Kind = "delete-first"    // delete a version that is in the way; What: it
+	ForgetAll      Kind = "forget-all"      // delete a model instead of all that it knows; What: it
+	StartOver      Kind = "start-over"      // delete a damaged model, then import or learn it again; What: it
+	GetAnother     Kind = "get-another"     // export or copy a file again
+	ChooseFile     Kind = "choose-file"     // name another file
 	RestoreVersion Kind = "restore-version" // make an old version the newest again; What: it
 	SeeVersions    Kind = "see-versions"    // look the versions up; What: the model
 	SeeRules       Kind = "see-rules"       // look the ids of rules up; What: the model
@@ -53,16 +58,21 @@ var words = map[Kind]string{
 	GiveWorth:      "add WORTH and a number, or give a worth for all",
 	SayWhere:       "say where %s is now",
 	UseLearner:     "learners whose models can: %n",
-	KeepNominal:    "declared nominal, it is kept",
-	ReadNumbers:    "declared numeric, they are read as numbers",
+	KeepNominal:    "declared nominal it is kept",
+	ReadNumbers:    "declared numeric, %s is read as numbers",
 	LeaveOut:       "leave out what is not needed",
 	ChooseColumns:  "say which columns are nominal, and which to leave out",
 	ChooseStore:    "choose another folder",
 	ChooseData:     "name the folder",
 	LearnFirst:     "learn one first",
 	LearnAgain:     "learn the model again from all rows",
-	DeleteModel:    "delete %s",
-	RestoreVersion: "restore %s",
+	DeleteModel:    "delete the model %s",
+	DeleteFirst:    "delete %s first",
+	ForgetAll:      "to forget all, delete %s",
+	StartOver:      "delete the model %s, then import an export or learn it again",
+	GetAnother:     "export or copy it again",
+	ChooseFile:     "choose another file",
+	RestoreVersion: "restore %s or import an export",
 	SeeVersions:    "the log of %s lists its versions",
 	SeeRules:       "the rules of %s have their ids",
 	EraseThere:     "erase %n in %s too",
@@ -126,6 +136,30 @@ func Misuse(err error) error {
 		return nil
 	}
 	return &Error{Err: err, Misuse: true}
+}
+
+// inNotes are the kinds that stand in the remarks of readers of tables, which
+// are text.
+var inNotes = []Kind{KeepNominal, ReadNumbers, LeaveOut}
+
+// InNote returns a remark with the remedies that stand in it said in the words
+// of an interface.
+func InNote(note string, say func(Remedy) string) string {
+	for _, kind := range inNotes {
+		before, after, _ := strings.Cut(words[kind], "%s")
+		at := strings.LastIndex(note, before)
+		if at < 0 || !strings.HasSuffix(note, after) || len(note)-len(after) < at+len(before) {
+			continue
+		}
+		r := Remedy{Kind: kind, What: note[at+len(before) : len(note)-len(after)]}
+		if after == "" && r.What != "" {
+			continue
+		}
+		if said := say(r); said != "" {
+			note = note[:at] + said
+		}
+	}
+	return note
 }
 
 // Text returns the text of an error with its remedies in the words of an

@@ -21,7 +21,7 @@ type Drift struct {
 
 // String says it in one line.
 func (m Drift) String() string {
-	return fmt.Sprintf("the numbers of %s have moved: %s in %s %% of the rows that its cuts were made for, in %s %% of the %.6g since; cuts stay until accrete learn cuts again",
+	return fmt.Sprintf("the numbers of %s have moved: %s in %s %% of the rows that its cuts were made for, in %s %% of the %.6g since; cuts stay until the model is learnt again",
 		m.Column, m.Where, percent(m.Before), percent(m.Since), m.Rows)
 }
 

@@ -161,7 +161,7 @@ func TestDamageInWords(t *testing.T) {
 
 	rewrite(func(b []byte) []byte { b[second.at+20]++; return b })
 	_, _, err = s.Load("m@2")
-	wantError(t, err, learn.ErrDamaged, "version 2", path, "restore another version (accrete restore m@1)", "import an export")
+	wantError(t, err, learn.ErrDamaged, "version 2", path, "restore m@1", "import an export")
 	_, _, err = s.Load("m@3")
 	wantError(t, err, learn.ErrDamaged, "m@3 cannot be read", path, "restore m@1")
 	wantError(t, s.Export("m@3", filepath.Join(t.TempDir(), "x")), learn.ErrDamaged)

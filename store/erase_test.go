@@ -271,7 +271,7 @@ func TestEraseRefuses(t *testing.T) {
 			return err
 		})
 	}
-	if err := erase(); err == nil || !strings.Contains(err.Error(), "delete that version first (accrete delete heap@1)") {
+	if err := erase(); err == nil || !strings.Contains(err.Error(), "delete heap@1 first") {
 		t.Error(err)
 	}
 	if versions, err := s.Log("heap"); err != nil || len(versions) != 3 {

@@ -114,7 +114,7 @@ func TestModels(t *testing.T) {
 		t.Fatalf("an empty store has %v, %v", models, err)
 	}
 	long := strings.Repeat("Ä", maxName/2)
-	names := []string{".hidden", "a.b", "Votes", "votes", "votes 2%20", long}
+	names := []string{"a.b", "b-1", "Votes", "votes", "votes_2.20", long}
 	for i, name := range names {
 		for range i + 1 {
 			mustSave(t, s, name, (&heap{}).with(name, []byte(name)))

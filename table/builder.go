@@ -32,6 +32,7 @@ type Builder struct {
 	weights []float64
 	layouts map[reflect.Type]*layout
 	last    *layout // of the struct that came last
+	only    Table   // what Only returns
 }
 
 // NewBuilder returns a builder of rows with the columns of a schema, which it
@@ -185,6 +186,30 @@ func (b *Builder) Table() (*Table, error) {
 		}
 	}
 	return New(&Schema{Attributes: slices.Clone(b.schema.Attributes)}, columns, slices.Clip(b.weights))
+}
+
+// Only returns a table of this row alone, in the memory of the one that it
+// returned before: it is good until the next call. Rows added before are
+// dropped, and names that the schema does not know are Unseen.
+func (b *Builder) Only(row any) (*Table, error) {
+	b.Closed = true
+	for i := range b.columns {
+		c := &b.columns[i]
+		c.Codes, c.Floats = c.Codes[:0], c.Floats[:0]
+		if c.Words != nil {
+			c.Words = newBag()
+		}
+	}
+	clear(b.set)
+	b.rows, b.weights = 0, nil
+	if err := b.Add(row); err != nil {
+		return nil, err
+	}
+	for i := range b.columns {
+		b.pad(i, 1)
+	}
+	b.only = Table{Schema: b.schema, Columns: b.columns, rows: 1}
+	return &b.only, nil
 }
 
 // Add appends a row that is a map from names of columns to cells, or a struct

@@ -27,7 +27,7 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	for i, matcher := range m.matchers {
 		fired[i] = matcher.MatchRow(t, row)
 	}
-	first := len(m.base.Rules) - len(m.lines)
+	first, named := len(m.base.Rules)-len(m.lines), m.names()
 	for i, l := range m.lines {
 		if !fired[l.unit] {
 			continue
@@ -35,7 +35,7 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 		r := &m.base.Rules[first+i]
 		weight := *r.Evidence.Weight
 		scores[l.class] += weight
-		e.Evidence = append(e.Evidence, learn.Evidence{ID: r.ID(), Text: joined(r.If), Class: l.class, Weight: weight})
+		e.Evidence = append(e.Evidence, learn.Evidence{ID: named[i].id, Text: named[i].text, Class: l.class, Weight: weight})
 	}
 	e.Normaliser = logSum(scores)
 	for c, b := range m.bias {
@@ -58,6 +58,21 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 		}
 	}
 	return e, nil
+}
+
+// lineName is how a line is called in explanations.
+type lineName struct{ id, text string }
+
+// names returns the ids and texts of the lines, which are made once.
+func (m *Model) names() []lineName {
+	m.naming.Do(func() {
+		m.named = make([]lineName, len(m.lines))
+		for i := range m.lines {
+			r := &m.base.Rules[len(m.base.Rules)-len(m.lines)+i]
+			m.named[i] = lineName{r.ID(), joined(r.If)}
+		}
+	})
+	return m.named
 }
 
 func missing(c *table.Column, row int) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
@@ -28,6 +29,9 @@ type Model struct {
 	lines     []line // of the base, behind the priors
 	predictor *rule.Predictor
 	matchers  []*rule.Matcher // of each unit
+
+	naming sync.Once
+	named  []lineName // of each line, made when first explained by
 }
 
 // unit is a node of the middle layer: a conjunction of tests, and what it adds

@@ -39,7 +39,9 @@ is said.`,
 			var missing []leftOut
 			outcomes, err := reproduce.Run(learn.WithProgress(c.Context(), bar), args, reproduce.Options{
 				Seed: a.seed, Seeds: seeds, Data: folder,
-				Missing: func(name string, err *reproduce.MissingData) { missing = append(missing, leftOut{name, err.Error() + " (--data DIR)"}) },
+				Missing: func(name string, err *reproduce.MissingData) {
+					missing = append(missing, leftOut{name, err.Error() + " (--data DIR)"})
+				},
 			})
 			done()
 			if err != nil {

@@ -46,7 +46,8 @@ type McNemar struct {
 	OnlyB     float64 `json:"only_b"` // weight of rows that only b gets wrong
 	Statistic float64 `json:"statistic"`
 	P         float64 `json:"p"`
-	Exact     bool    `json:"exact"` // by the binomial distribution, since rows are few
+	PHolm     float64 `json:"p_holm"` // P corrected for all the pairs that were looked at
+	Exact     bool    `json:"exact"`  // by the binomial distribution, since rows are few
 }
 
 // Compare cross-validates learners on the same folds and tests every pair: a
@@ -164,8 +165,8 @@ func mcnemar(t *table.Table, a, b []trial) *McNemar {
 			onlyB += t.Weight(row) * b[k].losses[j] * (1 - a[k].losses[j])
 		}
 	}
-	m := McNemar(stat.McNemar(onlyA, onlyB))
-	return &m
+	m := stat.McNemar(onlyA, onlyB)
+	return &McNemar{OnlyA: onlyA, OnlyB: onlyB, Statistic: m.Statistic, P: m.P, PHolm: m.P, Exact: m.Exact}
 }
 
 // CompareOn compares classifiers on one test set (Mitchell 1997, §5.5 and
@@ -209,12 +210,18 @@ func CompareOn(ctx context.Context, specs []Spec, test *table.Table) (*Compariso
 
 // decide says which differences are significant among all that were looked at.
 func (c *Comparison) decide() {
-	ps := make([]float64, len(c.Differences))
-	for i, d := range c.Differences {
-		ps[i] = d.P
+	var ps, mcnemar []float64
+	for _, d := range c.Differences {
+		ps = append(ps, d.P)
+		if d.McNemar != nil {
+			mcnemar = append(mcnemar, d.McNemar.P)
+		}
 	}
 	for i, p := range stat.Holm(ps) {
 		c.Differences[i].decide(p, c.Level, c.Measure)
+	}
+	for i, p := range stat.Holm(mcnemar) { // all pairs have it, or none
+		c.Differences[i].McNemar.PHolm = p
 	}
 }
 

@@ -755,6 +755,12 @@ func TestCompareOn(t *testing.T) {
 	if same := c.Differences[1]; same.Significant || same.Difference != 0 {
 		t.Errorf("%+v", same)
 	}
+	ps := stat.Holm([]float64{c.Differences[0].McNemar.P, c.Differences[1].McNemar.P, c.Differences[2].McNemar.P})
+	for i, p := range ps {
+		if c.Differences[i].McNemar.PHolm != p {
+			t.Errorf("pair %d: McNemar's p %v, corrected %v", i, c.Differences[i].McNemar.P, c.Differences[i].McNemar.PHolm)
+		}
+	}
 	if few, err := CompareOn(background, specs[:2], test.Slice(0, 20)); err != nil || len(few.Notes) != 1 {
 		t.Errorf("%+v %v", few, err)
 	}

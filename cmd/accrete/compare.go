@@ -214,10 +214,10 @@ func mcnemarInWords(d *evaluate.Difference, level float64) string {
 		how = "exact"
 	}
 	says := "which chance can explain"
-	if m.P < 1-level {
+	if m.PHolm < 1-level {
 		says = "which is more than chance"
 	}
-	return fmt.Sprintf("McNemar: only %s gets %s right, only %s %s: %s (%s, p = %.2g)", d.A, rowsOf(m.OnlyB), d.B, rowsOf(m.OnlyA), says, how, m.P)
+	return fmt.Sprintf("McNemar: only %s gets %s right, only %s %s: %s (%s, p = %.2g)", d.A, rowsOf(m.OnlyB), d.B, rowsOf(m.OnlyA), says, how, m.PHolm)
 }
 
 // rowsOf writes a weight of rows.

@@ -91,6 +91,14 @@ func (h *housing) unitsCurve(ctx context.Context, figure func([]gaussian.Point) 
 	return average(curves, figure), err
 }
 
+// centresCurve is unitsCurve with units pruned by procedure 2.
+func (h *housing) centresCurve(ctx context.Context, figure func([]gaussian.Point) float64) (float64, error) {
+	curves, err := overFolds(ctx, h, "centres", func(f fold) ([]gaussian.Point, error) {
+		return (&gaussian.Learner{Units: 30, Pruning: "centres", Reference: h.Table}).Curve(ctx, f.task(h), f.test)
+	})
+	return average(curves, figure), err
+}
+
 // oneUnit returns the test nats a row of a single unit.
 func (h *housing) oneUnit(ctx context.Context) (float64, error) {
 	curves, err := overFolds(ctx, h, "one unit", func(f fold) ([]gaussian.Point, error) {
@@ -115,8 +123,17 @@ func (h *housing) agreement(ctx context.Context) (float64, error) {
 
 // normalCost is what ten conclusions of three units set to NORMAL cost.
 func (h *housing) normalCost(ctx context.Context) (float64, error) {
-	curves, err := overFolds(ctx, h, "normal", func(f fold) ([]gaussian.Point, error) {
-		return (&gaussian.Learner{Units: 3, Reference: h.Table}).NormalCurve(ctx, f.task(h), gaussian.UnitFromNormal, f.test)
+	return h.normalCostBy(ctx, gaussian.UnitFromNormal)
+}
+
+// normalCostAsPrinted is the same by the divergence that equation 20 prints.
+func (h *housing) normalCostAsPrinted(ctx context.Context) (float64, error) {
+	return h.normalCostBy(ctx, gaussian.NormalFromUnit)
+}
+
+func (h *housing) normalCostBy(ctx context.Context, divergence gaussian.Divergence) (float64, error) {
+	curves, err := overFolds(ctx, h, fmt.Sprintf("normal %d", divergence), func(f fold) ([]gaussian.Point, error) {
+		return (&gaussian.Learner{Units: 3, Reference: h.Table}).NormalCurve(ctx, f.task(h), divergence, f.test)
 	})
 	return average(curves, func(points []gaussian.Point) float64 { return points[10].Held[0] - points[0].Held[0] }), err
 }

@@ -25,7 +25,7 @@ const larger = "../bench/data"
 // only near. Everything else is met.
 var (
 	notMet = []string{
-		"gaussian-inputs-best", "gaussian-inputs-order", "gaussian-prior-helps-map", "gaussian-procedures-agree",
+		"gaussian-centres-30", "gaussian-units-30", "gaussian-inputs-best", "gaussian-inputs-order", "gaussian-prior-helps-map", "gaussian-procedures-agree",
 		"gaussian-table-5-1", "gaussian-table-5-3",
 		"learnpp-table-1-ts3", "learnpp-table-1-ts4", "learnpp-table-1-ts5", "learnpp-table-1-ts6",
 		"learnpp-table-4-ts2", "learnpp-table-4-ts3", "learnpp-table-5-ts2",

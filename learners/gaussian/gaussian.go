@@ -47,6 +47,13 @@
 // vehicle); in two parts it is 0.05. With update=add the new rows instead get units of their own, which
 // is exactly the merge of the old model with one of the new rows.
 //
+// The paper's steps by file: em (sections 4.1 and 4.2, appendix A), start,
+// knowledge (section 5: rules in), standing (what rows make of them), prune and
+// curve (section 6: rules out), tune (section 7), network (equation 1),
+// posterior and conditional (equations 10 to 12), covariance (full). Beside it
+// stand package rule, whose WHEN … EXPECT these units are, and internal/moment,
+// which sums up their rows.
+//
 // The cost of learning is rows × columns × units for each iteration, that of
 // an answer columns × units; with full covariance columns count squared.
 package gaussian

@@ -157,6 +157,9 @@ func openContents(payload []byte) (c contents, blob int, err error) {
 	}
 	blob = n + m + int(size)
 	meta := payload[n+m : blob]
+	if raw > max(4<<20, 64*size) {
+		return c, 0, errors.New("contents out of proportion")
+	}
 	if raw > 0 {
 		if meta, err = unpack(meta, int64(raw)); err != nil {
 			return c, 0, err
@@ -182,6 +185,8 @@ type window struct {
 	end int64 // of the file
 	at  int64
 	buf []byte
+
+	wasted int64 // bytes of what looked like frames and were none
 }
 
 const windowSize = 128 << 10
@@ -226,6 +231,7 @@ func (w *window) frame(at int64) (payload []byte, begin, next int64, err error) 
 	}
 	body, sum := b[:whole-4], b[whole-4:]
 	if frameSum(at, body) != binary.LittleEndian.Uint32(sum) {
+		w.wasted += whole
 		return nil, 0, 0, nil
 	}
 	return body[headLen:], at + int64(headLen), at + whole, nil

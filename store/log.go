@@ -39,6 +39,12 @@ type index struct {
 	frames   []*frame
 	holes    []hole
 	end      int64 // of the last whole frame
+
+	// Files that are never torn are read up to the first frame that is not
+	// whole, and may not need more than so many bytes; 0 is no limit.
+	strict bool
+	limit  int64
+	raw    int64 // bytes of parts, before compression
 }
 
 func newIndex() *index {
@@ -61,6 +67,9 @@ func (ix *index) scan(r io.ReaderAt, from, size int64) error {
 			}
 			at, ix.end = next, next
 			continue
+		}
+		if ix.strict || w.wasted > mostWasted*(1<<20+size) {
+			return nil
 		}
 		if at, err = w.mark(at + 1); err != nil {
 			return err
@@ -89,6 +98,9 @@ func (ix *index) add(payload []byte, at, begin, next int64) error {
 	if !f.packed && f.raw != f.blobSize {
 		return errors.New("the parts' sizes do not add up")
 	}
+	if ix.raw += f.raw; ix.limit > 0 && ix.raw > ix.limit {
+		return errors.New("parts out of proportion")
+	}
 	for _, p := range f.parts {
 		ix.parts[p.id] = p
 		ix.byKey[p.key] = p
@@ -111,6 +123,13 @@ func (ix *index) add(payload []byte, at, begin, next int64) error {
 	}
 	return nil
 }
+
+// mostWasted is how many times over a damaged file is read in search of frames
+// that are whole.
+const mostWasted = 32
+
+// perPart is what a part needs besides its bytes.
+const perPart = 100
 
 // log is a model's log, opened.
 type log struct {
@@ -252,14 +271,23 @@ func (l *log) decode(r *record, parts []learn.Part) (learn.Model, error) {
 
 // read reads a version's parts, without derived ones that are no more.
 func (l *log) read(r *record) ([]learn.Part, error) {
+	if n := max(r.Parts.count(), r.Derived.count()); l.limit > 0 && n*perPart > l.limit {
+		return nil, damaged("%v cannot be read: %d parts in %s are out of proportion to the file", l.version(r), n, l.path)
+	}
 	optional := map[uint64]bool{}
 	for _, id := range r.Derived.unpack() {
 		optional[id] = true
 	}
 	var parts []learn.Part
 	var keys []partKey
+	var total int64
 	for _, id := range r.Parts.unpack() {
 		p := l.parts[id]
+		if p != nil && l.limit > 0 {
+			if total += p.size + perPart; total > l.limit {
+				return nil, damaged("%v cannot be read: its parts in %s are out of proportion to the file, over %d MiB", l.version(r), l.path, l.limit>>20)
+			}
+		}
 		if p == nil && optional[id] {
 			continue
 		}

@@ -182,6 +182,13 @@ type sizedReader interface {
 	Size() (int64, error)
 }
 
+// What an export unpacks to: 64 MiB, or 256 times its size. Models are made of
+// counts and coded rows, which are far from that.
+const (
+	leastProportion = 64 << 20
+	mostProportion  = 256
+)
+
 // readWhole reads the frames of a file that is never torn, except for a
 // number of bytes at its end.
 func readWhole(f sizedReader, kind fileKind, path string, trailer int64) (*index, error) {
@@ -193,6 +200,10 @@ func readWhole(f sizedReader, kind fileKind, path string, trailer int64) (*index
 		return nil, err
 	}
 	ix := newIndex()
+	ix.strict = true
+	if kind == exportFile { // which may come from anybody
+		ix.limit = max(leastProportion, mostProportion*size)
+	}
 	if err := ix.scan(f, int64(headSize), size-trailer); err != nil {
 		return nil, err
 	}

@@ -237,8 +237,17 @@ func (list idList) runs() []run {
 	return runs
 }
 
+// count is how many numbers the list has.
+func (list idList) count() int64 {
+	n := int64(0)
+	for i := 1; i < len(list); i += 2 {
+		n += list[i]
+	}
+	return n
+}
+
 func (list idList) unpack() []uint64 {
-	var ids []uint64
+	ids := make([]uint64, 0, list.count())
 	for _, r := range list.runs() {
 		for i := range r.count {
 			ids = append(ids, uint64(r.first+i*r.difference))

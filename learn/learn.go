@@ -212,6 +212,13 @@ type Keeper interface {
 	Kept(ctx context.Context) ([]Learnt, error)
 }
 
+// Shedder is a model that answers the same without the rows it keeps. What
+// needs them (updating, forgetting) is then gone.
+type Shedder interface {
+	Keeper
+	Shed() Model
+}
+
 // Learnt is rows that a model learnt from, in the model's schema.
 type Learnt struct {
 	Source Source

@@ -26,56 +26,133 @@ type History struct {
 // to a file that Import and ReadFile read, here or on another machine. The
 // file is there whole or not at all.
 func (s *Store) Export(ref, path string) error {
+	_, err := s.ExportWith(ref, path, ExportOptions{})
+	return err
+}
+
+// ExportOptions say what an export leaves out.
+type ExportOptions struct {
+	WithoutPaths bool // where sources were: only their base names are told
+	WithoutRows  bool // rows that the model keeps
+}
+
+// Carried is what an export tells of its sources.
+type Carried struct {
+	Versions int  `json:"versions"` // records of what was done
+	Paths    int  `json:"paths"`    // places of files
+	Rows     bool `json:"rows"`     // rows that the model learnt from
+}
+
+// ExportWith exports as Export does, without some of it.
+func (s *Store) ExportWith(ref, path string, o ExportOptions) (c Carried, err error) {
 	name, number, err := ParseRef(ref)
 	if err != nil {
-		return err
+		return c, err
 	}
-	return s.reread(func() error {
+	err = s.reread(func() error {
 		l, err := s.openModel(name)
 		if err != nil {
 			return err
 		}
 		defer l.close()
-		return l.export(number, path)
+		c, err = l.export(number, path, o)
+		return err
 	})
+	return c, err
 }
 
-func (l *log) export(number int, path string) error {
+func (l *log) export(number int, path string, o ExportOptions) (c Carried, err error) {
 	s := l.store
 	r, err := l.find(number)
 	if err != nil {
-		return err
+		return c, err
 	}
 	parts, err := l.read(r)
 	if err != nil {
-		return err
+		return c, err
 	}
-	if _, err := l.decode(r, parts); err != nil {
-		return err
+	m, err := l.decode(r, parts)
+	if err != nil {
+		return c, err
+	}
+	sum := r.Sum
+	if c.Rows, err = keepsRows(m); err != nil {
+		return c, err
+	}
+	if o.WithoutRows && c.Rows {
+		bare, ok := m.(learn.Shedder)
+		if !ok {
+			return c, fail(errors.ErrUnsupported, "%v keeps rows, which a %s model cannot do without; nothing was exported: export its rules instead", l.version(r), r.Learner)
+		}
+		if parts, err = bare.Shed().Parts(); err != nil {
+			return c, err
+		}
+		sum, c.Rows = sumParts(parts), false
+	}
+	records, err := l.history(r, o.WithoutPaths)
+	if err != nil {
+		return c, err
+	}
+	c.Versions = len(records)
+	for i := range records {
+		if filepath.IsAbs(records[i].SourcePath) {
+			c.Paths++
+		}
 	}
 	err = s.disk.Export(path, func(w io.Writer) error {
-		return writeFrames(w, exportFile, func(w *frameWriter) error { return l.writeExport(w, r, parts) })
+		return writeFrames(w, exportFile, func(w *frameWriter) error { return l.writeExport(w, records, parts, sum) })
 	})
 	if err != nil {
-		return explain(err, fmt.Sprintf("%v cannot be exported", l.version(r)), remedy.Remedy{Kind: remedy.ChooseFile})
+		return c, explain(err, fmt.Sprintf("%v cannot be exported", l.version(r)), remedy.Remedy{Kind: remedy.ChooseFile})
 	}
-	return nil
+	return c, nil
 }
 
-// writeExport writes the records up to a version, then its parts.
-func (l *log) writeExport(w *frameWriter, r *record, parts []learn.Part) error {
-	c := contents{Name: l.name}
+// keepsRows reports whether a model holds rows that it learnt from.
+func keepsRows(m learn.Model) (bool, error) {
+	k, ok := learn.Ability[learn.Keeper](m)
+	if !ok {
+		return false, nil
+	}
+	rows, err := k.Kept(context.Background())
+	return len(rows) > 0, err
+}
+
+// sumParts is the checksum of a model's parts, as versions have it.
+func sumParts(parts []learn.Part) []byte {
+	keys := make([]partKey, len(parts))
+	for i, p := range parts {
+		keys[i] = partKey{p.Name, p.Derived, sha256.Sum256(p.Data)}
+	}
+	return sumKeys(keys)
+}
+
+// withoutPath is a record that does not tell where a source was.
+func withoutPath(r record) record {
+	if r.SourcePath != "" {
+		r.SourcePath = filepath.Base(r.SourcePath)
+	}
+	r.SourceName = filepath.Base(r.SourceName)
+	return r
+}
+
+// history returns the records up to a version, each once.
+func (l *log) history(r *record, withoutPaths bool) ([]record, error) {
+	var records []record
 	seen := map[string]bool{} // a model may come back to where it came from
 	for _, before := range l.versions {
 		plain := *before
 		plain.History, plain.Parts, plain.Derived, plain.Sum = nil, nil, nil, nil
 		for _, h := range append(slices.Clip(before.History), plain) {
+			if withoutPaths {
+				h = withoutPath(h)
+			}
 			text, err := learn.Marshal(h)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if !seen[string(text)] {
-				c.Versions = append(c.Versions, h)
+				records = append(records, h)
 			}
 			seen[string(text)] = true
 		}
@@ -83,6 +160,12 @@ func (l *log) writeExport(w *frameWriter, r *record, parts []learn.Part) error {
 			break
 		}
 	}
+	return records, nil
+}
+
+// writeExport writes the records up to a version, then its parts.
+func (l *log) writeExport(w *frameWriter, records []record, parts []learn.Part, sum []byte) error {
+	c := contents{Name: l.name, Versions: records}
 	list := make([]*part, len(parts))
 	ids := make([]uint64, len(parts))
 	for i, given := range parts {
@@ -91,7 +174,7 @@ func (l *log) writeExport(w *frameWriter, r *record, parts []learn.Part) error {
 		ids[i] = list[i].id
 	}
 	last := &c.Versions[len(c.Versions)-1]
-	last.Parts, last.Sum = packIDs(ids), r.Sum
+	last.Parts, last.Sum = packIDs(ids), sum
 	if err := w.frame(c, nil); err != nil {
 		return err
 	}

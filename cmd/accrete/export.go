@@ -4,15 +4,20 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/accrete-ml/accrete/store"
 )
 
 func (a *app) exportCommand() *cobra.Command {
-	return &cobra.Command{
+	var o store.ExportOptions
+	c := &cobra.Command{
 		Use:   "export MODEL[@N] FILE",
 		Short: "Write a model to one self-contained file",
 		Long: `Export writes a model with its history to one file that accrete import, or a
-Go program (store.ReadFile), reads on any machine.`,
-		Example:           `  accrete export votes votes.accrete`,
+Go program (store.ReadFile), reads on any machine, and says what the file tells
+of your data: the history has the paths of sources, and some models keep rows.`,
+		Example: `  accrete export votes votes.accrete
+  accrete export votes votes.accrete --without-paths --without-rows`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -20,17 +25,32 @@ Go program (store.ReadFile), reads on any machine.`,
 			if err != nil {
 				return err
 			}
-			if err := h.Store.Export(args[0], args[1]); err != nil {
+			carried, err := h.Store.ExportWith(args[0], args[1], o)
+			if err != nil {
 				return err
 			}
 			if a.json {
 				return a.printJSON(struct {
-					Model string `json:"model"`
-					File  string `json:"file"`
-				}{args[0], args[1]})
+					Model   string        `json:"model"`
+					File    string        `json:"file"`
+					Carries store.Carried `json:"carries"`
+				}{args[0], args[1], carried})
 			}
 			fmt.Fprintf(a.out, "%s is in %s; read it with: accrete import %s\n", args[0], args[1], args[1])
+			fmt.Fprintf(a.out, "it carries the model, %s of what was done%s%s\n", plural(carried.Versions, "record"),
+				with(carried.Paths > 0, ", "+plural(carried.Paths, "path")+" of files"), with(carried.Rows, ", and the rows it keeps"))
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&o.WithoutPaths, "without-paths", false, "leave out where sources were")
+	c.Flags().BoolVar(&o.WithoutRows, "without-rows", false, "leave out the rows that the model keeps")
+	return c
+}
+
+// with is a text if it applies.
+func with(applies bool, text string) string {
+	if applies {
+		return text
+	}
+	return ""
 }

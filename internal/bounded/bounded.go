@@ -3,6 +3,7 @@
 package bounded
 
 import (
+	"math"
 	"runtime"
 	"testing"
 	"time"
@@ -61,12 +62,12 @@ func Worst(t testing.TB, input func(size int) []byte, read func(b []byte)) {
 	for size := 64 << 10; size < 1<<19 && one < 20*time.Millisecond; size *= 2 {
 		one = best(input(2 * size))
 		if one >= 20*time.Millisecond {
-			two := best(input(4 * size))
-			if ratio := float64(two) / float64(one); ratio > 2.3 {
-				three := best(input(4 * size)) // somebody else may have used the machine
-				if ratio := float64(min(two, three)) / float64(best(input(2*size))); ratio > 2.3 {
-					t.Errorf("twice %d bytes took %.1f times as long", 2*size, ratio)
-				}
+			ratio := math.Inf(1)
+			for try := 0; try < 6 && ratio > 2.3; try++ { // somebody else may use the machine
+				ratio = min(ratio, float64(best(input(4*size)))/float64(best(input(2*size))))
+			}
+			if ratio > 2.3 {
+				t.Errorf("twice %d bytes took %.1f times as long", 2*size, ratio)
 			}
 			return
 		}

@@ -77,6 +77,13 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	return lesson.Parts(headPart, m.rows, bodyPart, body)
 }
 
+// Shed returns the tree without the rows that it grew from.
+func (m *Model) Shed() learn.Model {
+	bare := *m
+	bare.rows, bare.settings.Keep = nil, "nothing"
+	return &bare
+}
+
 func (c *compact) save() *savedTree {
 	s := &savedTree{Center: c.center, Scale: c.scale, Branches: c.branch, Stat: c.stat, Known: c.known}
 	if c.few != nil {

@@ -2,7 +2,6 @@ package table
 
 import (
 	"bufio"
-	"bytes"
 	stdcsv "encoding/csv"
 	"fmt"
 	"io"
@@ -15,8 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // benchmarkBytes returns the size of the benchmark's file: 20 MB, or what
@@ -88,44 +85,6 @@ func BenchmarkReadCSV(b *testing.B) {
 			b.Fatal(err)
 		}
 		if len(t.Columns) != 14 {
-			b.Fatal(len(t.Columns))
-		}
-	}
-}
-
-// BenchmarkReadParquet reads numbers, some of them null, and names out of
-// dictionaries, from pages and row groups of the usual size.
-func BenchmarkReadParquet(b *testing.B) {
-	type row struct {
-		X1   float64  `parquet:"x1"`
-		X2   float64  `parquet:"x2"`
-		X3   *float64 `parquet:"x3,optional"`
-		I1   int64    `parquet:"i1"`
-		I2   int32    `parquet:"i2,dict"`
-		Flag bool     `parquet:"flag"`
-		N1   string   `parquet:"n1,dict"`
-		N2   string   `parquet:"n2,dict"`
-		N3   *string  `parquet:"n3,optional,dict"`
-		N4   string   `parquet:"n4"`
-	}
-	random := rand.New(rand.NewPCG(1, 1))
-	rows := make([]row, 200_000)
-	for i := range rows {
-		x, name := random.NormFloat64(), fmt.Sprintf("value-%d", random.IntN(8))
-		rows[i] = row{x, x * x, &x, int64(random.IntN(1e6)), int32(random.IntN(100)), x > 0, name, fmt.Sprintf("value-%d", random.IntN(200)), &name, name}
-		if random.IntN(10) == 0 {
-			rows[i].X3, rows[i].N3 = nil, nil
-		}
-	}
-	data := parquetBytes(b, rows, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(120_000))
-	b.SetBytes(int64(len(data)))
-	b.ReportAllocs()
-	for b.Loop() {
-		t, _, err := Read(b.Context(), bytes.NewReader(data), Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if len(t.Columns) != 10 {
 			b.Fatal(len(t.Columns))
 		}
 	}

@@ -1,4 +1,4 @@
-package table
+package table_test
 
 import (
 	"bytes"
@@ -15,6 +15,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/deprecated"
+
+	. "github.com/accrete-ml/accrete/table"
+	_ "github.com/accrete-ml/accrete/table/parquet"
 )
 
 type parquetRow struct {
@@ -76,13 +79,13 @@ func TestParquet(t *testing.T) {
 	const second = " | false 2 - 3 0 - - - 2 1969-12-31 1969-12-31T18:00:00 0 -0.05 -0.001 ab000000000000000000000000000000 k"
 	const third = " | true 3 9 4 1 +Inf - y 3 1970-01-01 1970-01-01T00:00:00 0.001 92233720368547760 0 ab000000000000000000000000000000 l"
 	const last = " | true 3 9 4 1 0 - - 3 1970-01-01 1970-01-01T00:00:00 0.001 0 0 ab000000000000000000000000000000 l"
-	for _, o := range []Options{{}, {tuning: tuning{block: 1, workers: 3}}, {tuning: tuning{block: 3, workers: 1}}} {
+	for _, o := range []Options{{}, Tuned(Options{}, 1, 3), Tuned(Options{}, 3, 1)} {
 		got, report, err := Read(t.Context(), bytes.NewReader(data), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := types + first + second + third + last; show(got) != want {
-			t.Errorf("got  %s\nwant %s", show(got), want)
+		if want := types + first + second + third + last; Show(got) != want {
+			t.Errorf("got  %s\nwant %s", Show(got), want)
 		}
 		if report.Format != "parquet" || report.Bytes != int64(len(data)) || len(report.Hash) != 64 || len(report.Notes) != 1 {
 			t.Errorf("%+v", report)
@@ -93,12 +96,12 @@ func TestParquet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []io.Reader{io.MultiReader(bytes.NewReader(data)), bytes.NewReader(packed(t, "gzip", string(data)))} {
+	for _, r := range []io.Reader{io.MultiReader(bytes.NewReader(data)), bytes.NewReader(Packed(t, "gzip", string(data)))} {
 		got, _, err := Read(t.Context(), r, Options{Name: "x.parquet.gz"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got, same); diff != "" {
+		if diff := cmp.Diff(want, got, Same); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -111,16 +114,16 @@ func TestParquetOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "small{-1,2,3} large digits day{1969-12-31,1970-01-01,2024-03-01} time:time | -1 7 1 2024-03-01 2024-03-01T12:00:00 ×255 | 2 - 2 1969-12-31 1969-12-31T18:00:00 ×0 | 3 9 3 1970-01-01 1970-01-01T00:00:00 ×1 | 3 9 3 1970-01-01 1970-01-01T00:00:00 ×1"; show(got) != want {
-		t.Errorf("got  %s\nwant %s", show(got), want)
+	if want := "small{-1,2,3} large digits day{1969-12-31,1970-01-01,2024-03-01} time:time | -1 7 1 2024-03-01 2024-03-01T12:00:00 ×255 | 2 - 2 1969-12-31 1969-12-31T18:00:00 ×0 | 3 9 3 1970-01-01 1970-01-01T00:00:00 ×1 | 3 9 3 1970-01-01 1970-01-01T00:00:00 ×1"; Show(got) != want {
+		t.Errorf("got  %s\nwant %s", Show(got), want)
 	}
 	schema := &Schema{Attributes: []Attribute{{Name: "kind", Kind: Nominal, Values: []string{"l"}}, {Name: "digits", Kind: Numeric}, {Name: "day", Kind: Numeric, Date: true}, {Name: "small", Kind: Nominal, Values: []string{"2", "3"}}}}
 	got, _, err = Read(t.Context(), bytes.NewReader(data), Options{Schema: schema})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "kind{l} digits day:date small{2,3} | (unseen) 1 2024-03-01 (unseen) | (unseen) 2 1969-12-31 2 | l 3 1970-01-01 3 | l 3 1970-01-01 3"; show(got) != want {
-		t.Errorf("got  %s\nwant %s", show(got), want)
+	if want := "kind{l} digits day:date small{2,3} | (unseen) 1 2024-03-01 (unseen) | (unseen) 2 1969-12-31 2 | l 3 1970-01-01 3 | l 3 1970-01-01 3"; Show(got) != want {
+		t.Errorf("got  %s\nwant %s", Show(got), want)
 	}
 	for _, test := range []struct {
 		schema Attribute
@@ -167,7 +170,7 @@ func TestParquetLateNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if diff := cmp.Diff(got, gather(t, s), same); diff != "" {
+	if diff := cmp.Diff(got, Gather(t, s), Same); diff != "" {
 		t.Error("the stream differs from the whole")
 	}
 }
@@ -176,7 +179,7 @@ func TestParquetLateNames(t *testing.T) {
 func TestParquetClosedStream(t *testing.T) {
 	rows, _ := variedRows(5000)
 	r := bytes.NewReader(parquetBytes(t, rows))
-	s, err := NewStream(t.Context(), r, Options{Schema: &Schema{Attributes: []Attribute{{Name: "int", Kind: Numeric}}}, tuning: tuning{block: 10}})
+	s, err := NewStream(t.Context(), r, Tuned(Options{Schema: &Schema{Attributes: []Attribute{{Name: "int", Kind: Numeric}}}}, 10, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +202,7 @@ func TestParquetOldTimestamps(t *testing.T) {
 	noon := int64(12 * 3600 * 1e9)
 	data := parquetBytes(t, []row{{deprecated.Int96{uint32(noon), uint32(noon >> 32), 2440588 + 19783}}})
 	got, _, err := Read(t.Context(), bytes.NewReader(data), Options{})
-	if err != nil || show(got) != "t:time | 2024-03-01T12:00:00" {
+	if err != nil || Show(got) != "t:time | 2024-03-01T12:00:00" {
 		t.Error(got, err)
 	}
 }
@@ -387,8 +390,8 @@ func TestParquetCells(t *testing.T) {
 		{parquet.MaxRowsPerRowGroup(100), parquet.DataPageVersion(1), parquet.Compression(&parquet.Zstd)},
 	} {
 		data := parquetBytes(t, rows, options...)
-		for _, tuning := range []tuning{{}, {block: 7, workers: 3}, {block: 64, workers: 1}, {block: 333, workers: 2}} {
-			got, _, err := Read(t.Context(), bytes.NewReader(data), Options{tuning: tuning})
+		for _, tuning := range [][2]int{{}, {7, 3}, {64, 1}, {333, 2}} {
+			got, _, err := Read(t.Context(), bytes.NewReader(data), Tuned(Options{}, tuning[0], tuning[1]))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -415,7 +418,7 @@ func TestParquetCells(t *testing.T) {
 							want = nil
 						}
 					case string:
-						if isMissing([]byte(w)) {
+						if MissingText([]byte(w)) {
 							want = nil
 						}
 					}
@@ -457,11 +460,50 @@ func TestBadParquetCells(t *testing.T) {
 		{Options{}, `x: row 401: column "text": a cell is not UTF-8 text`},
 	} {
 		for _, block := range []int{0, 7, 64} {
-			test.options.Name, test.options.tuning = "x", tuning{block: block}
+			test.options.Name = "x"
+			test.options = Tuned(test.options, block, 0)
 			_, _, err := Read(t.Context(), bytes.NewReader(data), test.options)
 			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
+		}
+	}
+}
+
+// BenchmarkReadParquet reads numbers, some of them null, and names out of
+// dictionaries, from pages and row groups of the usual size.
+func BenchmarkReadParquet(b *testing.B) {
+	type row struct {
+		X1   float64  `parquet:"x1"`
+		X2   float64  `parquet:"x2"`
+		X3   *float64 `parquet:"x3,optional"`
+		I1   int64    `parquet:"i1"`
+		I2   int32    `parquet:"i2,dict"`
+		Flag bool     `parquet:"flag"`
+		N1   string   `parquet:"n1,dict"`
+		N2   string   `parquet:"n2,dict"`
+		N3   *string  `parquet:"n3,optional,dict"`
+		N4   string   `parquet:"n4"`
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	rows := make([]row, 200_000)
+	for i := range rows {
+		x, name := random.NormFloat64(), fmt.Sprintf("value-%d", random.IntN(8))
+		rows[i] = row{x, x * x, &x, int64(random.IntN(1e6)), int32(random.IntN(100)), x > 0, name, fmt.Sprintf("value-%d", random.IntN(200)), &name, name}
+		if random.IntN(10) == 0 {
+			rows[i].X3, rows[i].N3 = nil, nil
+		}
+	}
+	data := parquetBytes(b, rows, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(120_000))
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		t, _, err := Read(b.Context(), bytes.NewReader(data), Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if len(t.Columns) != 10 {
+			b.Fatal(len(t.Columns))
 		}
 	}
 }

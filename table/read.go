@@ -196,16 +196,16 @@ func (s *reading) begin(ctx context.Context, raw io.Reader) error {
 		return s.named(err)
 	}
 	switch s.format = chooseFormat(s.path, head); s.format {
-	case "parquet":
-		return s.beginParquet(ctx)
 	case "arff":
 		s.source, err = s.beginARFF()
 	case "json lines":
 		s.source, err = s.beginJSON()
 	case "libsvm":
 		s.source, err = s.beginLibsvm()
-	default:
+	case "csv":
 		s.source, err = s.beginCSV()
+	default:
+		return s.beginColumnar(ctx, s.format)
 	}
 	if err != nil {
 		return err
@@ -263,15 +263,15 @@ func chooseFormat(path string, head []byte) string {
 		return "csv"
 	case ".arff":
 		return "arff"
-	case ".parquet", ".pq":
-		return "parquet"
 	case ".jsonl", ".ndjson", ".json":
 		return "json lines"
 	case ".libsvm", ".svm", ".svmlight":
 		return "libsvm"
 	}
-	if bytes.HasPrefix(head, []byte("PAR1")) {
-		return "parquet"
+	for _, beginning := range [][]byte{nil, head} {
+		if f, ok := formatOf(base, beginning); ok {
+			return f.Name
+		}
 	}
 	head = bytes.TrimPrefix(head, byteOrderMark)
 	for len(head) > 0 {

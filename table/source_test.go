@@ -290,3 +290,21 @@ func BenchmarkBuilder(b *testing.B) {
 		}
 	}
 }
+
+// TestHeavyReadersAreApart: package table does not bring in the decoder of
+// Parquet, which a program may leave out.
+func TestHeavyReadersAreApart(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(path, "_test.go") && strings.Contains(string(text), "github.com/parquet-go") {
+			t.Errorf("%s imports the decoder of Parquet", path)
+		}
+	}
+}

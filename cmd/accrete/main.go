@@ -20,6 +20,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/remedy"
 	_ "github.com/accrete-ml/accrete/learners/all"
 	"github.com/accrete-ml/accrete/life"
+	_ "github.com/accrete-ml/accrete/table/parquet"
 )
 
 func main() { os.Exit(run()) }

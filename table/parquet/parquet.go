@@ -1,14 +1,20 @@
-package table
+// Package parquet reads Parquet files with flat columns into tables. It is
+// apart from package table because its decoder and codecs are large: a program
+// that imports it, for its effect alone, reads such files wherever it reads
+// tables.
+//
+//	import _ "github.com/accrete-ml/accrete/table/parquet"
+package parquet
 
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"runtime/debug"
 	"slices"
@@ -19,30 +25,30 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/table"
 )
 
-// parquetFile reads Parquet files with flat columns. The file says what a
-// column is: numbers and decimals are numeric, dates and timestamps are dates,
-// true and false are names; texts are cells as if they stood in a CSV file.
-type parquetFile struct {
-	ctx     context.Context
-	fields  []*field
-	kinds   []parquetKind
-	cursors []cursor
-	batch   *batch
-	rows    int // in a batch, at most
-	tuning  tuning
-	total   int64 // rows that the file says it has
-	done    int64 // rows read
-	size    int64 // bytes of the input
+func init() {
+	table.RegisterFormat(table.Format{Name: "parquet", Extensions: []string{".parquet", ".pq"}, Magic: "PAR1", Open: open})
 }
 
-// parquetKind is what the values of a column are, and how those of a page or
+// file is a Parquet file with flat columns. The file says what a column is:
+// numbers and decimals are numeric, dates and timestamps are dates, true and
+// false are names; texts are cells as if they stood in a CSV file.
+type file struct {
+	r       io.ReaderAt
+	size    int64
+	f       *parquet.File
+	leaves  []*parquet.Column
+	kinds   []columnKind
+	cursors []cursor
+}
+
+// columnKind is what the values of a column are, and how those of a page or
 // of a dictionary are read.
-type parquetKind struct {
-	state   state // number, date or text
+type columnKind struct {
+	values  table.Values
 	numbers numbersReader
 	text    func(from encoding.Values) func(i int) []byte
 }
@@ -62,76 +68,58 @@ func guard(err *error) {
 	}
 }
 
-// beginParquet opens the file and starts the flow.
-func (s *reading) beginParquet(ctx context.Context) error {
-	r, size, err := s.randomAccess()
-	if err != nil {
-		return s.named(err)
-	}
+// open reads the footer.
+func open(r io.ReaderAt, size int64) (table.Columnar, error) {
 	f, err := openParquet(r, size)
 	if err != nil {
-		return s.named(err)
+		return nil, err
 	}
 	leaves := f.Root().Columns()
-	if len(leaves) == 0 {
-		return s.named(errors.New("has no columns"))
-	}
-	names := make([]string, len(leaves))
-	for i, leaf := range leaves {
-		names[i] = leaf.Name()
-		if !goodText([]byte(names[i])) {
-			return s.named(fmt.Errorf("the name of column %d is not UTF-8 text; write the file again", i+1))
-		}
-	}
-	fields, err := s.nameFields(names)
-	if err != nil {
-		return err
-	}
-	p := &parquetFile{
-		ctx: ctx, fields: fields, kinds: make([]parquetKind, len(leaves)), cursors: make([]cursor, len(leaves)),
-		rows: max(1, min(1<<14, (1<<20)/len(leaves))), tuning: s.plan.options.tuning, total: f.NumRows(), size: s.in.size,
-	}
-	if s.plan.options.tuning.block < p.rows {
-		p.rows = s.plan.options.tuning.block
-	}
-	for i, leaf := range leaves {
-		if fields[i].how == skip {
-			continue
-		}
-		if p.kinds[i], err = kindOfParquet(leaf); err != nil {
-			return s.named(remedy.New(remedy.Remedy{Kind: remedy.LeaveOut}, "column %q %w", names[i], err))
-		}
-		if fields[i].how == auto {
-			switch p.kinds[i].state {
-			case number:
-				fields[i].how = asNumbers
-			case date:
-				fields[i].how = asDates
-			}
-		}
-		if err := checkPages(r, size, f, leaf.Index()); err != nil {
-			return s.named(fmt.Errorf("column %q %w", names[i], err))
-		}
-		p.cursors[i] = cursor{pages: leaf.Pages(), level: byte(leaf.MaxDefinitionLevel())}
-	}
-	p.batch = &batch{columns: p.columns()}
-	s.source, s.flow = p, p
-	s.hashAside()
-	return nil
+	return &file{r, size, f, leaves, make([]columnKind, len(leaves)), make([]cursor, len(leaves))}, nil
 }
 
-// randomAccess returns the content for reading in any order: the input
-// itself if it allows that, else a copy.
-func (s *reading) randomAccess() (io.ReaderAt, int64, error) {
-	if r, ok := s.in.raw.(io.ReaderAt); ok && s.in.seek != nil && s.content.packing == "" {
-		return io.NewSectionReader(r, s.in.begin, s.in.size), s.in.size, nil
+// Names returns the columns' names.
+func (p *file) Names() []string {
+	names := make([]string, len(p.leaves))
+	for i, leaf := range p.leaves {
+		names[i] = leaf.Name()
 	}
-	copied := &spool{}
-	s.in.close = append(s.in.close, copied.Close)
-	if _, err := io.Copy(copied, s.content); err != nil {
-		return nil, 0, err
+	return names
+}
+
+// Rows returns the rows that the footer counts.
+func (p *file) Rows() int64 { return p.f.NumRows() }
+
+// Want prepares a column to be read.
+func (p *file) Want(i int) (table.Values, error) {
+	leaf := p.leaves[i]
+	kind, err := kindOf(leaf)
+	if err != nil {
+		return 0, remedy.New(remedy.Remedy{Kind: remedy.LeaveOut}, "%w", err)
 	}
-	return copied.at()
+	if err := checkPages(p.r, p.size, p.f, leaf.Index()); err != nil {
+		return 0, err
+	}
+	p.kinds[i] = kind
+	p.cursors[i] = cursor{pages: leaf.Pages(), level: byte(leaf.MaxDefinitionLevel())}
+	return kind.values, nil
+}
+
+// Read goes on to the next rows of a column.
+func (p *file) Read(i, most int) (int, error) { return p.cursors[i].read(most) }
+
+// Fill gives them to cells.
+func (p *file) Fill(i int, to *table.Cells) { p.cursors[i].addTo(to, &p.kinds[i]) }
+
+// Close gives back what is held.
+func (p *file) Close() {
+	for i := range p.cursors {
+		if c := &p.cursors[i]; c.pages != nil {
+			c.release()
+			c.pages.Close()
+			c.pages = nil
+		}
+	}
 }
 
 func openParquet(r io.ReaderAt, size int64) (f *parquet.File, err error) {
@@ -191,8 +179,8 @@ func checkPages(r io.ReaderAt, size int64, f *parquet.File, column int) (err err
 	return nil
 }
 
-// kindOfParquet says how the values of a column are to be read.
-func kindOfParquet(leaf *parquet.Column) (kind parquetKind, err error) {
+// kindOf says how the values of a column are to be read.
+func kindOf(leaf *parquet.Column) (kind columnKind, err error) {
 	defer guard(&err)
 	if !leaf.Leaf() || leaf.Repeated() {
 		return kind, errors.New("is nested; write it as flat columns")
@@ -204,48 +192,48 @@ func kindOfParquet(leaf *parquet.Column) (kind parquetKind, err error) {
 	}
 	switch l := logical.(type) {
 	case *format.DateType:
-		return parquetKind{state: date, numbers: cast((*encoding.Values).Int32)}, nil
+		return columnKind{values: table.Dates, numbers: cast((*encoding.Values).Int32)}, nil
 	case *format.TimestampType:
 		day, err := unitsPerDay(l.Unit)
-		return parquetKind{state: date, numbers: mapped((*encoding.Values).Int64, func(x int64) float64 { return days(x, day) })}, err
+		return columnKind{values: table.Dates, numbers: mapped((*encoding.Values).Int64, func(x int64) float64 { return days(x, day) })}, err
 	case *format.TimeType:
 		day, err := unitsPerDay(l.Unit)
-		return parquetKind{state: number, numbers: integers(t, func(x int64) float64 { return float64(x) / float64(day/86400) })}, err
+		return columnKind{values: table.Numbers, numbers: integers(t, func(x int64) float64 { return float64(x) / float64(day/86400) })}, err
 	case *format.DecimalType:
 		if l.Scale < 0 || l.Scale > 1000 {
 			return kind, fmt.Errorf("has decimals of scale %d, which are not read; write it as numbers", l.Scale)
 		}
-		return parquetKind{state: number, numbers: decimals(t, l.Scale)}, nil
+		return columnKind{values: table.Numbers, numbers: decimals(t, l.Scale)}, nil
 	case *format.IntType:
 		switch {
 		case l.IsSigned:
 		case t.Kind() == parquet.Int32:
-			return parquetKind{state: number, numbers: cast((*encoding.Values).Uint32)}, nil
+			return columnKind{values: table.Numbers, numbers: cast((*encoding.Values).Uint32)}, nil
 		default:
-			return parquetKind{state: number, numbers: cast((*encoding.Values).Uint64)}, nil
+			return columnKind{values: table.Numbers, numbers: cast((*encoding.Values).Uint64)}, nil
 		}
 	case *format.UUIDType:
-		return parquetKind{state: text, text: hexadecimal}, nil
+		return columnKind{values: table.Texts, text: hexadecimal}, nil
 	case *format.Float16Type, *format.BsonType, *format.GeometryType, *format.GeographyType, *format.VariantType:
 		return kind, fmt.Errorf("is of type %v, which is not read; write it as numbers or text", t)
 	}
 	switch t.Kind() {
 	case parquet.Boolean:
-		return parquetKind{state: text, text: booleans}, nil
+		return columnKind{values: table.Texts, text: booleans}, nil
 	case parquet.Int32:
-		return parquetKind{state: number, numbers: cast((*encoding.Values).Int32)}, nil
+		return columnKind{values: table.Numbers, numbers: cast((*encoding.Values).Int32)}, nil
 	case parquet.Int64:
-		return parquetKind{state: number, numbers: cast((*encoding.Values).Int64)}, nil
+		return columnKind{values: table.Numbers, numbers: cast((*encoding.Values).Int64)}, nil
 	case parquet.Int96:
-		return parquetKind{state: date, numbers: mapped((*encoding.Values).Int96, julian)}, nil
+		return columnKind{values: table.Dates, numbers: mapped((*encoding.Values).Int96, julian)}, nil
 	case parquet.Float:
-		return parquetKind{state: number, numbers: cast((*encoding.Values).Float)}, nil
+		return columnKind{values: table.Numbers, numbers: cast((*encoding.Values).Float)}, nil
 	case parquet.Double:
-		return parquetKind{state: number, numbers: asTheyAre}, nil
+		return columnKind{values: table.Numbers, numbers: asTheyAre}, nil
 	case parquet.ByteArray, parquet.FixedLenByteArray:
-		return parquetKind{state: text, text: byteArrays}, nil
+		return columnKind{values: table.Texts, text: byteArrays}, nil
 	}
-	return parquetKind{state: text, text: nulls}, nil // of a type without values
+	return columnKind{values: table.Texts, text: nulls}, nil // of a type without values
 }
 
 // part returns n elements from one on. It panics where there are not so
@@ -342,8 +330,8 @@ func decimals(t parquet.Type, scale int32) numbersReader {
 	}
 	if kind := t.Kind(); kind == parquet.Int32 || kind == parquet.Int64 {
 		return integers(t, func(n int64) float64 {
-			if scale < int32(len(pow10)) && -1<<53 <= n && n <= 1<<53 {
-				return float64(n) / pow10[scale]
+			if scale <= 22 && -1<<53 <= n && n <= 1<<53 {
+				return float64(n) / math.Pow10(int(scale))
 			}
 			return divide(big.NewInt(n))
 		})
@@ -382,7 +370,7 @@ type cursor struct {
 }
 
 // notYet is where the code of a name will be once the name is met.
-const notYet = Unseen - 1
+const notYet = table.Unseen - 1
 
 // span is a run of rows of a page.
 type span struct {
@@ -451,131 +439,34 @@ func (c *cursor) release() {
 	c.spans = c.spans[:0]
 }
 
-// The methods of a flow. Columns are decoded and typed side by side.
-
-func (p *parquetFile) next() (*batch, error) {
-	b := p.batch
-	if err := p.ctx.Err(); err != nil {
-		return nil, err
-	}
-	rows, errs := make([]int, len(p.cursors)), make([]error, len(p.cursors))
-	p.each(func(i int) { rows[i], errs[i] = p.cursors[i].read(p.rows) })
-	b.lines = -1
-	for i := range p.cursors {
-		switch {
-		case p.cursors[i].pages == nil:
-		case errs[i] != nil:
-			return nil, errs[i]
-		case b.lines < 0:
-			b.lines = rows[i]
-		case b.lines != rows[i]:
-			return nil, fmt.Errorf("%w (columns differ in length); write it again", errParquet)
-		}
-	}
-	if b.lines <= 0 {
-		return nil, io.EOF
-	}
-	b.run(p)
-	p.done += int64(b.lines)
-	if p.total > 0 {
-		b.read = int64(float64(p.size) * min(1, float64(p.done)/float64(p.total)))
-	}
-	return b, nil
-}
-
-// each calls work for every column that is wanted, on all cores.
-func (p *parquetFile) each(work func(i int)) {
-	var group crew.Group
-	columns := make(chan int, len(p.fields))
-	for i := range p.fields {
-		if p.cursors[i].pages != nil {
-			columns <- i
-		}
-	}
-	close(columns)
-	for range min(p.tuning.workers, len(columns)) {
-		group.Go(func() {
-			for i := range columns {
-				work(i)
-			}
-		})
-	}
-	group.Wait()
-}
-
-func (p *parquetFile) release(*batch) {}
-
-func (p *parquetFile) stop() {
-	for i := range p.cursors {
-		if c := &p.cursors[i]; c.pages != nil {
-			c.release()
-			c.pages.Close()
-		}
-	}
-}
-
-// The methods of a source.
-
-func (p *parquetFile) cut([]byte) int { return 0 }
-
-func (p *parquetFile) eol() byte { return 0 }
-
-func (p *parquetFile) columns() []cells {
-	columns := make([]cells, len(p.fields))
-	for i, f := range p.fields {
-		columns[i].field = f
-	}
-	return columns
-}
-
-func (p *parquetFile) parse(b *batch) *problem {
-	b.rows = b.lines
-	problems := make([]*problem, len(p.fields))
-	p.each(func(i int) {
-		if c := &b.columns[i]; !c.idle {
-			problems[i] = p.cursors[i].addTo(c, &p.kinds[i])
-		}
-	})
-	var first *problem
-	for _, problem := range problems {
-		if problem != nil && (first == nil || problem.place < first.place) {
-			first = problem
-		}
-	}
-	return first
-}
-
 // addTo gives the rows of the batch to its cells.
-func (c *cursor) addTo(to *cells, kind *parquetKind) (p *problem) {
-	row := 0
+func (c *cursor) addTo(to *table.Cells, kind *columnKind) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			p = &problem{row, fmt.Sprintf("column %q: the file is damaged (%v); write it again", to.field.name, cause)}
+			to.Damaged(cause)
 		}
 	}()
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	if kind.state == text {
+	if kind.values == table.Texts {
 		c.dictionary = nil // the codes are those of another batch
 	}
 	for i := range c.spans {
 		s := &c.spans[i]
 		var taken int
-		var f fault
-		if kind.state == text {
-			taken, f = c.addTexts(to, s, kind, row)
+		if kind.values == table.Texts {
+			taken = c.addTexts(to, s, kind)
 		} else {
-			taken, f = to.addFloats(c.floats(s, kind), kind.state, row)
+			taken = to.AddFloats(c.floats(s, kind), kind.values)
 		}
-		row += taken
-		if f != fine {
-			return &problem{row, f.say(to.field.name, []byte(fmt.Sprint(s.value(taken))))}
+		if taken < s.rows {
+			to.Refuse(fmt.Sprint(s.value(taken)))
+			return
 		}
 	}
-	return nil
 }
 
 // floats returns the numbers of a span, NaN for null.
-func (c *cursor) floats(s *span, kind *parquetKind) []float64 {
+func (c *cursor) floats(s *span, kind *columnKind) []float64 {
 	c.room = slices.Grow(c.room[:0], s.rows)[:s.rows]
 	var known []float64
 	if d := s.dictionary; d != nil {
@@ -599,7 +490,7 @@ func (c *cursor) floats(s *span, kind *parquetKind) []float64 {
 			next--
 			c.room[i] = c.room[next]
 		} else {
-			c.room[i] = NA
+			c.room[i] = table.NA
 		}
 	}
 	return c.room
@@ -608,7 +499,7 @@ func (c *cursor) floats(s *span, kind *parquetKind) []float64 {
 // addTexts gives the texts of a span to the cells, and returns how many of
 // them were taken before one was at fault. Of a dictionary's texts each is
 // looked at once.
-func (c *cursor) addTexts(to *cells, s *span, kind *parquetKind, row int) (int, fault) {
+func (c *cursor) addTexts(to *table.Cells, s *span, kind *columnKind) int {
 	values, indexes := s.values, []int32(nil)
 	if d := s.dictionary; d != nil {
 		if d != c.dictionary {
@@ -632,17 +523,19 @@ func (c *cursor) addTexts(to *cells, s *span, kind *parquetKind, row int) (int, 
 			}
 			next++
 			if code != nil && *code != notYet {
-				to.addCode(*code)
+				to.AddCode(*code)
 				continue
 			}
 			cell = value(at)
 		}
-		if f := to.add(cell, row+i); f != fine {
-			return i, f
+		if !to.Add(cell) {
+			return i
 		}
-		if code != nil && to.state == text {
-			*code = to.codes[len(to.codes)-1]
+		if code != nil {
+			if last, ok := to.Code(); ok {
+				*code = last
+			}
 		}
 	}
-	return s.rows, fine
+	return s.rows
 }

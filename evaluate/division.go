@@ -70,17 +70,26 @@ func (s *Spec) together() []int {
 	if s.Groups != nil || s.Table.Sequence == nil {
 		return s.Groups
 	}
-	groups := make([]int, len(s.Table.Sequence))
-	for r, number := range s.Table.Sequence {
-		groups[r] = int(number)
+	return sequences(s.Table)
+}
+
+// sequences returns the number of each row's sequence.
+func sequences(t *table.Table) []int {
+	numbers := make([]int, len(t.Sequence))
+	for r, number := range t.Sequence {
+		numbers[r] = int(number)
 	}
-	return groups
+	return numbers
 }
 
 // GroupFolds assigns rows to k test folds as Folds does, but whole groups at a
 // time. Large groups go first, each to the fold in which its classes are
 // rarest, so that folds become alike as far as the groups allow.
 func GroupFolds(t *table.Table, target int, groups []int, k int, seed uint64) ([]int, error) {
+	return groupFolds(t, target, groups, k, seed, "group")
+}
+
+func groupFolds(t *table.Table, target int, groups []int, k int, seed uint64, what string) ([]int, error) {
 	rows := labelled(t, target)
 	if k < 2 {
 		return nil, fmt.Errorf("evaluate: %d folds; expected at least 2", k)
@@ -90,7 +99,7 @@ func GroupFolds(t *table.Table, target int, groups []int, k int, seed uint64) ([
 	}
 	crowds := gather(t, target, rows, groups)
 	if len(crowds) < k {
-		return nil, fmt.Errorf("evaluate: %d folds of %d groups; expected at most one fold a group", k, len(crowds))
+		return nil, fmt.Errorf("evaluate: %d folds of %d %ss with a known target; expected at most one fold a %s", k, len(crowds), what, what)
 	}
 	random(seed, 0).Shuffle(len(crowds), func(i, j int) { crowds[i], crowds[j] = crowds[j], crowds[i] })
 	slices.SortStableFunc(crowds, func(a, b *crowd) int { return cmp.Compare(len(b.rows), len(a.rows)) })

@@ -15,8 +15,7 @@ import (
 // stratified: the folds' sizes differ by at most one row, and so do the
 // counts of each class in them. Rows whose target is missing are in no fold,
 // −1. A numeric target, or none, is not stratified. The rows of a sequence are
-// kept together: whole sequences are dealt, the longest first, each to the
-// fold that has the fewest rows.
+// kept together, as GroupFolds does.
 func Folds(t *table.Table, target, k int, seed uint64) ([]int, error) {
 	rows := labelled(t, target)
 	switch {
@@ -27,12 +26,12 @@ func Folds(t *table.Table, target, k int, seed uint64) ([]int, error) {
 	case len(rows) < k:
 		return nil, fmt.Errorf("evaluate: %d folds of %d rows with a known target; expected at most one fold a row", k, len(rows))
 	}
+	if t.Sequence != nil {
+		return groupFolds(t, target, sequences(t), k, seed, "sequence")
+	}
 	fold := make([]int, t.Rows())
 	for r := range fold {
 		fold[r] = -1
-	}
-	if t.Sequence != nil {
-		return fold, dealSequences(t, rows, k, seed, fold)
 	}
 	// Dealt class by class like cards, never starting over: so the hands
 	// are of equal size overall and within each class.
@@ -45,44 +44,6 @@ func Folds(t *table.Table, target, k int, seed uint64) ([]int, error) {
 		}
 	}
 	return fold, nil
-}
-
-// sequencesOf returns the rows that are listed, in order, by sequence; the
-// sequences in a random order.
-func sequencesOf(t *table.Table, rows []int, seed uint64) [][]int {
-	var sequences [][]int
-	for i, r := range rows {
-		if i == 0 || t.Sequence[r] != t.Sequence[rows[i-1]] {
-			sequences = append(sequences, nil)
-		}
-		last := &sequences[len(sequences)-1]
-		*last = append(*last, r)
-	}
-	random(seed, 0).Shuffle(len(sequences), func(i, j int) { sequences[i], sequences[j] = sequences[j], sequences[i] })
-	return sequences
-}
-
-// dealSequences assigns the rows of each sequence to one fold.
-func dealSequences(t *table.Table, rows []int, k int, seed uint64, fold []int) error {
-	sequences := sequencesOf(t, rows, seed)
-	if len(sequences) < k {
-		return fmt.Errorf("evaluate: %d folds of %d sequences with a known target; expected at most one fold a sequence", k, len(sequences))
-	}
-	slices.SortStableFunc(sequences, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
-	size := make([]int, k)
-	for _, s := range sequences {
-		at := 0
-		for i := range size {
-			if size[i] < size[at] {
-				at = i
-			}
-		}
-		size[at] += len(s)
-		for _, r := range s {
-			fold[r] = at
-		}
-	}
-	return nil
 }
 
 // strata returns the rows by class, in the order of the dictionary; in one
@@ -193,8 +154,8 @@ func (s *Spec) crossSplits(folds int) ([]split, error) {
 
 // folds assigns the rows to folds, whole groups where there are groups.
 func (s *Spec) folds(k int, seed uint64) ([]int, error) {
-	if groups := s.together(); groups != nil {
-		return GroupFolds(s.Table, s.Target, groups, k, seed)
+	if s.Groups != nil {
+		return GroupFolds(s.Table, s.Target, s.Groups, k, seed)
 	}
 	return Folds(s.Table, s.Target, k, seed)
 }
@@ -218,19 +179,6 @@ func (s *Spec) holdOutSplits(share float64, repeats int) ([]split, error) {
 		seed := derive(s.Seed, i)
 		splits[i] = split{
 			rows: func() (train, test []int) {
-				if s.Table.Sequence != nil {
-					// Whole sequences, until there are enough rows.
-					for _, sequence := range sequencesOf(s.Table, rows, seed) {
-						if len(test) < testRows && len(test)+len(sequence) < len(rows) {
-							test = append(test, sequence...)
-						} else {
-							train = append(train, sequence...)
-						}
-					}
-					slices.Sort(test)
-					slices.Sort(train)
-					return train, test
-				}
 				order := proportional(s.Table, s.Target, rows, seed)
 				test, train = order[:testRows], order[testRows:]
 				slices.Sort(test)

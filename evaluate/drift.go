@@ -166,10 +166,8 @@ func probable(r *rule.Rule) float64 {
 
 // concluded returns the class that a rule concludes.
 func concluded(r *rule.Rule) string {
-	if len(r.Then.Classes) == 0 {
-		return r.Then.Value
-	}
-	return slices.MaxFunc(r.Then.Classes, func(a, b rule.Share) int { return cmp.Compare(a.P, b.P) }).Value
+	class, _ := r.Answer()
+	return class
 }
 
 // Add takes in the next rows. Rows whose target is missing say nothing; weights

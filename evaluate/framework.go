@@ -100,7 +100,7 @@ func (r *Result) constantInHindsight(t *tally) {
 	}
 }
 
-// mostFrequent returns the class with the greatest weight, the first of equals;
+// mostFrequent returns the class with the greatest weight, as learn.Best does;
 // "" if no row has one.
 func mostFrequent(t *table.Table, target int) string {
 	values := t.Schema.Attributes[target].Values
@@ -110,13 +110,11 @@ func mostFrequent(t *table.Table, target int) string {
 			counts[code] += t.Weight(r)
 		}
 	}
-	best := -1
-	for v, n := range counts {
-		if n > 0 && (best < 0 || n > counts[best]) {
-			best = v
-		}
+	if len(values) == 0 {
+		return ""
 	}
-	if best < 0 {
+	best := learn.Best(counts, values)
+	if counts[best] == 0 {
 		return ""
 	}
 	return values[best]

@@ -170,7 +170,7 @@ func entries(b *Base) []*entry {
 			} else if s.Rule.Then.Numeric {
 				e.numbers = append(e.numbers, s.Rule.Then.Mean, s.Rule.Then.Deviation)
 			} else {
-				class, _ := s.Rule.answer()
+				class, _ := s.Rule.Answer()
 				shape = appendValue(append(shape, " = "...), class)
 			}
 		}
@@ -319,7 +319,7 @@ func (e *entry) strengths() [4]float64 {
 	case len(then.By) > 0:
 		weight = slices.MaxFunc(then.By, byWeight).P
 	case !then.Numeric:
-		_, p = e.Rule.answer()
+		_, p = e.Rule.Answer()
 	}
 	return [4]float64{p, math.Abs(weight), orNaN(e.Rule.Worth), orNaN(e.Rule.Evidence.Covered)}
 }

@@ -118,7 +118,7 @@ func (m *measure) rule(r *Rule, covered bits.Set) error {
 		r.Evidence.Correct = &k
 		return nil
 	}
-	class, _ := r.answer()
+	class, _ := r.Answer()
 	code := m.known.code(m.target, class)
 	bits.And(m.correct, covered, m.classes[code])
 	k := m.weight(m.correct)

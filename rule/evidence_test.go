@@ -76,7 +76,7 @@ func TestMeasureAgreesWithNaive(t *testing.T) {
 		}
 		check := func(r *Rule, covers func(row int) bool) {
 			covered, correct := 0.0, 0.0
-			class, _ := r.answer()
+			class, _ := r.Answer()
 			for row := range rows.Rows() {
 				if rows.Columns[classColumn].Codes[row] < 0 || !covers(row) {
 					continue

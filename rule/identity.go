@@ -23,7 +23,7 @@ func (r *Rule) identity() []byte {
 	}
 	then := Conclusion{Column: r.Then.Column, Numeric: r.Then.Numeric, Mean: r.Then.Mean, Deviation: r.Then.Deviation}
 	if !then.Numeric {
-		then.Value, _ = r.answer()
+		then.Value, _ = r.Answer()
 	}
 	return appendConclusion(append(text, " THEN "...), &then)
 }

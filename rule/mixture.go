@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -317,10 +318,10 @@ func (m *mixture) explain(t *table.Table, row int, shares []float64) {
 	}
 	for _, s := range shares {
 		if !math.IsInf(s, -1) {
-			softmax(shares)
+			logsum.Normalise(shares)
 			return
 		}
 	}
 	copy(shares, m.priors)
-	softmax(shares)
+	logsum.Normalise(shares)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/internal/crew"
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -503,31 +504,11 @@ func (p *Predictor) sum(r *room, t *table.Table, lo, hi, k int, probs []float64)
 		return
 	}
 	for row := lo; row < hi; row++ {
-		softmax(probs[row*k:][:k])
+		logsum.Normalise(probs[row*k:][:k])
 	}
 	if p.nothing >= 0 {
 		for w := range n {
 			p.tell(untouched[w], lo+w*64, p.nothing, probs, nil)
 		}
-	}
-}
-
-// softmax turns scores into probabilities. If every score is −∞, every class
-// is as probable as any other.
-func softmax(scores []float64) {
-	top := math.Inf(-1)
-	for _, s := range scores {
-		top = max(top, s)
-	}
-	sum := 0.0
-	for c, s := range scores {
-		scores[c] = 1
-		if s != top { // also keeps −∞ from being subtracted from itself
-			scores[c] = math.Exp(s - top)
-		}
-		sum += scores[c]
-	}
-	for c := range scores {
-		scores[c] /= sum
 	}
 }

@@ -78,18 +78,18 @@ func disagree(a, b *Rule) bool {
 	if x.Numeric {
 		return math.Abs(x.Mean-y.Mean) > x.Deviation+y.Deviation
 	}
-	v, p := a.answer()
-	w, q := b.answer()
+	v, p := a.Answer()
+	w, q := b.Answer()
 	if v == w {
 		return p > 0.5 && q < 0.5 || p < 0.5 && q > 0.5
 	}
 	return p+q > 1
 }
 
-// answer returns the class that a rule concludes, and its probability. Of the
+// Answer returns the class that a rule concludes, and its probability. Of the
 // equally probable classes of a distribution it is the first by name; of a BY
 // it is the class that is moved most, whose probability the rule does not say.
-func (r *Rule) answer() (class string, p float64) {
+func (r *Rule) Answer() (class string, p float64) {
 	if len(r.Then.By) > 0 {
 		return slices.MaxFunc(r.Then.By, byWeight).Value, math.NaN()
 	}

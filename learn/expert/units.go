@@ -3,6 +3,7 @@ package expert
 import (
 	"math"
 
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 )
@@ -71,19 +72,10 @@ func (m *Told) shift(p []float64, fired []byte, room []float64) {
 			room[m.classes[i]] += w
 		}
 	}
-	highest := math.Inf(-1)
 	for c := range p {
-		room[c] += math.Log(p[c])
-		highest = max(highest, room[c])
+		p[c] = room[c] + math.Log(p[c])
 	}
-	sum := 0.0
-	for c := range p {
-		p[c] = math.Exp(room[c] - highest)
-		sum += p[c]
-	}
-	for c := range p {
-		p[c] /= sum
-	}
+	logsum.Normalise(p)
 }
 
 // heard appends the rules to those that were learnt.
@@ -104,16 +96,8 @@ func (m *Told) account(e *learn.Explanation, fired []byte) {
 			e.Evidence = append(e.Evidence, learn.Evidence{ID: m.rules[i].ID(), Text: m.rules[i].String(), Class: m.classes[i], Weight: w})
 		}
 	}
-	highest := math.Inf(-1)
 	for _, v := range e.Evidence {
 		scores[v.Class] += v.Weight
 	}
-	for _, s := range scores {
-		highest = max(highest, s)
-	}
-	sum := 0.0
-	for _, s := range scores {
-		sum += math.Exp(s - highest)
-	}
-	e.Normaliser = highest + math.Log(sum)
+	e.Normaliser = logsum.Of(scores)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
@@ -52,7 +53,7 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 		}
 	}
 	p := append([]float64(nil), logs...)
-	most, total := normalise(p)
+	most, total := logsum.Normalise(p)
 	e.Normaliser = most + math.Log(total)
 	for c := range e.Prior {
 		if !m.active(c) {
@@ -119,7 +120,7 @@ func (m *Model) couldMove(j int, logs []float64, p float64, class int) float64 {
 		for c := range moved {
 			moved[c] = logs[c] + weights[c]
 		}
-		normalise(moved)
+		logsum.Normalise(moved)
 		most = max(most, math.Abs(moved[class]-p))
 	}
 	for v := range e.marginal {

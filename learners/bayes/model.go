@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/accrete-ml/accrete/internal/bundle"
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -288,7 +289,7 @@ func (m *Model) predict(t *table.Table, p []float64, lo, hi int) {
 			}
 		}
 		for at := 0; at < len(logs); at += classes {
-			normalise(logs[at : at+classes])
+			logsum.Normalise(logs[at : at+classes])
 		}
 	}
 }
@@ -344,29 +345,6 @@ func (e *estimate) unit(x float64) float64 {
 func (n *normal) log(x float64) float64 {
 	z := (x - n.mean) * n.precision
 	return n.peak - float64(0.5*z*z)
-}
-
-// normalise turns logarithms of anything proportional into probabilities.
-// What they added up to is total·e^most.
-func normalise(logs []float64) (most, total float64) {
-	most = math.Inf(-1)
-	for _, l := range logs {
-		if l > most {
-			most = l
-		}
-	}
-	for c, l := range logs {
-		e := 1.0
-		if l != most {
-			e = math.Exp(l - most)
-		}
-		logs[c] = e
-		total += e
-	}
-	for c := range logs {
-		logs[c] /= total
-	}
-	return most, total
 }
 
 // Size counts the rows, the rules, and a unit for each class with a normal.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
@@ -80,7 +81,7 @@ func (m *Model) explain(t *table.Table, row int, reasons func(of *member, one *t
 	for _, v := range e.Evidence {
 		sums[v.Class] += v.Weight
 	}
-	e.Normaliser = logSum(sums)
+	e.Normaliser = logsum.Of(sums)
 	return e, m.addMissing(e, one)
 }
 
@@ -92,16 +93,6 @@ func (m *Model) groupOf() map[*member]*group {
 		}
 	}
 	return of
-}
-
-// logSum returns ln Σe^x.
-func logSum(x []float64) float64 {
-	most := slices.Max(x)
-	sum := 0.0
-	for _, v := range x {
-		sum += math.Exp(v - most)
-	}
-	return most + math.Log(sum)
 }
 
 // tries is how many numbers are tried in place of one that is missing.

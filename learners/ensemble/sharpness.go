@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -66,22 +67,13 @@ func share(votes, of float64) float64 {
 
 // softmax makes probabilities of shares of votes.
 func softmax(p, prior []float64, sharpness float64) {
-	most := math.Inf(-1)
 	for c := range p {
 		p[c] *= sharpness
 		if prior != nil {
 			p[c] += prior[c]
 		}
-		most = max(most, p[c])
 	}
-	sum := 0.0
-	for c := range p {
-		p[c] = math.Exp(p[c] - most)
-		sum += p[c]
-	}
-	for c := range p {
-		p[c] /= sum
-	}
+	logsum.Normalise(p)
 }
 
 // sharpest returns the sharpness with the least loss, the usual one being

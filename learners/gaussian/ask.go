@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -155,7 +156,7 @@ func (m *Model) experience(t *table.Table, row, column int, density float64) flo
 	const rounding = 1e-9
 	asRare := 0
 	for r := range probes {
-		if logSum(logs[r*k:][:k]) <= density+rounding {
+		if logsum.Of(logs[r*k:][:k]) <= density+rounding {
 			asRare++
 		}
 	}

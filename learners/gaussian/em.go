@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -362,7 +363,7 @@ func (s *sample) likelihood(ctx context.Context, m *mixture) (float64, error) {
 			end := min(at+stripe, hi)
 			kernel.logs(s, at, end, logs)
 			for row := at; row < end; row++ {
-				sums[lo/chunk] += s.weightOf(row) * logSum(logs[(row-at)*kernel.units:][:kernel.units])
+				sums[lo/chunk] += s.weightOf(row) * logsum.Of(logs[(row-at)*kernel.units:][:kernel.units])
 			}
 		}
 	})

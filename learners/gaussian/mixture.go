@@ -261,19 +261,3 @@ var powers = func() (bits [64]uint64) {
 	}
 	return bits
 }()
-
-// logSum returns the log of the sum of exponentials.
-func logSum(logs []float64) float64 {
-	most := math.Inf(-1)
-	for _, l := range logs {
-		most = max(most, l)
-	}
-	if math.IsInf(most, 0) {
-		return most
-	}
-	total := 0.0
-	for _, l := range logs {
-		total += math.Exp(l - most)
-	}
-	return most + math.Log(total)
-}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -364,7 +365,7 @@ func (m *Model) LogDensity(ctx context.Context, t *table.Table, out []float64) e
 			end := min(at+stripe, hi)
 			v.explain(t, at, end, logs)
 			for row := at; row < end; row++ {
-				out[row] = logSum(logs[(row-at)*k:][:k])
+				out[row] = logsum.Of(logs[(row-at)*k:][:k])
 			}
 		}
 	})

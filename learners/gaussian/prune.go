@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -62,7 +63,7 @@ func (e *em) removalLoss(ctx context.Context, m *mixture) ([]float64, error) {
 					if r > 0.99 { // 1 − r would keep few digits
 						own := l[i]
 						l[i] = negativeInfinity
-						rest = logSum(l)
+						rest = logsum.Of(l)
 						l[i] = own
 					} else if r > 0 {
 						rest += math.Log1p(-r)
@@ -113,7 +114,7 @@ func (m *mixture) centreLoss() []float64 {
 			}
 		}
 		l[j] = negativeInfinity
-		loss[j] = -m.prior[j] * max(logSum(l), -1e300)
+		loss[j] = -m.prior[j] * max(logsum.Of(l), -1e300)
 	}
 	return loss
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/rule"
 )
 
@@ -58,12 +59,12 @@ func (r *regression) removedBits() []float64 {
 	for g := range r.groups() {
 		scores := r.scores[g*k : g*k+k]
 		counts := r.counts[g*r.classes : (g+1)*r.classes]
-		with := logSum(scores)
+		with := logsum.Of(scores)
 		for _, u := range r.fires(g) {
 			for a := range row {
 				row[a] = scores[a] - r.weights[a][u]
 			}
-			without := logSum(row)
+			without := logsum.Of(row)
 			for a, c := range r.present {
 				bits[u] += counts[c] * (without - row[a] - with + scores[a]) / math.Ln2
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -37,7 +38,7 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 		scores[l.class] += weight
 		e.Evidence = append(e.Evidence, learn.Evidence{ID: named[i].id, Text: named[i].text, Class: l.class, Weight: weight})
 	}
-	e.Normaliser = logSum(scores)
+	e.Normaliser = logsum.Of(scores)
 	for c, b := range m.bias {
 		e.Prior[c] = b
 		if math.IsInf(b, -1) {
@@ -117,7 +118,7 @@ func (m *Model) couldMove(t *table.Table, row, col int, scores []float64, p floa
 				}
 			}
 		}
-		most = max(most, math.Abs(math.Exp(moved[class]-logSum(moved))-p))
+		most = max(most, math.Abs(math.Exp(moved[class]-logsum.Of(moved))-p))
 	}
 	return min(most, 1)
 }

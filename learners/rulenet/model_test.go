@@ -13,6 +13,7 @@ import (
 
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/encode"
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
@@ -196,7 +197,7 @@ func TestPublishedFormula(t *testing.T) {
 					scores[u.class] += u.templates * math.Log(u.counts[u.class]/sum(u.counts)/(m.counts[u.class]/total))
 				}
 			}
-			norm := logSum(scores)
+			norm := logsum.Of(scores)
 			for c, p := range out.Row(r) {
 				if want := math.Exp(scores[c] - norm); math.Abs(p-want) > 1e-12 {
 					t.Fatalf("row %d class %d: %v, the formula says %v", r, c, p, want)

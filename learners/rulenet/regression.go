@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -142,7 +143,7 @@ func (r *regression) loss() float64 {
 				continue
 			}
 			scores := r.scores[g*k : g*k+k]
-			losses[part] += r.sizes[g] * logSum(scores)
+			losses[part] += r.sizes[g] * logsum.Of(scores)
 			for a, c := range r.present {
 				losses[part] -= r.counts[g*r.classes+c] * scores[a]
 			}
@@ -532,13 +533,3 @@ const (
 	// not have: the same for all candidates, so that it decides nothing.
 	unseenLoss = 10.0
 )
-
-// logSum returns ln Σ e^x.
-func logSum(xs []float64) float64 {
-	top := slices.Max(xs)
-	sum := 0.0
-	for _, x := range xs {
-		sum += math.Exp(x - top)
-	}
-	return top + math.Log(sum)
-}

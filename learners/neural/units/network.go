@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/accrete-ml/accrete/internal/logsum"
 )
 
 // Network is an acyclic graph of units. Its values are numbered: first the
@@ -207,22 +209,7 @@ func (p *Pass) Forward(input []float64) {
 		}
 		p.Values[n.Inputs+i] = u.Function.At(sum)
 	}
-	normalise(p.Values[n.Inputs+chosen:])
-}
-
-// normalise turns sums into a softmax.
-func normalise(x []float64) {
-	most, total := math.Inf(-1), 0.0
-	for _, v := range x {
-		most = max(most, v)
-	}
-	for i, v := range x {
-		x[i] = math.Exp(v - most)
-		total += x[i]
-	}
-	for i := range x {
-		x[i] /= total
-	}
+	logsum.Normalise(p.Values[n.Inputs+chosen:])
 }
 
 // Error returns the loss of the outputs of the last Forward.

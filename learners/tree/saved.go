@@ -159,6 +159,9 @@ func (m *Model) restore(body *savedBody, target string) error {
 		m.tree, err = body.Tree.load(m.schema, m.target)
 		if err == nil {
 			m.tree.derive(&m.settings, m.schema.Attributes[m.target].Values)
+			if !finite(m.tree.answer) || !finite(m.tree.share) || !m.tree.inScale() {
+				err = fmt.Errorf("the weights of its nodes give no answers")
+			}
 		}
 	case body.List != nil && body.Tree == nil:
 		m.list, err = body.List.load(m.schema, m.target)
@@ -248,6 +251,21 @@ func (s *savedTree) load(schema *table.Schema, target int) (*compact, error) {
 		}
 	}
 	return c, nil
+}
+
+// inScale reports whether mixtures of a numeric tree's answers can be computed
+// in its scale.
+func (c *compact) inScale() bool {
+	if c.classes > 0 {
+		return true
+	}
+	for i := range c.nodes {
+		d, s := (c.answer[2*i]/2-c.answer[0]/2)/c.scale*2, c.answer[2*i+1]/c.scale
+		if !(d*d+s*s <= 1e300) {
+			return false
+		}
+	}
+	return true
 }
 
 // loadFew reads which classes the nodes know, or finds it out.

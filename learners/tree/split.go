@@ -599,7 +599,7 @@ func (g *grower) tallyWide(p *part, column *codes, weights []float64, s *scratch
 type halving struct {
 	known, below, sides []float64
 	position            []float64 // of each value
-	order, left         []int
+	order, left, orders []int
 }
 
 // bestHalves finds the best way to send the values left and right. With two
@@ -618,7 +618,7 @@ func (g *grower) bestHalves(p *part, values int, present []int32, stat, missing 
 	}
 	var best candidate
 	heavyLeft := false
-	for _, o := range g.orders(known) {
+	for _, o := range g.orders(known, h) {
 		for b := range order {
 			order[b] = b
 			branch := stat[b*D : (b+1)*D]
@@ -671,13 +671,15 @@ const (
 
 // orders returns the classes by whose share values are sorted: all, or of many
 // the most common.
-func (g *grower) orders(known []float64) []int {
-	orders := []int{0}
+func (g *grower) orders(known []float64, h *halving) []int {
+	n := 1
 	if g.classes > 2 {
-		orders = make([]int, len(known))
-		for c := range orders {
-			orders[c] = c
-		}
+		n = len(known)
+	}
+	h.orders = resize(h.orders, n)
+	orders := h.orders
+	for c := range orders {
+		orders[c] = c
 	}
 	if g.classes > fewClasses && len(orders) > mostOrders {
 		slices.SortStableFunc(orders, func(a, b int) int { return -cmp.Compare(known[a], known[b]) })

@@ -622,3 +622,37 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// Reading a network to a budget takes less than learning it: of many classes
+// and rules it is chosen on a sample, and measured on all rows.
+func TestExcerptOfManyRules(t *testing.T) {
+	rows := prototypes(9000, 1)
+	m := learnOrFail(t, rows, 20, map[string]string{"weights": "published", "templates": "400"})
+	fitted, _, err := table.Conform(rows, m.Schema(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []learn.Budget{{Top: 5}, {Top: 60}, {Bits: 0.9}, {Bits: 1}} {
+		e, err := m.Excerpt(background, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := rule.NewPredictor(e.Base, m.Schema(), m.Target())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := learn.NewPredictions(m, fitted.Rows())
+		if err := p.Predict(fitted, out.P, nil); err != nil {
+			t.Fatal(err)
+		}
+		right := 0.0
+		for r, c := range fitted.Columns[20].Codes {
+			if int32(learn.Best(out.Row(r), m.Schema().Attributes[20].Values)) == c {
+				right++
+			}
+		}
+		if got := right / float64(fitted.Rows()); math.Abs(got-e.Accuracy) > 1e-9 || b.Top > 0 && e.Rules > b.Top || e.Share < b.Bits && e.Rules < e.Of {
+			t.Errorf("%+v: %+v, and its rules are right on %v", b, e, got)
+		}
+	}
+}

@@ -29,7 +29,6 @@ type regression struct {
 	counts []float64 // of each group and class
 	lambda float64
 	ridge  float64
-	only   []bool // units that may have a weight; nil: all
 
 	present        []int       // classes that have rows
 	weights        [][]float64 // of each present class: units, then the bias
@@ -240,9 +239,6 @@ func (r *regression) newtonStep(a int, precision float64) float64 {
 	off := math.Abs(gradient[r.units])
 	chosen := []int32{}
 	for u := range r.units {
-		if r.only != nil && !r.only[u] {
-			continue
-		}
 		g := gradient[u] + r.ridge*w[u]
 		switch {
 		case w[u] > 0:

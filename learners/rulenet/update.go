@@ -10,9 +10,13 @@ import (
 
 // Relearning says how the rule network is learnt again from the rows it keeps.
 func (m *Model) Relearning() kept.Relearning {
+	keeps := "keeps no rows"
+	if m.incremental != nil {
+		keeps = "keeps no sources apart"
+	}
 	return kept.Relearning{
 		Rows: m.rows, Noun: "rule network", Settings: m.settings,
-		Without: "this network was learnt with update=" + m.settings.Update + ", which keeps no sources apart, so it cannot %s; learn it again with update=exact",
+		Without: "this network was learnt with update=" + m.settings.Update + ", which " + keeps + ", so it cannot %s; learn it again with update=exact",
 		Learn: func(ctx context.Context, rows *kept.Rows) (learn.Model, error) {
 			return learnRows(ctx, rows, m.coding.schema.Attributes[m.coding.target].Name, m.seed, m.settings)
 		},

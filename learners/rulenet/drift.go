@@ -3,13 +3,15 @@ package rulenet
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Drift says that the numbers of a column lie elsewhere than those for which
-// its cuts were made. With update=published cuts stay as they were found at
-// first; learning again cuts again.
+// its cuts were made. With update=published cuts stay as they were found until
+// then; then all numbers are cut again and every example is searched from
+// again. Networks whose numbers were not kept only say so.
 type Drift struct {
 	Column string  `json:"column"`
 	Where  string  `json:"where"` // the interval whose share changed most
@@ -17,12 +19,17 @@ type Drift struct {
 	Since  float64 `json:"since"`
 	Rows   float64 `json:"rows"` // since
 	P      float64 `json:"p"`    // of a difference as large by chance
+	Recut  bool    `json:"recut"`
 }
 
 // String says it in one line.
 func (m Drift) String() string {
-	return fmt.Sprintf("the numbers of %s have moved: %s in %s %% of the rows that its cuts were made for, in %s %% of the %.6g since; cuts stay until the model is learnt again",
-		m.Column, m.Where, percent(m.Before), percent(m.Since), m.Rows)
+	then := "cuts stay until the network is learnt again"
+	if m.Recut {
+		then = "numbers were cut again, and rules searched from every example again"
+	}
+	return fmt.Sprintf("the numbers of %s have moved: %s in %s %% of the rows that its cuts were made for, in %s %% of the %.6g since; %s",
+		m.Column, m.Where, percent(m.Before), percent(m.Since), m.Rows, then)
 }
 
 const (
@@ -30,13 +37,13 @@ const (
 	driftShare = 0.05  // share of the rows that must lie in another interval
 )
 
-// Remarks names the columns whose numbers have moved, if cuts were frozen.
+// Remarks names the columns whose numbers have moved, with update=published.
 func (m *Model) Remarks() ([]fmt.Stringer, error) {
 	if m.incremental == nil {
 		return nil, nil
 	}
 	var all []fmt.Stringer
-	for _, r := range m.incremental.drifts() {
+	for _, r := range append(slices.Clone(m.incremental.recut), m.incremental.drifts()...) {
 		all = append(all, r)
 	}
 	return all, nil
@@ -105,7 +112,7 @@ func (s *incremental) drifts() []Drift {
 		chance := distuv.ChiSquared{K: float64(levels - 1)}
 		if p := chance.Survival(x2); p < driftP/float64(columns) {
 			where := s.test(test{int32(col), int32(most), int32(most)})
-			all = append(all, Drift{s.schema.Attributes[col].Name, where.String(), before[most] / n, since[most] / k, k, p})
+			all = append(all, Drift{s.schema.Attributes[col].Name, where.String(), before[most] / n, since[most] / k, k, p, false})
 		}
 	}
 	return all

@@ -34,5 +34,5 @@ func Example() {
 	fmt.Printf("%.0f %% of the bits, accuracy %.1f %%\n", 100*e.Share, 100*e.Accuracy)
 	// Output:
 	// physician-fee-freeze = y speaks for republican: 92 %, usually 39 %
-	// 80 % of the bits, accuracy 95.6 %
+	// 81 % of the bits, accuracy 95.6 %
 }

@@ -282,7 +282,10 @@ func (x *excerpt) refit(ctx context.Context) (loss, wrong float64, err error) {
 		return 0, 0, err
 	}
 	all := newRegression(d, d.weigh(x.rows.weights))
-	r := all
+	r, precision := all, roughPrecision
+	if d.groups() > fewGroups {
+		precision = excerptPrecision
+	}
 	if x.part != x.rows && d.groups() > fewGroups {
 		if d, err = x.design(ctx, x.part, x.chosen); err != nil {
 			return 0, 0, err
@@ -292,7 +295,7 @@ func (x *excerpt) refit(ctx context.Context) (loss, wrong float64, err error) {
 	if x.fitted != nil {
 		r.warmStart(x.fitted)
 	}
-	if err := r.fit(ctx, excerptPenalty*r.total/all.total, excerptPrecision); err != nil {
+	if err := r.fit(ctx, excerptPenalty*r.total/all.total, precision); err != nil {
 		return 0, 0, err
 	}
 	x.fitted = r
@@ -303,7 +306,7 @@ func (x *excerpt) refit(ctx context.Context) (loss, wrong float64, err error) {
 	return loss, wrong, nil
 }
 
-// excerptPrecision is that of an excerpt's fit.
+// excerptPrecision is that of an excerpt's fit to many groups.
 const excerptPrecision = 1e-3
 
 // promising returns the units not yet taken whose weights would take most off

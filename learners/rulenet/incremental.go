@@ -7,10 +7,11 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // incremental is what update=published keeps: every distinct row, coded by cuts
-// that stay as they were found first, and the rules that it was the example
+// that stay until the numbers have left them, and the rules that it was the example
 // of. Counts are always over all rows so far.
 //
 // New rows run the batch search. For every older rule the search runs again,
@@ -26,6 +27,38 @@ type incremental struct {
 	rules   [][]templateRule // of each distinct row: where its examples have got to
 	limit   uint64           // rows whose hash is greater are counted, but are no examples
 	cutFor  [][]float64      // of each numeric column: the weight in each interval when cuts were made
+	cells   cells
+	recut   []Drift // why the last update cut again
+}
+
+// cells are the numbers behind the codes, so that columns can be cut again.
+type cells struct {
+	row     []int32     // of each row that came: the distinct row; nil: no numbers, or not kept
+	weights []float64   // of each row that came
+	numbers [][]float64 // of each numeric column; nil for others
+}
+
+// copy returns cells that can be added to.
+func (c *cells) copy() cells {
+	to := cells{row: slices.Clone(c.row), weights: slices.Clone(c.weights), numbers: make([][]float64, len(c.numbers))}
+	for col, numbers := range c.numbers {
+		to.numbers[col] = slices.Clone(numbers)
+	}
+	return to
+}
+
+// copy returns a state that can be added to.
+func (s *incremental) copy() *incremental {
+	to := *s
+	to.codes, to.rules = make([][]int32, len(s.codes)), make([][]templateRule, len(s.rules))
+	to.class, to.weights, to.cells = slices.Clone(s.class), slices.Clone(s.weights), s.cells.copy()
+	for col, codes := range s.codes {
+		to.codes[col] = slices.Clone(codes)
+	}
+	for row, lines := range s.rules {
+		to.rules[row] = slices.Clone(lines)
+	}
+	return &to
 }
 
 // templateRule is a rule that examples of one row share.
@@ -48,6 +81,18 @@ func (w *training) startIncremental(ctx context.Context) (*incremental, error) {
 		s.rules[t.row] = []templateRule{{ends[i], w.weights[t.row]}}
 	}
 	s.cutFor = s.intervalWeights()
+	for col := range w.cuts {
+		if !w.ordered(col) {
+			continue
+		}
+		if s.cells.row == nil {
+			s.cells = cells{row: slices.Clone(w.distinct), weights: make([]float64, w.table.Rows()), numbers: make([][]float64, len(w.cuts))}
+			for r := range s.cells.weights {
+				s.cells.weights[r] = w.table.Weight(r)
+			}
+		}
+		s.cells.numbers[col] = slices.Clone(w.table.Columns[col].Floats)
+	}
 	return s, nil
 }
 
@@ -150,4 +195,38 @@ func (s *incremental) count() []float64 {
 		counts[c] += s.weights[row]
 	}
 	return counts
+}
+
+// table returns the rows as they were before they were coded, if their numbers
+// are kept.
+func (s *incremental) table() (*table.Table, error) {
+	columns := make([]table.Column, len(s.codes))
+	for col := range columns {
+		if s.ordered(col) {
+			columns[col].Floats = s.cells.numbers[col]
+			continue
+		}
+		from := s.codes[col]
+		if col == s.target {
+			from = s.class
+		}
+		codes := make([]int32, len(s.cells.row))
+		for r, row := range s.cells.row {
+			codes[r] = from[row]
+		}
+		columns[col].Codes = codes
+	}
+	return table.New(s.schema, columns, s.cells.weights)
+}
+
+// uncut reports whether a column of numbers is still in one piece although
+// twice as many of its cells are known as when cuts were sought.
+func (s *incremental) uncut() bool {
+	now := s.intervalWeights()
+	for col := range now {
+		if s.ordered(col) && s.levels(col) < 2 && len(s.cutFor) > col && sum(now[col]) >= max(8, 2*sum(s.cutFor[col])) {
+			return true
+		}
+	}
+	return false
 }

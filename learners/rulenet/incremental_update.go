@@ -43,24 +43,57 @@ type incrementalUpdate struct {
 
 // newIncrementalUpdate copies what a model retains.
 func newIncrementalUpdate(m *Model, v *table.Vocabulary) *incrementalUpdate {
-	s := m.incremental
-	own := &incremental{coding: s.coding, codes: make([][]int32, len(s.codes)), class: slices.Clone(s.class), weights: slices.Clone(s.weights), rules: make([][]templateRule, len(s.rules)), limit: s.limit, cutFor: s.cutFor}
-	for col, codes := range s.codes {
-		own.codes[col] = slices.Clone(codes)
-	}
-	for row, lines := range s.rules {
-		own.rules[row] = slices.Clone(lines)
-	}
-	u := &incrementalUpdate{model: m, vocabulary: v, state: own, index: make(map[key]int32, len(s.class)), byName: map[ruleName]int{}, cache: countCache{counts: map[ruleName]*tallies{}}, fewWords: fewWords, touchedIn: make([]int, len(s.class))}
+	own := m.incremental.copy()
+	own.recut = nil
+	u := &incrementalUpdate{model: m, vocabulary: v, cache: countCache{counts: map[ruleName]*tallies{}}, fewWords: fewWords}
 	u.climbers.New = func() any { return &climber{} }
-	for row := range own.class {
-		u.index[own.rowKey(row)] = int32(row)
-		for _, l := range own.rules[row] {
+	u.start(own)
+	return u
+}
+
+// start begins with the rows and rules of a state.
+func (u *incrementalUpdate) start(s *incremental) {
+	u.state, u.index, u.touchedIn = s, make(map[key]int32, len(s.class)), make([]int, len(s.class))
+	u.generated, u.byName, u.searches = nil, map[ruleName]int{}, nil
+	for row := range s.class {
+		u.index[s.rowKey(row)] = int32(row)
+		for _, l := range s.rules[row] {
 			u.addTemplate(row, l.rule)
 		}
 	}
+	u.epoch++
 	u.rebuild()
-	return u
+}
+
+// cutAgain cuts all numbers anew, if some have left the cuts, and searches
+// from every example again, since their tests are others.
+func (u *incrementalUpdate) cutAgain(ctx context.Context) error {
+	s := u.state
+	if s.cells.row == nil {
+		return nil
+	}
+	drifts := s.drifts()
+	if len(drifts) == 0 && !s.uncut() {
+		return nil
+	}
+	t, err := s.table()
+	if err != nil {
+		return err
+	}
+	w, err := newTraining(ctx, t, s.target, u.model.seed, u.model.settings)
+	if err != nil {
+		return err
+	}
+	again, err := w.startIncremental(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range drifts {
+		drifts[i].Recut = true
+	}
+	again.recut = append(s.recut, drifts...)
+	u.start(again)
+	return nil
 }
 
 // rebuild lays the rows out anew, with room for as many again.
@@ -210,7 +243,19 @@ func (u *incrementalUpdate) take(t *table.Table, r int, class int32, weight floa
 	}
 	s.class = append(s.class, class)
 	name := s.rowKey(row)
-	if known, ok := u.index[name]; ok {
+	known, ok := u.index[name]
+	if s.cells.row != nil {
+		s.cells.row, s.cells.weights = append(s.cells.row, int32(row)), append(s.cells.weights, weight)
+		if ok {
+			s.cells.row[len(s.cells.row)-1] = known
+		}
+		for col, numbers := range s.cells.numbers {
+			if s.ordered(col) {
+				s.cells.numbers[col] = append(numbers, t.Columns[col].Floats[r])
+			}
+		}
+	}
+	if ok {
 		for col := range s.codes {
 			if s.codes[col] != nil {
 				s.codes[col] = s.codes[col][:row]
@@ -482,15 +527,11 @@ func (u *incrementalUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	m := &Model{settings: u.model.settings, seed: u.model.seed}
+	if err := u.cutAgain(ctx); err != nil {
+		return nil, err
+	}
 	s := u.state
-	m.incremental = &incremental{coding: s.coding, codes: make([][]int32, len(s.codes)), class: slices.Clone(s.class), weights: slices.Clone(s.weights), rules: make([][]templateRule, len(s.rules)), limit: s.limit, cutFor: s.cutFor}
-	for col, codes := range s.codes {
-		m.incremental.codes[col] = slices.Clone(codes)
-	}
-	for row, lines := range s.rules {
-		m.incremental.rules[row] = slices.Clone(lines)
-	}
+	m := &Model{settings: u.model.settings, seed: u.model.seed, incremental: s.copy()}
 	m.coding = s.coding
 	m.counts = s.count()
 	if err := m.weighIncremental(ctx); err != nil {

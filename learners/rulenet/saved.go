@@ -73,6 +73,49 @@ type savedIncremental struct {
 	Rules   [][]savedTemplateRule `cbor:"rules"`
 	Limit   uint64                `cbor:"limit"`
 	Origin  [][]float64           `cbor:"origin,omitempty"`
+	Cells   *savedCells           `cbor:"cells,omitempty"`
+	Recut   []Drift               `cbor:"recut,omitempty"`
+}
+
+// savedCells are the numbers behind the codes.
+type savedCells struct {
+	Row     []int32     `cbor:"row"`
+	Weights []float64   `cbor:"weights"`
+	Numbers [][]float64 `cbor:"numbers"`
+}
+
+// load checks that the numbers are those of a state's rows.
+func (c *savedCells) load(s *incremental) error {
+	if len(c.Row) != len(c.Weights) || len(c.Numbers) != len(s.codes) || !amounts(c.Weights) {
+		return fmt.Errorf("%d numbers do not fit their rows", len(c.Row))
+	}
+	left := slices.Clone(s.weights)
+	for r, row := range c.Row {
+		if row < 0 || int(row) >= len(left) {
+			return fmt.Errorf("numbers of row %d, which is not there", row+1)
+		}
+		left[row] -= c.Weights[r]
+	}
+	for row, w := range left {
+		if math.Abs(w) > 1e-6*s.weights[row] {
+			return fmt.Errorf("numbers of row %d do not weigh as much as it does", row+1)
+		}
+	}
+	for col, numbers := range c.Numbers {
+		if !s.ordered(col) && len(numbers) == 0 {
+			continue
+		}
+		if !s.ordered(col) || len(numbers) != len(c.Row) {
+			return fmt.Errorf("column %d has %d numbers", col+1, len(numbers))
+		}
+		for r, x := range numbers {
+			if s.cuts[col].Code(x) != s.codes[col][c.Row[r]] {
+				return fmt.Errorf("column %d: the number %v is not in its interval", col+1, x)
+			}
+		}
+	}
+	s.cells = cells{c.Row, c.Weights, c.Numbers}
+	return nil
 }
 
 type savedTemplateRule struct {
@@ -93,7 +136,10 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	add(headPart, false, savedHead{format, m.settings, m.seed, m.conclusion(0).Column})
 	if m.incremental != nil {
 		s := m.incremental
-		to := savedIncremental{Coding: s.coding.save(), Codes: s.codes, Class: s.class, Weights: s.weights, Rules: make([][]savedTemplateRule, len(s.rules)), Limit: s.limit, Origin: s.cutFor}
+		to := savedIncremental{Coding: s.coding.save(), Codes: s.codes, Class: s.class, Weights: s.weights, Rules: make([][]savedTemplateRule, len(s.rules)), Limit: s.limit, Origin: s.cutFor, Recut: s.recut}
+		if s.cells.row != nil {
+			to.Cells = &savedCells{s.cells.row, s.cells.weights, s.cells.numbers}
+		}
 		for row, lines := range s.rules {
 			for _, l := range lines {
 				to.Rules[row] = append(to.Rules[row], savedTemplateRule{saveTests(l.rule), l.weight})
@@ -334,7 +380,12 @@ func (s *savedIncremental) load(target string) (*incremental, error) {
 	if len(s.Origin) != 0 && len(s.Origin) != len(s.Codes) || slices.ContainsFunc(s.Origin, func(of []float64) bool { return !amounts(of) }) {
 		return nil, fmt.Errorf("what the cuts were made for does not fit the columns")
 	}
-	to := &incremental{coding: c, codes: s.Codes, class: s.Class, weights: s.Weights, rules: make([][]templateRule, rows), limit: s.Limit, cutFor: s.Origin}
+	to := &incremental{coding: c, codes: s.Codes, class: s.Class, weights: s.Weights, rules: make([][]templateRule, rows), limit: s.Limit, cutFor: s.Origin, recut: s.Recut}
+	if s.Cells != nil {
+		if err := s.Cells.load(to); err != nil {
+			return nil, err
+		}
+	}
 	for row, class := range s.Class {
 		if class < 0 || int(class) >= c.classes() || s.Weights[row] == 0 {
 			return nil, fmt.Errorf("row %d has no class or no weight", row+1)

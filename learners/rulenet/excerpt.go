@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/bits"
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -238,7 +239,7 @@ func (x *excerpt) measureOwn(ctx context.Context, units []int) (*ownExcerpt, err
 				}
 			}
 			row := x.counts[g*d.classes : (g+1)*d.classes]
-			norm, best := logSum(scores), 0
+			norm, best := logsum.Of(scores), 0
 			for c, s := range scores {
 				if s > scores[best] {
 					best = c
@@ -397,7 +398,7 @@ func (x *excerpt) groups() (group []int32, probabilities []float64) {
 	k := len(r.present)
 	probabilities = make([]float64, r.groups()*k)
 	for g := range r.groups() {
-		norm := logSum(r.scores[g*k : g*k+k])
+		norm := logsum.Of(r.scores[g*k : g*k+k])
 		for a, s := range r.scores[g*k : g*k+k] {
 			probabilities[g*k+a] = math.Exp(s - norm)
 		}

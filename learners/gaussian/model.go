@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
@@ -21,6 +22,7 @@ type Model struct {
 	total    *block   // the sum with the units that answer
 	overall  []overall
 	rows     float64
+	written  *bundle.Shelf[*block] // the saved form of blocks, for the models that come from this one too
 
 	logPrior []float64 // of each unit
 	columns  []column
@@ -83,7 +85,12 @@ func (m *Model) with(at int, own *block) (*Model, error) {
 			return newModel(m.settings, m.total.target != learn.NoTarget, blocks)
 		}
 	}
-	return newModelAfter(before, m.settings, m.total.target != learn.NoTarget, blocks)
+	next, err := newModelAfter(before, m.settings, m.total.target != learn.NoTarget, blocks)
+	if err != nil {
+		return nil, err
+	}
+	next.written = m.written
+	return next, nil
 }
 
 // newModelAfter is newModel where the sum of all blocks before the last one is
@@ -122,7 +129,7 @@ func newModelAfter(before *block, s settings, hasTarget bool, blocks []*block) (
 		weight += s.Default
 	}
 	unique(total.units)
-	m := &Model{settings: s, blocks: blocks, before: before, sum: all, total: total, overall: total.columns, rows: total.rows, logPrior: make([]float64, len(total.units)), columns: make([]column, len(total.columns))}
+	m := &Model{written: &bundle.Shelf[*block]{}, settings: s, blocks: blocks, before: before, sum: all, total: total, overall: total.columns, rows: total.rows, logPrior: make([]float64, len(total.units)), columns: make([]column, len(total.columns))}
 	for i := range total.units {
 		m.logPrior[i] = math.Log(total.units[i].n) - math.Log(weight)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -381,5 +382,88 @@ func TestUpdatesOfManySources(t *testing.T) {
 	}
 	if !reflect.DeepEqual(again.columns, g.columns) || !reflect.DeepEqual(again.logPrior, g.logPrior) {
 		t.Error("the model of the updates is not the sum of its sources")
+	}
+}
+
+// Many sources are saved in few parts, of which an update writes what is new,
+// and are read as they were: of densities, classes and experts alike.
+func TestManySourcesSaved(t *testing.T) {
+	ctx := context.Background()
+	rows := mixedTable(t)
+	for _, task := range []learn.Task{{Table: rows, NoTarget: true}, {Table: rows, Target: rows.Schema.Attributes[len(rows.Schema.Attributes)-1].Name}} {
+		for _, covariance := range []string{"diagonal", "full"} {
+			learnt, err := (&Learner{Units: 4, Starts: 1, Iterations: 5, Covariance: covariance}).Learn(ctx, task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := learnt
+			for i := range 40 {
+				u, err := m.(learn.Updater).Begin(learn.Source{ID: fmt.Sprintf("s%d", i)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := u.Add(ctx, rows.Slice(i, i+3)); err != nil {
+					t.Fatal(err)
+				}
+				if m, err = u.Freeze(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before, err := m.Parts()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(before) > 16 { // the settings, two bundles of 16, and nine sources
+				t.Errorf("%d parts of 41 sources", len(before))
+			}
+			again, err := decode(before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, err := again.Parts()
+			if err != nil || !reflect.DeepEqual(before, after) {
+				t.Errorf("a model that was read is written otherwise: %v", err)
+			}
+			a, b := m.(*Model), again.(*Model)
+			if !reflect.DeepEqual(a.columns, b.columns) || !reflect.DeepEqual(a.logPrior, b.logPrior) || !reflect.DeepEqual(a.Sources(), b.Sources()) {
+				t.Error("a model that was read answers otherwise")
+			}
+			again.(*Model).written = &bundle.Shelf[*block]{} // nothing is remembered
+			if after, err = again.Parts(); err != nil || !reflect.DeepEqual(before, after) {
+				t.Errorf("a model that was read is written otherwise: %v", err)
+			}
+		}
+	}
+}
+
+// BenchmarkReadManySources reads a model of 2,000 sources.
+func BenchmarkReadManySources(b *testing.B) {
+	rows := clusters(40_000, 6)
+	ctx := context.Background()
+	m, err := (&Learner{Starts: 1, Iterations: 5}).Learn(ctx, learn.Task{Table: rows.Slice(0, 1000), NoTarget: true, Seed: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range 2000 {
+		u, err := m.(learn.Updater).Begin(learn.Source{ID: fmt.Sprint(i)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := u.Add(ctx, rows.Slice(i, i+100)); err != nil {
+			b.Fatal(err)
+		}
+		if m, err = u.Freeze(ctx); err != nil {
+			b.Fatal(err)
+		}
+	}
+	parts, err := m.Parts()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	for range b.N {
+		if _, err := decode(parts); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -60,23 +61,170 @@ const (
 	format       = 1
 	settingsPart = "settings"
 	sourcePart   = "source/"
+	bundlePart   = "sources/" // of several; the identifier of the first follows
 )
 
-// Parts returns the settings and a part for each source.
+// savedBundle is the part of several sources, either their blocks one by one
+// or, if all of them are rows alone, packed: units are written once, and each
+// source has their numbers (see block.numbers).
+type savedBundle struct {
+	Blocks []savedBlock   `cbor:"blocks,omitempty"`
+	Packed *bundle.Packed `cbor:"packed,omitempty"`
+	Units  []savedUnit    `cbor:"units,omitempty"` // without numbers
+}
+
+// Parts returns the settings and a part for each source or, where there are
+// many, for each bundle of them.
 func (m *Model) Parts() ([]learn.Part, error) {
 	data, err := learn.Marshal(saved{format, m.total.target != learn.NoTarget, m.settings})
 	if err != nil {
 		return nil, err
 	}
 	parts := []learn.Part{{Name: settingsPart, Data: data}}
-	for _, b := range m.blocks {
-		data, err := learn.Marshal(b.saved())
-		if err != nil {
-			return nil, err
+	runs, err := m.written.Save(m.blocks, save)
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range runs {
+		name := sourcePart
+		if len(run.Blocks) > 1 {
+			name = bundlePart
 		}
-		parts = append(parts, learn.Part{Name: sourcePart + b.source.ID, Data: data})
+		parts = append(parts, learn.Part{Name: name + run.Blocks[0].source.ID, Data: run.Data})
 	}
 	return parts, nil
+}
+
+// save returns the saved form of one block or of several.
+func save(blocks []*block) ([]byte, error) {
+	if len(blocks) == 1 {
+		return learn.Marshal(blocks[0].saved())
+	}
+	var to savedBundle
+	if slices.ContainsFunc(blocks, func(b *block) bool { return len(b.said) > 0 || b.expert != (learn.Source{}) }) {
+		for _, b := range blocks {
+			to.Blocks = append(to.Blocks, b.saved())
+		}
+		return learn.Marshal(to)
+	}
+	known := map[string]int{}
+	members := make([]bundle.Member, len(blocks))
+	for i, b := range blocks {
+		places := make([]int, len(b.units))
+		for k := range b.units {
+			u := &b.units[k].unit
+			key := fmt.Sprintf("%q %q %d %v %t %q", u.key, u.name, u.class, u.normal, u.expert, u.begun)
+			at, ok := known[key]
+			if !ok {
+				at = len(to.Units)
+				known[key] = at
+				to.Units = append(to.Units, savedUnit{Key: u.key, Name: u.name, Class: u.class, Normal: u.normal, Expert: u.expert, Begun: u.begun})
+			}
+			places[k] = at
+		}
+		members[i] = bundle.Member{ID: b.source.ID, Name: b.source.Name, Schema: b.schema, Target: max(b.target, 0), Numbers: b.numbers(places)}
+	}
+	to.Packed = bundle.Pack(members)
+	return learn.Marshal(to)
+}
+
+// numbers returns all that a block knows besides its schema and its units'
+// names: whether it has a target, the weight of its rows; for each column its
+// level and moments, or its counts; how many units it has, and for each its
+// place in the bundle, its weight, its numbers, and its products of columns.
+func (b *block) numbers(places []int) []float64 {
+	numbers := []float64{0, b.rows}
+	if b.target != learn.NoTarget {
+		numbers[0] = 1
+	}
+	for j := range b.columns {
+		c := &b.columns[j]
+		if c.counts == nil {
+			numbers = append(numbers, float64(c.level-moment.Tiny), c.moment.N, c.moment.Mean, c.moment.M2)
+		}
+		numbers = append(numbers, c.counts...)
+	}
+	numbers = append(numbers, float64(len(b.units)))
+	for i, u := range b.savedUnits(b.units) {
+		numbers = append(numbers, float64(places[i]), u.N)
+		numbers = append(numbers, u.Numbers...)
+		numbers = append(append(numbers, float64(len(u.Cross))), u.Cross...)
+	}
+	return numbers
+}
+
+// unpack returns a member of a bundle as a part of one source would be.
+func (s *savedBundle) unpack(m *bundle.Member) (*savedBlock, error) {
+	rest := m.Numbers
+	bad := fmt.Errorf("source %q: numbers are missing, or not what they should be", m.ID)
+	take := func(n int) []float64 {
+		if n > len(rest) {
+			return nil
+		}
+		some := rest[:n:n]
+		rest = rest[n:]
+		return some
+	}
+	whole := func(x float64, most int) (int, bool) {
+		return int(x), x >= 0 && x <= float64(most) && x == math.Trunc(x)
+	}
+	head := take(2)
+	if head == nil {
+		return nil, bad
+	}
+	to := &savedBlock{ID: m.ID, Name: m.Name, Target: m.Target, Rows: head[1]}
+	if head[0] == 0 {
+		to.Target = learn.NoTarget
+	}
+	each := 0 // numbers of a unit
+	for j := range m.Schema.Attributes {
+		a := &m.Schema.Attributes[j]
+		c := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Time: a.Time, Values: a.Values}
+		if c.Numeric {
+			x := take(4)
+			if x == nil {
+				return nil, bad
+			}
+			level, ok := whole(x[0], int(moment.Huge-moment.Tiny))
+			if !ok {
+				return nil, bad
+			}
+			c.Level, c.Moment = int8(level)+int8(moment.Tiny), x[1:]
+			each += 3
+		} else {
+			if c.Counts = take(len(a.Values)); c.Counts == nil && len(a.Values) > 0 {
+				return nil, bad
+			}
+			each += len(a.Values)
+		}
+		to.Columns = append(to.Columns, c)
+	}
+	count := take(1)
+	if count == nil {
+		return nil, bad
+	}
+	units, ok := whole(count[0], len(s.Units))
+	if !ok {
+		return nil, bad
+	}
+	for range units {
+		x := take(2 + each + 1)
+		if x == nil {
+			return nil, bad
+		}
+		at, isUnit := whole(x[0], len(s.Units)-1)
+		cross, isCount := whole(x[2+each], len(rest))
+		if !isUnit || !isCount {
+			return nil, bad
+		}
+		u := s.Units[at]
+		u.N, u.Numbers, u.Cross = x[1], x[2:2+each], take(cross)
+		to.Units = append(to.Units, u)
+	}
+	if len(rest) > 0 {
+		return nil, bad
+	}
+	return to, nil
 }
 
 func (b *block) saved() savedBlock {
@@ -114,9 +262,9 @@ func (b *block) savedUnits(units []share) []savedUnit {
 func decode(parts []learn.Part) (learn.Model, error) {
 	var s *saved
 	var blocks []*block
+	written, known := &bundle.Shelf[*block]{}, map[string]bool{}
 	for _, p := range parts {
-		switch id, isSource := strings.CutPrefix(p.Name, sourcePart); {
-		case p.Name == settingsPart && s == nil:
+		if p.Name == settingsPart && s == nil {
 			s = &saved{}
 			if err := learn.Unmarshal(p.Data, s); err != nil {
 				return nil, fmt.Errorf("part %s: %v", p.Name, err)
@@ -127,30 +275,84 @@ func decode(parts []learn.Part) (learn.Model, error) {
 			if err := s.Settings.check(); err != nil {
 				return nil, fmt.Errorf("part %s: %v", p.Name, err)
 			}
-		case isSource:
-			var from savedBlock
-			if err := learn.Unmarshal(p.Data, &from); err != nil {
-				return nil, fmt.Errorf("part %s: %v", p.Name, err)
+			continue
+		}
+		read, err := decodeBlocks(p)
+		if err != nil {
+			return nil, fmt.Errorf("part %s: %v", p.Name, err)
+		}
+		for _, b := range read {
+			if known[b.source.ID] {
+				return nil, fmt.Errorf("part %s: its source %q comes twice", p.Name, b.source.ID)
 			}
-			b, err := from.block()
-			if err != nil {
-				return nil, fmt.Errorf("part %s: %v", p.Name, err)
-			}
-			if b.source.ID != id || slices.ContainsFunc(blocks, func(a *block) bool { return a.source.ID == id }) {
-				return nil, fmt.Errorf("part %s: its source %q is not the one it is named after, or comes twice", p.Name, b.source.ID)
-			}
-			if len(blocks) > 0 && b.targetName() != blocks[0].targetName() {
+			known[b.source.ID] = true
+			if blocks = append(blocks, b); b.targetName() != blocks[0].targetName() {
 				return nil, fmt.Errorf("part %s: its target is %q, expected %q", p.Name, b.targetName(), blocks[0].targetName())
 			}
-			blocks = append(blocks, b)
-		default:
-			return nil, fmt.Errorf("part %q is not one that gaussian knows", p.Name)
 		}
+		written.Put(bundle.Run[*block]{Blocks: read, Data: p.Data})
 	}
 	if s == nil || len(blocks) == 0 {
 		return nil, fmt.Errorf("the settings or the sources are missing")
 	}
-	return newModel(s.Settings, s.HasTarget, blocks)
+	m, err := newModel(s.Settings, s.HasTarget, blocks)
+	if err != nil {
+		return nil, err
+	}
+	m.written = written
+	return m, nil
+}
+
+// decodeBlocks reads the blocks of one part, at least one.
+func decodeBlocks(p learn.Part) ([]*block, error) {
+	var from []savedBlock
+	schemas := []*table.Schema{nil} // of each, if known
+	id, isSource := strings.CutPrefix(p.Name, sourcePart)
+	switch first, isBundle := strings.CutPrefix(p.Name, bundlePart); {
+	case isSource:
+		from = make([]savedBlock, 1)
+		if err := learn.Unmarshal(p.Data, &from[0]); err != nil {
+			return nil, err
+		}
+	case isBundle:
+		id = first
+		var s savedBundle
+		if err := learn.Unmarshal(p.Data, &s); err != nil {
+			return nil, err
+		}
+		from = s.Blocks
+		schemas = make([]*table.Schema, len(from))
+		if s.Packed == nil {
+			break
+		}
+		members, err := s.Packed.Unpack()
+		if err != nil {
+			return nil, err
+		}
+		for i := range members {
+			b, err := s.unpack(&members[i])
+			if err != nil {
+				return nil, err
+			}
+			from, schemas = append(from, *b), append(schemas, members[i].Schema)
+		}
+	default:
+		return nil, fmt.Errorf("it is not one that gaussian knows")
+	}
+	if len(from) == 0 || from[0].ID != id {
+		return nil, fmt.Errorf("its source is not the one it is named after")
+	}
+	blocks := make([]*block, len(from))
+	for i := range from {
+		var err error
+		if blocks[i], err = from[i].block(); err != nil {
+			return nil, err
+		}
+		if schemas[i] != nil {
+			blocks[i].schema = schemas[i] // one for all that have the same
+		}
+	}
+	return blocks, nil
 }
 
 // targetName returns the name of the target, "" for none.

@@ -1,5 +1,7 @@
 # make test        everything, a few minutes on two cores
-# make test-long   full seeds, 200 kills, minutes of fuzzing
+# make test-long   full seeds, 1000 kills, 1000 corruptions, minutes of fuzzing
+# make soak        HOURS (8) of fuzzing, kills, corruptions and crowds
+# make release     VERSION: the same binaries for everybody, checksums, SBOM
 # make accrete     one static binary
 # make bench       against what people use today, under 40 minutes; docs/benchmark.md
 # make bench-quick the same in small, under 5 minutes
@@ -9,7 +11,7 @@
 GO ?= go
 STATICCHECK = $(GO) tool -modfile=tools.mod staticcheck
 VERSION ?= $(shell git describe --tags --dirty 2>/dev/null)
-.PHONY: test test-long check modules apidiff race bench bench-quick microbench cover accrete
+.PHONY: test test-long check modules apidiff race bench bench-quick microbench cover accrete soak release
 
 accrete:
 	CGO_ENABLED=0 $(GO) build -trimpath $(if $(VERSION),-ldflags "-X main.version=$(VERSION:v%=%)") -o accrete ./cmd/accrete
@@ -23,6 +25,12 @@ test-long: check
 	ACCRETE_LONG=1 scripts/laws 0 -timeout 60m
 	scripts/race -timeout 60m ./...
 	scripts/fuzz 2m
+
+soak:
+	scripts/soak $(or $(HOURS),8)
+
+release:
+	scripts/release $(VERSION)
 
 check:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these files"; exit 1; }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -320,6 +321,7 @@ func FuzzLog(f *testing.F) {
 	f.Add(mustFrame(contents{Name: "a", Next: 9, Versions: []record{{Number: 3, Parts: idList{1, 2}}}}))
 	f.Add([]byte("accreteL"))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		defer bounded.Start(t, len(b))()
 		d := homeDisk()
 		s := smallStore(d)
 		mustSave(t, s, "m", &heap{})
@@ -345,6 +347,7 @@ func FuzzFrame(f *testing.F) {
 		f.Add(b[2+n : len(b)-4])
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
+		defer bounded.Start(t, len(payload))()
 		b := append(newHead(exportFile), frameMark...)
 		b = binary.AppendUvarint(b, uint64(len(payload)))
 		b = append(b, payload...)
@@ -363,8 +366,56 @@ func FuzzExport(f *testing.F) {
 	b, _ := os.ReadFile(path)
 	f.Add(b[:len(b)-sha256.Size])
 	f.Fuzz(func(t *testing.T, b []byte) {
+		defer bounded.Start(t, len(b))()
 		Read(bytes.NewReader(b))
 		Read(bytes.NewReader(sealed(b)))
+	})
+}
+
+// FuzzUnpack feeds compressed bytes that claim a size.
+func FuzzUnpack(f *testing.F) {
+	packed, _ := pack(make([]byte, 1000))
+	f.Add(packed, int64(1000))
+	f.Add(packed, int64(maxBytes))
+	f.Fuzz(func(t *testing.T, b []byte, size int64) {
+		defer bounded.Start(t, len(b))()
+		if size < 0 || size > leastProportion {
+			return // no part of an import is larger
+		}
+		if raw, err := unpack(b, size); err == nil && int64(len(raw)) != size {
+			t.Errorf("%d bytes instead of %d", len(raw), size)
+		}
+	})
+}
+
+// FuzzReference: what is taken for a reference to a model stays within its
+// folder, and says the same again.
+func FuzzReference(f *testing.F) {
+	for _, ref := range []string{"votes", "votes@3", "../x", "a@0", "@", "a@99999999999", "ünï & co", ".hidden", "\x00"} {
+		f.Add(ref)
+	}
+	f.Fuzz(func(t *testing.T, ref string) {
+		defer bounded.Start(t, len(ref))()
+		name, number, err := ParseRef(ref)
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\x1b") {
+				t.Errorf("%q: %q is not one plain line", ref, err)
+			}
+			return
+		}
+		folder := escape(name)
+		if !filepath.IsLocal(folder) || strings.ContainsAny(folder, "/\\:") || len(folder) > longestFolder {
+			t.Errorf("%q is kept in %q", name, folder)
+		}
+		if len(folder) < longestFolder && unescape(folder) != name {
+			t.Errorf("%q is kept in %q, which is %q", name, folder, unescape(folder))
+		}
+		if number > 0 {
+			again, n, err := ParseRef((Version{Model: name, Number: number}).String())
+			if err != nil || again != name || n != number {
+				t.Errorf("%q is %q@%d (%v)", ref, again, n, err)
+			}
+		}
 	})
 }
 

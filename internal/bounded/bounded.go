@@ -23,18 +23,27 @@ const (
 // long or too much. Larger inputs may take more in proportion.
 func Input(t testing.TB, size int, read func()) {
 	t.Helper()
-	share := max(1, float64(size)/(64<<10))
+	defer Start(t, size)()
+	read()
+}
+
+// Start begins to watch what is done with an input of a size; the function that
+// it returns ends that, and fails the test as Input does.
+func Start(t testing.TB, size int) (end func()) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start := time.Now()
-	read()
-	took := time.Since(start)
-	runtime.ReadMemStats(&after)
-	if most := time.Duration(share * busy * float64(Time)); took > most {
-		t.Errorf("%d bytes took %v, at most %v are allowed", size, took, most)
-	}
-	if used := after.TotalAlloc - before.TotalAlloc; float64(used) > share*Memory {
-		t.Errorf("%d bytes took %d MiB, at most %.0f are allowed", size, used>>20, share*Memory/(1<<20))
+	return func() {
+		t.Helper()
+		share := max(1, float64(size)/(64<<10))
+		took := time.Since(start)
+		runtime.ReadMemStats(&after)
+		if most := time.Duration(share * busy * float64(Time)); took > most {
+			t.Errorf("%d bytes took %v, at most %v are allowed", size, took, most)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; float64(used) > share*Memory {
+			t.Errorf("%d bytes took %d MiB, at most %.0f are allowed", size, used>>20, share*Memory/(1<<20))
+		}
 	}
 }
 

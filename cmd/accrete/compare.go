@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/life"
 )
@@ -50,10 +51,10 @@ that only one of two gets right. --group and --time divide rows as in evaluate.`
 	f := c.Flags()
 	f.StringVar(&q.target, "target", "", targetUsage)
 	f.StringSliceVar(&q.learners, "learners", nil, "learners to compare, each with settings as name:key=value,key=value")
-	countVar(f, &q.folds, "folds", 10, 2, mostCount, "number of folds")
+	console.CountVar(f, &q.folds, "folds", 10, 2, console.MostCount, "number of folds")
 	f.BoolVar(&q.fiveByTwo, "5x2cv", false, "learn from one half and test on the other, five times both ways")
 	f.StringVar(&q.test, "test", "", "learn from DATA, test on this file")
-	shareVar(f, &q.level, "level", 0.95, "confidence of intervals and tests")
+	console.ShareVar(f, &q.level, "level", 0.95, "confidence of intervals and tests")
 	c.MarkFlagsMutuallyExclusive("folds", "5x2cv", "test")
 	return c
 }

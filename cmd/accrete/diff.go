@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"html"
 	"io"
 	"math"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/rule"
 )
@@ -56,7 +57,7 @@ around, HTML or SVG by the file's name. Equal models give nothing.`,
 	flags.register(c)
 	c.Flags().StringVar(&on, "on", "", "data whose answers are compared")
 	c.Flags().StringVar(&out, "out", "", "file to write, .html or .svg")
-	countVar(c.Flags(), &top, "top", 10, 0, mostCount, "lines of each kind; 0 for none")
+	console.CountVar(c.Flags(), &top, "top", 10, 0, console.MostCount, "lines of each kind; 0 for none")
 	return c
 }
 
@@ -165,64 +166,12 @@ func (a *app) writePage(d *life.Difference, top int, path string, reads ...strin
 	if err := writeDiff(&text, d, top); err != nil {
 		return err
 	}
-	title := html.EscapeString(d.From + " → " + d.To)
+	title := d.From + " → " + d.To
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".html", ".htm":
-		return a.output(path, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>%s</title>\n<style>body{font:15px/1.5 sans-serif;margin:2em;max-width:70em}li{margin:.3em 0}.was{color:#777}code{font-size:14px}</style>\n%s</html>\n", title, pageHTML(text.String()))
-			return err
-		}, reads...)
+		return a.output(path, func(w io.Writer) error { return draw.TextHTML(w, title, text.String()) }, reads...)
 	case ".svg":
-		return a.output(path, func(w io.Writer) error { return pageSVG(w, title, text.String()) }, reads...)
+		return a.output(path, func(w io.Writer) error { return draw.TextSVG(w, title, text.String()) }, reads...)
 	}
 	return usagef("--out %s: expected a file that ends in .html or .svg", path)
-}
-
-// pageHTML marks up the text page: its first lines, then a list a section.
-func pageHTML(text string) string {
-	var b strings.Builder
-	list := false
-	for line := range strings.Lines(text) {
-		plain := strings.TrimSpace(line)
-		switch indent := len(line) - len(strings.TrimLeft(line, " ")); {
-		case plain == "":
-			continue
-		case indent == 4:
-			fmt.Fprintf(&b, "<br><code class=\"was\">%s</code>\n", html.EscapeString(plain))
-			continue
-		case indent == 2:
-			fmt.Fprintf(&b, "<li><code>%s</code>\n", html.EscapeString(plain))
-			continue
-		case list:
-			b.WriteString("</ul>\n")
-		}
-		if list = !strings.ContainsAny(plain, " "); list {
-			fmt.Fprintf(&b, "<h2>%s</h2>\n<ul>\n", plain)
-		} else {
-			fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(plain))
-		}
-	}
-	if list {
-		b.WriteString("</ul>\n")
-	}
-	return b.String()
-}
-
-// pageSVG writes the text page as a picture.
-func pageSVG(w io.Writer, title, text string) error {
-	const size, leading = 14, 20
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	widest := 0
-	for _, l := range lines {
-		widest = max(widest, len([]rune(l)))
-	}
-	width, height := 40+widest*size*61/100, 40+leading*len(lines)
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<g font-family=\"monospace\" font-size=\"%d\" xml:space=\"preserve\">\n", width, height, width, height, title, size)
-	for i, l := range lines {
-		fmt.Fprintf(&b, "<text x=\"20\" y=\"%d\">%s</text>\n", 30+leading*i, html.EscapeString(l))
-	}
-	b.WriteString("</g>\n</svg>\n")
-	_, err := b.WriteTo(w)
-	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/life"
 )
 
@@ -54,7 +55,7 @@ hidden units say to the rows of DATA.`,
 	c.Flags().StringVar(&what.On, "on", "", "data to draw with --columns (default: what the model learnt)")
 	c.Flags().StringVar(&what.Curve, "curve", "", "likelihood of unseen rows against the number of units, or of normal conclusions, or of inputs; accuracy against the nodes of a tree")
 	c.Flags().Lookup("curve").NoOptDefVal = "units"
-	countVar(c.Flags(), &weights, "weights", -1, -1, mostCount, "weights of a network: as tables, or as pictures of N inputs a row")
+	console.CountVar(c.Flags(), &weights, "weights", -1, -1, console.MostCount, "weights of a network: as tables, or as pictures of N inputs a row")
 	c.Flags().Lookup("weights").NoOptDefVal = "0"
 	c.Flags().Lookup("weights").DefValue = ""
 	c.Flags().StringVar(&what.Hidden, "hidden", "", "data whose rows to draw the values of hidden units for")

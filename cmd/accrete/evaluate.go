@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/life"
 )
@@ -66,16 +67,16 @@ LOW,HIGH and no data, for an error anywhere in that range.`,
 	registerDivision(c, &e.division)
 	f := c.Flags()
 	f.StringVar(&e.target, "target", "", targetUsage)
-	countVar(f, &e.folds, "folds", 10, 2, mostCount, "number of folds")
+	console.CountVar(f, &e.folds, "folds", 10, 2, console.MostCount, "number of folds")
 	f.StringVar(&e.test, "test", "", "learn from DATA, test on this file")
-	countVar(f, &e.holdout, "holdout", 0, 0, 10_000, "test on this many random held-out thirds")
+	console.CountVar(f, &e.holdout, "holdout", 0, 0, 10_000, "test on this many random held-out thirds")
 	f.BoolVar(&e.prequential, "prequential", false, "test on each row before learning it")
-	countVar(f, &e.batch, "batch", 0, 0, mostCount, "rows to learn at a time with --prequential (default: a hundredth)")
+	console.CountVar(f, &e.batch, "batch", 0, 0, console.MostCount, "rows to learn at a time with --prequential (default: a hundredth)")
 	f.BoolVar(&e.curve, "curve", false, "accuracy against the number of rows learnt")
 	f.StringVar(&e.on, "on", "", "judge the model MODEL on this file")
 	f.StringVar(&e.positive, "positive", "", "class that --on ranks rows by (default: the rarest)")
-	shareVar(f, &e.level, "level", 0.95, "confidence of intervals and bounds")
-	shareVar(f, &e.width, "width", 0, "say how many test rows make the interval of the accuracy this narrow, such as 0.02")
+	console.ShareVar(f, &e.level, "level", 0.95, "confidence of intervals and bounds")
+	console.ShareVar(f, &e.width, "width", 0, "say how many test rows make the interval of the accuracy this narrow, such as 0.02")
 	f.Float64SliceVar(&e.errors, "error", nil, "range of the error for --width without DATA, as LOW,HIGH")
 	f.StringVar(&e.pictures, "pictures", "", "folder for pictures of the result (SVG)")
 	c.MarkFlagsMutuallyExclusive("folds", "test", "holdout", "prequential", "curve", "on")

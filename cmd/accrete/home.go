@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/store"
@@ -86,14 +86,6 @@ func inFlags(r life.Remedy) string {
 // notes tells the user, a line each, what was noticed, remedies in flags.
 func (a *app) notes(notes []string) {
 	for _, n := range notes {
-		fmt.Fprintln(a.errs, "note: "+shown(remedy.InNote(n, inFlags), longestError))
+		fmt.Fprintln(a.errs, "note: "+shown(remedy.InNote(n, inFlags), console.LongestError))
 	}
-}
-
-// word is an argument as a shell takes it whole.
-func word(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\n'\"\\$`*?[]{}()<>|&;!#~", r) }) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/life"
@@ -47,9 +48,9 @@ under a name that exists adds a version.`,
 	c.Flags().StringVar(&o.Target, "target", "", targetUsage)
 	c.Flags().StringVar(&o.Name, "name", "", "name of the model (default: the data's)")
 	c.Flags().StringVar(&rules.File, "rules", "", "what an expert knows: a file of rules")
-	weightVar(c.Flags(), &rules.Worth, "worth", 0, worthUsage)
+	console.WeightVar(c.Flags(), &rules.Worth, "worth", 0, worthUsage)
 	c.Flags().BoolVar(&o.Keep, "keep", false, keepUsage)
-	countVar(c.Flags(), &o.Folds, "folds", -1, 0, mostCount, "folds of the accuracy estimate; 0 for none (default: 5, a held-out third for large tables)")
+	console.CountVar(c.Flags(), &o.Folds, "folds", -1, 0, console.MostCount, "folds of the accuracy estimate; 0 for none (default: 5, a held-out third for large tables)")
 	return c
 }
 

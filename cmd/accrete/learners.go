@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/life"
 )
 
 func (a *app) learnersCommand() *cobra.Command {
@@ -26,17 +27,17 @@ func (a *app) learnersCommand() *cobra.Command {
 				return a.printLearner(info)
 			}
 			if a.json {
-				entries := []learnerEntry{}
+				entries := []life.Learner{}
 				for _, info := range learn.All() {
-					entries = append(entries, newLearnerEntry(info))
+					entries = append(entries, life.NewLearner(info))
 				}
 				return a.printJSON(struct {
-					Learners []learnerEntry `json:"learners"`
+					Learners []life.Learner `json:"learners"`
 				}{entries})
 			}
 			var rows [][]string
 			for _, info := range learn.All() {
-				e := newLearnerEntry(info)
+				e := life.NewLearner(info)
 				rows = append(rows, []string{
 					e.Name, strings.Join(e.Takes, ", "), strings.Join(e.Predicts, ", "), strings.Join(e.Can, ", "), e.Contract, e.Keeps, e.Source,
 				})
@@ -48,60 +49,8 @@ func (a *app) learnersCommand() *cobra.Command {
 	}
 }
 
-// learnerEntry is a learner as programs read it.
-type learnerEntry struct {
-	Name     string        `json:"name"`
-	Summary  string        `json:"summary"`
-	Takes    []string      `json:"takes"`
-	Predicts []string      `json:"predicts"`
-	Can      []string      `json:"can"`
-	Contract string        `json:"contract"`
-	Keeps    string        `json:"keeps"`
-	Source   string        `json:"source"`
-	Settings []optionEntry `json:"settings"`
-}
-
-type optionEntry struct {
-	Key     string   `json:"key"`
-	Default string   `json:"default"`
-	Doc     string   `json:"doc"`
-	Choices []string `json:"choices,omitempty"`
-}
-
-func newLearnerEntry(info learn.Info) learnerEntry {
-	takes := info.Takes
-	e := learnerEntry{
-		Name: info.Name, Summary: info.Summary,
-		Contract: info.Contract.String(), Keeps: info.Keeps, Source: info.Source, Settings: []optionEntry{},
-		Takes: names(ability{"nominal", takes.Nominal}, ability{"numeric", takes.Numeric}, ability{"missing", takes.Missing},
-			ability{"text", takes.Text}, ability{"sequences", takes.Sequences}),
-		Predicts: names(ability{"classes", takes.Classes}, ability{"numbers", takes.Regression}, ability{"density", takes.Density}),
-		Can:      info.Can.Names(),
-	}
-	for _, o := range learn.Options(info.New()) {
-		e.Settings = append(e.Settings, optionEntry{o.Key, o.Default, o.Doc, o.Choices})
-	}
-	return e
-}
-
-// ability is something that a learner has or has not.
-type ability struct {
-	name string
-	has  bool
-}
-
-func names(abilities ...ability) []string {
-	had := []string{}
-	for _, a := range abilities {
-		if a.has {
-			had = append(had, a.name)
-		}
-	}
-	return had
-}
-
 func (a *app) printLearner(info learn.Info) error {
-	e := newLearnerEntry(info)
+	e := life.NewLearner(info)
 	if a.json {
 		return a.printJSON(e)
 	}

@@ -87,14 +87,6 @@ func (a *app) printRuleLog(l *life.RuleLog) error {
 	return nil
 }
 
-// figure writes a figure that may be missing.
-func figure(x *float64, write func(float64) string) string {
-	if x == nil {
-		return ""
-	}
-	return write(*x)
-}
-
 func (a *app) printLog(l *life.Log) error {
 	if a.json {
 		return a.printJSON(l)

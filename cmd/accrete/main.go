@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	_ "github.com/accrete-ml/accrete/learners/all"
 	"github.com/accrete-ml/accrete/life"
@@ -59,13 +60,13 @@ func usagef(format string, args ...any) error {
 
 // execute runs one command line and returns its exit status.
 func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	a := &app{in: in, raw: out, out: &page{w: out}, errs: &page{w: errs}}
+	a := &app{in: in, raw: out, out: &console.Page{W: out}, errs: &console.Page{W: errs}}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
-	err := guarded(func() error { return root.ExecuteContext(ctx) })
+	err := console.Guarded(version, func() error { return root.ExecuteContext(ctx) })
 	switch {
 	case err == nil:
 		return 0
@@ -87,7 +88,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 // commands.
 func oneLine(err error) string {
 	text := strings.Join(strings.FieldsFunc(remedy.Text(err, inFlags), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
-	return shown(text, longestError)
+	return shown(text, console.LongestError)
 }
 
 // app is what every command has: the streams and the flags common to all.
@@ -122,7 +123,7 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 	flags.BoolVar(&a.json, "json", false, "answer in JSON, for programs")
 	flags.Uint64Var(&a.seed, "seed", 1, "seed of everything random")
 	flags.DurationVar(&a.wait, "wait", 30*time.Second, "how long to wait for others who change the same model")
-	flags.Var(sizeFlag{&a.memory}, "memory", "how much memory may be used, as in 2GiB (default: three quarters of the machine's)")
+	flags.Var(console.SizeFlag{Value: &a.memory}, "memory", "how much memory may be used, as in 2GiB (default: three quarters of the machine's)")
 	flags.StringVar(&a.store, "store", ".accrete", "folder in which models are kept")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%v; see %s --help", err, c.CommandPath())

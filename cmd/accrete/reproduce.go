@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/reproduce"
 )
@@ -56,7 +57,7 @@ is said.`,
 			return a.printOutcomes(outcomes, missing)
 		},
 	}
-	countVar(c.Flags(), &seeds, "seeds", 0, 0, 100_000, "seeds of each experiment (default: its own)")
+	console.CountVar(c.Flags(), &seeds, "seeds", 0, 0, 100_000, "seeds of each experiment (default: its own)")
 	c.Flags().StringVar(&folder, "data", reproduce.Folder, "folder with the larger data sets of the source code")
 	return c
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/life"
 )
@@ -75,8 +76,8 @@ by unit; with --on, what the units say to the rows of DATA.`,
 			return a.printRules(c.Context(), p, o, asTable)
 		},
 	}
-	countVar(c.Flags(), &top, "top", 0, 0, mostCount, "only the N most informative rules")
-	shareVar(c.Flags(), &o.Bits, "bits", 0, "only rules that carry this share of the information, from 0 to 1")
+	console.CountVar(c.Flags(), &top, "top", 0, 0, console.MostCount, "only the N most informative rules")
+	console.ShareVar(c.Flags(), &o.Bits, "bits", 0, "only rules that carry this share of the information, from 0 to 1")
 	c.Flags().BoolVar(&growth, "growth", false, "what each unit of a model that grew removed, and why growth stopped")
 	c.Flags().BoolVar(&o.Formal, "formal", false, "with the SCHEMA line that accrete import needs")
 	c.Flags().BoolVar(&asTable, "table", false, "as a table")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/life"
@@ -66,7 +67,7 @@ of the mixture, next to those of the rows.`,
 			return nil
 		},
 	}
-	weightVar(c.Flags(), &rules.Worth, "worth", 0, worthUsage)
+	console.WeightVar(c.Flags(), &rules.Worth, "worth", 0, worthUsage)
 	flags.register(c)
 	return c
 }

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func TestPageEscapes(t *testing.T) {
 	} {
 		for cut := range len(text) + 1 { // in two writes
 			var b bytes.Buffer
-			p := &page{w: &b}
+			p := &Page{W: &b}
 			fmt.Fprint(p, text[:cut])
 			fmt.Fprint(p, text[cut:])
 			if b.String() != want {
@@ -29,7 +29,7 @@ func TestPageEscapes(t *testing.T) {
 			}
 		}
 	}
-	if got := shown("a\n"+strings.Repeat("ü", 1000), 20); len([]rune(got)) != 20 || !strings.HasPrefix(got, `a\nü`) || !strings.HasSuffix(got, "…") {
+	if got := Shown("a\n"+strings.Repeat("ü", 1000), 20); len([]rune(got)) != 20 || !strings.HasPrefix(got, `a\nü`) || !strings.HasSuffix(got, "…") {
 		t.Errorf("shown as %q", got)
 	}
 }
@@ -46,12 +46,12 @@ func TestGuarded(t *testing.T) {
 			return nil
 		},
 	} {
-		err := guarded(do)
+		err := Guarded("0", do)
 		if err == nil || !strings.Contains(err.Error(), "index out of range") || !strings.Contains(err.Error(), "page_test.go:") || !strings.Contains(err.Error(), "report") {
 			t.Error(err)
 		}
 	}
-	if err := guarded(func() error { return nil }); err != nil {
+	if err := Guarded("0", func() error { return nil }); err != nil {
 		t.Error(err)
 	}
 }
@@ -59,12 +59,12 @@ func TestGuarded(t *testing.T) {
 func TestSizes(t *testing.T) {
 	var n int64
 	for text, want := range map[string]int64{"2GiB": 2 << 30, "500MB": 500e6, "64m": 64 << 20, "1.5 GiB": 3 << 29, "20000000": 20000000} {
-		if err := (sizeFlag{&n}).Set(text); err != nil || n != want {
+		if err := (SizeFlag{&n}).Set(text); err != nil || n != want {
 			t.Errorf("%s is %d (%v), want %d", text, n, err, want)
 		}
 	}
 	for _, text := range []string{"", "much", "-1GiB", "1kB", "NaN", "1e300TiB", "9223372036854775807"} {
-		if (sizeFlag{&n}).Set(text) == nil {
+		if (SizeFlag{&n}).Set(text) == nil {
 			t.Errorf("%q is taken for a size", text)
 		}
 	}

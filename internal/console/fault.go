@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"fmt"
@@ -13,10 +13,10 @@ import (
 // faults is where faults are reported.
 const faults = "https://github.com/accrete-ml/accrete/issues"
 
-// guarded calls a function, and makes a panic in it an error in one line that
+// Guarded calls a function, and makes a panic in it an error in one line that
 // says where it was and how to report it. What was being done is not done: the
 // store takes versions whole or not at all.
-func guarded(do func() error) (err error) {
+func Guarded(version string, do func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			stack := debug.Stack()

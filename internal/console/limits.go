@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 // Every number that a flag takes has a range, which is checked when the flag
 // is read: what comes later can rely on it.
 
-// mostCount is more than anything is counted to, and far from overflow.
-const mostCount = 1_000_000_000
+// MostCount is more than anything is counted to, and far from overflow.
+const MostCount = 1_000_000_000
 
 // wholeFlag is a whole number of a range.
 type wholeFlag struct {
@@ -37,8 +37,8 @@ func (f wholeFlag) Set(text string) error {
 	return nil
 }
 
-// countVar defines a flag for a whole number from least to most.
-func countVar(flags *pflag.FlagSet, value *int, name string, otherwise, least, most int, usage string) {
+// CountVar defines a flag for a whole number from least to most.
+func CountVar(flags *pflag.FlagSet, value *int, name string, otherwise, least, most int, usage string) {
 	*value = otherwise
 	flags.Var(wholeFlag{value, least, most}, name, usage)
 }
@@ -69,14 +69,14 @@ func (f realFlag) Set(text string) error {
 	return nil
 }
 
-// shareVar defines a flag for a number from 0 to 1.
-func shareVar(flags *pflag.FlagSet, value *float64, name string, otherwise float64, usage string) {
+// ShareVar defines a flag for a number from 0 to 1.
+func ShareVar(flags *pflag.FlagSet, value *float64, name string, otherwise float64, usage string) {
 	*value = otherwise
 	flags.Var(realFlag{value, 0, 1}, name, usage)
 }
 
-// weightVar defines a flag for a number from 0.
-func weightVar(flags *pflag.FlagSet, value *float64, name string, otherwise float64, usage string) {
+// WeightVar defines a flag for a number from 0.
+func WeightVar(flags *pflag.FlagSet, value *float64, name string, otherwise float64, usage string) {
 	*value = otherwise
 	flags.Var(realFlag{value, 0, math.MaxFloat64}, name, usage)
 }

@@ -1,4 +1,8 @@
-package main
+// Package console is what a command line needs that knows nothing of models:
+// text that is safe to show, aligned tables and figures, bars of progress,
+// flags whose numbers have a range, how much memory there is, and panics told
+// in one line. Its neighbours are the commands that use it.
+package console
 
 import (
 	"fmt"
@@ -8,16 +12,17 @@ import (
 	"unicode/utf8"
 )
 
-// page is text for people. Data, names and settings may carry characters that
+// Page is text for people. Data, names and settings may carry characters that
 // move a terminal's cursor, change its colours or turn its writing round:
 // these are shown escaped. What programs read (JSON, CSV, pictures) goes past
 // it, and keeps every byte.
-type page struct {
-	w    io.Writer
+type Page struct {
+	W    io.Writer
 	rest []byte // the beginning of a character
 }
 
-func (p *page) Write(b []byte) (int, error) {
+// Write shows what it can and escapes the rest.
+func (p *Page) Write(b []byte) (int, error) {
 	text := b
 	if len(p.rest) > 0 {
 		text = append(p.rest, b...)
@@ -27,7 +32,7 @@ func (p *page) Write(b []byte) (int, error) {
 		p.rest = append([]byte(nil), text[len(text)-n:]...)
 		text = text[:len(text)-n]
 	}
-	if _, err := io.WriteString(p.w, escaped(string(text), "\n\t")); err != nil {
+	if _, err := io.WriteString(p.W, Escaped(string(text), "\n\t")); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -51,8 +56,8 @@ func unsafe(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
 
-// escaped writes what would not show as \n, \x1b or \u202e, but for a few.
-func escaped(s, but string) string {
+// Escaped writes what would not show as \n, \x1b or \u202e, but for a few.
+func Escaped(s, but string) string {
 	sound := func(r rune, width int) bool {
 		return !(r == utf8.RuneError && width == 1) && (!unsafe(r) || strings.ContainsRune(but, r))
 	}
@@ -87,13 +92,13 @@ func escaped(s, but string) string {
 
 // What is shown of a cell, of the last cell of a line, and of an error.
 const (
-	longestCell  = 80
-	longestLast  = 400
-	longestError = 1000
+	LongestCell  = 80
+	LongestLast  = 400
+	LongestError = 1000
 )
 
-// shown is a text on one line, cut at a length that can be read.
-func shown(s string, most int) string {
+// Shown is a text on one line, cut at a length that can be read.
+func Shown(s string, most int) string {
 	if len(s) > 8*most { // before anything is done with all of it
 		s = s[:8*most]
 		for len(s) > 0 && !utf8.RuneStart(s[len(s)-1]) {
@@ -101,7 +106,7 @@ func shown(s string, most int) string {
 		}
 		s = s[:max(0, len(s)-1)] + "…"
 	}
-	s = escaped(s, "")
+	s = Escaped(s, "")
 	if runes := []rune(s); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}

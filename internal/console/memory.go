@@ -1,17 +1,16 @@
-package main
+package console
 
 import (
 	"bytes"
 	"fmt"
 	"math"
 	"os"
-	"runtime/debug"
 	"strconv"
 	"strings"
 )
 
-// sizeFlag is a number of bytes, as in 2GiB or 500MB.
-type sizeFlag struct{ value *int64 }
+// SizeFlag is a number of bytes, as in 2GiB or 500MB.
+type SizeFlag struct{ Value *int64 }
 
 var sizeUnits = []struct {
 	name  string
@@ -24,10 +23,14 @@ var sizeUnits = []struct {
 
 const leastMemory = 16 << 20
 
-func (f sizeFlag) String() string { return "" }
-func (sizeFlag) Type() string     { return "size" }
+// String is the default, which is none.
+func (f SizeFlag) String() string { return "" }
 
-func (f sizeFlag) Set(text string) error {
+// Type is how help calls it.
+func (SizeFlag) Type() string { return "size" }
+
+// Set reads a size.
+func (f SizeFlag) Set(text string) error {
 	lower := strings.ToLower(strings.TrimSpace(text))
 	for _, u := range sizeUnits {
 		digits, ok := strings.CutSuffix(lower, u.name)
@@ -38,15 +41,15 @@ func (f sizeFlag) Set(text string) error {
 		if err != nil || !(x*u.bytes >= leastMemory && x*u.bytes < math.MaxInt64/2) {
 			break
 		}
-		*f.value = int64(x * u.bytes)
+		*f.Value = int64(x * u.bytes)
 		return nil
 	}
 	return fmt.Errorf("expected a size of 16MiB or more, as in 2GiB or 500MB")
 }
 
-// machineMemory is what the machine has, or what this process may have of it,
+// MachineMemory is what the machine has, or what this process may have of it,
 // 0 if that is not known.
-func machineMemory() int64 {
+func MachineMemory() int64 {
 	least := int64(0)
 	take := func(n int64) {
 		if n > 0 && (least == 0 || n < least) {
@@ -68,16 +71,4 @@ func machineMemory() int64 {
 		}
 	}
 	return least
-}
-
-// budget is how much memory may be used: what was asked for, or three quarters
-// of what there is.
-func (a *app) budget() int64 {
-	if a.memory == 0 {
-		a.memory = machineMemory() / 4 * 3
-	}
-	if a.memory > 0 {
-		debug.SetMemoryLimit(a.memory) // the collector works harder near it
-	}
-	return a.memory
 }

@@ -168,10 +168,8 @@ func (s *Store) gone(path, name string) error {
 	if s.noted(path) == 0 { // the model was deleted meanwhile
 		return s.readError(&fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist})
 	}
-	return &failure{
-		fmt.Sprintf("the model %q was saved, but its log %s is gone; delete the model (accrete delete %s), then import an export or learn it again", name, path, name),
-		[]error{learn.ErrDamaged, fs.ErrNotExist},
-	}
+	err := &failure{fmt.Sprintf("the model %q was saved, but its log %s is gone", name, path), []error{learn.ErrDamaged, fs.ErrNotExist}}
+	return &remedy.Error{Err: err, Remedy: remedy.Remedy{Kind: remedy.StartOver, What: name}}
 }
 
 // readLog reads a log that is to hold the versions up to a number.

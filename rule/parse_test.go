@@ -354,6 +354,8 @@ func FuzzParse(f *testing.F) {
 		"IF 54.0 < t <= 85.0 AND o NOT IN {sunny, \"over\\ncast\"} THEN play = {yes 0.5, no 0.5} # comment",
 		"WHEN w (0.33) WORTH 50 EXPECT crim ~ -0.40 sd +- 0.20 sd AND rm ~ 7.0 ± 0.7 AND zn NORMAL AND c = {a 1}",
 		"RULES ordered IF AT LEAST 2 OF {a IS MISSING, 2*x - 3*y > 1e+5, b IS KNOWN} THEN y ~ 1 ± 2 ELSE y ~ 0 ± 1",
+		"SCHEMA a numeric ~ 1 ± 2, b nominal {x 0.5, y 0.5}, d date, t time, w text; TARGET b RULES weighed IF w NOT CONTAINS q AND t > 2024-01-01 THEN b BY {x 1, y -2} ELSE b = x",
+		"RULES weighed IF a CONTAINS b THEN y += 1 ± 2 ELSE y ~ 0 ± 1",
 		"IF \"\\ud83d\\ude00\" = 1e+5 AND 5 = 2024-02-29 AND d < 2024-02-29 THEN IF = 1",
 	} {
 		f.Add([]byte(src))

@@ -207,6 +207,9 @@ func sequences(s *subject) error {
 	if m.Schema().Sequence != "who" {
 		return fmt.Errorf("the model groups rows by %q, not by the column that it learnt with", m.Schema().Sequence)
 	}
+	if rows, _, err = table.Conform(rows, m.Schema(), false); err != nil {
+		return err
+	}
 	whole, err := predictSound(m, rows)
 	if err != nil {
 		return err

@@ -85,6 +85,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if l.Algorithm != "" && l.Algorithm != backpropagation {
 		return l.learnUnits(ctx, task)
 	}
+	sequence := task.Table.Schema.Sequence
 	task.Table = task.Table.WithoutSequence() // layers take rows one by one
 	s, err := l.settings()
 	if err != nil {
@@ -130,7 +131,17 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
+	m.schema = inSequence(m.schema, sequence)
 	return m, nil
+}
+
+// inSequence returns a schema that remembers which column groups rows, "" for
+// none.
+func inSequence(s *table.Schema, column string) *table.Schema {
+	if s.Sequence == column {
+		return s
+	}
+	return &table.Schema{Attributes: s.Attributes, Sequence: column}
 }
 
 // checkTask refuses what cannot be learnt.

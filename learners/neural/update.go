@@ -26,7 +26,7 @@ type update struct {
 // are gone and not needed: Freeze trains the networks further, on the new
 // rows alone.
 func (m *Model) Begin(source learn.Source) (learn.Update, error) {
-	return &update{model: m, gathering: (&kept.Rows{}).Gather(source, m.target, nil), vocabulary: table.NewVocabulary(m.schema, nil)}, nil
+	return &update{model: m, gathering: (&kept.Rows{}).Gather(source, m.target, nil), vocabulary: table.NewVocabulary(inSequence(m.schema, ""), nil)}, nil
 }
 
 // Add keeps the table's rows until Freeze.
@@ -34,6 +34,7 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	t = t.WithoutSequence()
 	if !u.vocabulary.Same(t.Schema) {
 		if err := u.vocabulary.Check(t.Schema); err != nil {
 			return err
@@ -92,6 +93,7 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 		for i := range m.members {
 			m.members[i].net = nets[i]
 		}
+		m.schema = inSequence(m.schema, old.schema.Sequence)
 		return m, nil
 	}
 	x, err := m.sample(ctx, t)
@@ -121,6 +123,7 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 		is.temperature = math.Exp((1-share)*math.Log(was.temperature) + share*math.Log(is.temperature))
 		is.spread = math.Sqrt((1-share)*was.spread*was.spread + share*is.spread*is.spread)
 	}
+	m.schema = inSequence(m.schema, old.schema.Sequence)
 	return m, nil
 }
 

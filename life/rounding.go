@@ -98,3 +98,31 @@ func digits(x float64) float64 {
 	}
 	return math.Round(x*scale) / scale
 }
+
+// ExpectationCell is what a unit expects of a column, as it fits in a table.
+func ExpectationCell(e *rule.Expectation) string {
+	switch {
+	case e.Normal:
+		return "NORMAL"
+	case len(e.Shares) > 0:
+		likely := Likeliest(e.Shares)
+		return fmt.Sprintf("%s %.0f %%", likely.Value, 100*likely.P)
+	case e.MeanSD:
+		return fmt.Sprintf("%.2f ± %.2f", e.Mean+0, e.Deviation)
+	}
+	return fmt.Sprintf("%.4g ± %.3g", e.Mean, e.Deviation)
+}
+
+// OverallCell is what a column is like over all rows, as it fits in a table.
+func OverallCell(values []string, o *rule.Overall) string {
+	if len(o.Shares) == 0 {
+		return fmt.Sprintf("%.4g ± %.3g", o.Mean, o.Deviation)
+	}
+	best := 0
+	for v, p := range o.Shares {
+		if p > o.Shares[best] {
+			best = v
+		}
+	}
+	return fmt.Sprintf("%s %.0f %%", values[best], 100*o.Shares[best])
+}

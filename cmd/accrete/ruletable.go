@@ -73,14 +73,14 @@ func writeUnitTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
 			a := &m.Schema().Attributes[j]
 			row := []string{a.Name}
 			if len(header) > len(units)+1 {
-				row = append(row, overallCell(a.Values, &overall[j]))
+				row = append(row, life.OverallCell(a.Values, &overall[j]))
 			}
 			said := false
 			for i := range units {
 				cell := ""
 				for k := range units[i].Expect {
 					if e := &units[i].Expect[k]; e.Column == a.Name {
-						cell, said = expectationCell(e), true
+						cell, said = life.ExpectationCell(e), true
 					}
 				}
 				row = append(row, cell)
@@ -91,31 +91,4 @@ func writeUnitTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
 		}
 		printTable(w, header, rows)
 	}
-}
-
-// expectationCell is what a unit expects of a column, as it fits in a table.
-func expectationCell(e *rule.Expectation) string {
-	switch {
-	case e.Normal:
-		return "NORMAL"
-	case len(e.Shares) > 0:
-		likely := life.Likeliest(e.Shares)
-		return fmt.Sprintf("%s %.0f %%", likely.Value, 100*likely.P)
-	case e.MeanSD:
-		return fmt.Sprintf("%.2f ± %.2f", e.Mean+0, e.Deviation)
-	}
-	return fmt.Sprintf("%.4g ± %.3g", e.Mean, e.Deviation)
-}
-
-func overallCell(values []string, o *rule.Overall) string {
-	if len(o.Shares) == 0 {
-		return fmt.Sprintf("%.4g ± %.3g", o.Mean, o.Deviation)
-	}
-	best := 0
-	for v, p := range o.Shares {
-		if p > o.Shares[best] {
-			best = v
-		}
-	}
-	return fmt.Sprintf("%s %.0f %%", values[best], 100*o.Shares[best])
 }

@@ -1,6 +1,10 @@
 package stat
 
-import "math"
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/moment"
+)
 
 // Side says which ends an interval has.
 type Side uint8
@@ -109,37 +113,13 @@ func (e Estimate) Positive() float64 {
 	return TCDF(e.Statistic(), e.DF)
 }
 
-// Moments gathers the mean and the variance of weighted values in one pass
-// (Welford 1962, West 1979). A value of weight 2 counts as two values. The
-// zero Moments is empty.
-type Moments struct {
-	N    float64 // weight of the values
-	Mean float64
-	M2   float64 // weighted sum of squared differences from the mean
-}
+// Moments gathers the mean and the variance of weighted values in one pass, as
+// package moment does. A value of weight 2 counts as two values. The zero
+// Moments is empty.
+type Moments struct{ moment.Moment }
 
-// Add takes in a value. Weight 0 adds nothing.
-func (m *Moments) Add(x, weight float64) {
-	if weight == 0 {
-		return
-	}
-	m.N += weight
-	d := x - m.Mean
-	m.Mean += d * weight / m.N
-	m.M2 += weight * d * (x - m.Mean)
-}
-
-// Merge takes in the values of another (Chan, Golub and LeVeque 1979).
-func (m *Moments) Merge(o Moments) {
-	if o.N == 0 {
-		return
-	}
-	n := m.N + o.N
-	d := o.Mean - m.Mean
-	m.M2 += o.M2 + d*d*m.N*o.N/n
-	m.Mean += d * o.N / n
-	m.N = n
-}
+// Merge takes in the values of another.
+func (m *Moments) Merge(o Moments) { m.Moment = moment.Join(m.Moment, o.Moment) }
 
 // Variance returns the unbiased variance of the values, NaN for fewer than
 // two.

@@ -400,23 +400,27 @@ func (l *lesson) perceptronRule(ctx context.Context) error {
 	return nil
 }
 
+// mostPresentations bounds the rows that the pocket algorithm is shown for a
+// unit, so that it ends soon whatever the table.
+const mostPresentations = 1 << 20
+
 // pocket is the perceptron rule with the best weights kept (Gallant 1990).
 func (l *lesson) pocket(ctx context.Context) error {
 	ws := l.perceptrons()
 	wrong := make([]int, len(ws))
+	presentations := min(l.Epochs*len(l.inputs), mostPresentations)
 	for k := range ws {
-		rows := l.labelled(k)
-		for r := range rows { // the pocket's own rule draws rows one by one
-			if r%4096 == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		ws[k] = units.Pocket(rows, l.Epochs*len(rows), l.random)
+		rows := l.labelled(k)
+		ws[k] = units.Pocket(rows, presentations, l.random)
 		wrong[k] = ws[k].Errors(rows)
+		learn.Report(ctx, float64(k+1)/float64(len(ws)))
 	}
 	l.ofPerceptrons(ws)
 	l.note(Epoch{Epoch: l.Epochs, Wrong: l.wrong(), Rows: len(l.inputs), Weights: l.net.Weights})
-	l.stopped = fmt.Sprintf("%d presentations; the weights in the pocket leave %v rows wrong", l.Epochs*len(l.inputs), wrong)
+	l.stopped = fmt.Sprintf("%d presentations; the weights in the pocket leave %v rows wrong", presentations, wrong)
 	return nil
 }
 

@@ -429,45 +429,9 @@ func (a *assembly) table(notes *notes) (*Table, error) {
 			continue
 		}
 		isTarget := f.name == o.Target
-		at := Attribute{Name: f.name, Kind: Numeric, Date: col.state == date && !col.clock, Time: col.state == date && col.clock}
-		switch {
-		case col.known == 0 && f.how == auto && !isTarget && !o.Open:
-			notes.empty = append(notes.empty, f.name)
+		at, used := a.settle(col, isTarget, notes)
+		if !used {
 			continue
-		case col.state == text && !f.keepID && !isTarget && col.known > 50 && 2*col.names.len() > col.known:
-			notes.id(f.name, col.names.len(), col.known)
-			*col = column{field: f}
-			continue
-		case col.state == text, col.known == 0 && f.how == auto:
-			col.state = text
-			at.Kind = Nominal
-			a.pad(col, a.rows)
-			if f.closed {
-				at.Values = f.values
-			} else {
-				var recode []int32
-				at.Values, recode = col.names.sorted()
-				for i, code := range col.codes {
-					if code >= 0 {
-						col.codes[i] = recode[code]
-					}
-				}
-			}
-			notes.text(f.name, at.Values)
-		case col.state == bag:
-			at.Kind = Text
-			a.pad(col, a.rows)
-			var recode []int32
-			at.Values, recode = col.names.sorted()
-			col.bag = col.bag.recode(recode)
-		default:
-			a.pad(col, a.rows)
-			if at.Time {
-				for r, x := range col.floats {
-					col.floats[r] = secondsOf(x)
-				}
-			}
-			notes.beyond(f.name, col.beyond)
 		}
 		col.names = dictionary{}
 		if isTarget {
@@ -500,6 +464,53 @@ func (a *assembly) table(notes *notes) (*Table, error) {
 		t = t.Slice(0, 0)
 	}
 	return t, nil
+}
+
+// settle returns a column's attribute, and gives its cells their last form. A
+// column that is not used is noted.
+func (a *assembly) settle(col *column, isTarget bool, notes *notes) (at Attribute, used bool) {
+	f := col.field
+	at = Attribute{Name: f.name, Kind: Numeric, Date: col.state == date && !col.clock, Time: col.state == date && col.clock}
+	switch {
+	case col.known == 0 && f.how == auto && !isTarget && !a.plan.options.Open:
+		notes.empty = append(notes.empty, f.name)
+		return at, false
+	case col.state == text && !f.keepID && !isTarget && col.known > 50 && 2*col.names.len() > col.known:
+		notes.id(f.name, col.names.len(), col.known)
+		*col = column{field: f}
+		return at, false
+	case col.state == text, col.known == 0 && f.how == auto:
+		col.state = text
+		at.Kind = Nominal
+		a.pad(col, a.rows)
+		if f.closed {
+			at.Values = f.values
+		} else {
+			var recode []int32
+			at.Values, recode = col.names.sorted()
+			for i, code := range col.codes {
+				if code >= 0 {
+					col.codes[i] = recode[code]
+				}
+			}
+		}
+		notes.text(f.name, at.Values)
+	case col.state == bag:
+		at.Kind = Text
+		a.pad(col, a.rows)
+		var recode []int32
+		at.Values, recode = col.names.sorted()
+		col.bag = col.bag.recode(recode)
+	default:
+		a.pad(col, a.rows)
+		if at.Time {
+			for r, x := range col.floats {
+				col.floats[r] = secondsOf(x)
+			}
+		}
+		notes.beyond(f.name, col.beyond)
+	}
+	return at, true
 }
 
 // surveyedTarget returns a table without rows with those that the target's

@@ -63,34 +63,7 @@ func updatesApart(s *subject) error {
 			return err
 		}
 		probe := s.table(v, 100, 62)
-		unchanged := func(m learn.Model, what string) (func() error, error) {
-			before, err := ask(m, probe)
-			if err != nil {
-				return nil, err
-			}
-			parts, err := m.Parts()
-			if err != nil {
-				return nil, err
-			}
-			return func() error {
-				after, err := ask(m, probe)
-				if err == nil {
-					err = differ(after, before, 0)
-				}
-				if err != nil {
-					return fmt.Errorf("%s changed: %w", what, err)
-				}
-				again, err := m.Parts()
-				if err == nil {
-					err = equalParts(again, parts)
-				}
-				if err != nil {
-					return fmt.Errorf("%s changed: %w", what, err)
-				}
-				return nil
-			}, nil
-		}
-		oldIsSame, err := unchanged(old, "the old model")
+		oldIsSame, err := unchanged(old, "the old model", probe)
 		if err != nil {
 			return err
 		}
@@ -110,7 +83,7 @@ func updatesApart(s *subject) error {
 			if err != nil {
 				return err
 			}
-			frozenIsSame, err := unchanged(frozen, "the frozen model")
+			frozenIsSame, err := unchanged(frozen, "the frozen model", probe)
 			if err != nil {
 				return err
 			}
@@ -136,6 +109,36 @@ func updatesApart(s *subject) error {
 		}
 		return nil
 	})
+}
+
+// unchanged returns what tells whether a model still answers and is saved as it
+// is now.
+func unchanged(m learn.Model, what string, probe *table.Table) (func() error, error) {
+	before, err := ask(m, probe)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := m.Parts()
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		after, err := ask(m, probe)
+		if err == nil {
+			err = differ(after, before, 0)
+		}
+		if err != nil {
+			return fmt.Errorf("%s changed: %w", what, err)
+		}
+		again, err := m.Parts()
+		if err == nil {
+			err = equalParts(again, parts)
+		}
+		if err != nil {
+			return fmt.Errorf("%s changed: %w", what, err)
+		}
+		return nil
+	}, nil
 }
 
 // rowsOf returns the weight of the rows that can be learnt from.

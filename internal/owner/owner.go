@@ -1,4 +1,6 @@
-// Package owner tells whose a file is, where the system knows of owners.
+// Package owner tells whose a file is, where the system knows of owners. A
+// store is private to its owner: files that are another's are not trusted
+// (package store).
 package owner
 
 import (

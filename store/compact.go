@@ -54,7 +54,7 @@ func (l *log) mark(versions []*record) {
 }
 
 // wasteful reports whether writing the log anew would make it a good deal
-// smaller: a fifth of it is of no more use, or would go if small frames were
+// smaller: an eighth of it is of no more use, or would go if small frames were
 // compressed together, which halves them or better.
 func (l *log) wasteful() bool {
 	l.mark(l.versions)
@@ -76,7 +76,7 @@ func (l *log) wasteful() bool {
 			waste += size / 2
 		}
 	}
-	return waste > float64(l.store.minWaste) && waste > float64(l.end)/5
+	return waste > float64(l.store.minWaste) && waste > float64(l.end)/8
 }
 
 // compact writes the log anew, with only what is needed, and without one

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/fxamacker/cbor/v2"
 )
@@ -49,6 +50,14 @@ func Unmarshal(data []byte, v any) error { return decoding.Unmarshal(data, v) }
 
 // ErrDamaged is wrapped by errors that say that a saved model cannot be read.
 var ErrDamaged = errors.New("damaged model")
+
+// FindPart returns the data of the part with a name, nil if there is none.
+func FindPart(parts []Part, name string) []byte {
+	if i := slices.IndexFunc(parts, func(p Part) bool { return p.Name == name }); i >= 0 {
+		return parts[i].Data
+	}
+	return nil
+}
 
 // envelope is a whole model in one piece.
 type envelope struct {

@@ -22,7 +22,7 @@ func TestReport(t *testing.T) {
 // Ranges cover every row once, and are the same on any number of cores.
 func TestSplit(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, rows := range []int{0, 1, grain - 1, grain, grain + 1, 10*grain + 7} {
+	for _, rows := range []int{0, 1, 4096 - 1, 4096, 4096 + 1, 10*4096 + 7} {
 		var first map[[2]int]bool
 		for _, cores := range []int{1, 2, 4} {
 			runtime.GOMAXPROCS(cores)
@@ -60,7 +60,7 @@ func TestSplitStops(t *testing.T) {
 		runtime.GOMAXPROCS(cores)
 		ctx, cancel := context.WithCancel(context.Background())
 		var calls atomic.Int32
-		err := Split(ctx, 100*grain, func(lo, hi int) {
+		err := Split(ctx, 100*4096, func(lo, hi int) {
 			calls.Add(1)
 			cancel()
 		})

@@ -49,10 +49,7 @@ func PromiseOf(m Model) Promise {
 	if p, ok := Ability[Promiser](m); ok {
 		return p.Promise()
 	}
-	info, err := Lookup(m.Learner())
-	if err != nil {
-		return Promise{}
-	}
+	info, _ := Lookup(m.Learner()) // one that is not registered promises nothing
 	return Promise{Contract: info.Contract}
 }
 

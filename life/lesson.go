@@ -66,7 +66,7 @@ func (h *Home) Lesson(ctx context.Context, d *Data, target string, c Choice) (l 
 
 // suit leaves out what the learner does not take, and says so.
 func (h *Home) suit(l *Lesson) error {
-	t, target, notes, err := l.Info.Suit(l.Table, l.Target)
+	t, target, notes, err := suit(l.Info, l.Table, l.Target)
 	if err != nil {
 		return remedy.Misuse(err)
 	}

@@ -93,13 +93,13 @@ func (m *read) Predict(ctx context.Context, t *table.Table, out *learn.Predictio
 // savedRead is what a read is saved as.
 type savedRead struct {
 	Reader  reader
-	Columns []learn.SavedColumn
+	Columns []table.SavedColumn
 	Target  int
 	Votes   []float64
 }
 
 func (m *read) Parts() ([]learn.Part, error) {
-	data, err := learn.Marshal(savedRead{m.reader, learn.SaveColumns(m.schema), m.target, m.votes})
+	data, err := learn.Marshal(savedRead{m.reader, table.SaveColumns(m.schema), m.target, m.votes})
 	return []learn.Part{{Name: "votes", Data: data}}, err
 }
 
@@ -108,7 +108,7 @@ func decodeRead(parts []learn.Part) (learn.Model, error) {
 	if err := learn.Unmarshal(learn.FindPart(parts, "votes"), &s); err != nil {
 		return nil, err
 	}
-	schema, err := learn.LoadColumns(s.Columns)
+	schema, err := table.LoadColumns(s.Columns)
 	return &read{s.Reader, schema, s.Target, s.Votes}, err
 }
 

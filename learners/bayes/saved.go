@@ -35,7 +35,7 @@ type savedColumn struct {
 	_       struct{} `cbor:",toarray"`
 	Name    string
 	Numeric bool
-	Date    learn.SavedDate
+	Date    table.SavedDate
 	Values  []string
 	Counts  []float64
 	Level   int8
@@ -88,7 +88,7 @@ func (b *block) saved() savedBlock {
 	s := savedBlock{ID: b.source.ID, Name: b.source.Name, Target: b.target, Classes: b.classes, Columns: make([]savedColumn, len(b.columns))}
 	for j, c := range b.columns {
 		a := &b.schema.Attributes[j]
-		to := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: learn.SaveDate(a), Values: a.Values, Counts: c.counts, Level: int8(c.level)}
+		to := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: table.SaveDate(a), Values: a.Values, Counts: c.counts, Level: int8(c.level)}
 		for _, m := range c.moments {
 			to.Moments = append(to.Moments, m.N, m.Mean, m.M2)
 		}

@@ -216,7 +216,7 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	stay, err := learn.Without(m.sessions, func(s *session) learn.Source { return s.source }, ids...)
+	stay, err := kept.Without(m.sessions, func(s *session) learn.Source { return s.source }, ids...)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 )
 
 // Sources lists the sources, experts included, in the order in which they
@@ -42,7 +43,7 @@ func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, 
 		}
 		more = append(more, o.blocks...)
 	}
-	blocks, err := learn.With(m.blocks, sourceOf, joinBlocks, more...)
+	blocks, err := kept.With(m.blocks, sourceOf, joinBlocks, more...)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	blocks, err := learn.Without(m.blocks, sourceOf, ids...)
+	blocks, err := kept.Without(m.blocks, sourceOf, ids...)
 	if err != nil {
 		return nil, err
 	}

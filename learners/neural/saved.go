@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learners/neural/units"
+	"github.com/accrete-ml/accrete/table"
 )
 
 const (
@@ -24,7 +25,7 @@ type savedHead struct {
 	Format   int                 `cbor:"format"`
 	Settings settings            `cbor:"settings"`
 	Seed     uint64              `cbor:"seed"`
-	Columns  []learn.SavedColumn `cbor:"columns"`
+	Columns  []table.SavedColumn `cbor:"columns"`
 	Target   int                 `cbor:"target"`
 	Rows     float64             `cbor:"rows"`
 	Counts   []float64           `cbor:"counts,omitempty"`
@@ -41,7 +42,7 @@ type savedMember struct {
 // Parts returns the model's head and the weights of each network.
 func (m *Model) Parts() ([]learn.Part, error) {
 	head := savedHead{Format: format, Settings: *m.settings, Seed: m.seed, Target: m.target, Rows: m.rows, Counts: m.counts, Matrix: *m.matrix, Scale: m.scale}
-	head.Columns = learn.SaveColumns(m.schema)
+	head.Columns = table.SaveColumns(m.schema)
 	parts := make([]learn.Part, 1)
 	for i, member := range m.members {
 		head.Members = append(head.Members, savedMember{member.temperature, member.spread})
@@ -151,7 +152,7 @@ func (head *savedHead) load() (*Model, error) {
 func (head *savedHead) loadEncoded() (*encoded, error) {
 	m := &encoded{seed: head.Seed, target: head.Target, rows: head.Rows, counts: head.Counts, matrix: &head.Matrix, scale: head.Scale}
 	var err error
-	if m.schema, err = learn.LoadColumns(head.Columns); err != nil {
+	if m.schema, err = table.LoadColumns(head.Columns); err != nil {
 		return nil, err
 	}
 	if err := m.matrix.Check(m.schema); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learners/neural/units"
+	"github.com/accrete-ml/accrete/table"
 )
 
 const (
@@ -20,7 +21,7 @@ type savedUnits struct {
 	Format      int                 `cbor:"format"`
 	Settings    unitSettings        `cbor:"settings"`
 	Seed        uint64              `cbor:"seed"`
-	Columns     []learn.SavedColumn `cbor:"columns"`
+	Columns     []table.SavedColumn `cbor:"columns"`
 	Target      int                 `cbor:"target"`
 	Rows        float64             `cbor:"rows"`
 	Counts      []float64           `cbor:"counts,omitempty"`
@@ -41,7 +42,7 @@ type savedUnits struct {
 // Parts returns the model's saved form.
 func (m *UnitModel) Parts() ([]learn.Part, error) {
 	s := savedUnits{
-		Format: unitsFormat, Settings: *m.unitSettings, Seed: m.seed, Columns: learn.SaveColumns(m.schema), Target: m.target, Rows: m.rows, Counts: m.counts,
+		Format: unitsFormat, Settings: *m.unitSettings, Seed: m.seed, Columns: table.SaveColumns(m.schema), Target: m.target, Rows: m.rows, Counts: m.counts,
 		Matrix: *m.matrix, Scale: m.scale, Net: m.net, Fixed: m.fixed, Names: m.names, Shared: m.shared, Edges: m.edges, Temperature: m.temperature,
 		Spread: m.spread, Stopped: m.stopped,
 	}

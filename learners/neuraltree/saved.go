@@ -21,7 +21,7 @@ const format = 1
 
 // savedBody is what was learnt. Where rows are kept it can be learnt again.
 type savedBody struct {
-	Columns      []learn.SavedColumn `cbor:"columns"`
+	Columns      []table.SavedColumn `cbor:"columns"`
 	Nodes        []savedNode         `cbor:"nodes"`
 	Contradicted float64             `cbor:"contradicted"`
 	Reach        []float64           `cbor:"reach"`
@@ -61,7 +61,7 @@ type savedLookup struct {
 // be learnt again from the others if rows are kept.
 func (m *Model) Parts() ([]learn.Part, error) {
 	lesson := &kept.Lesson[settings]{Format: format, Settings: m.settings, Seed: m.seed, Target: m.schema.Attributes[m.target].Name}
-	body := savedBody{Columns: learn.SaveColumns(m.schema), Contradicted: m.contradicted, Reach: m.reach}
+	body := savedBody{Columns: table.SaveColumns(m.schema), Contradicted: m.contradicted, Reach: m.reach}
 	for i := range m.nodes {
 		n := &m.nodes[i]
 		s := savedNode{Counts: n.counts, Patterns: n.patterns, Stop: n.stop}
@@ -100,7 +100,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 // restore checks what was saved and puts it to use.
 func (m *Model) restore(body *savedBody, target string) error {
 	var err error
-	if m.schema, err = learn.LoadColumns(body.Columns); err != nil {
+	if m.schema, err = table.LoadColumns(body.Columns); err != nil {
 		return err
 	}
 	m.target = m.schema.Index(target)

@@ -30,7 +30,7 @@ type savedColumn struct {
 	_       struct{} `cbor:",toarray"`
 	Name    string
 	Numeric bool
-	Date    learn.SavedDate
+	Date    table.SavedDate
 	Values  []string
 }
 
@@ -78,7 +78,7 @@ func save(blocks []*block) ([]byte, error) {
 func (b *block) saved() saved {
 	columns := make([]savedColumn, len(b.schema.Attributes))
 	for j, a := range b.schema.Attributes {
-		columns[j] = savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: learn.SaveDate(&a), Values: a.Values}
+		columns[j] = savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: table.SaveDate(&a), Values: a.Values}
 	}
 	return saved{
 		Format: format, ID: b.source.ID, Name: b.source.Name,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -36,7 +37,7 @@ func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, 
 		}
 		more = append(more, o.blocks...)
 	}
-	blocks, err := learn.With(m.blocks, sourceOf, join, more...)
+	blocks, err := kept.With(m.blocks, sourceOf, join, more...)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	blocks, err := learn.Without(m.blocks, sourceOf, ids...)
+	blocks, err := kept.Without(m.blocks, sourceOf, ids...)
 	if err != nil {
 		return nil, err
 	}

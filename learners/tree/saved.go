@@ -21,7 +21,7 @@ const format = 1
 
 // savedBody is what was learnt. Where rows are kept it can be learnt again.
 type savedBody struct {
-	Columns []learn.SavedColumn `cbor:"columns"`
+	Columns []table.SavedColumn `cbor:"columns"`
 	Tree    *savedTree          `cbor:"tree,omitempty"`
 	List    *savedList          `cbor:"list,omitempty"`
 }
@@ -67,7 +67,7 @@ type savedCondition struct {
 // be learnt again from the others if rows are kept.
 func (m *Model) Parts() ([]learn.Part, error) {
 	lesson := &kept.Lesson[settings]{Format: format, Settings: m.settings, Seed: m.seed, Target: m.schema.Attributes[m.target].Name}
-	body := savedBody{Columns: learn.SaveColumns(m.schema)}
+	body := savedBody{Columns: table.SaveColumns(m.schema)}
 	if m.tree != nil {
 		body.Tree = m.tree.save()
 		body.Tree.Grown = m.grown
@@ -142,7 +142,7 @@ func (s *settings) keeps() (bool, error) { return s.Keep == "rows", s.check() }
 // restore checks what was saved and puts it to use.
 func (m *Model) restore(body *savedBody, target string) error {
 	var err error
-	if m.schema, err = learn.LoadColumns(body.Columns); err != nil {
+	if m.schema, err = table.LoadColumns(body.Columns); err != nil {
 		return err
 	}
 	m.target = m.schema.Index(target)

@@ -1,10 +1,8 @@
-package learn
+package table
 
 import (
 	"fmt"
 	"slices"
-
-	"github.com/accrete-ml/accrete/table"
 )
 
 // SavedColumn is an attribute as models save it.
@@ -20,10 +18,10 @@ type SavedColumn struct {
 }
 
 // SaveColumns returns a schema as models save it.
-func SaveColumns(s *table.Schema) []SavedColumn {
+func SaveColumns(s *Schema) []SavedColumn {
 	var columns []SavedColumn
 	for _, a := range s.Attributes {
-		columns = append(columns, SavedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Values: a.Values, Time: a.Time, Text: a.Kind == table.Text})
+		columns = append(columns, SavedColumn{Name: a.Name, Numeric: a.Kind == Numeric, Date: a.Date, Values: a.Values, Time: a.Time, Text: a.Kind == Text})
 	}
 	if s.Sequence != "" {
 		columns = append(columns, SavedColumn{Name: s.Sequence, Sequence: true})
@@ -32,8 +30,8 @@ func SaveColumns(s *table.Schema) []SavedColumn {
 }
 
 // LoadColumns returns the schema that was saved, or what is wrong with it.
-func LoadColumns(columns []SavedColumn) (*table.Schema, error) {
-	s := &table.Schema{}
+func LoadColumns(columns []SavedColumn) (*Schema, error) {
+	s := &Schema{}
 	for _, c := range columns {
 		if c.Sequence {
 			if s.Sequence != "" || c.Name == "" {
@@ -42,22 +40,22 @@ func LoadColumns(columns []SavedColumn) (*table.Schema, error) {
 			s.Sequence = c.Name
 			continue
 		}
-		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date, Time: c.Time}
+		a := Attribute{Name: c.Name, Values: c.Values, Date: c.Date, Time: c.Time}
 		if c.Text {
-			a.Kind = table.Text
+			a.Kind = Text
 			if c.Numeric {
 				return nil, fmt.Errorf("column %q is numeric and text", c.Name)
 			}
 		}
 		if c.Numeric {
-			a.Kind = table.Numeric
+			a.Kind = Numeric
 			if len(c.Values) > 0 {
 				return nil, fmt.Errorf("column %q is numeric and lists values", c.Name)
 			}
 		}
 		s.Attributes = append(s.Attributes, a)
 	}
-	return s, table.Distinct(s)
+	return s, Distinct(s)
 }
 
 // SavedDate says whether a numeric column is a date or a time. Models that save
@@ -66,7 +64,7 @@ func LoadColumns(columns []SavedColumn) (*table.Schema, error) {
 type SavedDate uint8
 
 // SaveDate returns how an attribute is saved.
-func SaveDate(a *table.Attribute) SavedDate {
+func SaveDate(a *Attribute) SavedDate {
 	switch {
 	case a.Date:
 		return 1
@@ -77,7 +75,7 @@ func SaveDate(a *table.Attribute) SavedDate {
 }
 
 // Load makes the attribute what was saved.
-func (d SavedDate) Load(a *table.Attribute) { a.Date, a.Time = d == 1, d == 2 }
+func (d SavedDate) Load(a *Attribute) { a.Date, a.Time = d == 1, d == 2 }
 
 var savedDates = [...]byte{0xf4, 0xf5, 0x02} // false, true, 2
 
@@ -96,13 +94,5 @@ func (d *SavedDate) UnmarshalCBOR(data []byte) error {
 		return fmt.Errorf("expected false, true or 2")
 	}
 	*d = SavedDate(i)
-	return nil
-}
-
-// FindPart returns the data of the part with a name, nil if there is none.
-func FindPart(parts []Part, name string) []byte {
-	if i := slices.IndexFunc(parts, func(p Part) bool { return p.Name == name }); i >= 0 {
-		return parts[i].Data
-	}
 	return nil
 }

@@ -1,15 +1,16 @@
-package learn
+package kept
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/learn"
 )
 
 // Without returns what is left of blocks, each of one source, when some
 // sources are forgotten. It refuses sources that are not there.
-func Without[B any](blocks []B, source func(B) Source, ids ...string) ([]B, error) {
+func Without[B any](blocks []B, source func(B) learn.Source, ids ...string) ([]B, error) {
 	known := make([]string, len(blocks))
 	for i, b := range blocks {
 		known[i] = source(b).ID
@@ -24,7 +25,7 @@ func Without[B any](blocks []B, source func(B) Source, ids ...string) ([]B, erro
 
 // With returns blocks, each of one source, together with more. Two of one
 // source are joined: what a source brought twice counts twice.
-func With[B any](blocks []B, source func(B) Source, join func(a, b B) (B, error), more ...B) ([]B, error) {
+func With[B any](blocks []B, source func(B) learn.Source, join func(a, b B) (B, error), more ...B) ([]B, error) {
 	all := slices.Clone(blocks)
 	place := make(map[string]int, len(all)+len(more))
 	for i, b := range all {

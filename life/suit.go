@@ -1,18 +1,19 @@
-package learn
+package life
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
-// Suit returns a table as a learner takes it: without text columns, and with
+// suit returns a table as a learner takes it: without text columns, and with
 // rows that stand alone, where it takes no text or no sequences. What it
 // leaves out is said in a line each; a table of which nothing is left is an
 // error. Groups stay in the table, so that they can be kept together when its
 // rows are divided. The target moves with the columns before it.
-func (i Info) Suit(t *table.Table, target int) (suited *table.Table, at int, notes []string, err error) {
+func suit(i learn.Info, t *table.Table, target int) (suited *table.Table, at int, notes []string, err error) {
 	if t.Schema.Sequence != "" && !i.Takes.Sequences {
 		notes = append(notes, fmt.Sprintf("%s takes rows one by one: their order within a %q is not used", i.Name, t.Schema.Sequence))
 		t = t.WithoutSequence()
@@ -37,7 +38,7 @@ func (i Info) Suit(t *table.Table, target int) (suited *table.Table, at int, not
 		return t, target, notes, nil
 	}
 	inputs := len(keep)
-	if target != NoTarget {
+	if target != learn.NoTarget {
 		inputs--
 	}
 	if inputs == 0 {
@@ -50,7 +51,7 @@ func (i Info) Suit(t *table.Table, target int) (suited *table.Table, at int, not
 // readers names the learners that take text.
 func readers() string {
 	var names []string
-	for _, info := range All() {
+	for _, info := range learn.All() {
 		if info.Takes.Text {
 			names = append(names, info.Name)
 		}

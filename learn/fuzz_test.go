@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/internal/bounded"
+	"github.com/accrete-ml/accrete/internal/setting"
 )
 
 // FuzzSet: a setting is taken, or refused in one line; never anything else.
@@ -15,7 +16,7 @@ func FuzzSet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key, value string) {
 		defer bounded.Start(t, len(key)+len(value))()
 		l := &tunable{}
-		if err := Set(l, key, value); err == nil && (l.Depth > mostCount || l.Depth < -mostCount) {
+		if err := Set(l, key, value); err == nil && (l.Depth > setting.MostCount || l.Depth < -setting.MostCount) {
 			t.Errorf("%s=%s is %d", key, value, l.Depth)
 		} else if err != nil && strings.Contains(err.Error(), "\n") && !strings.Contains(key+value, "\n") {
 			t.Errorf("more than a line: %q", err)

@@ -110,12 +110,12 @@ func Set(l any, key, value string) (err error) {
 	return nil
 }
 
-// mostCount bounds whole numbers that do not say their bound (the tag most).
-const mostCount = 100_000
+// MostCount bounds whole numbers that do not say their bound (the tag most).
+const MostCount = 100_000
 
 func mostOf(f reflect.StructField) int {
 	if most, err := strconv.Atoi(f.Tag.Get("most")); err == nil {
 		return most
 	}
-	return mostCount
+	return MostCount
 }

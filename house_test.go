@@ -1,0 +1,322 @@
+package accrete_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The house is kept by these tests: which room may lean on which, how long a
+// function may be, and that the README's map is the truth.
+
+const module = "github.com/accrete-ml/accrete"
+
+// ground is what every room may stand on.
+var ground = []string{"table", "draw", "datasets", "internal"}
+
+// contract is the ground and what learners and models are described with.
+var contract = slices.Concat(ground, []string{"encode", "rule", "logic", "act", "learn", "learn/expert", "learn/kept"})
+
+// life is what the life of a model is made of.
+var life = slices.Concat(contract, []string{"store", "evaluate", "knowledge", "life"})
+
+// arrows says what each room may import. A room's folders follow its rule
+// unless they have one of their own.
+var arrows = map[string][]string{
+	"internal":        {"internal", "table"},
+	"table":           {"internal", "table"},
+	"draw":            {"internal", "table"},
+	"datasets":        {"internal", "table"},
+	"encode":          {"internal", "table"},
+	"rule":            {"internal", "table"},
+	"logic":           {"internal", "table", "rule"},
+	"act":             {"internal", "table", "rule"},
+	"learn":           {"internal", "table", "draw", "encode", "rule", "logic", "act"},
+	"learn/expert":    contract,
+	"learn/kept":      contract,
+	"learn/learntest": contract,
+	"learners":        contract,
+	"learners/all":    {"learners", "learn/expert"},
+	"store":           contract,
+	"evaluate":        contract,
+	"knowledge":       contract,
+	"life":            life,
+	"serve":           slices.Concat(life, []string{"learners/all"}),
+	".":               slices.Concat(life, []string{"learners/all"}),
+	"reproduce":       slices.Concat(life, []string{"learners"}),
+	"bench":           slices.Concat(life, []string{"learners", "reproduce"}),
+	"scripts":         {"internal"},
+	"cmd":             slices.Concat(life, []string{"learners/all", "reproduce", "serve", "."}),
+}
+
+// arrowsOf returns the arrows of a folder: its own, or those of the folder above.
+func arrowsOf(folder string) ([]string, bool) {
+	for {
+		if allowed, ok := arrows[folder]; ok {
+			return allowed, true
+		}
+		if folder == "." || !strings.Contains(folder, "/") {
+			return nil, false
+		}
+		folder = path.Dir(folder)
+	}
+}
+
+func TestArrowsPointOneWay(t *testing.T) {
+	eachFile(t, func(name string, file *ast.File, _ *token.FileSet) {
+		folder := path.Dir(name)
+		allowed, ok := arrowsOf(folder)
+		if !ok {
+			t.Errorf("%s: the map has no room %s", name, folder)
+			return
+		}
+		for _, spec := range file.Imports {
+			imported, _ := strconv.Unquote(spec.Path.Value)
+			to, inside := strings.CutPrefix(imported, module)
+			if !inside {
+				continue
+			}
+			to = strings.TrimPrefix(to, "/")
+			if to == "" {
+				to = "."
+			}
+			if to == folder || strings.HasPrefix(to, folder+"/") || leans(allowed, to) && !sibling(folder, to) {
+				continue
+			}
+			t.Errorf("%s imports %s: %s may lean on %s", name, to, folder, strings.Join(allowed, ", "))
+		}
+	})
+}
+
+// leans reports whether one of the allowed rooms is this folder or above it.
+// The rooms of learn have to be named: the contract does not open them.
+func leans(allowed []string, to string) bool {
+	return slices.ContainsFunc(allowed, func(room string) bool {
+		if room == "learn" || room == "." {
+			return to == room
+		}
+		return to == room || strings.HasPrefix(to, room+"/")
+	})
+}
+
+// sibling reports whether one learner imports another.
+func sibling(from, to string) bool {
+	return strings.HasPrefix(from, "learners/") && strings.HasPrefix(to, "learners/") && from != "learners/all" &&
+		strings.Split(from, "/")[1] != strings.Split(to, "/")[1]
+}
+
+// quiet are the rooms that never print, exit or read the clock.
+var quiet = []string{"table", "encode", "rule", "logic", "act", "draw", "learn", "learners", "store", "evaluate", "knowledge", "life", "internal", "datasets"}
+
+// timed are rooms of theirs that are there for the clock: bars on a terminal,
+// and limits on what tests may take.
+var timed = []string{"internal/console", "internal/bounded"}
+
+func TestLibrariesAreQuiet(t *testing.T) {
+	loud := []string{"fmt.Print", "fmt.Printf", "fmt.Println", "os.Exit", "log.Print", "log.Fatal", "time.Now", "time.Since"}
+	eachFile(t, func(name string, file *ast.File, fset *token.FileSet) {
+		if !slices.Contains(quiet, strings.Split(name, "/")[0]) || slices.Contains(timed, path.Dir(name)) {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if selector, ok := n.(*ast.SelectorExpr); ok {
+				if of, ok := selector.X.(*ast.Ident); ok && slices.Contains(loud, of.Name+"."+selector.Sel.Name) {
+					t.Errorf("%v: a library uses %s.%s", fset.Position(n.Pos()), of.Name, selector.Sel.Name)
+				}
+			}
+			return true
+		})
+	})
+}
+
+func TestLibrariesNameNoFlag(t *testing.T) {
+	eachFile(t, func(name string, file *ast.File, fset *token.FileSet) {
+		if !slices.Contains(quiet, strings.Split(name, "/")[0]) {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if _, tag := n.(*ast.Field); tag {
+				return true
+			}
+			text, ok := n.(*ast.BasicLit)
+			if ok && text.Kind == token.STRING && namesFlag(text.Value) {
+				t.Errorf("%v: a library names a flag or a command: %s", fset.Position(n.Pos()), text.Value)
+			}
+			return true
+		})
+	})
+}
+
+// namesFlag reports whether a text speaks of the command line.
+func namesFlag(text string) bool {
+	for i := 0; i+3 < len(text); i++ {
+		if text[i:i+2] == "--" && (i == 0 || !isLetter(text[i-1]) && text[i-1] != '-') && isLetter(text[i+2]) && isLetter(text[i+3]) {
+			return true
+		}
+	}
+	return strings.Contains(text, "accrete learn ") || strings.Contains(text, "accrete update ")
+}
+
+func isLetter(b byte) bool { return 'a' <= b && b <= 'z' }
+
+func TestFunctionsFitAScreen(t *testing.T) {
+	const most = 80
+	eachFile(t, func(_ string, file *ast.File, fset *token.FileSet) {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				first, last := fset.Position(f.Pos()), fset.Position(f.End())
+				if n := last.Line - first.Line + 1; n > most {
+					t.Errorf("%v: %s has %d lines, more than %d: cut it by idea", first, f.Name.Name, n, most)
+				}
+			}
+		}
+	})
+}
+
+// Rooms that must stay small enough to read in one sitting. The command line
+// has 3,500 lines for the commands of the first release, and 80 for each later
+// one.
+func TestRoomsStaySmall(t *testing.T) {
+	later, err := filepath.Glob("cmd/accrete/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	lines := map[string]int{}
+	for _, name := range append(later, glob(t, "learn/*.go")...) {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines[filepath.ToSlash(filepath.Dir(name))] += bytes.Count(text, []byte("\n"))
+		commands += bytes.Count(text, []byte("Command() *cobra.Command {"))
+	}
+	const first = 26 // commands of the first release
+	for folder, most := range map[string]int{"learn": 1000, "cmd/accrete": 3500 + 80*max(0, commands-first)} {
+		if lines[folder] > most {
+			t.Errorf("%s has %d lines, more than %d", folder, lines[folder], most)
+		}
+	}
+}
+
+func TestPackagesOpenWithTheirIdea(t *testing.T) {
+	comments := map[string]string{}
+	eachFile(t, func(name string, file *ast.File, _ *token.FileSet) {
+		comments[path.Dir(name)] += file.Doc.Text()
+	})
+	for folder, comment := range comments {
+		if len(comment) < 100 {
+			t.Errorf("%s: the package comment is %q; it should tell the idea, its source and its place", folder, comment)
+		}
+	}
+}
+
+// The README's map names every room that there is, and none that is not.
+func TestReadmeMapIsTheTruth(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, house, ok := strings.Cut(string(text), "## The house\n")
+	if !ok {
+		t.Fatal("README.md has no section The house")
+	}
+	named := map[string]bool{}
+	above := ""
+	for scan := bufio.NewScanner(strings.NewReader(house)); scan.Scan() && !strings.HasPrefix(scan.Text(), "#"); {
+		line := scan.Text()
+		if !strings.HasPrefix(line, "    ") {
+			continue
+		}
+		names, _, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		for _, name := range strings.Fields(names) {
+			if strings.HasPrefix(line, "      ") {
+				name = above + "/" + name
+			}
+			named[name] = true
+		}
+		if !strings.HasPrefix(line, "      ") {
+			above = strings.Fields(names)[0]
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if _, err := os.Stat(name); err != nil {
+			t.Errorf("README.md: the map names %s, which is not there", name)
+		}
+	}
+	for _, pattern := range []string{"*", "learners/*"} {
+		for _, name := range glob(t, pattern) {
+			if info, err := os.Stat(name); err != nil || !info.IsDir() || strings.HasPrefix(name, ".") {
+				continue
+			}
+			name = filepath.ToSlash(name)
+			deeper := func(have string) bool { return have == name || strings.HasPrefix(have, name+"/") }
+			if name != "learners/all" && !slices.ContainsFunc(slices.Collect(maps.Keys(named)), deeper) {
+				t.Errorf("README.md: the map does not have %s", name)
+			}
+		}
+	}
+	top := slices.DeleteFunc(glob(t, "*/"), func(name string) bool { return strings.HasPrefix(name, ".") })
+	if len(top) > 22 {
+		t.Errorf("%d folders at the top, more than 22: %v", len(top), top)
+	}
+}
+
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	names, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// eachFile parses every file of the module that is not a test. Folders that
+// are modules of their own or hold data are left out.
+func eachFile(t *testing.T, look func(name string, file *ast.File, fset *token.FileSet)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules" || exists(filepath.Join(name, "go.mod"))) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		look(filepath.ToSlash(name), file, fset)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}

@@ -277,6 +277,24 @@ func TestReadmeMapIsTheTruth(t *testing.T) {
 	}
 }
 
+// The way of data names files that are there, in twelve steps.
+func TestTheWayOfDataIsThere(t *testing.T) {
+	text, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, way, _ := strings.Cut(string(text), "## The way of data\n")
+	way, _, _ = strings.Cut(way, "\n## ")
+	for i, part := range strings.Split(way, "`") {
+		if i%2 == 1 && strings.Contains(part, "/") && !exists(part) {
+			t.Errorf("CONTRIBUTING.md: %s is not there", part)
+		}
+	}
+	if !strings.Contains(way, "\n12. ") || strings.Contains(way, "\n13. ") {
+		t.Error("CONTRIBUTING.md: the way of data has twelve steps")
+	}
+}
+
 func glob(t *testing.T, pattern string) []string {
 	t.Helper()
 	names, err := filepath.Glob(pattern)

@@ -214,14 +214,25 @@ func TestRoomsStaySmall(t *testing.T) {
 	}
 }
 
+// A package opens with its idea, and says which of the others lean on it or
+// which it leans on.
 func TestPackagesOpenWithTheirIdea(t *testing.T) {
-	comments := map[string]string{}
+	comments, names := map[string]string{}, map[string]string{}
 	eachFile(t, func(name string, file *ast.File, _ *token.FileSet) {
 		comments[path.Dir(name)] += file.Doc.Text()
+		names[path.Dir(name)] = file.Name.Name
 	})
 	for folder, comment := range comments {
 		if len(comment) < 100 {
 			t.Errorf("%s: the package comment is %q; it should tell the idea, its source and its place", folder, comment)
+		}
+		words := strings.FieldsFunc(comment, func(r rune) bool { return !('a' <= r && r <= 'z') })
+		neighbour := slices.Contains(words, "cmd")
+		for _, other := range names {
+			neighbour = neighbour || other != names[folder] && other != "main" && slices.Contains(words, other)
+		}
+		if !neighbour {
+			t.Errorf("%s: the package comment names none of its neighbours", folder)
 		}
 	}
 }

@@ -8,6 +8,8 @@
 // Collected sets are embedded as compressed CSV, each with its source and the
 // terms that were stated where the copy was found. Generators write columns
 // directly, so that a million rows cost no parsing.
+//
+// It stands on package table alone; life and reproduce look sets up by name.
 package datasets
 
 import (

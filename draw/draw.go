@@ -1,6 +1,9 @@
 // Package draw turns what learners and estimates return, graphs and series of
 // numbers, into pictures (SVG). Learners describe; only this package knows
 // about coordinates, colours and fonts.
+//
+// It knows nothing of models: learn and evaluate hand it graphs and series, cmd
+// and life write what it makes.
 package draw
 
 // Graph is boxes and arrows: a tree, or a network in layers.

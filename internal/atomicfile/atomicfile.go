@@ -2,6 +2,8 @@
 // temporary file beside the target, synced, then renamed over it. What is no
 // regular file (a device, a pipe) is written through instead, and a symbolic
 // link stays a link: the file that it leads to is written.
+//
+// Package store and what writes outputs in cmd lean on it.
 package atomicfile
 
 import (

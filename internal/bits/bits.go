@@ -8,6 +8,8 @@
 //
 // The operands of one call have the same length. Bits beyond the last row of
 // a set are zero, and every function here keeps them so.
+//
+// Rule networks (learners/rulenet), package rule and evaluate count with it.
 package bits
 
 import "math/bits"

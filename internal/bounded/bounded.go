@@ -1,5 +1,7 @@
 // Package bounded keeps parsers and decoders honest in tests: whatever 64 kB
 // they are given, they answer within a second and 256 MiB.
+//
+// The tests of table, rule, store and the learners' decoders use it.
 package bounded
 
 import (

@@ -2,6 +2,8 @@
 // text that is safe to show, aligned tables and figures, bars of progress,
 // flags whose numbers have a range, how much memory there is, and panics told
 // in one line. Its neighbours are the commands that use it.
+//
+// cmd/accrete prints through it.
 package console
 
 import (

@@ -1,6 +1,8 @@
 // Package crew runs work on several goroutines. A panic in one of them ends in
 // the goroutine that waits, where it can be caught, and not in the program's
 // death; the others finish what they do.
+//
+// learn, table and evaluate share their rows out with it.
 package crew
 
 import (

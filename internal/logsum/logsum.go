@@ -1,5 +1,7 @@
 // Package logsum adds up and normalises what is given by its logarithms, without
 // leaving the range of numbers: the largest is taken out first.
+//
+// Learners, learn/expert and package rule turn scores into probabilities with it.
 package logsum
 
 import "math"

@@ -2,6 +2,8 @@
 // significant digit first (Hollerith 1889; Knuth, The Art of Computer
 // Programming, volume 3, 5.2.5). The sort is stable, so rows with equal keys
 // keep their order.
+//
+// Package encode and learn/kept sort with it.
 package radix
 
 import "math"

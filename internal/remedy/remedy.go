@@ -2,6 +2,8 @@
 // a kind and its arguments. Library packages say it in plain words; each
 // interface (the command line, the server, a Go program) can say it in its
 // own, with its own flags, routes or functions.
+//
+// table, store and life return them; cmd/accrete says them in flags.
 package remedy
 
 import (

@@ -1,5 +1,7 @@
 // Package setting reads and sets the parameters of learners, which are struct
 // fields with tags, by their names.
+//
+// Package learn shows it to everybody (learn.Set, learn.Options).
 package setting
 
 import (

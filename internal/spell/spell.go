@@ -1,5 +1,7 @@
 // Package spell finds the known name that was probably meant by a mistyped
 // one, by edit distance (Damerau 1964, adjacent transpositions included).
+//
+// Everything that looks a name up uses it: table, rule, learn, datasets.
 package spell
 
 import (

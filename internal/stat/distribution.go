@@ -12,6 +12,8 @@
 // Levels are fractions: 0.95, not 95. Counts may be fractions too: a row of
 // weight 2 counts as two cases. Arguments that make no sense (a negative
 // count, a level outside ]0,1[) give NaN, as in package math; nothing panics.
+//
+// Package evaluate applies them to models, learn/expert to what experts said.
 package stat
 
 import (

@@ -1,5 +1,8 @@
 // Package all brings in every learner. Importing it registers them; a new
 // learner adds its line here.
+//
+// cmd, life's tests and the root package accrete import it; a program that wants
+// less imports the learners that it needs.
 package all
 
 import (

@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/internal/scratch"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/store"
@@ -32,9 +33,9 @@ type Data struct {
 	Arg     string
 	Builtin *datasets.Set
 	Reading Reading
-	in      io.Reader // standard input
-	staged  string    // a copy of what can be read only once
-	memory  int64     // bytes that may be used
+	in      io.Reader     // standard input
+	staged  *scratch.File // a copy of what can be read only once
+	memory  int64         // bytes that may be used
 }
 
 // Find resolves the name of data. A file of that name comes before a built-in
@@ -143,9 +144,10 @@ func (d *Data) options() table.Options {
 }
 
 // Stage reads what can be read only once, standard input or a pipe, into a
-// file, so that it can be read twice and at once. Release removes the file.
+// file without a name, so that it can be read twice and at once. Release gives
+// its room back.
 func (d *Data) Stage(ctx context.Context) error {
-	if d.Builtin != nil || d.staged != "" {
+	if d.Builtin != nil || d.staged != nil {
 		return nil
 	}
 	in := d.in
@@ -160,15 +162,15 @@ func (d *Data) Stage(ctx context.Context) error {
 		defer f.Close()
 		in = f
 	}
-	f, err := os.CreateTemp("", "accrete-*")
+	f, err := scratch.New(0)
 	if err != nil {
 		return err
 	}
-	d.staged = f.Name()
+	d.staged = f
 	if in != nil {
 		_, err = io.Copy(f, interruptible{ctx, in})
 	}
-	return errors.Join(err, f.Close())
+	return err
 }
 
 // interruptible is a reader that ends with its context.
@@ -184,11 +186,16 @@ func (r interruptible) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
+// copied is a reader of what was staged. Release closes it, for all readers.
+type copied struct{ *io.SectionReader }
+
+func (copied) Close() error { return nil }
+
 // Release removes what Stage made.
 func (d *Data) Release() {
-	if d.staged != "" {
-		os.Remove(d.staged)
-		d.staged = ""
+	if d.staged != nil {
+		d.staged.Close()
+		d.staged = nil
 	}
 }
 
@@ -199,8 +206,8 @@ func (d *Data) open() (io.ReadCloser, error) {
 	case d.Builtin != nil:
 		r, _, err := datasets.Open(d.Arg)
 		return r, err
-	case d.staged != "":
-		return os.Open(d.staged)
+	case d.staged != nil:
+		return copied{d.staged.Reader()}, nil
 	case d.in == nil:
 		return io.NopCloser(strings.NewReader("")), nil
 	}
@@ -208,21 +215,21 @@ func (d *Data) open() (io.ReadCloser, error) {
 }
 
 // byName reports whether the data is a file to be opened by its own name.
-func (d *Data) byName() bool { return d.Arg != "-" && d.Builtin == nil && d.staged == "" }
+func (d *Data) byName() bool { return d.Arg != "-" && d.Builtin == nil && d.staged == nil }
 
 // keep copies the data into the store. A built-in set is there anyway.
 func (h *Home) keep(tx *store.Tx, d *Data, hash string) error {
 	if d.Builtin != nil {
 		return nil
 	}
-	path, extension := d.Arg, ""
+	extension := ""
 	if d.Arg != "-" {
 		extension = filepath.Base(d.Arg)[len(d.stem()):]
 	}
-	if d.staged != "" {
-		path = d.staged
+	if d.staged != nil {
+		return tx.Keep(hash, extension, d.staged.Reader())
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(d.Arg)
 	if err != nil {
 		return err
 	}

@@ -165,12 +165,13 @@ func (s *reading) randomAccess() (io.ReaderAt, int64, error) {
 	if r, ok := s.in.raw.(io.ReaderAt); ok && s.in.seek != nil && s.content.packing == "" {
 		return io.NewSectionReader(r, s.in.begin, s.in.size), s.in.size, nil
 	}
-	copied := &spool{}
+	copied := &spool{most: s.plan.options.Memory} // a bomb must not fill the disk
 	s.in.close = append(s.in.close, copied.Close)
 	if _, err := io.Copy(copied, s.content); err != nil {
 		return nil, 0, err
 	}
-	return copied.at()
+	r := copied.reader()
+	return r, r.Size(), nil
 }
 
 // The methods of a flow. Columns are decoded and typed side by side.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"github.com/accrete-ml/accrete/internal/scratch"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -102,7 +103,7 @@ func (in *input) first() (io.Reader, *meter) {
 // again returns the raw bytes once more.
 func (in *input) again() (io.Reader, error) {
 	if in.seek == nil {
-		return in.spool.reader()
+		return in.spool.reader(), nil
 	}
 	if _, err := in.seek.Seek(in.begin, io.SeekStart); err != nil {
 		return nil, err
@@ -141,20 +142,21 @@ func (m *meter) rest() error {
 // sum returns the hash of all bytes, in hexadecimal, once they are read.
 func (m *meter) sum() string { return hex.EncodeToString(m.hash.Sum(nil)) }
 
-// spool keeps bytes for a second reading: a few in memory, more in a
-// temporary file.
+// spool keeps bytes for a second reading: a few in memory, more in a file
+// without a name.
 type spool struct {
+	most   int64 // bytes; 0 for what there is room for
 	memory []byte
-	file   *os.File
+	file   *scratch.File
 }
 
 const spoolInMemory = 4 << 20
 
 func (s *spool) Write(p []byte) (int, error) {
 	if s.file == nil && len(s.memory)+len(p) > spoolInMemory {
-		f, err := os.CreateTemp("", "accrete-*")
+		f, err := scratch.New(s.most)
 		if err != nil {
-			return 0, fmt.Errorf("no room to keep the input for a second reading: %w", err)
+			return 0, err
 		}
 		s.file = f
 		if _, err := f.Write(s.memory); err != nil {
@@ -169,29 +171,19 @@ func (s *spool) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (s *spool) reader() (io.Reader, error) {
+// reader reads the bytes from the beginning, or in any order.
+func (s *spool) reader() *io.SectionReader {
 	if s.file == nil {
-		return bytes.NewReader(s.memory), nil
+		return io.NewSectionReader(bytes.NewReader(s.memory), 0, int64(len(s.memory)))
 	}
-	_, err := s.file.Seek(0, io.SeekStart)
-	return s.file, err
-}
-
-// at returns the bytes for random access, and their number.
-func (s *spool) at() (io.ReaderAt, int64, error) {
-	if s.file == nil {
-		return bytes.NewReader(s.memory), int64(len(s.memory)), nil
-	}
-	size, err := s.file.Seek(0, io.SeekEnd)
-	return s.file, size, err
+	return s.file.Reader()
 }
 
 func (s *spool) Close() error {
 	if s.file == nil {
 		return nil
 	}
-	err := s.file.Close()
-	return errors.Join(err, os.Remove(s.file.Name()))
+	return s.file.Close()
 }
 
 // glance is the size of the beginning of the input that is looked at to find

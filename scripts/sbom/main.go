@@ -1,7 +1,7 @@
 // Command sbom writes what is in Go binaries as a bill of materials in
 // CycloneDX 1.5 JSON: the modules that were really linked, by their checksums.
 //
-// scripts/release calls it; it knows nothing of models.
+// scripts/release calls it for the binaries of cmd/accrete.
 package main
 
 import (

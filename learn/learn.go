@@ -97,6 +97,17 @@ type Learner interface {
 	Learn(ctx context.Context, task Task) (Model, error)
 }
 
+// Starter is a learner that can begin with no rows: learning is starting, adding
+// and freezing, in memory that does not grow with the rows.
+type Starter interface {
+	Learner
+	// Start returns an update to add the rows of the task's source to. Of
+	// the task's table it takes the schema alone. Freeze returns what Learn
+	// returns for all rows: to the bit if they come in one table, and within
+	// its contract in any batches; and Learn's error if none can be learnt.
+	Start(task Task) (Update, error)
+}
+
 // Model is what was learnt.
 type Model interface {
 	// Learner is the name under which the model's learner is registered.

@@ -37,6 +37,7 @@ type Takes struct {
 	Rules                        bool // an expert's rules (Task.Rules), in the learning itself
 	Text                         bool // columns of words
 	Sequences                    bool // rows that belong together, in order (table.Table.Sequence)
+	Stream                       bool // rows as they come, none of which it keeps (Starter)
 }
 
 // CheckRules returns an error if a task's rules would be passed over.
@@ -70,15 +71,7 @@ func Register(info Info) {
 	registry.infos = slices.Insert(registry.infos, i, info)
 }
 
-func byName(info Info, name string) int {
-	switch {
-	case info.Name < name:
-		return -1
-	case info.Name > name:
-		return 1
-	}
-	return 0
-}
+func byName(info Info, name string) int { return strings.Compare(info.Name, name) }
 
 // Lookup returns the learner with this name, or an error that suggests the
 // nearest one.

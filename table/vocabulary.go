@@ -39,6 +39,16 @@ func NewVocabulary(known, own *Schema) *Vocabulary {
 	return v
 }
 
+// Clone returns a copy that changes by itself.
+func (v *Vocabulary) Clone() *Vocabulary {
+	to := *v
+	to.brought = slices.Clone(v.brought)
+	for j := range to.brought {
+		to.brought[j] = slices.Clone(to.brought[j])
+	}
+	return &to
+}
+
 // bring marks a value as the source's own.
 func (v *Vocabulary) bring(column, value int) {
 	if v.brought == nil {

@@ -134,6 +134,7 @@ var laws = []law{
 	{"updates keep their contract", updateContract},
 	{"updates bring new values and classes", updateValues},
 	{"columns that begin empty come to life", openColumns},
+	{"starting with no rows and adding is learning", starting},
 	{"merging is learning the union", merging},
 	{"forgetting is learning without", forgetting},
 	{"forgotten values leave the schema", forgettingValues},

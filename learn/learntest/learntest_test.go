@@ -73,6 +73,14 @@ func (l *spoiltLearner) Learn(ctx context.Context, task learn.Task) (learn.Model
 	return l.wrap(l.good.New().Learn(ctx, task))
 }
 
+func (l *spoiltLearner) Start(task learn.Task) (learn.Update, error) {
+	u, err := l.good.New().(learn.Starter).Start(task)
+	if err != nil {
+		return nil, err
+	}
+	return &spoiltUpdate{u, l.spoilt}, nil
+}
+
 func (s *spoilt) wrap(m learn.Model, err error) (learn.Model, error) {
 	if m == nil {
 		return nil, err
@@ -238,7 +246,7 @@ func (l *modestLearner) Learn(ctx context.Context, task learn.Task) (learn.Model
 func TestModestLearner(t *testing.T) {
 	info := lookup(t, bayes.Name)
 	good := info
-	info.Can, info.Contract, info.Takes.Missing, info.Takes.Numeric = learn.Can{}, learn.None, false, false
+	info.Can, info.Contract, info.Takes.Missing, info.Takes.Numeric, info.Takes.Stream = learn.Can{}, learn.None, false, false, false
 	info.New = func() learn.Learner { return &modestLearner{good.New()} }
 	info.Decode = func(parts []learn.Part) (learn.Model, error) {
 		m, err := good.Decode(parts)
@@ -693,6 +701,36 @@ var breaches = []struct {
 	{law: "columns that begin empty come to life", what: "leaves them dead", spoil: func(s *spoilt) {
 		s.add = func(ctx context.Context, u learn.Update, t *table.Table) error {
 			return u.Add(ctx, blanked(t, func(int) bool { return true }))
+		}
+	}},
+	{law: "starting with no rows and adding is learning", what: "does not declare that it starts", spoil: func(s *spoilt) {
+		s.declare = func(info *learn.Info) { info.Takes.Stream = false }
+	}},
+	{law: "starting with no rows and adding is learning", what: "leaves out the last row of a batch", prior: true, spoil: func(s *spoilt) {
+		s.add = func(ctx context.Context, u learn.Update, t *table.Table) error {
+			return u.Add(ctx, t.Slice(0, max(1, t.Rows()-1)))
+		}
+	}},
+	{law: "starting with no rows and adding is learning", what: "holds the rows", spoil: func(s *spoilt) {
+		var rows []*table.Table
+		s.add = func(ctx context.Context, u learn.Update, t *table.Table) error {
+			rows = append(rows, copyTable(t))
+			return u.Add(ctx, t)
+		}
+		s.freeze = func(ctx context.Context, u learn.Update) (learn.Model, error) {
+			defer runtime.KeepAlive(rows)
+			return u.Freeze(ctx)
+		}
+	}},
+	{law: "starting with no rows and adding is learning", what: "freezes a model of nothing", spoil: func(s *spoilt) {
+		s.freeze = func(ctx context.Context, u learn.Update) (learn.Model, error) {
+			if m, err := u.Freeze(ctx); err == nil {
+				return remember(m, nil)
+			}
+			return lastModel.Load().(*held).Model, nil
+		}
+		if _, err := s.info().New().Learn(context.Background(), task(classes, (&subject{info: s.good}).table(classes, 60, 1), "a")); err != nil {
+			panic(err)
 		}
 	}},
 	{law: "merging is learning the union", what: "keeps the first", spoil: func(s *spoilt) {

@@ -2,6 +2,7 @@ package bayes
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -15,6 +16,7 @@ type update struct {
 	block      *block // the source's rows so far, in the vocabulary's schema
 	shared     bool   // a model has the block too: adding is to a copy of it
 	vocabulary *table.Vocabulary
+	rows       int // that were added
 	changed    bool
 }
 
@@ -50,7 +52,7 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 	if err := u.block.checkWeights(t); err != nil {
 		return err
 	}
-	if u.vocabulary.Same(t.Schema) && t.Rows() <= small {
+	if !u.fresh() && t.Rows() <= small && u.vocabulary.Same(t.Schema) {
 		u.unshare()
 		for r := range t.Rows() {
 			u.block.addRow(t, r)
@@ -61,6 +63,10 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 	return u.addMany(ctx, t)
 }
 
+// fresh reports whether there is nothing yet: what comes first is learnt as
+// Learn does, to the bit.
+func (u *update) fresh() bool { return len(u.model.blocks) == 0 && sum(u.block.classes) == 0 }
+
 // unshare makes the block the update's own.
 func (u *update) unshare() {
 	if u.shared {
@@ -68,24 +74,35 @@ func (u *update) unshare() {
 	}
 }
 
-// addMany learns the rows apart, then adds what was learnt: one pass over the
-// columns instead of one over the block for each row.
+// addMany learns the rows column by column, into a copy of the block.
 func (u *update) addMany(ctx context.Context, t *table.Table) error {
-	if err := u.vocabulary.Check(t.Schema); err != nil {
-		return err
+	grown, vocabulary := u.block, u.vocabulary
+	if vocabulary.Same(t.Schema) {
+		grown = grown.clone()
+	} else {
+		if err := vocabulary.Check(t.Schema); err != nil {
+			return err
+		}
+		if err := checkTarget(t.Schema, u.block.target); err != nil {
+			return err
+		}
+		vocabulary = vocabulary.Clone()
+		vocabulary.Admit(t.Schema)
+		grown = newBlock(u.block.source, vocabulary.Schema(), u.block.target)
+		grown.absorb(u.block)
 	}
-	rows := newBlock(u.block.source, t.Schema, u.block.target)
-	if err := rows.learn(ctx, t); err != nil {
-		return err
+	if vocabulary.Same(t.Schema) {
+		if err := grown.learn(ctx, t); err != nil {
+			return err
+		}
+	} else { // it lacks values, or has them in another order
+		rows := newBlock(u.block.source, t.Schema, u.block.target)
+		if err := rows.learn(ctx, t); err != nil {
+			return err
+		}
+		grown.absorb(rows)
 	}
-	if !u.vocabulary.Same(t.Schema) {
-		u.vocabulary.Admit(t.Schema)
-		wider := newBlock(u.block.source, u.vocabulary.Schema(), u.block.target)
-		wider.absorb(u.block)
-		u.block, u.shared = wider, false
-	}
-	u.unshare()
-	u.block.absorb(rows)
+	u.block, u.shared, u.vocabulary = grown, false, vocabulary
 	u.seeIdle(t)
 	return nil
 }
@@ -95,6 +112,7 @@ func (u *update) addMany(ctx context.Context, t *table.Table) error {
 func (u *update) seeIdle(t *table.Table) {
 	classes := t.Columns[u.block.target].Codes
 	u.vocabulary.See(t, func(row int) bool { return classes[row] < 0 || t.Weight(row) == 0 })
+	u.rows += t.Rows()
 	u.changed = true
 }
 
@@ -102,6 +120,9 @@ func (u *update) seeIdle(t *table.Table) {
 func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if u.fresh() {
+		return nil, fmt.Errorf("no row has a class: column %q is missing, or the weight 0, in all %d rows", u.block.className(), u.rows)
 	}
 	if !u.changed {
 		return u.model, nil

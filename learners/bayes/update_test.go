@@ -1,8 +1,10 @@
 package bayes
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"sync"
@@ -163,5 +165,45 @@ func TestTimesAreSaved(t *testing.T) {
 		if a := &m.Schema().Attributes[0]; a.Shown() != "time" {
 			t.Errorf("%d sources: a column of times is read as %s", sources, a.Shown())
 		}
+	}
+}
+
+// TestStreamToTheBit: rows that come in whole chunks are summed in the order in
+// which Learn sums them.
+func TestStreamToTheBit(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	schema := &table.Schema{Attributes: []table.Attribute{{Name: "x", Kind: table.Numeric}, {Name: "class", Kind: table.Nominal, Values: []string{"a", "b"}}}}
+	rows := 5*chunk + 100
+	x, class := make([]float64, rows), make([]int32, rows)
+	for r := range x {
+		class[r] = int32(random.IntN(2))
+		x[r] = random.NormFloat64()*1e3 + float64(class[r])
+	}
+	all, err := table.New(schema, []table.Column{{Floats: x}, {Codes: class}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := learn.Task{Table: all, Source: learn.Source{ID: "a"}}.At(1)
+	want, err := (&Learner{}).Learn(context.Background(), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := (&Learner{}).Start(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, batches := 0, []int{2 * chunk, chunk, 2*chunk + 100}; len(batches) > 0; at, batches = at+batches[0], batches[1:] {
+		if err := u.Add(context.Background(), all.Slice(at, at+batches[0])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := u.Freeze(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := learn.Encode(want)
+	b, _ := learn.Encode(got)
+	if !bytes.Equal(a, b) {
+		t.Error("the streamed model is not the same to the bit")
 	}
 }

@@ -28,7 +28,7 @@ func init() {
 		Name:     Name,
 		Summary:  "the frequencies of the classes, or the mean: what others have to beat",
 		Source:   "the default rule of Witten & Frank 2000 (ZeroR)",
-		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true, Stream: true},
 		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true},
 		Contract: learn.Exact,
 		Keeps:    "statistics per source: weights of the classes, or moments of the target",
@@ -40,10 +40,22 @@ func init() {
 // Learner makes models of the target alone. It has no parameters.
 type Learner struct{}
 
-var _ learn.Learner = (*Learner)(nil)
+var _ learn.Starter = (*Learner)(nil)
 
 // Learn returns the model of the task's rows.
-func (*Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	u, err := l.Start(task)
+	if err != nil {
+		return nil, err
+	}
+	if err := u.Add(ctx, task.Table); err != nil {
+		return nil, err
+	}
+	return u.Freeze(ctx)
+}
+
+// Start begins with no rows.
+func (*Learner) Start(task learn.Task) (learn.Update, error) {
 	target, err := task.Column()
 	if err != nil {
 		return nil, err
@@ -54,12 +66,6 @@ func (*Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error)
 	if err := table.Distinct(task.Table.Schema); err != nil {
 		return nil, err
 	}
-	b := newBlock(task.Source, table.CopySchema(task.Table.Schema), target)
-	if err := b.learn(ctx, task.Table); err != nil {
-		return nil, err
-	}
-	if b.rows() == 0 {
-		return nil, fmt.Errorf("no row has a target: column %q is missing, or the weight 0, in all %d rows", task.Target, task.Table.Rows())
-	}
-	return newModel([]*block{b}, &bundle.Shelf[*block]{})
+	schema := table.CopySchema(task.Table.Schema)
+	return &update{model: &Model{written: &bundle.Shelf[*block]{}}, block: newBlock(task.Source, schema, target), vocabulary: table.NewVocabulary(schema, schema)}, nil
 }

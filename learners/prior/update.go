@@ -2,6 +2,7 @@ package prior
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -14,6 +15,7 @@ type update struct {
 	at         int    // of the source's block among the model's
 	block      *block // the source's rows so far, in the vocabulary's schema
 	vocabulary *table.Vocabulary
+	rows       int // that were added
 	changed    bool
 }
 
@@ -39,34 +41,45 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !u.vocabulary.Same(t.Schema) {
-		if err := u.vocabulary.Check(t.Schema); err != nil {
+	block, vocabulary := u.block, u.vocabulary
+	if !vocabulary.Same(t.Schema) {
+		if err := vocabulary.Check(t.Schema); err != nil {
 			return err
 		}
+		vocabulary = vocabulary.Clone()
+		vocabulary.Admit(t.Schema)
 	}
-	rows := newBlock(u.block.source, t.Schema, u.block.target)
+	grown := newBlock(block.source, vocabulary.Schema(), block.target)
+	grown.absorb(block)
+	if err := grown.learnAs(ctx, t, vocabulary); err != nil {
+		return err
+	}
+	vocabulary.See(t, func(int) bool { return true })
+	u.block, u.vocabulary, u.rows, u.changed = grown, vocabulary, u.rows+t.Rows(), true
+	return nil
+}
+
+// learnAs takes in the rows of a table of any codes that a vocabulary, the
+// block's, has admitted.
+func (b *block) learnAs(ctx context.Context, t *table.Table, vocabulary *table.Vocabulary) error {
+	if vocabulary.Same(t.Schema) {
+		return b.learn(ctx, t)
+	}
+	rows := newBlock(b.source, t.Schema, b.target)
 	if err := rows.learn(ctx, t); err != nil {
 		return err
 	}
-	if err := checkWeight(u.block.rows() + rows.rows()); err != nil {
-		return err
-	}
-	if !u.vocabulary.Same(t.Schema) {
-		u.vocabulary.Admit(t.Schema)
-		wider := newBlock(u.block.source, u.vocabulary.Schema(), u.block.target)
-		wider.absorb(u.block)
-		u.block = wider
-	}
-	u.block.absorb(rows)
-	u.vocabulary.See(t, func(int) bool { return true })
-	u.changed = true
-	return nil
+	b.absorb(rows)
+	return checkWeight(b.rows())
 }
 
 // Freeze returns the model of all rows so far.
 func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if len(u.model.blocks) == 0 && u.block.rows() == 0 {
+		return nil, fmt.Errorf("no row has a target: column %q is missing, or the weight 0, in all %d rows", u.block.attribute().Name, u.rows)
 	}
 	if !u.changed {
 		return u.model, nil

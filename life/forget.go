@@ -22,43 +22,30 @@ type Forgotten struct {
 // Forget takes a source or an expert back out of a model of the store. With
 // erase it is taken out of every older version and record too.
 func (h *Home) Forget(ctx context.Context, name, source string, erase bool) (*Forgotten, error) {
-	var f *Forgotten
+	f := &Forgotten{}
 	var found []store.Version
-	err := h.Store.Write(ctx, name, func(tx *store.Tx) error {
-		m, before, err := tx.Load()
-		if err != nil {
-			return err
+	l, err := h.change(ctx, name, func(h *Home, p *Part) (_ *step, err error) {
+		s := &step{}
+		if s.model, s.record, found, err = h.forget(ctx, p, source, erase); err != nil {
+			return nil, err
 		}
-		versions, err := h.Store.Log(name)
-		if err != nil {
-			return err
-		}
-		left, record, records, err := h.forget(ctx, &Part{m, name, before, versions}, source, erase)
-		if err != nil {
-			return err
-		}
-		found = records
-		rules := found[0].Kind == store.Tell
-		var v store.Version
 		if erase {
 			var ids []string
 			for _, v := range found {
 				ids = append(ids, v.Source.ID)
 			}
-			record.Source.Name = filepath.Base(record.Source.Name)
-			v, err = tx.Erase(left, record, ids...)
-		} else {
-			v, err = tx.Save(left, record)
+			s.record.Source.Name = filepath.Base(s.record.Source.Name)
+			s.save = func(tx *store.Tx, m learn.Model, v store.Version) (store.Version, error) {
+				return tx.Erase(m, v, ids...)
+			}
 		}
-		if err != nil {
-			return err
-		}
-		f = &Forgotten{Learnt: *h.newLearnt(&Part{left, name, v, append(slices.Clip(versions), v)}, before), Source: record.Source, WasTold: rules}
-		return nil
+		f.Source, f.WasTold = s.record.Source, found[0].Kind == store.Tell
+		return s, nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	f.Learnt = *l
 	if f.Part.Versions, err = h.Store.Log(name); err != nil {
 		return nil, err
 	}

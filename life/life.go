@@ -129,7 +129,7 @@ func (h *Home) Load(ref string) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	versions, err := h.Store.Log(ref)
+	versions, err := h.Store.Log(v.String()) // by now there may be newer ones
 	return &Part{m, v.Model, v, versions}, err
 }
 

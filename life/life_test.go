@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -141,5 +144,132 @@ func TestRemedies(t *testing.T) {
 	}
 	if strings.Contains(err.Error(), "--") {
 		t.Errorf("%v names a flag", err)
+	}
+}
+
+// TestLearningHoldsUpNobody: while one change of a model reads and learns a
+// file, an update is made; what both learnt is there in the end, and remarks
+// are heard once.
+func TestLearningHoldsUpNobody(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	first, more := write("first.csv", "outlook,play\nsunny,no\nrain,yes\n"), write("more.csv", "outlook,play\nsunny,no\nsunny,?\n")
+	fast, rules := write("fast.csv", "outlook,play\nrain,yes\n"), write("expert.rules", "IF outlook = sunny THEN play = no WITH 0.9 WORTH 3\n")
+	for what, c := range map[string]struct {
+		work string // of the slow change, during which the other one is made
+		rows float64
+		slow func(h *life.Home) (*life.Learnt, error)
+	}{
+		"update": {"learning", 4, func(h *life.Home) (*life.Learnt, error) {
+			u, err := h.Update(ctx, "m", find(t, h, more), true)
+			if err != nil {
+				return nil, err
+			}
+			return &u.Learnt, nil
+		}},
+		"forget": {"forgetting", 3, func(h *life.Home) (*life.Learnt, error) {
+			f, err := h.Forget(ctx, "m", "again.csv", false)
+			if err != nil {
+				return nil, err
+			}
+			return &f.Learnt, nil
+		}},
+		"merge": {"merging", 5, func(h *life.Home) (*life.Learnt, error) {
+			m, err := h.Merge(ctx, "m", "other", "m", nil)
+			if err != nil {
+				return nil, err
+			}
+			return &m.Learnt, nil
+		}},
+		"tell": {"weighing rules", 3, func(h *life.Home) (*life.Learnt, error) {
+			told, err := h.Tell(ctx, "m", life.Rules{File: rules}, nil)
+			if err != nil {
+				return nil, err
+			}
+			return &told.Learnt, nil
+		}},
+	} {
+		h := newHome(t)
+		for _, name := range []string{"m", "other"} {
+			if _, err := h.Learn(ctx, life.LearnOptions{Data: find(t, h, first), Target: "play", Choice: life.Choice{Learner: "bayes"}, Name: name}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		versions := 3
+		if what == "forget" {
+			again := write("again.csv", "outlook,play\nsunny,yes\nsunny,yes\n")
+			if _, err := h.Update(ctx, "m", find(t, h, again), false); err != nil {
+				t.Fatal(err)
+			}
+			versions++
+		}
+		slow, times := *h, 0
+		slow.Progress = func(work string) (func(float64), func()) {
+			if work != c.work {
+				return func(float64) {}, func() {}
+			}
+			if times++; times == 1 {
+				if _, err := h.Update(ctx, "m", find(t, h, fast), false); err != nil {
+					t.Errorf("an update waits for %s: %v", what, err)
+				}
+			}
+			return func(float64) {}, func() {}
+		}
+		heard := 0
+		slow.Note = func(n life.Note) { heard++ }
+		l, err := c.slow(&slow)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if l.Version != versions || l.Rows != c.rows || l.Before.Number != versions-1 || times != 2 {
+			t.Errorf("%s: version %d of %d with %v rows, made %d times; expected version %d with %v rows, made twice", what, l.Version, l.Before.Number, l.Rows, times, versions, c.rows)
+		}
+		if heard > 1 {
+			t.Errorf("%s: %d remarks were heard", what, heard)
+		}
+		if p, err := h.Load("m"); err != nil || p.Version.Number != versions || len(p.Versions) != versions {
+			t.Errorf("%s: %d versions, the newest is %d: %v", what, len(p.Versions), p.Version.Number, err)
+		}
+	}
+}
+
+// TestManyWritersLoseNothing: twenty updates at once are all acknowledged, and
+// all of them are in the newest version.
+func TestManyWritersLoseNothing(t *testing.T) {
+	h := newHome(t)
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	if err := os.WriteFile(path, []byte("outlook,play\nsunny,no\nrain,yes\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	if _, err := h.Learn(ctx, life.LearnOptions{Data: find(t, h, path), Target: "play", Choice: life.Choice{Learner: "bayes"}, Name: "m"}); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 20 {
+		group.Go(func() {
+			own := *h
+			own.Now = time.Now
+			d, err := own.Find(path, life.Reading{})
+			if err == nil {
+				_, err = own.Update(ctx, "m", d, false)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	p, err := h.Load("m")
+	if err != nil || p.Version.Number != 21 || p.Version.Rows != 42 {
+		t.Errorf("version %d with %v rows: %v; expected version 21 with 42 rows", p.Version.Number, p.Version.Rows, err)
 	}
 }

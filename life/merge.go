@@ -19,45 +19,67 @@ type Merged struct {
 }
 
 // Merge joins two models of the store, and keeps the result under a name.
-// Rules that experts told one of them are weighed against the rows of both.
+// Rules that experts told one of them are weighed against the rows of both. If
+// the name is that of one of them, nothing that it learns meanwhile is lost.
 func (h *Home) Merge(ctx context.Context, first, second, name string, at Elsewhere) (*Merged, error) {
-	start := h.now()
 	if err := store.CheckName(name); err != nil {
 		return nil, err
 	}
-	x, err := h.Load(first)
+	var x *Part
+	var conflicts []Conflict
+	join := func(h *Home, _ *Part) (_ *step, err error) {
+		s := &step{}
+		s.model, s.record, x, conflicts, err = h.merge(ctx, first, second, at)
+		return s, err
+	}
+	if name == first || name == second {
+		l, err := h.change(ctx, name, join)
+		if err != nil {
+			return nil, err
+		}
+		l.Before = x.Version
+		return &Merged{*l, conflicts}, nil
+	}
+	s, err := join(h, nil)
 	if err != nil {
 		return nil, err
+	}
+	v, err := h.Store.Save(ctx, name, s.model, s.record)
+	if err != nil {
+		return nil, err
+	}
+	return &Merged{*h.newLearnt(&Part{s.model, name, v, []store.Version{v}}, x.Version), conflicts}, nil
+}
+
+// merge returns the model of two, the record of it, the first of them, and
+// where they disagree.
+func (h *Home) merge(ctx context.Context, first, second string, at Elsewhere) (learn.Model, store.Version, *Part, []Conflict, error) {
+	record := store.Version{Kind: store.Merge, At: h.now()}
+	x, err := h.Load(first)
+	if err != nil {
+		return nil, record, nil, nil, err
 	}
 	y, err := h.Load(second)
 	if err != nil {
-		return nil, err
+		return nil, record, x, nil, err
 	}
 	if _, ok := learn.Ability[learn.Merger](x.Model); !ok {
-		return nil, cannot(x.Version.Learner, "be merged", func(c learn.Can) bool { return c.Merge })
+		return nil, record, x, nil, cannot(x.Version.Learner, "be merged", func(c learn.Can) bool { return c.Merge })
 	}
 	conflicts, clashes, err := mergeConflicts(ctx, x, y)
 	if err != nil {
-		return nil, err
+		return nil, record, x, nil, err
 	}
 	if err := h.shareRules(ctx, x, y, at); err != nil {
-		return nil, err
+		return nil, record, x, nil, err
 	}
 	bar, done := h.progress("merging")
+	defer done()
 	m, err := x.Model.(learn.Merger).Merge(learn.WithProgress(ctx, bar), y.Model)
-	done()
-	if err != nil {
-		return nil, err
-	}
-	v, err := h.Store.Save(ctx, name, m, store.Version{
-		Kind: store.Merge, Source: store.Source{Name: first + " + " + second, Rows: y.Version.Rows + x.Version.Rows}, At: start,
-		Seed: x.Version.Seed, Settings: x.Version.Settings,
-		History: append(slices.Clip(live(x.Model, x.Versions)), live(y.Model, y.Versions)...),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &Merged{*h.newLearnt(&Part{m, name, v, []store.Version{v}}, x.Version), append(newConflicts(conflicts), newClashes(clashes)...)}, nil
+	record.Source = store.Source{Name: first + " + " + second, Rows: y.Version.Rows + x.Version.Rows}
+	record.Seed, record.Settings = x.Version.Seed, x.Version.Settings
+	record.History = append(slices.Clip(live(x.Model, x.Versions)), live(y.Model, y.Versions)...)
+	return m, record, x, append(newConflicts(conflicts), newClashes(clashes)...), err
 }
 
 // mergeConflicts lists where two models, or their experts, disagree: rules, and

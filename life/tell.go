@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -120,35 +119,22 @@ type Told struct {
 }
 
 // Tell tells a model of the store what an expert knows. The rules are read
-// before the model is locked.
+// once; weighing them against the rows holds up nobody who changes the model.
 func (h *Home) Tell(ctx context.Context, name string, rules Rules, at Elsewhere) (*Told, error) {
 	if err := rules.load(h.In); err != nil {
 		return nil, err
 	}
-	var t *Told
-	err := h.Store.Write(ctx, name, func(tx *store.Tx) error {
-		m, before, err := tx.Load()
-		if err != nil {
-			return err
-		}
-		versions, err := h.Store.Log(name)
-		if err != nil {
-			return err
-		}
-		p := &Part{m, name, before, versions}
-		after, record, told, err := h.tell(ctx, p, rules, at)
-		if err != nil {
-			return err
-		}
-		v, err := tx.Save(after, record)
-		if err != nil {
-			return err
-		}
-		t = told
-		t.Learnt = *h.newLearnt(&Part{after, name, v, append(slices.Clip(versions), v)}, before)
-		return nil
+	var told *Told
+	l, err := h.change(ctx, name, func(h *Home, p *Part) (_ *step, err error) {
+		s := &step{}
+		s.model, s.record, told, err = h.tell(ctx, p, rules, at)
+		return s, err
 	})
-	return t, err
+	if err != nil {
+		return nil, err
+	}
+	told.Learnt = *l
+	return told, nil
 }
 
 // TellInMemory tells rules to a model that no store keeps.
@@ -182,6 +168,9 @@ func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (le
 	}
 	h.note(expert.News(p.Schema(), p.Target(), base)...)
 	h.warnLearntBefore(p.Versions, source.Hash, rules.File)
+	bar, done := h.progress("weighing rules")
+	defer done()
+	ctx = learn.WithProgress(ctx, bar)
 	rows, err := h.LearntRows(ctx, p, at)
 	if err != nil {
 		return nil, record, nil, fmt.Errorf("the rules cannot be weighed against the rows: %w", err)

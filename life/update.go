@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/knowledge"
@@ -22,42 +21,38 @@ type Updated struct {
 	Score *Score  `json:"-"` // how the version before answered them
 }
 
-// Update folds the rows of data into a model of the store. What can be read
-// only once is read before the model is locked, so that a slow pipe holds up
-// nobody.
+// Update folds the rows of data into a model of the store. Reading and learning
+// them holds up nobody who changes the same model. What can be read only once
+// is copied first, so that it can be learnt again if somebody was quicker.
 func (h *Home) Update(ctx context.Context, name string, d *Data, keep bool) (*Updated, error) {
 	defer d.Release()
 	if err := d.Stage(ctx); err != nil {
 		return nil, err
 	}
-	var u *Updated
-	err := h.Store.Write(ctx, name, func(tx *store.Tx) error {
-		old, before, err := tx.Load()
+	u := &Updated{}
+	l, err := h.change(ctx, name, func(h *Home, p *Part) (*step, error) {
+		done, record, err := h.update(ctx, p, d)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		versions, err := h.Store.Log(name)
-		if err != nil {
-			return err
-		}
-		done, record, err := h.update(ctx, &Part{old, name, before, versions}, d)
-		if err != nil {
-			return err
-		}
+		u.New, u.Score, u.Drifts = record.Source.Rows, done.score, done.watch.Drifts()
+		s := &step{model: done.model, record: record}
 		if keep {
-			if err := h.keep(tx, d, record.Source.Hash); err != nil {
-				return err
+			s.save = func(tx *store.Tx, m learn.Model, v store.Version) (store.Version, error) {
+				if err := h.keep(tx, d, v.Source.Hash); err != nil {
+					return v, err
+				}
+				return tx.Save(m, v)
 			}
 		}
-		v, err := tx.Save(done.model, record)
-		if err != nil {
-			return err
-		}
-		u = &Updated{Learnt: *h.newLearnt(&Part{done.model, name, v, append(slices.Clip(versions), v)}, before), New: record.Source.Rows, Score: done.score}
-		u.Drifts = done.watch.Drifts()
-		return nil
+		return s, nil
 	})
-	return u, err
+	if err != nil {
+		return nil, err
+	}
+	l.Drifts = u.Drifts
+	u.Learnt = *l
+	return u, nil
 }
 
 // UpdateInMemory folds the rows of data into a model that no store keeps.

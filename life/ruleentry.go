@@ -131,7 +131,9 @@ func testEntries(tests []rule.Test) []TestEntry {
 		case rule.Between:
 			e.Value = []float64{t.Low, t.High}
 		case rule.HalfSpace, rule.AtLeast:
-			e.Value = t.String()
+			if e.Value = t.String(); t.Below {
+				e.Op = rule.Le.String()
+			}
 		}
 		entries = append(entries, e)
 	}

@@ -20,6 +20,7 @@ type compact struct {
 
 	nodes  []step
 	branch []int32   // nominal tests: for each value, which child
+	planes []*plane  // of oblique tests
 	stat   []float64 // size numbers a node, or with many classes those of few
 	few    *few      // nil: each node has numbers of all classes
 	known  []float64 // of a node: the weight of rows whose cell the parent's test could read
@@ -34,9 +35,20 @@ type step struct {
 	col       int32 // leaf: none
 	kid       int32 // the first child
 	kids      int32
-	first     int32 // nominal: where in branch the values start
-	values    int32 // nominal: how many; 0 for a numeric test
+	first     int32 // nominal: where in branch the values start; oblique: which plane
+	values    int32 // nominal: how many; 0 for a numeric test, slanted for an oblique one
 	label     int32
+}
+
+// slanted is the number of values of an oblique test.
+const slanted = -1
+
+// plane returns that of an oblique test; nil for others.
+func (c *compact) plane(st *step) *plane {
+	if st.values == slanted {
+		return c.planes[st.first]
+	}
+	return nil
 }
 
 // flatten lays out a grown tree.
@@ -49,6 +61,10 @@ func flatten(root *node, x *examples, s *settings, labels []string) *compact {
 		if !nd.isLeaf() {
 			if nd.numeric {
 				st.threshold = nd.threshold
+				if nd.plane != nil {
+					st.first, st.values = int32(len(c.planes)), slanted
+					c.planes = append(c.planes, nd.plane)
+				}
 			} else {
 				st.first, st.values = int32(len(c.branch)), int32(len(nd.branch))
 				c.branch = append(c.branch, nd.branch...)
@@ -228,6 +244,12 @@ func (c *compact) next(st *step, columns []table.Column, row int) int {
 		}
 		return 0
 	}
+	if st.values < 0 {
+		if c.planes[st.first].sum(columns, row) > st.threshold {
+			return int(st.kid) + 1
+		}
+		return int(st.kid)
+	}
 	x := columns[st.col].Floats[row]
 	if x <= st.threshold {
 		return int(st.kid)
@@ -252,6 +274,10 @@ func (c *compact) walk(i int, columns []table.Column, row int) int {
 				return i
 			}
 			i = int(st.kid + branch[st.first+code])
+			continue
+		}
+		if st.values < 0 {
+			i = c.next(st, columns, row)
 			continue
 		}
 		x := columns[st.col].Floats[row]

@@ -12,9 +12,10 @@ func TestContract(t *testing.T) { learntest.Run(t, "tree") }
 // The settings that change most of what a model is keep the contract too.
 func TestContractWithSettings(t *testing.T) {
 	for name, settings := range map[string]map[string]string{
-		"id3":    {"preset": "id3"},
-		"error":  {"prune": "error", "measure": "ratio"},
-		"common": {"missing": "common", "prune": "none"},
+		"id3":     {"preset": "id3"},
+		"error":   {"prune": "error", "measure": "ratio"},
+		"common":  {"missing": "common", "prune": "none"},
+		"oblique": {"splits": "oblique"},
 	} {
 		t.Run(name, func(t *testing.T) { learntest.RunWith(t, "tree", learntest.Options{Settings: settings}) })
 	}

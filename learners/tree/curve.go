@@ -53,7 +53,7 @@ func (l *Learner) CurveInFolds(ctx context.Context, what string, task learn.Task
 	if folds < 2 || t.Rows() < 3*folds {
 		return nil, fmt.Errorf("%d distinct rows with a target in %d folds; expected at least two folds of three rows", t.Rows(), folds)
 	}
-	g, err := newGrower(ctx, v, target, s)
+	g, err := newGrower(ctx, v, target, s, task.Seed)
 	if err != nil {
 		return nil, err
 	}

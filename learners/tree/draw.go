@@ -33,6 +33,9 @@ func (m *Model) Graph() (*draw.Graph, error) {
 			}
 		} else {
 			n.Lines = []string{m.schema.Attributes[st.col].Name}
+			if p := c.plane(st); p != nil {
+				n.Lines = p.lines(m.schema)
+			}
 		}
 		g.Nodes = append(g.Nodes, n)
 		for b := range int(st.kids) {

@@ -119,6 +119,13 @@ func (w *walker) step() (string, bool) {
 	st := &c.nodes[at.node]
 	if next := c.next(st, w.columns, w.row); next != 0 {
 		w.crowd[i].node = next
+		if p := c.plane(st); p != nil {
+			for _, t := range p.terms {
+				if isMissing(w.columns[t.col], w.row) && !slices.Contains(w.missing, t.col) {
+					w.missing = append(w.missing, t.col)
+				}
+			}
+		}
 		test := w.tests([]condition{c.condition(at.node, next-int(st.kid))})[0]
 		return test.String(), true
 	}
@@ -175,28 +182,39 @@ func (m *Model) couldMove(t *table.Table, row int, col int32) float64 {
 		}
 		return furthest
 	}
-	for _, x := range append(m.thresholds(col), math.Inf(1)) {
+	for _, x := range append(m.thresholds(col, one.Columns), math.Inf(1)) {
 		columns[col].Floats = []float64{x}
 		try()
 	}
 	return furthest
 }
 
-// thresholds returns the numbers that a column is compared with.
-func (m *Model) thresholds(col int32) []float64 {
+// thresholds returns numbers on all sides of those that a column is compared
+// with, for a row's other cells.
+func (m *Model) thresholds(col int32, columns []table.Column) []float64 {
 	var all []float64
+	add := func(at int32, threshold float64, p *plane) {
+		if p == nil {
+			if at == col {
+				all = append(all, threshold)
+			}
+			return
+		}
+		if x, ok := p.crossing(columns, 0, col, threshold); ok {
+			near := 1e-9 * (1 + math.Abs(x))
+			all = append(all, x-near, x, x+near)
+		}
+	}
 	if m.tree != nil {
 		for i := range m.tree.nodes {
-			if m.tree.nodes[i].col == col {
-				all = append(all, m.tree.nodes[i].threshold)
+			if st := &m.tree.nodes[i]; st.col != leaf {
+				add(st.col, st.threshold, m.tree.plane(st))
 			}
 		}
 	} else {
 		for i := range m.list.rules {
 			for _, c := range m.list.rules[i].conditions {
-				if c.col == col {
-					all = append(all, c.threshold)
-				}
+				add(c.col, c.threshold, c.plane)
 			}
 		}
 	}
@@ -241,8 +259,10 @@ func (m *Model) explainList(t *table.Table, row int) (*learn.Explanation, error)
 	var missing []int32
 	for i := range l.rules[:matched] {
 		for _, c := range l.rules[i].conditions {
-			if isMissing(t.Columns[c.col], row) && !slices.Contains(missing, c.col) {
-				missing = append(missing, c.col)
+			for _, col := range c.columns() {
+				if isMissing(t.Columns[col], row) && !slices.Contains(missing, col) {
+					missing = append(missing, col)
+				}
 			}
 		}
 	}

@@ -28,6 +28,7 @@ type node struct {
 	numeric   bool
 	choices   int32   // attributes that could have been tested, for the tree's description length
 	threshold float64 // numeric: kids[0] where cell ≤ threshold, else kids[1]
+	plane     *plane  // numeric: what is compared with the threshold instead of a cell
 	branch    []int32 // nominal: the kid of each value
 	kids      []*node
 }
@@ -38,7 +39,7 @@ const leaf = -1
 func (nd *node) isLeaf() bool { return nd.col == leaf }
 
 // cut turns a test into a leaf.
-func (nd *node) cut() { nd.col, nd.kids, nd.branch = leaf, nil, nil }
+func (nd *node) cut() { nd.col, nd.kids, nd.branch, nd.plane = leaf, nil, nil, nil }
 
 // errors returns the weight of the rows that are not of the node's class.
 func (nd *node) errors() float64 { return max(nd.n-nd.most, 0) }
@@ -95,6 +96,7 @@ type grower struct {
 	costs   costing
 	labels  []string // names of the classes, for ties
 	spread  float64  // variance of a numeric target over all rows
+	seed    uint64   // of the search for planes
 	xlogx   []float64
 
 	ctx     context.Context
@@ -140,12 +142,12 @@ const (
 )
 
 // newGrower lays rows out to grow trees from.
-func newGrower(ctx context.Context, v *kept.View, target int, s settings) (*grower, error) {
+func newGrower(ctx context.Context, v *kept.View, target int, s settings, seed uint64) (*grower, error) {
 	x, err := layOut(ctx, v, target)
 	if err != nil {
 		return nil, err
 	}
-	g := &grower{examples: x, settings: s, measure: measures[s.Measure]}
+	g := &grower{examples: x, settings: s, measure: measures[s.Measure], seed: seed}
 	if x.classes == 0 {
 		g.measure = variance
 	} else {
@@ -328,11 +330,17 @@ func (g *grower) test(p *part) []*part {
 	})
 	defer func() { s.parts = append(s.parts, p) }()
 	best := g.choose(p, found)
-	if best < 0 {
+	var at *arrival
+	if best >= 0 {
+		at = g.assign(p, best, &found[best], weights, s)
+	}
+	if plane, threshold := g.betterPlane(p, best, found, weights); plane != nil {
+		at = g.assignPlane(p, plane, threshold, weights, s)
+	}
+	if at == nil {
 		g.settle(p.node)
 		return nil
 	}
-	at := g.assign(p, best, &found[best], weights, s)
 	return g.children(p, best, found, at, s)
 }
 

@@ -11,7 +11,7 @@ var _ learn.Grower = (*Model)(nil)
 
 // Certificate says what a test of a tree is there for.
 type Certificate struct {
-	Test    string   `json:"test"`    // the column that is asked about
+	Test    string   `json:"test"`    // the column, or sum of columns, that is asked about
 	Where   []string `json:"where"`   // what rows satisfy that are asked
 	Rows    float64  `json:"rows"`    // their weight
 	Errors  float64  `json:"errors"`  // of a leaf in its place; squared, for a numeric target
@@ -57,7 +57,7 @@ func (m *Model) Grown() (certificates []fmt.Stringer, stopped string) {
 // certificate returns that of a test.
 func (m *Model) certificate(i int, path []condition) Certificate {
 	t := m.tree
-	c := Certificate{Test: m.schema.Attributes[t.nodes[i].col].Name, Where: []string{}, Rows: t.weight(i), Errors: t.errors(i), numeric: t.classes == 0}
+	c := Certificate{Test: m.asked(i), Where: []string{}, Rows: t.weight(i), Errors: t.errors(i), numeric: t.classes == 0}
 	for _, test := range m.tests(path) {
 		c.Where = append(c.Where, test.String())
 	}

@@ -31,6 +31,7 @@ type condition struct {
 	col       int32
 	above     bool    // numeric: cell > threshold, else cell ≤ threshold
 	threshold float64 // numeric
+	plane     *plane  // numeric: what is compared with the threshold instead of a cell
 	in        []bool  // nominal: the values that satisfy it; nil for a numeric column
 }
 
@@ -41,6 +42,17 @@ func (c *condition) holds(columns []table.Column, row int) bool {
 		code := columns[c.col].Codes[row]
 		return uint32(code) < uint32(len(c.in)) && c.in[code]
 	}
+	if c.plane != nil {
+		for _, t := range c.plane.terms {
+			if table.IsMissing(columns[t.col].Floats[row]) {
+				return false
+			}
+		}
+		if c.above {
+			return c.plane.sum(columns, row) > c.threshold
+		}
+		return c.plane.sum(columns, row) <= c.threshold
+	}
 	if c.above {
 		return columns[c.col].Floats[row] > c.threshold
 	}
@@ -48,14 +60,26 @@ func (c *condition) holds(columns []table.Column, row int) bool {
 }
 
 func (c *condition) equal(d *condition) bool {
-	return c.col == d.col && c.above == d.above && c.threshold == d.threshold && slices.Equal(c.in, d.in)
+	return c.col == d.col && c.above == d.above && c.threshold == d.threshold && c.plane.equal(d.plane) && slices.Equal(c.in, d.in)
+}
+
+// columns returns those that the condition is about.
+func (c *condition) columns() []int32 {
+	if c.plane == nil {
+		return []int32{c.col}
+	}
+	var all []int32
+	for _, t := range c.plane.terms {
+		all = append(all, t.col)
+	}
+	return all
 }
 
 // condition returns what a row satisfies that takes a branch of a node.
 func (nd *node) condition(b int) condition {
 	c := condition{col: nd.col}
 	if nd.numeric {
-		c.above, c.threshold = b == 1, nd.threshold
+		c.above, c.threshold, c.plane = b == 1, nd.threshold, nd.plane
 		return c
 	}
 	c.in = make([]bool, len(nd.branch))

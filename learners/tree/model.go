@@ -53,7 +53,7 @@ func (m *Model) grow(ctx context.Context, v *kept.View) error {
 	if prune == "cost" && heldOut != nil {
 		growing = stage(ctx, 0, 0.4) // the first of two trees
 	}
-	g, err := newGrower(ctx, v, m.target, *s)
+	g, err := newGrower(ctx, v, m.target, *s, m.seed)
 	if err != nil {
 		return err
 	}

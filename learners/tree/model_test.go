@@ -155,6 +155,7 @@ func drawLearner(t *rapid.T, target *table.Attribute) Learner {
 		Binary:  ptr(rapid.Bool().Draw(t, "binary")),
 		MinRows: ptr(rapid.SampledFrom([]float64{0.1, 1, 2}).Draw(t, "min-rows")),
 		M:       ptr(rapid.SampledFrom([]float64{0, 1, 2}).Draw(t, "m")),
+		Splits:  rapid.SampledFrom([]string{"", "oblique"}).Draw(t, "splits"),
 	}
 	if target.Kind == table.Nominal && rapid.Bool().Draw(t, "for classes") {
 		l.Stop = rapid.SampledFrom([]string{"", "chi2", "mdl"}).Draw(t, "stop")
@@ -715,6 +716,12 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data)
+	for _, l := range []Learner{{Splits: "oblique"}, {Splits: "oblique", Prune: "rules", Keep: "nothing"}} {
+		if data, err = learn.Encode(learnTable(f, diagonal(60, 1), l)); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := learn.Decode(data)
 		if err != nil || m.Learner() != "tree" {

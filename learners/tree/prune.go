@@ -76,6 +76,9 @@ func shortest(nd *node, classes int) float64 {
 		return as
 	}
 	below := testBits(int(nd.choices))
+	if nd.plane != nil {
+		below += nd.plane.bits
+	}
 	for _, kid := range nd.kids {
 		below += shortest(kid, classes)
 	}
@@ -206,6 +209,14 @@ func (x *examples) visit(weights []float64, work func(row example, w float64)) {
 // follow calls visit for the branches that a row takes, with its share of each.
 func follow(nd *node, row example, s *settings, visit func(b int, share float64)) {
 	if nd.isLeaf() {
+		return
+	}
+	if nd.plane != nil {
+		b := 0
+		if nd.plane.sum(row.cells, row.at) > nd.threshold {
+			b = 1
+		}
+		visit(b, 1)
 		return
 	}
 	if nd.numeric {

@@ -154,7 +154,7 @@ func TestReducedErrorPruningByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := newGrower(context.Background(), v, 20, s)
+		g, err := newGrower(context.Background(), v, 20, s, m.seed)
 		if err != nil {
 			t.Fatal(err)
 		}

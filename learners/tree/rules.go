@@ -45,13 +45,24 @@ func (m *Model) Rules() (*rule.Base, error) {
 	})
 	if len(c.nodes) > 1 {
 		b.CompleteOnly = true
-		b.Notes = append(b.Notes, "for rows whose tested cells are known; "+m.detour())
+		known := "for rows whose tested cells are known; "
+		if len(c.planes) > 0 {
+			known = "for rows whose tested cells are known and finite; "
+		}
+		b.Notes = append(b.Notes, known+m.detour())
 	}
 	return b, nil
 }
 
 // detour says what becomes of other rows.
 func (m *Model) detour() string {
+	if len(m.tree.planes) > 0 {
+		return "in a sum of columns a missing cell counts as the mean, and elsewhere " + m.elsewhere()
+	}
+	return m.elsewhere()
+}
+
+func (m *Model) elsewhere() string {
 	if m.tree.common {
 		return "the tree sends a missing cell where most rows went"
 	}
@@ -77,8 +88,8 @@ func (m *Model) eachLeaf(visit func(i int, path []condition)) {
 // condition returns what a row satisfies that takes a branch of a node.
 func (c *compact) condition(i, b int) condition {
 	st := &c.nodes[i]
-	if st.values == 0 {
-		return condition{col: st.col, above: b == 1, threshold: st.threshold}
+	if st.values <= 0 {
+		return condition{col: st.col, above: b == 1, threshold: st.threshold, plane: c.plane(st)}
 	}
 	in := make([]bool, st.values)
 	for v, to := range c.branch[st.first : st.first+st.values] {
@@ -154,6 +165,10 @@ func (m *Model) tests(conditions []condition) []rule.Test {
 	var tests []rule.Test
 	done := map[int32]bool{}
 	for _, c := range conditions {
+		if c.plane != nil {
+			tests = append(tests, c.plane.test(m.schema, c.threshold, c.above))
+			continue
+		}
 		if done[c.col] {
 			continue
 		}
@@ -175,7 +190,7 @@ func (m *Model) tests(conditions []condition) []rule.Test {
 		bounded := false
 		for _, d := range conditions {
 			switch {
-			case d.col != c.col:
+			case d.col != c.col || d.plane != nil:
 			case d.above:
 				low = max(low, d.threshold)
 				bounded = true
@@ -268,7 +283,7 @@ func (m *Model) Outline() string {
 		for b := range int(st.kids) {
 			kids = append(kids, m.edge(i, b)+"→"+write(int(st.kid)+b))
 		}
-		return m.schema.Attributes[st.col].Name + "{" + strings.Join(kids, ", ") + "}"
+		return m.asked(i) + "{" + strings.Join(kids, ", ") + "}"
 	}
 	return write(0)
 }
@@ -277,7 +292,10 @@ func (m *Model) Outline() string {
 func (m *Model) edge(i, b int) string {
 	st := &m.tree.nodes[i]
 	a := &m.schema.Attributes[st.col]
-	if st.values == 0 {
+	if st.values <= 0 {
+		if m.tree.plane(st) != nil {
+			a = &table.Attribute{Kind: table.Numeric}
+		}
 		if b == 0 {
 			return "≤ " + a.Format(st.threshold)
 		}

@@ -38,9 +38,10 @@ type savedTree struct {
 	Known      []float64 `cbor:"known"`
 	// With many classes: those that each node knows, which Stat is of, and
 	// where they end.
-	Classes []int32 `cbor:"classes,omitempty"`
-	Ends    []int32 `cbor:"ends,omitempty"`
-	Grown   int     `cbor:"grown,omitempty"` // tests before pruning
+	Classes []int32      `cbor:"classes,omitempty"`
+	Ends    []int32      `cbor:"ends,omitempty"`
+	Grown   int          `cbor:"grown,omitempty"`  // tests before pruning
+	Planes  []savedPlane `cbor:"planes,omitempty"` // in the order of their nodes
 }
 
 type savedList struct {
@@ -57,10 +58,11 @@ type savedRule struct {
 }
 
 type savedCondition struct {
-	Column    int32   `cbor:"column"`
-	Above     bool    `cbor:"above,omitempty"`
-	Threshold float64 `cbor:"threshold,omitempty"`
-	In        []int32 `cbor:"in,omitempty"` // codes
+	Column    int32       `cbor:"column"`
+	Above     bool        `cbor:"above,omitempty"`
+	Threshold float64     `cbor:"threshold,omitempty"`
+	In        []int32     `cbor:"in,omitempty"` // codes
+	Plane     *savedPlane `cbor:"plane,omitempty"`
 }
 
 // Parts returns the settings, the rows of each source, and the tree, which can
@@ -95,6 +97,9 @@ func (c *compact) save() *savedTree {
 		s.Kids = append(s.Kids, st.kids)
 		s.Labels = append(s.Labels, st.label)
 		s.Thresholds = append(s.Thresholds, st.threshold)
+		if p := c.plane(st); p != nil {
+			s.Planes = append(s.Planes, p.save(i))
+		}
 	}
 	return s
 }
@@ -106,6 +111,10 @@ func (l *list) save() *savedList {
 		saved := savedRule{Stat: r.stat, Estimate: r.estimate, Class: r.class}
 		for _, c := range r.conditions {
 			sc := savedCondition{Column: c.col, Above: c.above, Threshold: c.threshold}
+			if c.plane != nil {
+				plane := c.plane.save(0)
+				sc.Plane = &plane
+			}
 			for v, in := range c.in {
 				if in {
 					sc.In = append(sc.In, int32(v))
@@ -237,10 +246,20 @@ func (s *savedTree) load(schema *table.Schema, target int) (*compact, error) {
 					return nil, fmt.Errorf("node %d has no branch %d", i, b)
 				}
 			}
+		} else if planes := s.Planes[len(c.planes):]; st.kids == 2 && len(planes) > 0 && int(planes[0].Node) == i {
+			p, err := planes[0].load(schema, target)
+			if err != nil || math.IsNaN(st.threshold) {
+				return nil, fmt.Errorf("node %d compares with %v: %v", i, st.threshold, err)
+			}
+			st.first, st.values = int32(len(c.planes)), slanted
+			c.planes = append(c.planes, p)
 		} else if st.kids != 2 || math.IsNaN(st.threshold) {
 			return nil, fmt.Errorf("node %d compares with %v and has %d branches", i, st.threshold, st.kids)
 		}
 		c.nodes = append(c.nodes, st)
+	}
+	if len(c.planes) != len(s.Planes) {
+		return nil, fmt.Errorf("%d planes, of which %d have a node", len(s.Planes), len(c.planes))
 	}
 	if int(next) != n || int(first) != len(s.Branches) {
 		return nil, fmt.Errorf("%d nodes for %d branches", n, next-1)
@@ -305,6 +324,12 @@ func (s *savedList) load(schema *table.Schema, target int) (*list, error) {
 			}
 			cond := condition{col: c.Column, above: c.Above, threshold: c.Threshold}
 			a := &schema.Attributes[c.Column]
+			if c.Plane != nil {
+				var err error
+				if cond.plane, err = c.Plane.load(schema, target); err != nil || a.Kind != table.Numeric {
+					return nil, fmt.Errorf("rule %d compares column %q: %v", i+1, a.Name, err)
+				}
+			}
 			if a.Kind == table.Nominal {
 				cond.in = make([]bool, len(a.Values))
 				for _, v := range c.In {

@@ -14,6 +14,10 @@
 // branches' shares of the known rows. Numeric targets give regression trees,
 // which lower the variance instead (Breiman et al. 1984).
 //
+// With splits=oblique a node may also compare a weighted sum of numeric columns
+// with a threshold, a plane, found as OC1 finds it (Murthy, Kasif and Salzberg
+// 1994); its terms are few, and its rules are half-spaces.
+//
 // The text followed is Mitchell, Machine Learning (1997), chapter 3.
 //
 // Updates are exact because the model keeps its rows, counted (kept.Rows),
@@ -41,6 +45,7 @@ type Learner struct {
 
 	Measure      string   `set:"measure" default:"gain" oneof:"gain|ratio|distance|gini|kearns|variance" doc:"what the best test is best in; a numeric target always takes variance"`
 	Binary       *bool    `set:"binary" default:"true" doc:"split the values of a nominal column in two; false gives each a branch"`
+	Splits       string   `set:"splits" default:"axis" oneof:"axis|oblique" doc:"test one column at a node, or also a weighted sum of numeric ones where that saves more bits than it takes to state (OC1); in a sum a missing cell counts as the mean"`
 	Search       string   `set:"search" default:"greedy" oneof:"greedy|bfs" doc:"grow test by test, or take the smallest tree that is right on all rows, found from simple to complex (BFS-ID3; for small tables of nominal columns)"`
 	MinRows      *float64 `set:"min-rows" default:"2" doc:"rows that at least two branches of a test must have"`
 	MaxDepth     int      `set:"max-depth" default:"none" doc:"tests on a path at most"`
@@ -111,6 +116,7 @@ type settings struct {
 	Search       string  `cbor:"search,omitempty"` // "" is greedy
 	Folds        int     `cbor:"folds,omitempty"`  // of prune=cv
 	SE           float64 `cbor:"se,omitempty"`     // of prune=cv
+	Splits       string  `cbor:"splits,omitempty"` // "" is axis
 }
 
 // What becomes of rows whose tested cell is missing.
@@ -129,8 +135,8 @@ var presets = map[string]Learner{
 	"id3": {Measure: "gain", Binary: ptr(false), MinRows: ptr(1.0), Prune: "none", M: ptr(0.0)},
 	// Quinlan 1993.
 	"c4.5": {Measure: "ratio", Binary: ptr(false), MinRows: ptr(2.0), Prune: "rules", Estimate: "ucf", CF: 0.25, Missing: missingKnown},
-	// Breiman et al. 1984.
-	"cart": {Measure: "gini", Binary: ptr(true), Prune: "cost"},
+	// Breiman et al. 1984: ten folds, the smallest tree within a standard error.
+	"cart": {Measure: "gini", Binary: ptr(true), Prune: "cv"},
 	// Cestnik, Kononenko and Bratko 1987: two branches, m-estimates for
 	// pruning and in the leaves.
 	"assistant": {Measure: "gain", Binary: ptr(true), Prune: "pessimistic", Estimate: "m"},
@@ -165,6 +171,11 @@ func (l *Learner) resolve() (settings, error) {
 	}
 	if s.Prune == "cv" {
 		s.Folds, s.SE = first(l.Folds, 10), *firstOf(l.SE, ptr(1.0))
+	}
+	if l.Splits == "oblique" {
+		s.Splits = l.Splits
+	} else if l.Splits != "" && l.Splits != "axis" {
+		return s, fmt.Errorf("setting splits=%s: expected axis or oblique", l.Splits)
 	}
 	if l.Search == "bfs" {
 		s.Search = l.Search
@@ -228,6 +239,12 @@ func (s *settings) check() error {
 		return fmt.Errorf("setting se=%v: expected 0 to 1000", s.SE)
 	case s.Search != "" && s.Search != "bfs":
 		return fmt.Errorf("setting search=%s: expected greedy or bfs", s.Search)
+	case s.Splits != "" && s.Splits != "oblique":
+		return fmt.Errorf("setting splits=%s: expected axis or oblique", s.Splits)
+	case s.Splits == "oblique" && s.Search == "bfs":
+		return fmt.Errorf("settings splits=oblique and search=bfs: the search from simple to complex tests nominal columns; grow with search=greedy")
+	case s.Splits == "oblique" && s.Costs != "":
+		return fmt.Errorf("settings splits=oblique and costs: a sum asks for several columns at once, and costs are of one; use splits=axis")
 	case s.Search == "bfs" && !slices.Contains([]string{"auto", "none", "pessimistic", "mdl"}, s.Prune):
 		return fmt.Errorf("settings search=bfs and prune=%s: the smallest tree that is right on all rows can be pruned by pessimistic, mdl or none", s.Prune)
 	case s.Prune == "pessimistic" && s.Estimate == "validation":

@@ -6,6 +6,7 @@ type Can struct {
 	Update, Rules, Explain, Merge, Forget, Draw bool
 	Density, Ask, Impute                        bool
 	Grow, Remark, Keep, Excerpt, Hear           bool
+	Vote, List, Question, Disagree              bool
 }
 
 // An Able is something that models may do besides predicting: its name, what
@@ -33,6 +34,10 @@ var Abilities = []Able{
 	{"remark", "remark on the rows that it learnt last", has[Remarker], func(c *Can) *bool { return &c.Remark }},
 	{"keep", "show the rows that it keeps", has[Keeper], func(c *Can) *bool { return &c.Keep }},
 	{"excerpt", "be cut to a budget of rules", has[Excerpter], func(c *Can) *bool { return &c.Excerpt }},
+	{"vote", "say where its hypotheses do not agree", has[Voter], func(c *Can) *bool { return &c.Vote }},
+	{"list", "list its hypotheses", has[Lister], func(c *Can) *bool { return &c.List }},
+	{"question", "name rows that it would like to know", has[Questioner], func(c *Can) *bool { return &c.Question }},
+	{"disagree", "say how its members vote", has[Committee], func(c *Can) *bool { return &c.Disagree }},
 	{"hear", "take an expert's rules in as its own", hears, func(c *Can) *bool { return &c.Hear }},
 }
 

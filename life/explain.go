@@ -54,7 +54,7 @@ func (h *Home) Explain(ctx context.Context, p *Part, d *Data, only []int, each f
 			found++
 			x, err := m.Explain(batch, i)
 			if err == nil {
-				err = each(newExplained(m, NewPredicted(m, first+wanted[i], out, i), x))
+				err = each(newExplained(m, NewPredicted(p.Model, first+wanted[i], batch, out, i), x))
 			}
 			if err != nil {
 				return err

@@ -13,7 +13,7 @@ import (
 // Predict answers for each row of data, in its order: batch by batch, row
 // counts the rows before the batch. It returns how well the model did where
 // the answer is known.
-func (h *Home) Predict(ctx context.Context, p *Part, d *Data, batch func(row int, out *learn.Predictions, rows int) error) (*Score, error) {
+func (h *Home) Predict(ctx context.Context, p *Part, d *Data, batch func(row int, t *table.Table, out *learn.Predictions) error) (*Score, error) {
 	if p.Target() == learn.NoTarget {
 		return nil, fmt.Errorf("%s is a density of all columns and has no target to predict", p.Name)
 	}
@@ -27,7 +27,7 @@ func (h *Home) Predict(ctx context.Context, p *Part, d *Data, batch func(row int
 		}
 		score.count(t, out)
 		row += t.Rows()
-		return batch(row-t.Rows(), out, t.Rows())
+		return batch(row-t.Rows(), t, out)
 	})
 	return score, err
 }
@@ -58,26 +58,50 @@ func (h *Home) batches(ctx context.Context, m learn.Model, d *Data, progress fun
 	return nil
 }
 
-// Predicted is the answer for one row.
+// Predicted is the answer for one row. Prediction is nil where the model says
+// that it does not know.
 type Predicted struct {
 	Row           int                `json:"row"`
 	Prediction    any                `json:"prediction"`
+	Votes         map[string]float64 `json:"votes,omitempty"`
 	Probabilities map[string]float64 `json:"probabilities,omitempty"`
 	Low           *float64           `json:"low,omitempty"`
 	High          *float64           `json:"high,omitempty"`
 }
 
-// NewPredicted returns the answer for a row, counted from 1, which is the
-// i-th of out.
-func NewPredicted(m learn.Model, row int, out *learn.Predictions, i int) Predicted {
+// NewPredicted returns the answer for the i-th row of a table, which is the
+// row-th of the data, counted from 1.
+func NewPredicted(m learn.Model, row int, t *table.Table, out *learn.Predictions, i int) Predicted {
 	a := &m.Schema().Attributes[m.Target()]
 	if a.Kind == table.Numeric {
 		return Predicted{Row: row, Prediction: out.Mean[i], Low: &out.Low[i], High: &out.High[i]}
 	}
 	p := out.Row(i)
-	probabilities := make(map[string]float64, len(p))
-	for c, x := range p {
-		probabilities[a.Values[c]] = x
+	answer := Predicted{Row: row, Prediction: a.Values[learn.Best(p, a.Values)], Probabilities: byClass(a, p)}
+	if v, ok := learn.Ability[learn.Voter](m); ok {
+		answer.Votes = byClass(a, v.Votes(t, i))
 	}
-	return Predicted{Row: row, Prediction: a.Values[learn.Best(p, a.Values)], Probabilities: probabilities}
+	if Undecided(m, t, i) {
+		answer.Prediction = nil
+	}
+	return answer
+}
+
+// Undecided reports whether a model says of a row that it does not know. One
+// that was told rules answers by them.
+func Undecided(m learn.Model, t *table.Table, row int) bool {
+	v, ok := m.(learn.Voter)
+	return ok && !v.Decides(t, row)
+}
+
+// byClass names numbers, one a class; nil stays nil.
+func byClass(a *table.Attribute, numbers []float64) map[string]float64 {
+	if numbers == nil {
+		return nil
+	}
+	named := make(map[string]float64, len(numbers))
+	for c, x := range numbers {
+		named[a.Values[c]] = x
+	}
+	return named
 }

@@ -19,6 +19,8 @@ type RuleEntry struct {
 	Templates   *float64    `json:"templates,omitempty"`
 	Words       string      `json:"words,omitempty"`
 	Worth       *float64    `json:"worth,omitempty"`
+	Boundary    string      `json:"boundary,omitempty"`
+	Member      int         `json:"member,omitempty"` // which hypothesis, counted from 1
 	// Sources say who stands behind the rule, and State how an expert's
 	// rule fares.
 	Sources []SourceEntry `json:"sources,omitempty"`
@@ -85,7 +87,7 @@ func ruleEntries(base *rule.Base) []RuleEntry {
 func newRuleEntry(r *rule.Rule, text string) RuleEntry {
 	e := RuleEntry{
 		ID: r.ID(), Text: text, If: testEntries(r.If), Then: &ThenEntry{r.Then.Column, r.Then.Value},
-		Probability: r.With, Worth: r.Worth,
+		Probability: r.With, Worth: r.Worth, Boundary: r.Boundary,
 		Covered: r.Evidence.Covered, Correct: r.Evidence.Correct, Bits: r.Evidence.Bits, Weight: r.Evidence.Weight, Templates: r.Evidence.Templates,
 	}
 	switch {

@@ -93,6 +93,27 @@ func RuleEntries(ctx context.Context, p *Part, o RulesOptions) (*RuleBase, error
 	return list, nil
 }
 
+// Members returns every hypothesis of a model that is a space of them.
+func Members(p *Part) (*RuleBase, error) {
+	l, ok := learn.Ability[learn.Lister](p.Model)
+	if !ok {
+		return nil, cannot(p.Version.Learner, "list its hypotheses", func(c learn.Can) bool { return c.List })
+	}
+	members := l.Members()
+	if members == nil {
+		return nil, fmt.Errorf("%s has no hypotheses, or too many to list; its rules are their boundaries", p.Name)
+	}
+	list := &RuleBase{Model: p.Version.Model, Version: p.Version.Number, Kind: rule.Ordered.String(), Rules: []RuleEntry{}}
+	for i, rules := range members {
+		for j := range rules {
+			e := newRuleEntry(&rules[j], rules[j].String())
+			e.Member = i + 1
+			list.Rules = append(list.Rules, e)
+		}
+	}
+	return list, nil
+}
+
 // excerpt cuts the rules of a model to a budget. A model that cannot fit the
 // rest again just shows its most informative rules.
 func excerpt(ctx context.Context, m learn.Model, base *rule.Base, o RulesOptions) (*rule.Base, error) {

@@ -74,10 +74,13 @@ type Base struct {
 
 // Rule is "IF tests THEN conclusion". No tests means ALWAYS.
 type Rule struct {
-	If       []Test
-	Then     Conclusion
-	With     *float64 // probability of the conclusion; nil when not stated
-	Worth    *float64 // cases an expert's rule is worth; nil when not stated
+	If    []Test
+	Then  Conclusion
+	With  *float64 // probability of the conclusion; nil when not stated
+	Worth *float64 // cases an expert's rule is worth; nil when not stated
+	// Boundary is "S" or "G" where the rule is a most specific or a most general
+	// member of a version space. It is not printed.
+	Boundary string
 	Evidence Evidence
 }
 

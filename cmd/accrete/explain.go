@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,9 +69,17 @@ func printExplanation(w io.Writer, answer *life.Explained) {
 			rows = append(rows, []string{fmt.Sprintf("%+.4g", v.Weight), v.Text})
 		}
 	} else {
-		class := answer.Prediction.(string)
+		class, known := answer.Prediction.(string)
+		if !known { // the model does not know; the reasons are for what is likeliest
+			class = likeliest(answer.Probabilities, target.Values)
+			fmt.Fprintf(w, "row %d: %s is not known\n", answer.Row, target.Name)
+		} else {
+			fmt.Fprintf(w, "row %d: %s = %s, probability %s\n", answer.Row, target.Name, class, percent(answer.Probabilities[class]))
+		}
+		if answer.Votes != nil {
+			fmt.Fprintln(w, "hypotheses: "+ballot(answer.Votes, target.Values))
+		}
 		best := target.Code(class)
-		fmt.Fprintf(w, "row %d: %s = %s, probability %s\n", answer.Row, target.Name, class, percent(answer.Probabilities[class]))
 		rows = append(rows, []string{fmt.Sprintf("%+.3f", x.Prior[best]), fmt.Sprintf("prior: %s is %s before any evidence", class, percent(share(x.Prior, int(best))))})
 		rows = append(rows, classEvidence(x, int(best), target.Values)...)
 		if x.Normaliser != 0 {
@@ -81,6 +90,24 @@ func printExplanation(w io.Writer, answer *life.Explained) {
 	for _, c := range x.Missing {
 		fmt.Fprintf(w, "missing: %s could move it by %s\n", c.Column, move(target, c.CouldMove))
 	}
+}
+
+// likeliest is the class of the largest probability.
+func likeliest(p map[string]float64, classes []string) string {
+	all := make([]float64, len(classes))
+	for c, class := range classes {
+		all[c] = p[class]
+	}
+	return classes[learn.Best(all, classes)]
+}
+
+// ballot writes votes: 3 say Yes, 3 say No.
+func ballot(votes map[string]float64, classes []string) string {
+	var said []string
+	for _, class := range classes {
+		said = append(said, fmt.Sprintf("%s say %s", number(votes[class]), class))
+	}
+	return strings.Join(said, ", ")
 }
 
 // share turns log weights of the classes into the probability of one.

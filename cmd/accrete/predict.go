@@ -28,7 +28,8 @@ func (a *app) predictCommand() *cobra.Command {
 		Short: "Answer for each row, with a probability",
 		Long: `Predict answers for each row of DATA, in its order: a CSV with prediction and
 probability (for a number: prediction, low and high, a 95 % interval), or with
---json one object a line. If DATA has the answers, it says how many were right.`,
+--json one object a line. Where a model says that it does not know (concept), the
+prediction is empty. If DATA has the answers, it says how many were right.`,
 		Example: `  accrete predict people new.csv --out answers.csv
   accrete predict votes@1 votes --json | head -3`,
 		Args:              cobra.ExactArgs(2),
@@ -78,13 +79,13 @@ func (a *app) predict(ctx context.Context, h *life.Home, p *life.Part, d *life.D
 		return nil, fmt.Errorf("%s is a density of all columns and has no target to predict", p.Name)
 	}
 	w := bufio.NewWriterSize(to, 1<<16)
-	print, flush := jsonPredictions(w, p), w.Flush
+	print, flush := jsonPredictions(w, p.Model), w.Flush
 	if !a.json {
-		print, flush = csvPredictions(w, p)
+		print, flush = csvPredictions(w, p.Model)
 	}
-	score, err := h.Predict(ctx, p, d, func(row int, out *learn.Predictions, rows int) error {
-		for i := range rows {
-			if err := print(row+i+1, out, i); err != nil {
+	score, err := h.Predict(ctx, p, d, func(row int, t *table.Table, out *learn.Predictions) error {
+		for i := range t.Rows() {
+			if err := print(row+i+1, t, out, i); err != nil {
 				return err
 			}
 		}
@@ -98,7 +99,7 @@ func (a *app) predict(ctx context.Context, h *life.Home, p *life.Part, d *life.D
 
 // csvPredictions returns a function that writes a row's answer as CSV, and
 // one that writes what is still buffered.
-func csvPredictions(w *bufio.Writer, m learn.Model) (print func(row int, out *learn.Predictions, i int) error, flush func() error) {
+func csvPredictions(w *bufio.Writer, m learn.Model) (print func(row int, t *table.Table, out *learn.Predictions, i int) error, flush func() error) {
 	cw := csv.NewWriter(w)
 	classes := m.Schema().Attributes[m.Target()].Values
 	numeric := m.Schema().Attributes[m.Target()].Kind == table.Numeric
@@ -108,13 +109,16 @@ func csvPredictions(w *bufio.Writer, m learn.Model) (print func(row int, out *le
 	}
 	_ = cw.Write(header) // an error stays with the writer until flush
 	record := make([]string, len(header))
-	print = func(_ int, out *learn.Predictions, i int) error {
+	print = func(_ int, t *table.Table, out *learn.Predictions, i int) error {
 		if numeric {
 			record[0], record[1], record[2] = decimal(out.Mean[i]), decimal(out.Low[i]), decimal(out.High[i])
 		} else {
 			p := out.Row(i)
 			best := learn.Best(p, classes)
 			record[0], record[1] = classes[best], decimal(p[best])
+			if life.Undecided(m, t, i) {
+				record[0] = ""
+			}
 		}
 		return cw.Write(record)
 	}
@@ -127,10 +131,10 @@ func csvPredictions(w *bufio.Writer, m learn.Model) (print func(row int, out *le
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-func jsonPredictions(w *bufio.Writer, m learn.Model) func(row int, out *learn.Predictions, i int) error {
+func jsonPredictions(w *bufio.Writer, m learn.Model) func(row int, t *table.Table, out *learn.Predictions, i int) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	return func(row int, out *learn.Predictions, i int) error {
-		return e.Encode(life.NewPredicted(m, row, out, i))
+	return func(row int, t *table.Table, out *learn.Predictions, i int) error {
+		return e.Encode(life.NewPredicted(m, row, t, out, i))
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -19,11 +20,12 @@ func (a *app) rulesCommand() *cobra.Command {
 		growth  bool
 		asTable bool
 		network bool
+		members bool
 		on      string
 		flags   dataFlags
 	)
 	c := &cobra.Command{
-		Use:   "rules MODEL [--top N | --bits SHARE | --growth | --network [--on DATA]] [--formal] [--table] [--sd] [--without SOURCE]",
+		Use:   "rules MODEL [--top N | --bits SHARE | --growth | --members | --network [--on DATA]] [--formal] [--table] [--sd] [--without SOURCE]",
 		Short: "Print what a model knows, as rules",
 		Long: `Rules prints a model in the rule language, each rule with its evidence: the
 rows it covers, those it is right on, and its information in bits. What is
@@ -41,7 +43,8 @@ units.
 
 With --growth it prints what each unit of a model that grew removed, or how each
 epoch of training went. With --network it prints a model that is a network unit
-by unit; with --on, what the units say to the rows of DATA.`,
+by unit; with --on, what the units say to the rows of DATA. With --members it
+lists every hypothesis of a version space while they are few.`,
 		Example: `  accrete rules votes
   accrete rules votes@2 --top 7
   accrete rules votes --bits 0.8
@@ -64,6 +67,8 @@ by unit; with --on, what the units say to the rows of DATA.`,
 			switch {
 			case growth:
 				return a.printGrowth(p)
+			case members:
+				return a.printMembers(p)
 			case network || on != "":
 				return a.printNetwork(c.Context(), h, p, on, &flags)
 			case a.json:
@@ -79,14 +84,15 @@ by unit; with --on, what the units say to the rows of DATA.`,
 	console.CountVar(c.Flags(), &top, "top", 0, 0, console.MostCount, "only the N most informative rules")
 	console.ShareVar(c.Flags(), &o.Bits, "bits", 0, "only rules that carry this share of the information, from 0 to 1")
 	c.Flags().BoolVar(&growth, "growth", false, "what each unit of a model that grew removed, and why growth stopped")
+	c.Flags().BoolVar(&members, "members", false, "every hypothesis of a version space (concept)")
 	c.Flags().BoolVar(&o.Formal, "formal", false, "with the SCHEMA line that accrete import needs")
 	c.Flags().BoolVar(&asTable, "table", false, "as a table")
 	c.Flags().BoolVar(&o.Deviations, "sd", false, "what units expect in deviations from the columns' means")
 	c.Flags().BoolVar(&network, "network", false, "the units of a model that is a network, with their weights (mlp, neuraltree, gaussian)")
 	c.Flags().StringVar(&on, "on", "", "data whose rows to print the states of the network's units for")
 	flags.register(c)
-	c.MarkFlagsMutuallyExclusive("top", "bits", "growth", "network")
-	c.MarkFlagsMutuallyExclusive("formal", "table", "growth", "network")
+	c.MarkFlagsMutuallyExclusive("top", "bits", "growth", "members", "network")
+	c.MarkFlagsMutuallyExclusive("formal", "table", "growth", "members", "network")
 	c.Flags().StringVar(&without, "without", "", withoutUsage)
 	return c
 }
@@ -125,6 +131,23 @@ func (a *app) printGrowth(p *life.Part) error {
 	if g.Stopped != "" {
 		fmt.Fprintln(a.out, "growth stopped: "+g.Stopped)
 	}
+	return nil
+}
+
+// printMembers prints the hypotheses of a version space.
+func (a *app) printMembers(p *life.Part) error {
+	list, err := life.Members(p)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(list)
+	}
+	var rows [][]string
+	for _, r := range list.Rules {
+		rows = append(rows, []string{strconv.Itoa(r.Member), r.Boundary, r.Text})
+	}
+	printTable(a.out, []string{"member", "", "rule"}, rows)
 	return nil
 }
 

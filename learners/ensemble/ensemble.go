@@ -54,7 +54,7 @@ func init() {
 		Summary:  "boosting over time: each session adds members that vote, and keeps the rows that were hard",
 		Source:   "Polikar, Udpa, Udpa & Honavar 2000 (Learn++); Li 2008; Muhlbaier, Topalis & Polikar 2009 (votes)",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true},
-		Can:      learn.Can{Update: true, Explain: true, Forget: true, Remark: true},
+		Can:      learn.Can{Update: true, Explain: true, Forget: true, Remark: true, Disagree: true},
 		Contract: learn.None,
 		Keeps:    "members, and the rows of each session that were hard or anchor a class",
 		New:      func() learn.Learner { return &Learner{} },

@@ -32,6 +32,7 @@ var (
 	_ learn.Explainer = (*Model)(nil)
 	_ learn.Forgetter = (*Model)(nil)
 	_ learn.Remarker  = (*Model)(nil)
+	_ learn.Committee = (*Model)(nil)
 )
 
 // Learner returns "learnpp".
@@ -126,6 +127,14 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 		}
 		return nil
 	})
+}
+
+// Ballots adds the members' votes.
+func (m *Model) Ballots(ctx context.Context, t *table.Table, votes []float64) error {
+	if err := table.Fits(m.schema, t); err != nil {
+		return err
+	}
+	return m.vote(ctx, t, votes)
 }
 
 // answer makes probabilities of a row's votes.

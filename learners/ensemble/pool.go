@@ -185,6 +185,27 @@ func (m *Pool) predict(ctx context.Context, t *table.Table, lo int, out *learn.P
 	return err
 }
 
+// Ballots adds a vote a member, weighed by its credit in a committee and by
+// its score elsewhere. Members that predict numbers give none.
+func (m *Pool) Ballots(ctx context.Context, t *table.Table, votes []float64) error {
+	if err := table.Fits(m.schema, t); err != nil {
+		return err
+	}
+	classes := len(m.classes())
+	if classes == 0 {
+		return nil
+	}
+	return m.ask(ctx, t, func(g *group, of *member, said *learn.Predictions) {
+		names, weight := g.schema.Attributes[m.target].Values, of.vote
+		if m.name == CommitteeName {
+			weight = of.share
+		}
+		for r := range t.Rows() {
+			votes[r*classes+g.classes[learn.Best(said.Row(r), names)]] += weight
+		}
+	})
+}
+
 // elect makes the class with most votes the most probable, by a hair where the
 // members' probabilities speak for another. What no member thinks possible may
 // still happen once in the rows that there were.

@@ -26,7 +26,7 @@ func init() {
 		learn.Register(learn.Info{
 			Name: name, Summary: summary, Source: source,
 			Takes: learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: numbers},
-			Can:   learn.Can{Update: true, Explain: true, Remark: true}, Contract: learn.None, Keeps: "what its members keep",
+			Can:   learn.Can{Update: true, Explain: true, Remark: true, Disagree: true}, Contract: learn.None, Keeps: "what its members keep",
 			New: fresh, Decode: decodePool,
 		})
 	}

@@ -1,0 +1,263 @@
+package concept
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// counter counts the members of a version space of conjunctions without
+// writing them out. Every member is the most specific one with some of its
+// constraints loosened. How far one can be loosened is a chain: the nodes from
+// a name up to the root, or the ends of an interval moved outwards. So a
+// member is a place on each of several chains, and it keeps a negative example
+// out if on one of them it stands below the place from which on the example
+// satisfies it.
+type counter struct {
+	language *language
+	s        term
+	chains   []chain
+	out      [][]int // of each negative example, the place on each chain; 0: it satisfies all
+	total    float64 // members; NaN: more than can be counted
+	states   int     // that counting them took
+}
+
+// chain is the ways to loosen one constraint, or one end of it.
+type chain struct {
+	column int
+	length int
+	nodes  []int32 // of a name, from the constraint up
+	end    int     // of a number: −1 the lower end, +1 the upper one
+	at     int     // its place among the ends of its column
+}
+
+// mostStates bounds the work of a count.
+const mostStates = 50_000
+
+// newCounter returns the counter of the space between s and the negative
+// examples, or nil where it cannot tell: nothing positive was seen, or a number
+// is missing somewhere.
+func newCounter(l *language, s term, negatives [][]value) *counter {
+	if s == nil {
+		return nil
+	}
+	c := &counter{language: l, s: s}
+	for i := range l.columns {
+		column := &l.columns[i]
+		if !column.numeric {
+			var nodes []int32
+			for n := s[i].node; n >= 0; n = column.parent[n] {
+				nodes = append(nodes, n)
+			}
+			c.chains = append(c.chains, chain{column: i, length: len(nodes), nodes: nodes})
+			continue
+		}
+		if column.missing {
+			return nil
+		}
+		low, _ := slices.BinarySearch(column.ends, s[i].low)
+		high, _ := slices.BinarySearch(column.ends, s[i].high)
+		c.chains = append(c.chains,
+			chain{column: i, length: low + 1, end: -1, at: low},
+			chain{column: i, length: len(column.ends) - high, end: 1, at: high})
+	}
+	for _, x := range negatives {
+		c.out = append(c.out, c.places(x))
+	}
+	c.out = hardest(c.out)
+	c.total, c.states = c.tallied(nil)
+	return c
+}
+
+// places returns, for each chain, the first place at which a row satisfies it;
+// the chain's length if none does.
+func (c *counter) places(x []value) []int {
+	places := make([]int, len(c.chains))
+	for d := range c.chains {
+		places[d] = c.place(&c.chains[d], x[c.chains[d].column])
+	}
+	return places
+}
+
+func (c *counter) place(k *chain, v value) int {
+	column := &c.language.columns[k.column]
+	if k.end == 0 {
+		for p, node := range k.nodes {
+			if column.holds(constraint{node: node}, v) {
+				return p
+			}
+		}
+		return k.length
+	}
+	if v.missing {
+		return k.length
+	}
+	at, found := slices.BinarySearch(column.ends, v.number)
+	if k.end < 0 {
+		if !found {
+			at--
+		}
+		return max(0, k.at-max(0, at))
+	}
+	return max(0, min(at, len(column.ends)-1)-k.at)
+}
+
+// hardest leaves the examples that, kept out, keep out the others too.
+func hardest(out [][]int) [][]int {
+	slices.SortFunc(out, func(a, b []int) int { return sum(a) - sum(b) })
+	var left [][]int
+	for _, n := range out {
+		easier := slices.ContainsFunc(left, func(m []int) bool {
+			for d := range m {
+				if m[d] > n[d] {
+					return false
+				}
+			}
+			return true
+		})
+		if !easier {
+			left = append(left, n)
+		}
+	}
+	return left
+}
+
+func sum(n []int) int {
+	s := 0
+	for _, x := range n {
+		s += x
+	}
+	return s
+}
+
+// count counts the members at or above these places: with the places of a row,
+// those that it satisfies; nil is all. NaN is more than can be counted.
+func (c *counter) count(from []int) float64 {
+	n, _ := c.tallied(from)
+	return n
+}
+
+// tallied is count, with the number of states that it took.
+func (c *counter) tallied(from []int) (members float64, states int) {
+	if from == nil {
+		from = make([]int, len(c.chains))
+	}
+	for d := range c.chains {
+		if from[d] >= c.chains[d].length {
+			return 0, 0
+		}
+	}
+	all := make([]int, len(c.out))
+	for i := range all {
+		all[i] = i
+	}
+	t := &tally{counter: c, from: from, known: map[string]float64{}}
+	members = t.below(0, all)
+	return members, len(t.known)
+}
+
+// tally is one count, with what it has counted so far.
+type tally struct {
+	*counter
+	from  []int
+	known map[string]float64
+}
+
+// below counts the ways to place the chains from d on so that the examples in
+// are kept out.
+func (c *tally) below(d int, in []int) float64 {
+	if d == len(c.chains) {
+		if len(in) > 0 {
+			return 0
+		}
+		return 1
+	}
+	key := stateOf(d, in)
+	if n, ok := c.known[key]; ok {
+		return n
+	}
+	if len(c.known) > mostStates {
+		return math.NaN()
+	}
+	n := 0.0
+	for at := c.from[d]; at < c.chains[d].length; {
+		next, still := c.chains[d].length, make([]int, 0, len(in))
+		for _, i := range in {
+			if t := c.out[i][d]; t <= at {
+				still = append(still, i) // satisfied here
+			} else {
+				next = min(next, t)
+			}
+		}
+		n += float64(next-at) * c.below(d+1, still)
+		at = next
+	}
+	c.known[key] = n
+	return n
+}
+
+func stateOf(d int, in []int) string {
+	b := []byte{byte(d), byte(d >> 8)}
+	for _, i := range in {
+		b = append(b, byte(i), byte(i>>8), byte(i>>16))
+	}
+	return string(b)
+}
+
+// draw returns a member drawn at random, each with the same chance, nil where
+// they cannot be counted.
+func (c *counter) draw(random *rand.Rand) term {
+	if math.IsNaN(c.total) || c.total == 0 {
+		return nil
+	}
+	t := &tally{counter: c, from: make([]int, len(c.chains)), known: map[string]float64{}}
+	in := make([]int, len(c.out))
+	for i := range in {
+		in[i] = i
+	}
+	places := make([]int, len(c.chains))
+	for d := range c.chains {
+		left := random.Float64() * t.below(d, in)
+		for at := range c.chains[d].length {
+			var still []int
+			for _, i := range in {
+				if c.out[i][d] <= at {
+					still = append(still, i)
+				}
+			}
+			n := t.below(d+1, still)
+			places[d] = at
+			if left -= n; left < 0 && n > 0 {
+				in = still
+				break
+			}
+		}
+	}
+	return c.member(places)
+}
+
+// member returns the hypothesis at these places.
+func (c *counter) member(places []int) term {
+	t := slices.Clone(c.s)
+	for d, k := range c.chains {
+		column := &c.language.columns[k.column]
+		switch {
+		case k.end == 0:
+			t[k.column].node = k.nodes[places[d]]
+		case k.end < 0 && places[d] == k.length-1:
+			t[k.column].low = math.Inf(-1)
+		case k.end < 0:
+			t[k.column].low = column.ends[k.at-places[d]]
+		case places[d] == k.length-1:
+			t[k.column].high = math.Inf(1)
+		default:
+			t[k.column].high = column.ends[k.at+places[d]]
+		}
+	}
+	for i := range t {
+		if c.language.columns[i].numeric && math.IsInf(t[i].low, -1) && math.IsInf(t[i].high, 1) {
+			t[i] = c.language.columns[i].top()
+		}
+	}
+	return t
+}

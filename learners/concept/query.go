@@ -1,0 +1,142 @@
+package concept
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// mostTried is how many rows are looked at for the best question; fewer where
+// counting votes is much work.
+const mostTried = 20_000
+
+func (m *Model) tries() int {
+	if m.counter == nil {
+		return mostTried
+	}
+	return max(mostTried/(1+m.counter.states/50), 100)
+}
+
+// Questions returns up to n rows that come nearest to halving the space, the
+// nearest first (section 2.6.2); none if the members agree on every row or
+// cannot be counted. Of equally good ones those most like a row of the concept
+// come first.
+func (m *Model) Questions(ctx context.Context, n int) ([]learn.Question, error) {
+	if m.collapsed() || n <= 0 {
+		return nil, nil
+	}
+	_, of := m.votes(make([]value, len(m.columns)))
+	if of == 0 {
+		return nil, nil
+	}
+	type candidate struct {
+		x        []value
+		yes, gap float64
+	}
+	var best []candidate
+	m.eachRow(m.tries(), func(x []value) bool {
+		if ctx.Err() != nil {
+			return false
+		}
+		yes, _ := m.votes(x)
+		c := candidate{yes: yes, gap: math.Abs(yes - of/2)}
+		if !(yes > 0 && yes < of) || len(best) == n && c.gap >= best[n-1].gap {
+			return true
+		}
+		c.x = slices.Clone(x)
+		at := slices.IndexFunc(best, func(b candidate) bool { return b.gap > c.gap })
+		if at < 0 {
+			at = len(best)
+		}
+		best = slices.Insert(best, at, c)
+		best = best[:min(len(best), n)]
+		return len(best) < n || best[n-1].gap > 0.25
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	questions := make([]learn.Question, len(best))
+	for i, c := range best {
+		row, err := m.row(c.x)
+		if err != nil {
+			return nil, err
+		}
+		questions[i] = learn.Question{Row: row, Yes: c.yes, No: of - c.yes}
+	}
+	return questions, nil
+}
+
+// eachRow calls try with rows that there can be, until it says no or most were
+// tried. It begins with the rows of the concept, changed in one cell, then in
+// two and so on: such a question is the easiest to imagine.
+func (m *Model) eachRow(most int, try func(x []value) bool) {
+	tried := map[string]struct{}{}
+	for cells := range len(m.columns) + 1 {
+		for _, d := range m.examples {
+			if !d.positive {
+				continue
+			}
+			x := slices.Clone(d.x)
+			var change func(from, left int) bool
+			change = func(from, left int) bool {
+				if left == 0 {
+					key := string(appendCells(nil, x))
+					if _, again := tried[key]; again {
+						return true
+					}
+					tried[key] = struct{}{}
+					return try(x) && len(tried) < most
+				}
+				for i := from; i <= len(x)-left; i++ {
+					for _, v := range m.language.columns[i].cells() {
+						if x[i] = v; v != d.x[i] && !change(i+1, left-1) {
+							return false
+						}
+					}
+					x[i] = d.x[i]
+				}
+				return true
+			}
+			if !change(0, cells) {
+				return
+			}
+		}
+	}
+}
+
+// cells returns the values of a column.
+func (c *column) cells() []value {
+	var all []value
+	for v := range c.values {
+		all = append(all, value{code: int32(v)})
+	}
+	for _, x := range c.ends {
+		all = append(all, value{number: x})
+	}
+	return all
+}
+
+// row returns a row of cells as a table of the model's columns.
+func (m *Model) row(x []value) (*table.Table, error) {
+	columns := make([]table.Column, len(m.schema.Attributes))
+	for i := range columns {
+		if m.schema.Attributes[i].Kind == table.Numeric {
+			columns[i].Floats = []float64{math.NaN()}
+		} else {
+			columns[i].Codes = []int32{table.Missing}
+		}
+	}
+	for i, col := range m.columns {
+		switch {
+		case x[i].missing:
+		case m.language.columns[i].numeric:
+			columns[col].Floats[0] = x[i].number
+		default:
+			columns[col].Codes[0] = x[i].code
+		}
+	}
+	return table.New(m.schema, columns, nil)
+}

@@ -129,6 +129,7 @@ var nearest = map[string][]string{
 	"tree":                  {"scikit-learn tree", "Weka J48", "R rpart", "R C5.0"},
 	"tree of depth 10":      {"scikit-learn tree of depth 10"},
 	"rulenet":               {"Weka JRip", "Weka PART", "XGBoost"},
+	"cover":                 {"Weka JRip", "Weka PART", "R C5.0"},
 	"gaussian":              {"scikit-learn GaussianMixture by class", "R MclustDA"},
 	"mlp":                   {"scikit-learn MLPClassifier", "Weka MultilayerPerceptron", "R nnet"},
 	"neuraltree":            {"Weka LMT", "scikit-learn MLPClassifier"},

@@ -21,7 +21,7 @@ const format = 1
 
 // savedBody is what was learnt. Where rows are kept it can be learnt again.
 type savedBody struct {
-	Columns []learn.SavedColumn `cbor:"columns"`
+	Columns []table.SavedColumn `cbor:"columns"`
 	Rules   []savedRule         `cbor:"rules"`
 	Rest    []float64           `cbor:"rest"`
 	All     []float64           `cbor:"all"`
@@ -47,7 +47,7 @@ type savedTest struct {
 // can be learnt again from the others if rows are kept.
 func (m *Model) Parts() ([]learn.Part, error) {
 	lesson := &kept.Lesson[settings]{Format: format, Settings: m.settings, Seed: m.seed, Target: m.schema.Attributes[m.target].Name}
-	body := savedBody{Columns: learn.SaveColumns(m.schema), Rest: m.rest, All: m.all, Why: m.why}
+	body := savedBody{Columns: table.SaveColumns(m.schema), Rest: m.rest, All: m.all, Why: m.why}
 	for i := range m.list {
 		l := &m.list[i]
 		r := savedRule{Class: l.class, First: l.first, Alone: l.alone}
@@ -89,7 +89,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 // restore checks what was saved and puts it to use.
 func (m *Model) restore(body *savedBody, target string) error {
 	var err error
-	if m.schema, err = learn.LoadColumns(body.Columns); err != nil {
+	if m.schema, err = table.LoadColumns(body.Columns); err != nil {
 		return err
 	}
 	m.target = m.schema.Index(target)

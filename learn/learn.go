@@ -179,6 +179,9 @@ type Explanation struct {
 	Missing    []MissingCell
 	Normaliser float64
 	Additive   bool
+	// Cases are the rows that the answer was drawn from, the nearest first,
+	// where the model answers by cases.
+	Cases []Case
 }
 
 // Evidence is one reason, with its weight for (positive) or against

@@ -79,6 +79,7 @@ type Explained struct {
 	Missing    []MissingEntry  `json:"missing"`
 	Normaliser *float64        `json:"normaliser,omitempty"`
 	Additive   bool            `json:"additive"`
+	Neighbours []CaseEntry     `json:"neighbours,omitempty"`
 
 	Explanation *learn.Explanation `json:"-"`
 	Attribute   *table.Attribute   `json:"-"` // the target
@@ -96,6 +97,15 @@ type EvidenceEntry struct {
 type MissingEntry struct {
 	Column    string  `json:"column"`
 	CouldMove float64 `json:"could_move"`
+}
+
+// CaseEntry is a row that the answer was drawn from.
+type CaseEntry struct {
+	Row      int                `json:"row"`
+	Source   string             `json:"source"`
+	Distance float64            `json:"distance"`
+	Target   string             `json:"target"`
+	Columns  map[string]float64 `json:"columns"`
 }
 
 func newExplained(m learn.Model, answer Predicted, x *learn.Explanation) *Explained {
@@ -119,6 +129,13 @@ func newExplained(m learn.Model, answer Predicted, x *learn.Explanation) *Explai
 	}
 	for _, c := range x.Missing {
 		e.Missing = append(e.Missing, MissingEntry{c.Column, c.CouldMove})
+	}
+	for _, c := range x.Cases {
+		entry := CaseEntry{Row: c.Row, Source: c.Source.Name, Distance: c.Distance, Target: c.Target, Columns: map[string]float64{}}
+		for _, column := range c.Columns {
+			entry.Columns[column.Column] = column.Distance
+		}
+		e.Neighbours = append(e.Neighbours, entry)
 	}
 	return e
 }

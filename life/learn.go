@@ -26,6 +26,8 @@ type Learnt struct {
 	Low      *float64 `json:"accuracy_low,omitempty"`
 	High     *float64 `json:"accuracy_high,omitempty"`
 	RMSE     *float64 `json:"rmse,omitempty"`
+	// K is how many rows answer, where a model answers by the nearest ones.
+	K float64 `json:"k,omitempty"`
 	// Drifts are rules whose truth moved with the rows of an update.
 	Drifts []evaluate.Drift `json:"drifts,omitempty"`
 	// Remarks are what the model says of the rows that it learnt last.
@@ -45,6 +47,9 @@ func (h *Home) newLearnt(p *Part, before store.Version) *Learnt {
 	}
 	if p.Target() != learn.NoTarget {
 		l.Target = &p.Schema().Attributes[p.Target()].Name
+	}
+	if c, ok := learn.Ability[learn.CaseBased](p.Model); ok {
+		l.K = c.K()
 	}
 	l.Remarks, _ = Remarks(p.Model) // a model that cannot tell says nothing
 	return l

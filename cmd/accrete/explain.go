@@ -86,7 +86,11 @@ func printExplanation(w io.Writer, answer *life.Explained) {
 			rows = append(rows, []string{fmt.Sprintf("%+.3f", -x.Normaliser), "so that all classes sum to 100 %"})
 		}
 	}
-	printTable(w, []string{"weight", "evidence"}, rows)
+	if len(x.Cases) > 0 {
+		printCases(w, target.Name, x.Cases)
+	} else {
+		printTable(w, []string{"weight", "evidence"}, rows)
+	}
 	for _, c := range x.Missing {
 		fmt.Fprintf(w, "missing: %s could move it by %s\n", c.Column, move(target, c.CouldMove))
 	}
@@ -108,6 +112,26 @@ func ballot(votes map[string]float64, classes []string) string {
 		said = append(said, fmt.Sprintf("%s say %s", number(votes[class]), class))
 	}
 	return strings.Join(said, ", ")
+}
+
+// mostColumns is how many columns of a case are printed for people.
+const mostColumns = 5
+
+// printCases prints the nearest rows, and in which columns they are farthest.
+func printCases(w io.Writer, target string, cases []learn.Case) {
+	var rows [][]string
+	for _, c := range cases {
+		far := slices.SortedStableFunc(slices.Values(c.Columns), func(a, b learn.CaseColumn) int { return cmp.Compare(b.Distance, a.Distance) })
+		text := ""
+		for i, column := range far {
+			if i == mostColumns || column.Distance == 0 {
+				break
+			}
+			text += fmt.Sprintf(" %s %s", column.Column, number(column.Distance))
+		}
+		rows = append(rows, []string{number(c.Distance), fmt.Sprintf("row %d of %s: %s = %s; apart in:%s", c.Row, c.Source.Name, target, c.Target, cmp.Or(text, " nothing"))})
+	}
+	printTable(w, []string{"distance", "nearest case"}, rows)
 }
 
 // share turns log weights of the classes into the probability of one.

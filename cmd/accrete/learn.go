@@ -80,7 +80,7 @@ func (a *app) learn(ctx context.Context, arg string, flags *dataFlags, o life.Le
 func (a *app) printLearnt(d *life.Data, l *life.NewLearnt) error {
 	w, m := a.out, l.Part.Model
 	fmt.Fprintf(w, "%s: %s, %s%s\n", d.Arg, plural(l.Table.Rows(), "row"), plural(len(l.Table.Columns), "column"), targetNote(l.Table, m.Target()))
-	fmt.Fprintf(w, "model %s, version %d: %s%s\n", l.Model, l.Version, l.Learner, sizeNote(m.Size()))
+	fmt.Fprintf(w, "model %s, version %d: %s%s\n", l.Model, l.Version, l.Learner, sizeNote(m.Size())+caseNote(l.K))
 	if l.Estimate != nil {
 		fmt.Fprintln(w, estimateLine(l.Estimate, l.Table, m.Target()))
 	}
@@ -135,6 +135,14 @@ func sizeNote(s learn.Size) string {
 		note += ", " + plural(s.Units, "unit")
 	}
 	return note
+}
+
+// caseNote says how many of the nearest rows answer.
+func caseNote(k float64) string {
+	if k == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", k %s", number(k))
 }
 
 // estimateLine is the accuracy on unseen rows, its interval, and what always

@@ -1,0 +1,36 @@
+package nearest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/learn/learntest"
+)
+
+func TestContract(t *testing.T) { learntest.Run(t, Name) }
+
+// The settings that change most of what a model is keep the contract too. The
+// law with many rows is left to the defaults.
+func TestContractWithSettings(t *testing.T) {
+	laws := learntest.Laws()
+	laws = slices.DeleteFunc(laws, func(law string) bool { return strings.HasPrefix(law, "same seed") })
+	// Over all rows, each question costs as much as all of them.
+	few := slices.DeleteFunc(slices.Clone(laws), func(law string) bool {
+		return slices.Contains([]string{"row by row as all at once", "concurrent prediction", "no allocation per row", "cancellation", "progress rises from 0 to 1"}, law)
+	})
+	for name, settings := range map[string]map[string]string{
+		"weighted": {"k": "7", "weight": "distance", "index": "ball"},
+		"euclid":   {"k": "3", "scale": "range", "index": "kd", "m": "0.5"},
+		"hamming":  {"distance": "hamming"},
+		"shepard":  {"k": "all", "weight": "distance", "scale": "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			laws := laws
+			if name == "shepard" {
+				laws = few
+			}
+			learntest.RunWith(t, Name, learntest.Options{Settings: settings, Laws: laws})
+		})
+	}
+}

@@ -1,0 +1,186 @@
+// Package nearest is instance-based learning: cases are kept, and generalised
+// only when a question comes (Mitchell, Machine Learning, 1997, chapter 8).
+//
+// The learner nearest answers by the k cases nearest to the row (Cover and
+// Hart 1967): the majority of their classes, or the mean of their numbers.
+// With weight=distance each counts by 1/d² (equations 8.2 to 8.4); with k=all
+// as well, that is Shepard's method. A case at distance 0 then decides alone.
+//
+// How near is near is the metric's affair (metric.go). HVDM, the default, is
+// the heterogeneous distance of Wilson and Martinez (1997): numbers |a−b|/4σ,
+// names by how differently the classes share them out, missing cells 1. Of a
+// numeric target, names differ by their means of it, over 4σ. Euclid's counts
+// names that differ as 1 and a missing number as the √2 σ that two rows drawn
+// at random are apart; Hamming's counts cells that differ. A column that never
+// varies, or has no known cell, has no say; where none has, all rows are
+// equally near and the answer is their distribution.
+//
+// Rows with equal inputs are one case, with the distribution of their targets.
+// Where the k-th and the next case are equally far, the first in row order
+// counts, rows standing in the order of their cells, column by column: so the
+// answer does not depend on the order in which rows came, and learning more,
+// merging and forgetting are exact. A row of weight w counts as w rows. Of
+// equally frequent classes the one with the smaller sum of distances is
+// answered.
+//
+// With k=auto, k is what errs least when each row in turn is left out, which
+// costs no learning again; from 2000 rows on, a sample of them is left out.
+// So are chosen m, which smooths probabilities (votes + m/classes)/(k + m), and
+// the width of the interval around a number.
+//
+// Search is exact, by brute force, by a kd-tree (Bentley 1975; Friedman et al.
+// 1977) or by a ball tree (Omohundro 1989): the same cases, whichever is used.
+package nearest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
+)
+
+// Name is what the learner is registered as.
+const Name = "nearest"
+
+// Learner answers by the nearest cases. Its zero value is ready to use.
+type Learner struct {
+	K        string   `set:"k" default:"auto" doc:"how many of the nearest rows answer: a number, auto (what errs least when rows are left out one by one) or all"`
+	Distance string   `set:"distance" default:"hvdm, or euclid where scale is given" oneof:"euclid|hvdm|hamming" doc:"how far rows are from each other"`
+	Weight   string   `set:"weight" default:"uniform" oneof:"uniform|distance" doc:"each of the k rows counts alike, or by 1/d²"`
+	Scale    string   `set:"scale" default:"sd" oneof:"sd|range|none" doc:"the unit of each number with distance=euclid: its standard deviation, its range, or as it stands"`
+	Index    string   `set:"index" default:"auto" oneof:"auto|brute|kd|ball" doc:"how the nearest are found, always exactly: by looking at all, by a kd-tree, or by a tree of balls"`
+	M        *float64 `set:"m" default:"what serves best when rows are left out" doc:"rows of all classes in equal parts that are added to the k for probabilities"`
+}
+
+// settings are a learner's parameters with the words filled in.
+type settings struct {
+	K        string  `cbor:"k"`
+	Distance string  `cbor:"distance"`
+	Weight   string  `cbor:"weight"`
+	Scale    string  `cbor:"scale"`
+	Index    string  `cbor:"index"`
+	M        float64 `cbor:"m"` // below 0: by leave-one-out
+}
+
+// The words of k that are no numbers.
+const (
+	auto = "auto"
+	all  = "all"
+)
+
+// mostM bounds m, so that sums stay finite.
+const mostM = 1e9
+
+func (l *Learner) resolve() (settings, error) {
+	s := settings{K: l.K, Distance: l.Distance, Weight: l.Weight, Scale: l.Scale, Index: l.Index, M: -1}
+	if l.M != nil {
+		if s.M = *l.M; !(s.M > 0 && s.M <= mostM) {
+			return s, fmt.Errorf("setting m=%v: expected a number above 0, of at most %v", *l.M, mostM)
+		}
+	}
+	if s.Distance == "" {
+		if s.Distance = "hvdm"; s.Scale != "" {
+			s.Distance = "euclid"
+		}
+	}
+	if s.Scale != "" && s.Distance != "euclid" {
+		return s, fmt.Errorf("setting scale=%s: distance=%s has its own scale; leave one of the two out", s.Scale, s.Distance)
+	}
+	for field, word := range map[*string]string{&s.K: auto, &s.Weight: "uniform", &s.Scale: "sd", &s.Index: "auto"} {
+		if *field == "" {
+			*field = word
+		}
+	}
+	return s, s.check()
+}
+
+// check refuses settings that make no sense.
+func (s *settings) check() error {
+	for _, o := range learn.Options(&Learner{}) {
+		value, isChoice := map[string]string{"distance": s.Distance, "weight": s.Weight, "scale": s.Scale, "index": s.Index}[o.Key]
+		if isChoice && !slices.Contains(o.Choices, value) {
+			return fmt.Errorf("setting %s=%s: expected one of %s", o.Key, value, strings.Join(o.Choices, ", "))
+		}
+	}
+	if s.K != auto && s.K != all {
+		if k, err := strconv.Atoi(s.K); err != nil || k < 1 || strconv.Itoa(k) != s.K {
+			return fmt.Errorf("setting k=%s: expected a whole number from 1, auto or all", s.K)
+		}
+	}
+	if !(s.M <= mostM) {
+		return fmt.Errorf("setting m=%v: expected at most %v", s.M, mostM)
+	}
+	return nil
+}
+
+// keeps checks the settings; rows are always kept.
+func (s *settings) keeps() (bool, error) { return true, s.check() }
+
+// Check tells settings that do not go together.
+func (l *Learner) Check() error {
+	_, err := l.resolve()
+	return err
+}
+
+// Learn keeps the task's rows, and chooses what is to be chosen by them.
+func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	s, err := l.resolve()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := gather(ctx, task, Name)
+	if err != nil {
+		return nil, err
+	}
+	return learnRows(ctx, rows, lesson{Format: format, Settings: s, Seed: task.Seed, Target: task.Target}, nil)
+}
+
+// lesson is what a model is learnt by, besides its rows.
+type lesson = kept.Lesson[settings]
+
+// learnRows makes a model of rows that were gathered. What was chosen when
+// they were learnt before need not be chosen again.
+func learnRows(ctx context.Context, rows *kept.Rows, l lesson, chosen *chosen) (learn.Model, error) {
+	cases, err := casesOf(ctx, rows, l.Target)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{lesson: l, rows: rows, cases: cases}
+	if k, err := strconv.Atoi(l.Settings.K); err == nil && float64(k) > cases.weight {
+		return nil, fmt.Errorf("setting k=%d: there are %.6g rows; choose a k up to that, auto or all", k, cases.weight)
+	}
+	if m.metric, err = newMetric(ctx, cases, &l.Settings); err != nil {
+		return nil, err
+	}
+	if m.index, err = newIndex(ctx, m.metric, l.Settings.Index); err != nil {
+		return nil, err
+	}
+	m.rooms.New = func() any { return newSearch(m.metric) }
+	if chosen != nil {
+		m.chosen = *chosen
+		return m, m.chosen.check(cases)
+	}
+	if m.chosen, err = m.choose(ctx); err != nil {
+		return nil, err
+	}
+	learn.Report(ctx, 1)
+	return m, nil
+}
+
+func init() {
+	learn.Register(learn.Info{
+		Name:     Name,
+		Summary:  "the k nearest cases: the majority of their classes, the mean of their numbers",
+		Source:   "Cover & Hart 1967; Mitchell 1997, ch. 8; HVDM: Wilson & Martinez 1997",
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
+		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true},
+		Contract: learn.Exact,
+		Keeps:    "all rows, with their places in their sources",
+		New:      func() learn.Learner { return &Learner{} },
+		Decode:   decode,
+	})
+}

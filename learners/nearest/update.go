@@ -1,0 +1,93 @@
+package nearest
+
+import (
+	"context"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Relearning says how the cases are learnt again from the rows.
+func (m *Model) Relearning() kept.Relearning {
+	return kept.Relearning{
+		Rows: m.rows, Noun: "case base", Settings: m.lesson.Settings,
+		Learn: func(ctx context.Context, rows *kept.Rows) (learn.Model, error) {
+			return learnRows(ctx, rows, m.lesson, nil)
+		},
+	}
+}
+
+// Begin starts to learn more rows.
+func (m *Model) Begin(source learn.Source) (learn.Update, error) { return begin(m, source) }
+
+// begin is kept.Begin for rows that know their places.
+func begin(m kept.Relearner, source learn.Source) (learn.Update, error) {
+	return &update{m, m.Relearning().Rows.Gather(source, m.Target(), m.Schema()), 0}, nil
+}
+
+// update gathers more rows; freezing learns again, once for all.
+type update struct {
+	model     kept.Relearner
+	gathering *kept.Gathering
+	before    int // rows that came
+}
+
+func (u *update) Add(ctx context.Context, t *table.Table) error {
+	if err := table.Extends(u.model.Schema(), t.Schema); err != nil {
+		return err
+	}
+	p, err := placed(t, u.before)
+	if err != nil {
+		return err
+	}
+	if err := u.gathering.Add(ctx, p); err != nil {
+		return err
+	}
+	u.before += t.Rows()
+	return ctx.Err()
+}
+
+func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
+	rows, err := u.gathering.Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := u.model.Relearning().Learn(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Merge returns the model of all models' rows.
+func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
+	return kept.Merge(ctx, m, others...)
+}
+
+// Forget returns the model of the other sources' rows.
+func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
+	return kept.Forget(ctx, m, ids...)
+}
+
+// Sources lists the sources of the cases.
+func (m *Model) Sources() []learn.Source { return kept.Sources(m) }
+
+// Kept returns the cases of each source, in the order in which they came.
+func (m *Model) Kept(ctx context.Context) ([]learn.Learnt, error) {
+	return keptInOrder(ctx, m.cases)
+}
+
+func keptInOrder(ctx context.Context, c *cases) ([]learn.Learnt, error) {
+	of := make([][]int, len(c.named))
+	for r, s := range c.source {
+		of[s] = append(of[s], r)
+	}
+	learnt := make([]learn.Learnt, len(c.named))
+	for s, rows := range of {
+		slices.SortStableFunc(rows, func(a, b int) int { return int(c.place[a]) - int(c.place[b]) })
+		learnt[s] = learn.Learnt{Source: c.named[s], Table: c.table.Select(rows)}
+	}
+	return learnt, ctx.Err()
+}

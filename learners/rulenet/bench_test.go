@@ -208,3 +208,40 @@ func BenchmarkUpdateOfMany(b *testing.B) {
 		})
 	}
 }
+
+// wide returns rows of many columns of two values, whose class says whether
+// the first two are as they should be, nine times in ten.
+func wide(rows, columns int) *table.Table {
+	random := rand.New(rand.NewPCG(1, 5))
+	schema, made := &table.Schema{}, make([]table.Column, columns+1)
+	for c := range made {
+		schema.Attributes = append(schema.Attributes, table.Attribute{Name: fmt.Sprintf("c%05d", c), Values: []string{"a", "b"}})
+		made[c].Codes = make([]int32, rows)
+		for r := range rows {
+			made[c].Codes[r] = random.Int32N(2)
+		}
+	}
+	for r := range rows {
+		if random.Float64() < 0.9 {
+			made[columns].Codes[r] = made[0].Codes[r] & made[1].Codes[r]
+		}
+	}
+	t, err := table.New(schema, made, nil)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// BenchmarkLearnWide shows how the cost grows with the columns.
+func BenchmarkLearnWide(b *testing.B) {
+	for _, size := range [][2]int{{20, 1000}, {20, 2000}, {1500, 100}, {1500, 200}, {1500, 400}} {
+		t := wide(size[0], size[1])
+		b.Run(fmt.Sprintf("rows=%d/columns=%d", size[0], size[1]), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				learnOrFail(b, t, size[1], nil)
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/accrete-ml/accrete/encode"
 	"github.com/accrete-ml/accrete/internal/bits"
@@ -55,6 +56,8 @@ type examples struct {
 	firstWord []int   // the first word of each class, and the end
 	valid     bits.Set
 	bitmaps   [][]bits.Set // of each column and code
+	ranking   sync.Once
+	rank      []int32 // of each column by name, so that no tie depends on the columns' order
 }
 
 // newExamples lays out the rows of a table whose targets are all known.

@@ -38,27 +38,38 @@ type cells struct {
 	numbers [][]float64 // of each numeric column; nil for others
 }
 
-// copy returns cells that can be added to.
-func (c *cells) copy() cells {
-	to := cells{row: slices.Clone(c.row), weights: slices.Clone(c.weights), numbers: make([][]float64, len(c.numbers))}
+// copy returns cells that can be added to, with room for more if so
+// wished.
+func (c *cells) copy(room bool) cells {
+	to := cells{row: roomy(c.row, room), weights: roomy(c.weights, room), numbers: make([][]float64, len(c.numbers))}
 	for col, numbers := range c.numbers {
-		to.numbers[col] = slices.Clone(numbers)
+		to.numbers[col] = roomy(numbers, room)
 	}
 	return to
 }
 
-// copy returns a state that can be added to.
-func (s *incremental) copy() *incremental {
+// copy returns a state that can be added to, with room for more if so
+// wished.
+func (s *incremental) copy(room bool) *incremental {
 	to := *s
-	to.codes, to.rules = make([][]int32, len(s.codes)), make([][]templateRule, len(s.rules))
-	to.class, to.weights, to.cells = slices.Clone(s.class), slices.Clone(s.weights), s.cells.copy()
+	to.codes, to.rules = make([][]int32, len(s.codes)), roomy(s.rules, room)
+	to.class, to.weights, to.cells = roomy(s.class, room), roomy(s.weights, room), s.cells.copy(room)
 	for col, codes := range s.codes {
-		to.codes[col] = slices.Clone(codes)
+		to.codes[col] = roomy(codes, room)
 	}
-	for row, lines := range s.rules {
+	for row, lines := range to.rules {
 		to.rules[row] = slices.Clone(lines)
 	}
 	return &to
+}
+
+// roomy returns a copy, with room for an eighth as many again if so wished;
+// nil stays nil.
+func roomy[T any](from []T, room bool) []T {
+	if from == nil || !room {
+		return slices.Clone(from)
+	}
+	return append(make([]T, 0, len(from)+len(from)/8+64), from...)
 }
 
 // templateRule is a rule that examples of one row share.

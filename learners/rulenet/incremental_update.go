@@ -41,9 +41,10 @@ type incrementalUpdate struct {
 	iterations  int // most that a search took
 }
 
-// newIncrementalUpdate copies what a model retains.
+// newIncrementalUpdate copies what a model retains, with room for more: the
+// first rows that are added shall not copy everything once more.
 func newIncrementalUpdate(m *Model, v *table.Vocabulary) *incrementalUpdate {
-	own := m.incremental.copy()
+	own := m.incremental.copy(true)
 	own.recut = nil
 	u := &incrementalUpdate{model: m, vocabulary: v, cache: countCache{counts: map[ruleName]*tallies{}}, fewWords: fewWords}
 	u.climbers.New = func() any { return &climber{} }
@@ -53,7 +54,7 @@ func newIncrementalUpdate(m *Model, v *table.Vocabulary) *incrementalUpdate {
 
 // start begins with the rows and rules of a state.
 func (u *incrementalUpdate) start(s *incremental) {
-	u.state, u.index, u.touchedIn = s, make(map[key]int32, len(s.class)), make([]int, len(s.class))
+	u.state, u.index, u.touchedIn = s, make(map[key]int32, cap(s.class)), make([]int, len(s.class), cap(s.class))
 	u.generated, u.byName, u.searches = nil, map[ruleName]int{}, nil
 	for row := range s.class {
 		u.index[s.rowKey(row)] = int32(row)
@@ -104,7 +105,7 @@ func (u *incrementalUpdate) rebuild() {
 	for _, c := range s.class {
 		u.used[c]++
 	}
-	x := &examples{coding: s.coding, codes: s.codes, class: s.class, weights: s.weights, firstWord: make([]int, classes+1), bit: make([]int32, len(s.class)), bitmaps: make([][]bits.Set, len(s.codes))}
+	x := &examples{coding: s.coding, codes: s.codes, class: s.class, weights: s.weights, firstWord: make([]int, classes+1), bit: make([]int32, len(s.class), cap(s.class)), bitmaps: make([][]bits.Set, len(s.codes))}
 	words := 0
 	for c, n := range u.used {
 		x.firstWord[c] = words
@@ -531,7 +532,7 @@ func (u *incrementalUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 		return nil, err
 	}
 	s := u.state
-	m := &Model{settings: u.model.settings, seed: u.model.seed, incremental: s.copy()}
+	m := &Model{settings: u.model.settings, seed: u.model.seed, incremental: s.copy(false)}
 	m.coding = s.coding
 	m.counts = s.count()
 	if err := m.weighIncremental(ctx); err != nil {

@@ -178,7 +178,7 @@ func (r *regression) fit(ctx context.Context, lambda, precision float64) error {
 		r.exponentiate()
 		worst := 0.0
 		for _, a := range blocks {
-			worst = max(worst, r.newtonStep(a, precision*r.total))
+			worst = max(worst, r.newtonStep(ctx, a, precision*r.total))
 		}
 		if worst <= precision*r.total {
 			break
@@ -210,7 +210,7 @@ func (r *regression) probability(g, a int) float64 {
 
 // newtonStep takes one step for a class, unless it is within precision of its
 // minimum, and returns how far off the derivatives were.
-func (r *regression) newtonStep(a int, precision float64) float64 {
+func (r *regression) newtonStep(ctx context.Context, a int, precision float64) float64 {
 	class, w := r.present[a], r.weights[a]
 	gradients := make([]float64, r.parts()*(r.units+1))
 	curvature := make([]float64, r.groups())
@@ -253,14 +253,14 @@ func (r *regression) newtonStep(a int, precision float64) float64 {
 			chosen = append(chosen, int32(u))
 		}
 	}
-	if off <= precision {
+	if off <= precision || ctx.Err() != nil {
 		return off
 	}
 	chosen = append(chosen, int32(r.units))
 	q := r.approximation(a, chosen, curvature)
 	// The approximation is as good as the step is small: solving it to a
 	// fiftieth is enough.
-	r.lineSearch(a, q.chosen, r.coordinateDescent(q, gradient, w, max(off/50, precision/5)))
+	r.lineSearch(a, q.chosen, r.coordinateDescent(ctx, q, gradient, w, max(off/50, precision/5)))
 	return off
 }
 
@@ -373,7 +373,7 @@ func (r *regression) hessian(chosen []int32, curvature []float64) []float64 {
 // coordinateDescent minimises the approximation by coordinate descent, until no derivative
 // moves by more than precision in a sweep, and returns how far to move each
 // weight.
-func (r *regression) coordinateDescent(q *quadratic, gradient, w []float64, precision float64) []float64 {
+func (r *regression) coordinateDescent(ctx context.Context, q *quadratic, gradient, w []float64, precision float64) []float64 {
 	m, h, chosen := len(q.chosen), q.h, q.chosen
 	step := make([]float64, m)
 	slope := make([]float64, m) // of the approximation at the step
@@ -383,7 +383,7 @@ func (r *regression) coordinateDescent(q *quadratic, gradient, w []float64, prec
 			slope[i] += r.ridge * w[u]
 		}
 	}
-	for range sweeps {
+	for sweep := 0; sweep < sweeps && ctx.Err() == nil; sweep++ {
 		moved := 0.0
 		for i, u := range chosen {
 			now := w[u] + step[i]

@@ -5,6 +5,7 @@ import (
 	"math"
 	mathbits "math/bits"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/accrete-ml/accrete/internal/bits"
@@ -60,7 +61,6 @@ type search struct {
 	class   int
 	ties    tieBreak
 	seed    uint64
-	rank    []int32 // of each column by name, so that no tie depends on the columns' order
 
 	logClass, logOther float64     // log2 p(x), log2 p(¬x)
 	firstJ             [][]float64 // of each column: J by itself of code lo, or of lo*levels+hi if ordered
@@ -70,7 +70,8 @@ type search struct {
 }
 
 func newSearch(s *examples, l *counter, class int, ties tieBreak, seed uint64) *search {
-	x := &search{examples: s, counter: l, class: class, ties: ties, seed: seed, ends: map[key]conjunction{}, rank: ranks(s.schema.Names())}
+	x := &search{examples: s, counter: l, class: class, ties: ties, seed: seed, ends: map[key]conjunction{}}
+	s.ranks()
 	x.prepare()
 	return x
 }
@@ -85,26 +86,21 @@ func (x *search) prepare() {
 	}
 }
 
-// ranks returns the place of each name in their order.
-func ranks(names []string) []int32 {
-	order := make([]int, len(names))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case names[a] < names[b]:
-			return -1
-		case names[a] > names[b]:
-			return 1
+// ranks returns the place of each column among their names in order.
+func (s *examples) ranks() []int32 {
+	s.ranking.Do(func() {
+		names := s.schema.Names()
+		order := make([]int, len(names))
+		for i := range order {
+			order[i] = i
 		}
-		return 0
+		slices.SortFunc(order, func(a, b int) int { return strings.Compare(names[a], names[b]) })
+		s.rank = make([]int32, len(names))
+		for place, i := range order {
+			s.rank[i] = int32(place)
+		}
 	})
-	rank := make([]int32, len(names))
-	for place, i := range order {
-		rank[i] = int32(place)
-	}
-	return rank
+	return s.rank
 }
 
 // small numbers' n·log2 n, which the measure of most rules is made of.
@@ -212,6 +208,7 @@ type climber struct {
 	key       key    // of the rule, for ties by chance
 	row       int    // the example, where tests can come back
 	additions []test // values of columns that the rule does not test as the example does
+	equalSteps
 }
 
 // tallies are the counts of a rule and all its children.
@@ -271,14 +268,14 @@ func (x *search) widened(t test, way int) (test, bool) {
 }
 
 // climb returns the rule of an example: the conjunction of all its values,
-// generalised as long as J does not fall.
+// generalised as long as J does not fall; nil if the context ends.
 //
 //  1. Take the rule as the parent and measure it.
 //  2. Its children are the rules with one test removed, or one interval
 //     widened; measure them.
 //  3. Choose the one of greatest J, of equal ones the most general.
 //  4. If that is a child, go on with it as the parent; else stop.
-func (c *climber) climb(example conjunction) conjunction {
+func (c *climber) climb(ctx context.Context, example conjunction) conjunction {
 	c.rule = append(c.rule[:0], example...)
 	c.path = c.path[:0]
 	var end conjunction
@@ -291,8 +288,14 @@ func (c *climber) climb(example conjunction) conjunction {
 			end = known
 			break
 		}
+		if ctx.Err() != nil {
+			return nil
+		}
 		c.path = append(c.path, k)
 		c.count()
+		if c.dropEqual() {
+			continue
+		}
 		c.key = k
 		if !c.step() {
 			end = slices.Clone(c.rule)
@@ -417,16 +420,7 @@ func (c *climber) step() bool {
 		if one.j < best.j-tolerance {
 			return
 		}
-		one.place = c.rank[t.col]
-		switch c.ties {
-		case byInformation:
-			one.tie = c.firstOrderJ(t)
-		case byPosition:
-			one.tie = float64(t.col)
-		case byChance:
-			own := t.key()
-			one.tie = float64(scramble(c.key[0]^own[1]^c.seed) >> 11)
-		}
+		one.place, one.tie = c.rank[t.col], c.tie(t)
 		if one.better(&best) {
 			best = one
 		}
@@ -470,6 +464,19 @@ func (c *climber) step() bool {
 	return true
 }
 
+// tie returns what decides between changes of tests that are equally good: the
+// least is chosen.
+func (c *climber) tie(t test) float64 {
+	switch c.ties {
+	case byInformation:
+		return c.firstOrderJ(t)
+	case byPosition:
+		return float64(t.col)
+	}
+	own := t.key()
+	return float64(scramble(c.key[0]^own[1]^c.seed) >> 11)
+}
+
 // count weighs the rows that the rule and its children cover, all in one pass
 // over the bitmaps: a row that fails no test is covered by all of them, one
 // that fails a single test by the child without that test.
@@ -478,6 +485,9 @@ func (c *climber) count() {
 	for _, t := range c.rule {
 		in, not := c.bitmapsOf(t)
 		c.in, c.not = append(c.in, in), append(c.not, not)
+	}
+	if len(c.rule) >= longRule {
+		c.few = zeroed(c.few, len(c.valid))
 	}
 	c.base = tally{}
 	c.without = zeroed(c.without, len(c.rule))
@@ -519,6 +529,9 @@ func (c *climber) scan(lo, hi, side int) {
 		}
 		if b0&b1&b2&b3 == all {
 			continue
+		}
+		if len(c.rule) >= longRule {
+			copy(c.few[at:at+laneWords], []uint64{^b0, ^b1, ^b2, ^b3})
 		}
 		one = [laneWords]uint64{^a0, ^a1, ^a2, ^a3}
 		if one[0]|one[1]|one[2]|one[3] != 0 {
@@ -591,7 +604,7 @@ func (c *climber) countWidenings(i int, t test, rows [laneWords]uint64, at, side
 
 // initialRule returns the conjunction of all known values of a distinct row.
 func (s *examples) initialRule(row int) conjunction {
-	var c conjunction
+	c := make(conjunction, 0, len(s.codes))
 	for col, codes := range s.codes {
 		if codes == nil || codes[row] < 0 || s.ordered(col) && s.levels(col) < 2 {
 			continue
@@ -615,14 +628,14 @@ func climbEach(ctx context.Context, searches []*search, templates []template) ([
 	const batch = 16
 	if len(templates) == 1 {
 		c := climber{search: searches[templates[0].class]}
-		ends[0] = c.climb(c.initialRule(templates[0].row))
+		ends[0] = c.climb(ctx, c.initialRule(templates[0].row))
 		return ends, ctx.Err()
 	}
 	err := learn.Each(ctx, (len(templates)+batch-1)/batch, func(b int) {
 		var c climber
 		for i := b * batch; i < min((b+1)*batch, len(templates)); i++ {
 			c.search = searches[templates[i].class]
-			ends[i] = c.climb(c.initialRule(templates[i].row))
+			ends[i] = c.climb(ctx, c.initialRule(templates[i].row))
 		}
 	})
 	return ends, err

@@ -171,7 +171,7 @@ func TestClimbIsThePublishedSearch(t *testing.T) {
 						t.Fatalf("without test %d of %v: %v other rows and of the class, expected %v of %v", i, example, got, k, n)
 					}
 				}
-				if got, want := climber.climb(example), plainClimb(x, example); !got.equal(want) {
+				if got, want := climber.climb(context.Background(), example), plainClimb(x, example); !got.equal(want) {
 					t.Fatalf("from %v the climb ends at %v, expected %v", example, got, want)
 				}
 			}

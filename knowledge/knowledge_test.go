@@ -123,13 +123,18 @@ func TestVerify(t *testing.T) {
 				learnt = append(learnt, learn.Learnt{Source: learn.Source{ID: "b", Name: "b"}, Table: b})
 				verify(t, m, learnt)
 			}
-			told, err := expert.Tell(ctx, m, rules(t, "IF wind = yes THEN play = no WITH 0.8 WORTH 20"), learn.Source{ID: "expert"}, fitted(t, m, learnt))
+			told, err := expert.Tell(ctx, m, advice(t, "IF wind = yes THEN play = no WITH 0.8 WORTH 20"), fitted(t, m, learnt)...)
 			if err != nil {
 				t.Fatal(err)
 			}
 			verify(t, told, learnt)
 		})
 	}
+}
+
+func advice(t testing.TB, text string) learn.Advice {
+	t.Helper()
+	return learn.Advice{Rules: rules(t, text), Expert: learn.Source{ID: "expert"}}
 }
 
 func fitted(t testing.TB, m learn.Model, learnt []learn.Learnt) []learn.Learnt {
@@ -309,7 +314,7 @@ func TestFlips(t *testing.T) {
 	}
 	// An expert's rule alone.
 	m := fit(t, "tree", stable, "a")
-	told, err := expert.Tell(ctx, m, rules(t, "IF wind = yes THEN play = no WITH 0.99 WORTH 1e6"), learn.Source{ID: "expert"}, fitted(t, m, []learn.Learnt{{Source: learn.Source{ID: "a"}, Table: stable}}))
+	told, err := expert.Tell(ctx, m, advice(t, "IF wind = yes THEN play = no WITH 0.99 WORTH 1e6"), fitted(t, m, []learn.Learnt{{Source: learn.Source{ID: "a"}, Table: stable}})...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,8 +60,11 @@ func TestToldEveryLearner(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				said := rules(t, fmt.Sprintf("IF wind = yes THEN play = no WITH %v WORTH %v", with, worth))
-				m, err := expert.Telling(l, said, learn.Source{ID: "expert"}).Learn(ctx, learn.Task{Table: tab, Source: learn.Source{ID: source, Name: source}, Seed: 1}.At(2))
+				advised, err := expert.Advised(info, l, advice(t, fmt.Sprintf("IF wind = yes THEN play = no WITH %v WORTH %v", with, worth)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				m, err := advised.Learn(ctx, learn.Task{Table: tab, Source: learn.Source{ID: source, Name: source}, Seed: 1}.At(2))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -132,10 +135,11 @@ func TestToldAsked(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 1))
 	rows := weather(t, random, 80, false)
 	m := fit(t, "gaussian", rows, "a")
-	told, err := expert.Tell(ctx, m, rules(t, "IF wind = yes THEN play = no WITH 0.95 WORTH 500"), learn.Source{ID: "expert"}, fitted(t, m, []learn.Learnt{{Source: learn.Source{ID: "a"}, Table: rows}}))
+	after, err := expert.Tell(ctx, m, advice(t, "IF wind = yes THEN play = no WITH 0.95 WORTH 500"), fitted(t, m, []learn.Learnt{{Source: learn.Source{ID: "a"}, Table: rows}})...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	told := after.(*expert.Told)
 	asked, err := table.New(rows.Schema, []table.Column{rows.Columns[0], rows.Columns[1], {Codes: make([]int32, rows.Rows())}}, nil)
 	if err != nil {
 		t.Fatal(err)

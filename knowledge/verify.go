@@ -137,7 +137,7 @@ func relearn(ctx context.Context, m learn.Model, l learn.Learner, all learn.Lear
 	}
 	experts, rules := told.Experts()
 	for i := range experts {
-		if again, err = expert.Tell(ctx, again, rules[i], experts[i], []learn.Learnt{{Source: all.Source, Table: fitted}}); err != nil {
+		if again, err = expert.Tell(ctx, again, learn.Advice{Rules: rules[i], Expert: experts[i]}, learn.Learnt{Source: all.Source, Table: fitted}); err != nil {
 			return nil, err
 		}
 	}

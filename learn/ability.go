@@ -46,7 +46,8 @@ func has[A any](m Model) bool {
 	return ok
 }
 
-func hears(m Model) bool { return has[Teller](m) || has[Listener](m) }
+// hears: by itself, or as evidence of its own kind (expert.Listener).
+func hears(m Model) bool { return has[Teller](m) || has[interface{ Heeds() []float64 }](m) }
 
 // Names returns the abilities that are declared, in the order of the list.
 func (c Can) Names() []string {

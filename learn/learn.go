@@ -40,11 +40,9 @@ type Task struct {
 	NoTarget bool
 	Source   Source // who brought the rows
 	Seed     uint64
-	// Rules are what an expert says, and Expert is who; nil is nothing.
-	// A learner whose Info does not say that it takes rules leaves them
-	// alone: callers ask Info.CheckRules first.
-	Rules  *rule.Base
-	Expert Source
+	// Advice is what people say who know. A learner leaves alone what its
+	// Info does not say that it takes: callers come through expert.Advised.
+	Advice Advice
 }
 
 // NoTarget is the target of a model of the joint density of all columns.

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/accrete-ml/accrete/internal/spell"
-	"github.com/accrete-ml/accrete/rule"
 )
 
 // Info is what the registry knows of a learner.
@@ -34,24 +33,11 @@ type Info struct {
 type Takes struct {
 	Nominal, Numeric, Missing    bool // columns and cells
 	Classes, Regression, Density bool // targets
-	Rules                        bool // an expert's rules (Task.Rules), in the learning itself
+	Rules                        bool // an expert's WHEN … EXPECT rules, in the learning itself
+	Theory                       bool // a domain theory (Advice.Theory)
 	Text                         bool // columns of words
 	Sequences                    bool // rows that belong together, in order (table.Table.Sequence)
 	Stream                       bool // rows as they come, none of which it keeps (Starter)
-}
-
-// CheckRules returns an error if a task's rules would be passed over.
-func (i Info) CheckRules(rules *rule.Base) error {
-	if rules == nil || i.Takes.Rules {
-		return nil
-	}
-	var others []string
-	for _, info := range All() {
-		if info.Takes.Rules {
-			others = append(others, info.Name)
-		}
-	}
-	return fmt.Errorf("%s does not learn from rules; learners that do: %s", i.Name, strings.Join(others, ", "))
 }
 
 var registry struct {

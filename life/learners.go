@@ -30,7 +30,7 @@ func NewLearner(info learn.Info) Learner {
 		Name: info.Name, Summary: info.Summary,
 		Contract: info.Contract.String(), Keeps: info.Keeps, Source: info.Source, Settings: []Setting{},
 		Takes: names(ability{"nominal", takes.Nominal}, ability{"numeric", takes.Numeric}, ability{"missing", takes.Missing},
-			ability{"text", takes.Text}, ability{"sequences", takes.Sequences}, ability{"stream", takes.Stream}),
+			ability{"text", takes.Text}, ability{"sequences", takes.Sequences}, ability{"stream", takes.Stream}, ability{"theory", takes.Theory}),
 		Predicts: names(ability{"classes", takes.Classes}, ability{"numbers", takes.Regression}, ability{"density", takes.Density}),
 		Can:      info.Can.Names(),
 	}

@@ -151,7 +151,7 @@ func (h *Home) shareRules(ctx context.Context, x, y *Part, at Elsewhere) error {
 			if err != nil {
 				return fmt.Errorf("what the rows of %s say of %s's rules is not known: %w", to.Name, e.Name, err)
 			}
-			m, err := expert.Tell(ctx, to.Model, rules[i], e, rows)
+			m, err := expert.Tell(ctx, to.Model, learn.Advice{Rules: rules[i], Expert: e}, rows...)
 			if err != nil {
 				return err
 			}

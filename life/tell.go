@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -175,26 +176,25 @@ func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (le
 	if err != nil {
 		return nil, record, nil, fmt.Errorf("the rules cannot be weighed against the rows: %w", err)
 	}
-	m, err := expert.Tell(ctx, p.Model, base, learn.Source{ID: source.ID, Name: source.Name}, rows)
+	m, err := expert.Tell(ctx, p.Model, adviceOf(base, source), rows...)
 	if err != nil {
 		return nil, record, nil, err
 	}
-	conflicts, overlaps, err := toldConflicts(m, base)
+	conflicts, overlaps, err := toldConflicts(m.(*expert.Told), base)
 	if err != nil {
 		return nil, record, nil, err
 	}
 	knowledge.Decide(conflicts, rows, p.Schema(), p.Target())
 	knowledge.Decide(overlaps, rows, p.Schema(), p.Target())
-	return m, record, &Told{Conflicts: newConflicts(conflicts), Overlaps: newConflicts(overlaps), Entries: toldEntries(m), Base: base}, nil
+	return m, record, &Told{Conflicts: newConflicts(conflicts), Overlaps: newConflicts(overlaps), Entries: toldEntries(m.(*expert.Told)), Base: base}, nil
 }
 
 // tellUnits adds WHEN … EXPECT rules to a model that takes them in itself.
 func tellUnits(ctx context.Context, p *Part, base *rule.Base, source store.Source) (learn.Model, *Told, error) {
-	teller, ok := learn.Ability[learn.Teller](p.Model)
-	if !ok {
-		return nil, nil, fmt.Errorf("%s: unit %q: %w", source.Name, base.Units[0].Name, notJoint(p.Learner(), "be told WHEN … EXPECT rules"))
+	m, err := expert.Tell(ctx, p.Model, adviceOf(base, source))
+	if errors.Is(err, expert.ErrNoUnits) {
+		err = fmt.Errorf("unit %q: %w", base.Units[0].Name, notJoint(p.Learner(), "be told WHEN … EXPECT rules"))
 	}
-	m, err := teller.Tell(ctx, base, learn.Source{ID: source.ID, Name: source.Name})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", source.Name, err)
 	}
@@ -232,52 +232,36 @@ func LearntConflicts(told *expert.Told, t *table.Table) ([]Conflict, error) {
 	return newConflicts(conflicts), nil
 }
 
-// withRules is a learner whose tasks carry an expert's rules, and whose models
-// are told others afterwards.
-type withRules struct {
+// adviceOf is the advice of a file of rules.
+func adviceOf(base *rule.Base, source store.Source) learn.Advice {
+	return learn.Advice{Rules: base, Expert: learn.Source{ID: source.ID, Name: source.Name}}
+}
+
+// advisedLater is a learner whose models are told rules once they have learnt.
+type advisedLater struct {
 	learn.Learner
-	rules  *rule.Base
-	expert learn.Source
-	later  []learntRules
+	later []learn.Advice
 }
 
-// learntRules are rules that a model took in itself.
-type learntRules struct {
-	rules  *rule.Base
-	expert learn.Source
-}
-
-func (l *withRules) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
-	task.Rules, task.Expert = l.rules, l.expert
+func (l *advisedLater) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
 	m, err := l.Learner.Learn(ctx, task)
-	for _, more := range l.later {
-		if err != nil {
-			return nil, err
+	for _, advice := range l.later {
+		if err == nil {
+			m, err = expert.Tell(ctx, m, advice)
 		}
-		teller, ok := learn.Ability[learn.Teller](m)
-		if !ok {
-			return nil, notJoint(m.Learner(), "be told WHEN … EXPECT rules")
-		}
-		m, err = teller.Tell(ctx, more.rules, more.expert)
 	}
 	return m, err
 }
 
-// taught returns a learner that takes a lesson's rules into account: by itself
-// if it takes such rules, or with their answers put next to its own.
+// taught returns a learner that takes a lesson's rules into account.
 func taught(l *Lesson, learner learn.Learner) (learn.Learner, error) {
 	if l.rules == nil {
 		return learner, nil
 	}
-	who := learn.Source{ID: l.expert.ID, Name: l.expert.Name}
-	if len(l.rules.Units) > 0 {
-		if err := l.Info.CheckRules(l.rules); err != nil {
-			return nil, err
+	if len(l.rules.Units) == 0 {
+		if err := expert.CheckTold(l.rules, l.Table.Schema, l.Target); err != nil {
+			return nil, fmt.Errorf("%s: %w", l.expert.Name, err)
 		}
-		return &withRules{Learner: learner, rules: l.rules, expert: who}, nil
 	}
-	if err := expert.CheckTold(l.rules, l.Table.Schema, l.Target); err != nil {
-		return nil, fmt.Errorf("%s: %w", l.expert.Name, err)
-	}
-	return expert.Telling(learner, l.rules, who), nil
+	return expert.Advised(l.Info, learner, adviceOf(l.rules, l.expert))
 }

@@ -74,7 +74,8 @@ func (h *Home) learnerAgain(p *Part, at Elsewhere) (learn.Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	again := &withRules{Learner: l}
+	again := &advisedLater{Learner: l}
+	first := true
 	var beside []learn.Source
 	if told, ok := p.Model.(*expert.Told); ok {
 		beside, _ = told.Experts()
@@ -96,12 +97,18 @@ func (h *Home) learnerAgain(p *Part, at Elsewhere) (learn.Learner, error) {
 		if source.Hash != v.Source.Hash {
 			return nil, fmt.Errorf("%s is not the file of rules that version %d was told", rules.File, p.Version.Number)
 		}
-		who := learn.Source{ID: v.Source.ID, Name: v.Source.Name}
-		if v.Number == 0 && again.rules == nil { // it came with the rows
-			again.rules, again.expert = base, who
-		} else {
-			again.later = append(again.later, learntRules{base, who})
+		if v.Number > 0 || !first {
+			again.later = append(again.later, adviceOf(base, v.Source))
+			continue
 		}
+		info, err := learn.Lookup(p.Version.Learner) // the rules came with the rows
+		if err != nil {
+			return nil, err
+		}
+		if again.Learner, err = expert.Advised(info, l, adviceOf(base, v.Source)); err != nil {
+			return nil, err
+		}
+		first = false
 	}
 	return again, nil
 }

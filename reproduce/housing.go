@@ -290,7 +290,7 @@ func (h *housing) informed(ctx context.Context, rows int, knowledge string, wort
 		task := f.task(h)
 		task.Table = f.training.Slice(0, rows)
 		if knowledge != "" {
-			task.Rules = h.priorRules(worth)
+			task.Advice.Rules = h.priorRules(worth)
 		}
 		m, err := (&gaussian.Learner{Knowledge: knowledge, Reference: h.Table}).Learn(ctx, task)
 		if err != nil {

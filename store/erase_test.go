@@ -115,12 +115,12 @@ func TestErase(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				told, err := expert.Tell(ctx, both, rules, learn.Source{ID: "expert"}, []learn.Learnt{{Source: learn.Source{ID: "clinic"}, Table: fitted}, {Source: learn.Source{ID: "town"}, Table: town}})
+				told, err := expert.Tell(ctx, both, learn.Advice{Rules: rules, Expert: learn.Source{ID: "expert"}}, learn.Learnt{Source: learn.Source{ID: "clinic"}, Table: fitted}, learn.Learnt{Source: learn.Source{ID: "town"}, Table: town})
 				if err != nil {
 					t.Fatal(err)
 				}
 				save(told, Tell, Source{ID: "expert", Name: "expert.rules"})
-				without, err := told.Forget(ctx, "clinic")
+				without, err := told.(learn.Forgetter).Forget(ctx, "clinic")
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -163,19 +163,6 @@ func placed(fired string, place []int, width int) string {
 	return string(marks)
 }
 
-// Tell hands an expert's WHEN … EXPECT rules on to the model itself.
-func (m *Told) Tell(ctx context.Context, rules *rule.Base, expert learn.Source) (learn.Model, error) {
-	inner, err := ability[learn.Teller](m, "take WHEN … EXPECT rules in")
-	if err != nil {
-		return nil, err
-	}
-	told, err := inner.Tell(ctx, rules, expert)
-	if err != nil {
-		return nil, err
-	}
-	return (&Told{inner: told, rules: m.rules, tallies: m.tallies}).ready(), nil
-}
-
 // UnitStandings returns how the WHEN … EXPECT rules that the model itself took
 // in fare.
 func (m *Told) UnitStandings() []learn.UnitStanding {

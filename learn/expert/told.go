@@ -128,11 +128,11 @@ func testsColumn(tests []rule.Test, column string) bool {
 	})
 }
 
-// Tell returns the model with an expert's rules, next to those it was told
-// before. It needs the rows that the model learnt from, of each source, to
-// know how much speaks against each rule. A rule without WITH is as certain as
-// its worth allows: 1 − 1/(n+2).
-func Tell(ctx context.Context, m learn.Model, rules *rule.Base, expert learn.Source, learnt []learn.Learnt) (*Told, error) {
+// blend returns the model with an expert's rules about its classes, next to
+// those it was told before. It needs the rows that the model learnt from, of
+// each source, to know how much speaks against each rule. A rule without WITH is
+// as certain as its worth allows: 1 − 1/(n+2).
+func blend(ctx context.Context, m learn.Model, rules *rule.Base, expert learn.Source, learnt []learn.Learnt) (*Told, error) {
 	if err := CheckTold(rules, m.Schema(), m.Target()); err != nil {
 		return nil, err
 	}
@@ -181,36 +181,6 @@ func Tell(ctx context.Context, m learn.Model, rules *rule.Base, expert learn.Sou
 func isUnitExpert(m learn.Model, s learn.Source) bool {
 	t, ok := m.(learn.Teller)
 	return ok && slices.ContainsFunc(t.UnitStandings(), func(u learn.UnitStanding) bool { return u.Expert.ID == s.ID })
-}
-
-// Telling returns a learner whose models are told rules once they have learnt.
-func Telling(l learn.Learner, rules *rule.Base, expert learn.Source) learn.Learner {
-	return &telling{l, rules, expert}
-}
-
-type telling struct {
-	learn.Learner
-	rules  *rule.Base
-	expert learn.Source
-}
-
-func (l *telling) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
-	target, err := task.Column()
-	if err != nil {
-		return nil, err
-	}
-	if err := CheckTold(l.rules, task.Table.Schema, target); err != nil {
-		return nil, err
-	}
-	m, err := l.Learner.Learn(ctx, task)
-	if err != nil {
-		return nil, err
-	}
-	fitted, _, err := table.Conform(task.Table, m.Schema(), false)
-	if err != nil {
-		return nil, err
-	}
-	return Tell(ctx, m, l.rules, l.expert, []learn.Learnt{{Source: task.Source, Table: fitted}})
 }
 
 // watch compiles the rules for tables of one schema. A rule about a column

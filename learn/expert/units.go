@@ -8,6 +8,29 @@ import (
 	"github.com/accrete-ml/accrete/rule"
 )
 
+// Listener is a model that adds up evidence for its classes, and can take
+// experts' rules in as evidence of the same kind instead of having their
+// probabilities blended with its own. The rule
+//
+//	IF c THEN x WITH p WORTH n
+//
+// then is a unit that adds a weight to x on the rows that satisfy c: the
+// logarithm of the factor by which n cases change the odds of x there,
+//
+//	w = logit (k + π + n·p)/(N + 1 + n) − logit (k + π)/(N + 1)
+//
+// where k of the N rows that satisfy c have the class x, and π is its prior.
+// A rule worth nothing still changes nothing and one worth very much still
+// takes the rows of c, on the whole, to p; but what else the model knows of a
+// row counts too, answers are explained by adding up, and the printed rules
+// are the whole model.
+type Listener interface {
+	learn.Model
+	// Heeds returns the prior probability of each class, or nil if rules
+	// are to be blended after all.
+	Heeds() []float64
+}
+
 // most is how near to 0 or 1 the probability of a unit may come.
 const most = 1e-12
 
@@ -19,7 +42,7 @@ func logit(p float64) float64 {
 // listen computes the weights of the rules as units, if the model listens and
 // knows all the classes that they conclude.
 func (m *Told) listen() {
-	l, ok := m.inner.(learn.Listener)
+	l, ok := m.inner.(Listener)
 	if !ok {
 		return
 	}

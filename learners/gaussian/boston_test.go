@@ -180,7 +180,7 @@ func TestKnowledgeWithFewRows(t *testing.T) {
 			for knowledge, worth := range map[string]float64{"map": 9, "mixture": 50, "teacher": 100, "": 0} {
 				task := learn.Task{Table: training, NoTarget: true, Seed: uint64(f)}
 				if worth > 0 {
-					task.Rules = wealthy(worth)
+					task.Advice.Rules = wealthy(worth)
 				}
 				m, err := (&Learner{Knowledge: knowledge, Reference: all}).Learn(context.Background(), task)
 				if err != nil {
@@ -344,7 +344,7 @@ func TestThreeViews(t *testing.T) {
 		{&Learner{}, nil}, {&Learner{Units: 3, Normal: 10}, nil}, {&Learner{Units: 40}, nil}, {&Learner{Units: 3, Inputs: 4}, nil}, {&Learner{Tune: 20}, nil},
 		{&Learner{Default: 4}, half}, {&Learner{Knowledge: "map"}, half}, {&Learner{Knowledge: "teacher"}, half}, {&Learner{Knowledge: "start", Iterations: 3}, half},
 	} {
-		m, err := c.l.Learn(ctx, learn.Task{Table: all, Seed: 1, Rules: c.rules}.At(target))
+		m, err := c.l.Learn(ctx, learn.Task{Table: all, Seed: 1, Advice: learn.Advice{Rules: c.rules}}.At(target))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -243,7 +243,7 @@ func (l *Learner) CurveInFolds(ctx context.Context, what string, task learn.Task
 			}
 		}
 		part := task
-		part.Table, part.Rules = rows.Select(training), nil
+		part.Table, part.Advice = rows.Select(training), learn.Advice{}
 		var err error
 		if curves[n], err = steps(learn.WithProgress(ctx, func(float64) {}), part, rows.Select(held)); err != nil {
 			return nil, err

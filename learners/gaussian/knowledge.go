@@ -46,14 +46,14 @@ func (e *examples) all() []int {
 // is the case in 0.3 of 50 cases, so it is worth 15; rules that state one
 // WORTH and priors that add up to 1 are worth it together.
 func newExpert(task learn.Task, columns []overall, s *settings) (*expert, error) {
-	if task.Rules == nil {
+	if task.Advice.Rules == nil {
 		return nil, nil
 	}
-	e := &expert{source: task.Expert, knowledge: s.Knowledge, copies: s.Copies, schema: task.Table.Schema, columns: columns}
+	e := &expert{source: task.Advice.Expert, knowledge: s.Knowledge, copies: s.Copies, schema: task.Table.Schema, columns: columns}
 	if e.source.ID == "" && task.Source.ID == "" || e.source.ID == task.Source.ID {
 		e.source.ID += "rules"
 	}
-	if err := e.read(task.Rules); err != nil {
+	if err := e.read(task.Advice.Rules); err != nil {
 		return nil, err
 	}
 	if s.Knowledge == "teacher" {
@@ -344,17 +344,17 @@ func (f *fit) guided(ctx context.Context, s *sample, report func(float64)) (*mix
 // worth the cases that they state: the incremental mixture of section 5.1,
 // exact, and undone by forgetting the expert. NORMAL and sd in the rules refer
 // to the rows that the model has learnt so far.
-func (m *Model) Tell(ctx context.Context, rules *rule.Base, source learn.Source) (learn.Model, error) {
+func (m *Model) Tell(ctx context.Context, advice learn.Advice, _ ...learn.Learnt) (learn.Model, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	for _, b := range m.blocks {
-		if b.source.ID == source.ID {
+		if b.source.ID == advice.Expert.ID {
 			return nil, fmt.Errorf("the model was told these rules already, as %s; forget them first", b.source.Name)
 		}
 	}
-	e := &expert{source: source, knowledge: "mixture", copies: 1, schema: m.total.schema, columns: m.overall}
-	if err := e.read(rules); err != nil {
+	e := &expert{source: advice.Expert, knowledge: "mixture", copies: 1, schema: m.total.schema, columns: m.overall}
+	if err := e.read(advice.Rules); err != nil {
 		return nil, err
 	}
 	return newModel(m.settings, m.total.target != learn.NoTarget, append(m.blocks[:len(m.blocks):len(m.blocks)], e.block(m.total.schema, m.total.target)))

@@ -26,17 +26,17 @@ func parse(t *testing.T, text string) *rule.Base {
 func TestIncrementalMixture(t *testing.T) {
 	ctx := context.Background()
 	all := boston(t)
-	task := learn.Task{Table: all, NoTarget: true, Seed: 1, Source: learn.Source{ID: "a"}, Expert: learn.Source{ID: "e", Name: "expert.rules"}}
+	task := learn.Task{Table: all, NoTarget: true, Seed: 1, Source: learn.Source{ID: "a"}}
 	data, err := (&Learner{}).Learn(ctx, task)
 	if err != nil {
 		t.Fatal(err)
 	}
-	task.Rules = wealthy(50)
+	task.Advice = learn.Advice{Rules: wealthy(50), Expert: learn.Source{ID: "e", Name: "expert.rules"}}
 	both, err := (&Learner{}).Learn(ctx, task)
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, err := data.(*Model).Tell(ctx, wealthy(50), task.Expert)
+	told, err := data.(*Model).Tell(ctx, task.Advice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestIncrementalMixture(t *testing.T) {
 			t.Fatalf("row %d: without the expert %v, expected %v", r+1, l, alone[r])
 		}
 	}
-	if _, err := told.(*Model).Tell(ctx, wealthy(50), task.Expert); err == nil {
+	if _, err := told.(*Model).Tell(ctx, task.Advice); err == nil {
 		t.Error("the same expert is told twice")
 	}
 }
@@ -157,7 +157,7 @@ WHEN odd (0.5) WORTH 40 EXPECT lstat ~ 6 sd ± 0.1 sd AND medv ~ 90 ± 1
 		{&Learner{Knowledge: "teacher"}, 20, 2}, {&Learner{Knowledge: "start", Iterations: 5}, 0, 1},
 		{&Learner{Units: 3, Covariance: "full"}, 20, 2}, {&Learner{Knowledge: "map", Covariance: "full"}, 20, 2}, {&Learner{Units: 3, Knowledge: "teacher", Covariance: "full", Default: 3}, 20, 2},
 	} {
-		m, err := c.l.Learn(ctx, learn.Task{Table: all, NoTarget: true, Seed: 1, Rules: rules, Expert: learn.Source{ID: "e", Name: "e.rules"}})
+		m, err := c.l.Learn(ctx, learn.Task{Table: all, NoTarget: true, Seed: 1, Advice: learn.Advice{Rules: rules, Expert: learn.Source{ID: "e", Name: "e.rules"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func TestStandingMoves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m, err = m.(learn.Teller).Tell(ctx, rules, learn.Source{ID: "e"}); err != nil {
+	if m, err = m.(learn.Teller).Tell(ctx, learn.Advice{Rules: rules, Expert: learn.Source{ID: "e"}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -244,7 +244,7 @@ WHEN low (0.5) WORTH 30 EXPECT n = {x 0.9, y 0.1} AND a ~ 0 ± 1
 WHEN high (0.5) WORTH 30 EXPECT n = {z 1} AND a ~ 4 ± 1
 `)
 	for _, knowledge := range []string{"mixture", "map", "teacher", "start"} {
-		m, err := (&Learner{Units: 6, Knowledge: knowledge}).Learn(context.Background(), learn.Task{Table: rows, Seed: 1, Rules: rules, Expert: learn.Source{ID: "e"}}.At(2))
+		m, err := (&Learner{Units: 6, Knowledge: knowledge}).Learn(context.Background(), learn.Task{Table: rows, Seed: 1, Advice: learn.Advice{Rules: rules, Expert: learn.Source{ID: "e"}}}.At(2))
 		if err != nil {
 			t.Fatalf("%s: %v", knowledge, err)
 		}
@@ -293,7 +293,7 @@ func TestWrongRules(t *testing.T) {
 		"-1":                            narrow,
 		"worth 0 cases":                 parse(t, "WHEN x (1) WORTH 0 EXPECT rm ~ 6 ± 1"),
 	} {
-		_, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: all, NoTarget: true, Rules: base})
+		_, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: all, NoTarget: true, Advice: learn.Advice{Rules: base}})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %v, expected one line with %q", err, want)
 		}

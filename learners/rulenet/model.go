@@ -56,7 +56,6 @@ var (
 	_ learn.Merger    = (*Model)(nil)
 	_ learn.Forgetter = (*Model)(nil)
 	_ learn.Drawer    = (*Model)(nil)
-	_ learn.Listener  = (*Model)(nil)
 	_ learn.Keeper    = (*Model)(nil)
 )
 

@@ -22,12 +22,14 @@ func tellVotes(t *testing.T, rows *table.Table, target int, text string) *expert
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, err := expert.Tell(background, m, base, learn.Source{ID: "expert", Name: "expert"}, []learn.Learnt{{Source: learn.Source{ID: "a"}, Table: fitted}})
+	told, err := expert.Tell(background, m, learn.Advice{Rules: base, Expert: learn.Source{ID: "expert", Name: "expert"}}, learn.Learnt{Source: learn.Source{ID: "a"}, Table: fitted})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return told
+	return told.(*expert.Told)
 }
+
+var _ expert.Listener = (*Model)(nil)
 
 func predictAll(t *testing.T, m learn.Model, rows *table.Table) *learn.Predictions {
 	t.Helper()

@@ -38,7 +38,7 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 		m.explainNumber(near, e)
 	}
 	for i := 0; i < len(near) && len(e.Cases) < mostShown; i++ {
-		m.showCases(s, &near[i], e)
+		showCases(s, &near[i], e)
 	}
 	for j := range m.cases.schema.Attributes {
 		if j != m.cases.target && t.Text(0, j) == "" {
@@ -73,7 +73,7 @@ func (m *Model) explainClasses(s *search, near []neighbour, e *learn.Explanation
 		if shown > mostShown && shown < len(near) {
 			return
 		}
-		text := m.text(n)
+		text := caseText(c, int(c.starts[n.at]))
 		if shown > mostShown {
 			text = "ALWAYS"
 		}
@@ -103,17 +103,15 @@ func (m *Model) explainNumber(near []neighbour, e *learn.Explanation) {
 			rest += weight
 			return
 		}
-		e.Evidence = append(e.Evidence, learn.Evidence{Text: m.text(n), Weight: weight})
+		e.Evidence = append(e.Evidence, learn.Evidence{Text: caseText(c, int(c.starts[n.at])), Weight: weight})
 	})
 	if shown > mostShown {
 		e.Evidence = append(e.Evidence, learn.Evidence{Text: "ALWAYS", Weight: rest})
 	}
 }
 
-// text writes the cells of a case as tests.
-func (m *Model) text(n *neighbour) string {
-	c := m.cases
-	row := int(c.starts[n.at])
+// caseText writes the cells of a row as tests.
+func caseText(c *cases, row int) string {
 	var tests []string
 	for j := range c.schema.Attributes {
 		if j == c.target {
@@ -132,24 +130,24 @@ func (m *Model) text(n *neighbour) string {
 }
 
 // showCases appends the rows of a case, with their distance by column.
-func (m *Model) showCases(s *search, n *neighbour, e *learn.Explanation) {
-	c := m.cases
+func showCases(s *search, n *neighbour, e *learn.Explanation) {
+	m, c := s.m, s.m.cases
 	var columns []learn.CaseColumn
-	width, names := len(m.metric.numbers), len(m.metric.names)
-	for d := range m.metric.numbers {
-		gap := math.Abs(s.point[d] - m.metric.points[int(n.at)*width+d])
+	width, names := len(m.numbers), len(m.names)
+	for d := range m.numbers {
+		gap := math.Abs(s.point[d] - m.points[int(n.at)*width+d])
 		if math.IsNaN(gap) {
-			gap = math.Sqrt(m.metric.numbers[d].missing)
+			gap = math.Sqrt(m.numbers[d].missing)
 		}
-		columns = append(columns, learn.CaseColumn{Column: c.schema.Attributes[m.metric.numbers[d].column].Name, Distance: gap})
+		columns = append(columns, learn.CaseColumn{Column: c.schema.Attributes[m.numbers[d].column].Name, Distance: gap})
 	}
-	for d := range m.metric.names {
-		gap := m.metric.distance(s.near[d][m.metric.codes[int(n.at)*names+d]])
-		columns = append(columns, learn.CaseColumn{Column: c.schema.Attributes[m.metric.names[d].column].Name, Distance: gap})
+	for d := range m.names {
+		gap := m.distance(s.near[d][m.codes[int(n.at)*names+d]])
+		columns = append(columns, learn.CaseColumn{Column: c.schema.Attributes[m.names[d].column].Name, Distance: gap})
 	}
 	for r := c.starts[n.at]; r < c.starts[n.at+1] && len(e.Cases) < mostShown; r++ {
 		e.Cases = append(e.Cases, learn.Case{
-			Row: int(c.place[r]), Source: c.named[c.source[r]], Distance: m.metric.distance(n.sum),
+			Row: int(c.place[r]), Source: c.named[c.source[r]], Distance: m.distance(n.sum),
 			Columns: columns, Target: c.table.Text(int(r), c.target),
 		})
 	}
@@ -181,6 +179,13 @@ func (m *Model) couldMove(s *search, t *table.Table, column int) float64 {
 		now = p[best]
 	}
 	moves := 0.0
+	tryCells(c, columns, column, func() { moves = max(moves, min(math.Abs(answer()-now), math.MaxFloat64)) })
+	return moves
+}
+
+// tryCells puts values that a column has in the cases into a row, one after the
+// other.
+func tryCells(c *cases, columns []table.Column, column int, try func()) {
 	rows := c.table.Rows()
 	for i := range min(rows, mostTried) {
 		at := i * rows / min(rows, mostTried)
@@ -193,7 +198,6 @@ func (m *Model) couldMove(s *search, t *table.Table, column int) float64 {
 		} else {
 			columns[column].Codes = c.table.Columns[column].Codes[at : at+1]
 		}
-		moves = max(moves, min(math.Abs(answer()-now), math.MaxFloat64))
+		try()
 	}
-	return moves
 }

@@ -96,7 +96,7 @@ func (l *leftOut) add(o *leftOut) {
 
 // leaveOut asks about each row with the others as cases.
 func (m *Model) leaveOut(ctx context.Context, ks []float64) (*leftOut, error) {
-	asked, err := m.sample(ctx)
+	asked, err := sampled(ctx, m.cases, mostLeftOut)
 	if err != nil {
 		return nil, err
 	}
@@ -125,14 +125,14 @@ func (m *Model) leaveOut(ctx context.Context, ks []float64) (*leftOut, error) {
 	return all, nil
 }
 
-// sample returns the cases to leave out, by their content alone.
-func (m *Model) sample(ctx context.Context) ([]int, error) {
-	c := m.cases
+// sampled returns the cases to leave out, so many at most, by their content
+// alone.
+func sampled(ctx context.Context, c *cases, most int) ([]int, error) {
 	asked := make([]int, c.count())
 	for i := range asked {
 		asked[i] = i
 	}
-	if len(asked) <= mostLeftOut {
+	if len(asked) <= most {
 		return asked, nil
 	}
 	hashes, err := kept.HashRows(ctx, c.table)
@@ -141,7 +141,7 @@ func (m *Model) sample(ctx context.Context) ([]int, error) {
 	}
 	hash := func(i int) uint64 { return hashes[c.starts[i]] }
 	slices.SortFunc(asked, func(a, b int) int { return cmp.Or(cmp.Compare(hash(a), hash(b)), cmp.Compare(a, b)) })
-	asked = asked[:mostLeftOut]
+	asked = asked[:most]
 	slices.Sort(asked)
 	return asked, nil
 }

@@ -1,0 +1,468 @@
+package nearest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// encode writes the cases as fits see them: numbers in the metric's units,
+// names as the mean of the target among their rows, missing cells as means.
+func (m *LocalModel) encode() {
+	c := m.cases
+	m.low, m.high = slices.Min(c.numbers), slices.Max(c.numbers)
+	half := (m.high - m.low) / 2
+	m.low, m.high = m.low-half, m.high+half
+	numbers, names := len(m.metric.numbers), len(m.metric.names)
+	m.width = numbers + names
+	m.fill = make([]float64, numbers)
+	for d := range numbers {
+		sum, weight := 0.0, 0.0
+		for i := range c.count() {
+			if x := m.metric.points[i*numbers+d]; x == x && math.Abs(x) < farthest {
+				sum += c.worth[i] * x
+				weight += c.worth[i]
+			}
+		}
+		if weight > 0 {
+			m.fill[d] = sum / weight
+		}
+	}
+	m.shares = make([][]float64, names)
+	for d := range m.metric.names {
+		n := m.metric.names[d]
+		if n.shares == nil {
+			n.share(c, c.table.Columns[n.column].Codes)
+		}
+		m.shares[d] = n.shares
+	}
+	m.inputs = make([]float64, c.count()*m.width)
+	for i := range c.count() {
+		m.input(m.metric.points[i*numbers:(i+1)*numbers], m.inputs[i*m.width:])
+		for d, code := range m.metric.codes[i*names : (i+1)*names] {
+			m.inputs[i*m.width+numbers+d] = m.shares[d][code]
+		}
+	}
+}
+
+// input writes numbers as fits see them.
+func (m *LocalModel) input(point, out []float64) {
+	for d, x := range point {
+		if out[d] = x; x != x {
+			out[d] = m.fill[d]
+		}
+	}
+}
+
+// localRoom is what a worker needs for a question.
+type localRoom struct {
+	search *search
+	asked  []float64   // as fits see it
+	terms  []float64   // of each neighbour, in the form of the fit
+	weight []float64   // of each neighbour
+	matrix []float64   // XᵀWX
+	first  []float64   // the solution for the first unit vector
+	share  []float64   // of each neighbour in the answer
+	left   []neighbour // when a row is left out
+}
+
+// local is what a fit is made by.
+type local struct {
+	degree int // and 1
+	kernel func(d float64) float64
+	part   float64
+	k      float64
+}
+
+func (m *LocalModel) local() local {
+	return local{degrees[m.chosen.Form], kernels[m.chosen.Kernel], m.chosen.Part, m.chosen.K}
+}
+
+// wanted returns the weight of the cases that count.
+func (m *LocalModel) wanted(k float64) float64 {
+	if m.lesson.Settings.Criterion == "e2" {
+		return m.cases.weight
+	}
+	return k
+}
+
+// mostProducts is the number of columns up to which a parabola has products.
+const mostProducts = 8
+
+// weigh gives each neighbour its weight: what it counts, times the kernel of
+// its distance.
+func (m *LocalModel) weigh(r *localRoom, near []neighbour, f local) {
+	width := m.lesson.Settings.Width
+	if width == 0 {
+		// The distance of the k-th nearest; of all, if fewer are there.
+		left := f.k
+		for i := range near {
+			width = f.part * m.metric.distance(near[i].sum)
+			if left -= near[i].used; left <= 0 {
+				break
+			}
+		}
+	}
+	alone := near[0].sum == 0 && (width == 0 || math.IsInf(f.kernel(0), 0)) // then cases at distance 0 are
+	r.weight = r.weight[:0]
+	total := 0.0
+	for i := range near {
+		w := near[i].used
+		switch {
+		case alone && near[i].sum > 0:
+			w = 0
+		case !alone:
+			w *= min(f.kernel(m.metric.distance(near[i].sum)/width), farthest)
+		}
+		r.weight = append(r.weight, w)
+		total += w
+	}
+	if !(total > 0) { // all are beyond the kernel
+		for i := range near {
+			r.weight[i] = near[i].used
+		}
+	}
+}
+
+// expand writes the terms of a neighbour, relative to the question, so that the
+// first coefficient is the answer: 1, then differences, then their products.
+func (m *LocalModel) expand(r *localRoom, at int32, degree int) int {
+	from := len(r.terms)
+	r.terms = append(r.terms, 1)
+	if degree < 2 {
+		return 1
+	}
+	x := m.inputs[int(at)*m.width : (int(at)+1)*m.width]
+	for d, q := range r.asked {
+		r.terms = append(r.terms, min(max(x[d]-q, -1e6), 1e6))
+	}
+	if degree < 3 {
+		return 1 + m.width
+	}
+	for d := range m.width {
+		a := r.terms[from+1+d]
+		r.terms = append(r.terms, a*a)
+		if m.width <= mostProducts {
+			for e := d + 1; e < m.width; e++ {
+				r.terms = append(r.terms, a*r.terms[from+1+e])
+			}
+		}
+	}
+	return len(r.terms) - from
+}
+
+// fit finds the share of each neighbour in the answer: the first row of
+// (XᵀWX + ridge)⁻¹ XᵀW.
+func (m *LocalModel) fit(r *localRoom, near []neighbour, f local) {
+	m.weigh(r, near, f)
+	r.terms, r.share = r.terms[:0], r.share[:0]
+	p := 1
+	for i := range near {
+		p = m.expand(r, near[i].at, f.degree)
+	}
+	r.matrix = r.matrix[:0]
+	for range p * p {
+		r.matrix = append(r.matrix, 0)
+	}
+	total := 0.0
+	for i, w := range r.weight {
+		total += w
+		x := r.terms[i*p : (i+1)*p]
+		for a, xa := range x {
+			row := r.matrix[a*p : a*p+a+1]
+			for b := range row {
+				row[b] += w * xa * x[b]
+			}
+		}
+	}
+	for a := 1; a < p; a++ {
+		r.matrix[a*p+a] += m.lesson.Settings.Ridge * total
+	}
+	r.first = r.first[:0]
+	for range p {
+		r.first = append(r.first, 0)
+	}
+	r.first[0] = 1
+	solve(r.matrix, r.first)
+	for i, w := range r.weight {
+		sum := 0.0
+		for a, xa := range r.terms[i*p : (i+1)*p] {
+			sum += xa * r.first[a]
+		}
+		r.share = append(r.share, w*sum)
+	}
+}
+
+// solve solves a symmetric system, given by its lower triangle, in place
+// (Cholesky). Directions that add nothing to those before are left out.
+func solve(a, b []float64) {
+	p := len(b)
+	for j := range p {
+		was := a[j*p+j]
+		for k := range j {
+			a[j*p+j] -= a[j*p+k] * a[j*p+k]
+		}
+		if !(a[j*p+j] > 1e-11*was) || math.IsInf(was, 0) {
+			for i := j; i < p; i++ {
+				a[i*p+j] = 0
+			}
+			for k := range j {
+				a[j*p+k] = 0
+			}
+			continue
+		}
+		root := math.Sqrt(a[j*p+j])
+		a[j*p+j] = root
+		for i := j + 1; i < p; i++ {
+			for k := range j {
+				a[i*p+j] -= a[i*p+k] * a[j*p+k]
+			}
+			a[i*p+j] /= root
+		}
+	}
+	for j := range p {
+		for k := range j {
+			b[j] -= a[j*p+k] * b[k]
+		}
+		if b[j] /= a[j*p+j]; a[j*p+j] == 0 {
+			b[j] = 0
+		}
+	}
+	for j := p - 1; j >= 0; j-- {
+		for k := j + 1; k < p; k++ {
+			b[j] -= a[k*p+j] * b[k]
+		}
+		if b[j] /= a[j*p+j]; a[j*p+j] == 0 {
+			b[j] = 0
+		}
+	}
+}
+
+// ask puts a question.
+func (m *LocalModel) ask(r *localRoom, columns []table.Column, row int) []neighbour {
+	s := r.search
+	s.ask(columns, row, m.wanted(m.chosen.K))
+	m.input(s.point, r.asked)
+	for d := range m.metric.names {
+		n := &m.metric.names[d]
+		code := n.code(&columns[n.column], row)
+		r.asked[len(s.point)+d] = m.shares[d][code]
+	}
+	m.index.find(s)
+	return s.found()
+}
+
+// value is the answer by the shares of neighbours.
+func (m *LocalModel) value(r *localRoom, near []neighbour) float64 {
+	sum := 0.0
+	for i := range near {
+		sum += r.share[i] * m.cases.means[near[i].at]
+	}
+	return m.bounded(sum)
+}
+
+func (m *LocalModel) bounded(y float64) float64 {
+	if y != y {
+		return (m.low + m.high) / 2
+	}
+	return min(max(y, m.low), m.high)
+}
+
+// Predict fits the cases around each row.
+func (m *LocalModel) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
+	if err := table.Fits(m.cases.schema, t); err != nil {
+		return err
+	}
+	rows := t.Rows()
+	if out.Classes != 0 || min(len(out.Mean), len(out.Low), len(out.High)) < rows {
+		return fmt.Errorf("there is no room for the answers to %d rows", rows)
+	}
+	f := m.local()
+	work := func(chunk int) {
+		r := m.rooms.Get().(*localRoom)
+		defer m.rooms.Put(r)
+		for row := chunk * few; row < min((chunk+1)*few, rows) && ctx.Err() == nil; row++ {
+			near := m.ask(r, t.Columns, row)
+			m.fit(r, near, f)
+			y := m.value(r, near)
+			c, width := m.cases, 1.96*m.chosen.Spread
+			out.Mean[row], out.Low[row], out.High[row] = c.number(y), c.number(y-width), c.number(y+width)
+		}
+	}
+	if rows <= few {
+		if rows > 0 && ctx.Err() == nil {
+			work(0)
+		}
+		return ctx.Err()
+	}
+	return learn.Each(ctx, (rows+few-1)/few, work)
+}
+
+// What is tried for a fit, and on how many rows that are left out.
+var (
+	triedNear  = []float64{8, 16, 32, 64, 128}
+	triedPart  = []float64{0.4, 1}
+	triedForm  = []string{"constant", "linear", "quadratic"}
+	triedShape = []string{"gaussian", "tricube"}
+)
+
+const mostFitted = 200
+
+// trials returns what there is to choose from.
+func (m *LocalModel) trials() []localChosen {
+	s := &m.lesson.Settings
+	ks, parts, forms, shapes := triedNear, triedPart, triedForm, triedShape
+	if k, err := strconv.Atoi(s.K); err == nil {
+		ks = []float64{float64(k)}
+	} else if s.K == all {
+		ks = []float64{m.cases.weight}
+	}
+	if s.Form != auto {
+		forms = []string{s.Form}
+	}
+	if s.Kernel != auto {
+		shapes = []string{s.Kernel}
+	}
+	if s.Width > 0 || s.Kernel == "uniform" || s.Kernel == "inverse" {
+		parts = []float64{1}
+	}
+	var trials []localChosen
+	for _, k := range ks {
+		if k > ks[0] && k >= m.cases.weight {
+			break
+		}
+		for _, form := range forms {
+			for _, shape := range shapes {
+				for _, part := range parts {
+					trials = append(trials, localChosen{K: min(k, m.cases.weight), Form: form, Kernel: shape, Part: part})
+				}
+			}
+		}
+	}
+	return trials
+}
+
+// choose finds what errs least when rows are left out.
+func (m *LocalModel) choose(ctx context.Context) (localChosen, error) {
+	trials := m.trials()
+	asked, err := sampled(ctx, m.cases, mostFitted)
+	if err != nil {
+		return localChosen{}, err
+	}
+	errors := make([][]float64, len(asked)) // of each row by each trial
+	err = learn.Each(ctx, len(asked), func(at int) {
+		r := m.rooms.Get().(*localRoom)
+		defer m.rooms.Put(r)
+		errors[at] = m.leaveOut(ctx, r, asked[at], trials)
+	})
+	if err != nil {
+		return localChosen{}, err
+	}
+	best, least, weight := 0, math.Inf(1), 0.0
+	for _, i := range asked {
+		weight += m.cases.worth[i]
+	}
+	for t := range trials {
+		sum := 0.0
+		for at := range asked {
+			sum += errors[at][t]
+		}
+		if sum < least*(1-1e-9) {
+			best, least = t, sum
+		}
+	}
+	c := trials[best]
+	c.Spread = min(math.Sqrt(least/weight), 8)
+	if !(c.Spread >= 0) || len(asked) < 2 {
+		c.Spread = 0
+	}
+	return c, nil
+}
+
+// leaveOut returns the squared error of each trial when the rows of a case are
+// left out, weighed by them.
+func (m *LocalModel) leaveOut(ctx context.Context, r *localRoom, i int, trials []localChosen) []float64 {
+	c, s := m.cases, r.search
+	errors := make([]float64, len(trials))
+	if c.weight <= c.worth[i] {
+		return errors
+	}
+	most := 0.0
+	for _, t := range trials {
+		most = max(most, t.K)
+	}
+	s.askCase(i, min(c.weight, m.wanted(most)+c.worth[i]))
+	copy(r.asked, m.inputs[i*m.width:(i+1)*m.width])
+	m.index.find(s)
+	near := s.found()
+	for t := range trials {
+		if ctx.Err() != nil {
+			return errors
+		}
+		left := min(m.wanted(trials[t].K), c.weight-c.worth[i])
+		r.left = r.left[:0]
+		for _, n := range near {
+			if n.used = min(c.worth[n.at], left); int(n.at) != i && n.used > 0 {
+				r.left = append(r.left, n)
+				left -= n.used
+			}
+		}
+		m.fit(r, r.left, local{degrees[trials[t].Form], kernels[trials[t].Kernel], trials[t].Part, trials[t].K})
+		y := m.value(r, r.left)
+		for row := c.starts[i]; row < c.starts[i+1]; row++ {
+			e := y - c.numbers[row]
+			errors[t] += c.table.Weights[row] * e * e
+		}
+	}
+	return errors
+}
+
+// Explain names the cases around the row. Each is evidence: its share in the
+// answer times its difference from the mean of all rows.
+func (m *LocalModel) Explain(t *table.Table, row int) (*learn.Explanation, error) {
+	if err := table.Fits(m.cases.schema, t); err != nil {
+		return nil, err
+	}
+	if row < 0 || row >= t.Rows() {
+		return nil, fmt.Errorf("row %d of %d", row+1, t.Rows())
+	}
+	t = t.Slice(row, row+1)
+	c := m.cases
+	r := m.rooms.New().(*localRoom)
+	near := slices.Clone(m.ask(r, t.Columns, 0))
+	m.fit(r, near, m.local())
+	mean := 0.0
+	for row, y := range c.numbers {
+		mean += c.table.Weights[row] / c.weight * y
+	}
+	e := &learn.Explanation{Prior: []float64{c.number(mean)}, Additive: true}
+	answer := c.number(m.value(r, near))
+	said := e.Prior[0]
+	for i := range near[:min(len(near), mostShown)] {
+		weight := c.number(r.share[i] * (c.means[near[i].at] - mean))
+		said += weight
+		e.Evidence = append(e.Evidence, learn.Evidence{Text: caseText(c, int(c.starts[near[i].at])), Weight: weight})
+	}
+	e.Evidence = append(e.Evidence, learn.Evidence{Text: "ALWAYS", Weight: answer - said})
+	for i := 0; i < len(near) && len(e.Cases) < mostShown; i++ {
+		showCases(r.search, &near[i], e)
+	}
+	for j := range c.schema.Attributes {
+		if j != c.target && t.Text(0, j) == "" {
+			columns := slices.Clone(t.Columns)
+			moves := 0.0
+			tryCells(c, columns, j, func() {
+				near := m.ask(r, columns, 0)
+				m.fit(r, near, m.local())
+				moves = max(moves, min(math.Abs(c.number(m.value(r, near))-answer), math.MaxFloat64))
+			})
+			e.Missing = append(e.Missing, learn.MissingCell{Column: c.schema.Attributes[j].Name, CouldMove: moves})
+		}
+	}
+	return e, nil
+}

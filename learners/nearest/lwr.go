@@ -1,0 +1,313 @@
+package nearest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// LWR is what locally weighted regression is registered as.
+const LWR = "lwr"
+
+// Local is locally weighted regression (Mitchell 1997, section 8.3; Atkeson,
+// Moore and Schaal 1997). For each question a constant, a plane or a parabola is
+// fitted to the cases around it, its value there is the answer, and the fit is
+// thrown away. Three criteria say which cases count: e1, the k nearest alike;
+// e2, all of them by a kernel of their distance; e3, the k nearest by the
+// kernel. The squares are made least directly (section 8.3.1), by solving for
+// the share that each case has in the answer.
+//
+// A name enters the fit by the mean of the target among its rows, as in HVDM, a
+// missing cell by the mean. A parabola has products of columns if there are at
+// most eight, else squares alone. The ridge pulls slopes, in units of the
+// metric, towards 0; directions without any spread have no slope. Answers stay
+// within the range of all targets, widened by half of it on either side.
+//
+// What is not given is what errs least when rows are left out: k, the width of
+// the kernel, its shape and the form of the fit. A width that is chosen is a
+// part of the distance of the k-th nearest case. Its zero value is ready to use.
+type Local struct {
+	K         string   `set:"k" default:"auto" doc:"how many of the nearest rows count: a number, auto or all"`
+	Form      string   `set:"form" default:"auto" oneof:"auto|constant|linear|quadratic" doc:"what is fitted around the question"`
+	Kernel    string   `set:"kernel" default:"auto" oneof:"auto|gaussian|tricube|epanechnikov|inverse|uniform" doc:"how the weight of a row falls with its distance"`
+	Criterion string   `set:"criterion" default:"e3" oneof:"e1|e2|e3" doc:"which rows count: the k nearest alike, all by the kernel, or the k nearest by the kernel"`
+	Width     float64  `set:"width" default:"a part of the distance of the k-th nearest row" doc:"width of the kernel, as a distance"`
+	Ridge     *float64 `set:"ridge" default:"0.0001" doc:"how strongly slopes are pulled towards 0"`
+	Distance  string   `set:"distance" default:"hvdm, or euclid where scale is given" oneof:"euclid|hvdm" doc:"how far rows are from each other"`
+	Scale     string   `set:"scale" default:"sd" oneof:"sd|range|none" doc:"the unit of each number with distance=euclid: its standard deviation, its range, or as it stands"`
+	Index     string   `set:"index" default:"auto" oneof:"auto|brute|kd|ball" doc:"how the nearest are found, always exactly"`
+}
+
+// localSettings are a learner's parameters with the words filled in.
+type localSettings struct {
+	K         string  `cbor:"k"`
+	Form      string  `cbor:"form"`
+	Kernel    string  `cbor:"kernel"`
+	Criterion string  `cbor:"criterion"`
+	Width     float64 `cbor:"width"` // 0: by leave-one-out
+	Ridge     float64 `cbor:"ridge"`
+	Distance  string  `cbor:"distance"`
+	Scale     string  `cbor:"scale"`
+	Index     string  `cbor:"index"`
+}
+
+// defaultRidge keeps fits to few cases in many columns from running away.
+const defaultRidge = 1e-4
+
+func (l *Local) resolve() (localSettings, error) {
+	near, err := (&Learner{K: l.K, Distance: l.Distance, Scale: l.Scale, Index: l.Index}).resolve()
+	s := localSettings{
+		K: near.K, Form: l.Form, Kernel: l.Kernel, Criterion: l.Criterion, Width: l.Width, Ridge: defaultRidge,
+		Distance: near.Distance, Scale: near.Scale, Index: near.Index,
+	}
+	if err != nil {
+		return s, err
+	}
+	if l.Ridge != nil {
+		s.Ridge = *l.Ridge
+	}
+	for field, word := range map[*string]string{&s.Form: auto, &s.Kernel: auto, &s.Criterion: "e3"} {
+		if *field == "" {
+			*field = word
+		}
+	}
+	if s.Criterion == "e1" {
+		if s.Kernel != auto && s.Kernel != "uniform" || s.Width != 0 {
+			return s, fmt.Errorf("setting criterion=e1: all of the k nearest rows count alike; leave kernel and width out, or choose e3")
+		}
+		s.Kernel = "uniform"
+	}
+	return s, s.check()
+}
+
+func (s *localSettings) check() error {
+	near := s.near()
+	if err := near.check(); err != nil {
+		return err
+	}
+	words := map[string]string{"form": s.Form, "kernel": s.Kernel, "criterion": s.Criterion, "distance": s.Distance}
+	for _, o := range learn.Options(&Local{}) {
+		if value, isChoice := words[o.Key]; isChoice && !slices.Contains(o.Choices, value) {
+			return fmt.Errorf("setting %s=%s: expected one of %s", o.Key, value, strings.Join(o.Choices, ", "))
+		}
+	}
+	if !(s.Width >= 0 && s.Width <= farthest) {
+		return fmt.Errorf("setting width=%v: expected a distance above 0", s.Width)
+	}
+	if !(s.Ridge >= 0 && s.Ridge <= 1e9) {
+		return fmt.Errorf("setting ridge=%v: expected 0 or more, up to 1e9", s.Ridge)
+	}
+	return nil
+}
+
+// near returns the settings of the search for neighbours.
+func (s *localSettings) near() settings {
+	return settings{K: s.K, Distance: s.Distance, Weight: "uniform", Scale: s.Scale, Index: s.Index, M: defaultM}
+}
+
+func (s *localSettings) keeps() (bool, error) { return true, s.check() }
+
+// Check tells settings that do not go together.
+func (l *Local) Check() error {
+	_, err := l.resolve()
+	return err
+}
+
+// Learn keeps the task's rows, and chooses what is to be chosen by them.
+func (l *Local) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	s, err := l.resolve()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := gatherNumbers(ctx, task, LWR)
+	if err != nil {
+		return nil, err
+	}
+	return learnLocal(ctx, rows, localLesson{Format: format, Settings: s, Seed: task.Seed, Target: task.Target}, nil)
+}
+
+// gatherNumbers takes in the rows of a task with a numeric target.
+func gatherNumbers(ctx context.Context, task learn.Task, name string) (*kept.Rows, error) {
+	target, err := task.Column()
+	if err != nil {
+		return nil, err
+	}
+	if target >= 0 && task.Table.Schema.Attributes[target].Kind != table.Numeric {
+		return nil, fmt.Errorf("target %q has classes, and %s learns numbers; use nearest, or another learner of classes", task.Target, name)
+	}
+	return gather(ctx, task, name)
+}
+
+type localLesson = kept.Lesson[localSettings]
+
+// learnLocal makes a model of rows that were gathered.
+func learnLocal(ctx context.Context, rows *kept.Rows, l localLesson, chosen *localChosen) (learn.Model, error) {
+	cases, err := casesOf(ctx, rows, l.Target)
+	if err != nil {
+		return nil, err
+	}
+	if cases.classes != nil {
+		return nil, fmt.Errorf("the target %q has no numbers", l.Target)
+	}
+	if k, err := strconv.Atoi(l.Settings.K); err == nil && float64(k) > cases.weight {
+		return nil, fmt.Errorf("setting k=%d: there are %.6g rows; choose a k up to that, auto or all", k, cases.weight)
+	}
+	m := &LocalModel{lesson: l, rows: rows, cases: cases}
+	near := l.Settings.near()
+	if m.metric, err = newMetric(ctx, cases, &near); err != nil {
+		return nil, err
+	}
+	if m.index, err = newIndex(ctx, m.metric, near.Index); err != nil {
+		return nil, err
+	}
+	m.encode()
+	m.rooms.New = func() any { return &localRoom{search: newSearch(m.metric), asked: make([]float64, m.width)} }
+	if chosen != nil {
+		m.chosen = *chosen
+		return m, m.chosen.check(cases)
+	}
+	if m.chosen, err = m.choose(ctx); err != nil {
+		return nil, err
+	}
+	learn.Report(ctx, 1)
+	return m, nil
+}
+
+// LocalModel is the cases of locally weighted regression. It is immutable.
+type LocalModel struct {
+	lesson localLesson
+	rows   *kept.Rows
+	cases  *cases
+	metric *metric
+	index  index
+	chosen localChosen
+	rooms  sync.Pool // of *localRoom
+
+	// inputs has the cases as fits see them, width numbers each; fill is
+	// what stands for a missing number, and shares what stands for names.
+	width     int
+	inputs    []float64
+	fill      []float64
+	shares    [][]float64
+	low, high float64 // of all targets, widened
+}
+
+// localChosen is what was chosen by leaving rows out.
+type localChosen struct {
+	K      float64 `cbor:"k"`
+	Form   string  `cbor:"form"`
+	Kernel string  `cbor:"kernel"`
+	Part   float64 `cbor:"part"` // width of the kernel over the distance of the k-th nearest
+	Spread float64 `cbor:"spread"`
+}
+
+func (c *localChosen) check(cases *cases) error {
+	form, kernel := degrees[c.Form], kernels[c.Kernel]
+	if !(c.K > 0 && c.K <= cases.weight) || form == 0 || kernel == nil || !(c.Part > 0 && c.Part <= 10) || !(c.Spread >= 0 && c.Spread <= 8) {
+		return fmt.Errorf("k=%v, form=%q, kernel=%q, a width of %v and a spread of %v do not fit %v rows", c.K, c.Form, c.Kernel, c.Part, c.Spread, cases.weight)
+	}
+	return nil
+}
+
+// degrees are the forms, by degree and 1.
+var degrees = map[string]int{"constant": 1, "linear": 2, "quadratic": 3}
+
+// kernels give the weight of a case at a distance, in widths.
+var kernels = map[string]func(d float64) float64{
+	"gaussian":     func(d float64) float64 { return math.Exp(-d * d / 2) },
+	"tricube":      func(d float64) float64 { c := max(0, 1-d*d*d); return c * c * c },
+	"epanechnikov": func(d float64) float64 { return max(0, 1-d*d) },
+	"inverse":      func(d float64) float64 { return 1 / (d * d) },
+	"uniform":      func(float64) float64 { return 1 },
+}
+
+// Learner is lwr.
+func (m *LocalModel) Learner() string { return LWR }
+
+// Schema is the columns of the cases.
+func (m *LocalModel) Schema() *table.Schema { return m.cases.schema }
+
+// Target is the column that is predicted.
+func (m *LocalModel) Target() int { return m.cases.target }
+
+// Size counts the rows.
+func (m *LocalModel) Size() learn.Size { return learn.Size{Rows: m.cases.weight} }
+
+// K returns how many rows count in a fit.
+func (m *LocalModel) K() float64 { return m.chosen.K }
+
+// Relearning says how the cases are learnt again from the rows.
+func (m *LocalModel) Relearning() kept.Relearning {
+	return kept.Relearning{
+		Rows: m.rows, Noun: "case base", Settings: m.lesson.Settings,
+		Learn: func(ctx context.Context, rows *kept.Rows) (learn.Model, error) {
+			return learnLocal(ctx, rows, m.lesson, nil)
+		},
+	}
+}
+
+// Begin starts to learn more rows.
+func (m *LocalModel) Begin(source learn.Source) (learn.Update, error) { return begin(m, source) }
+
+// Merge returns the model of all models' rows.
+func (m *LocalModel) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
+	return kept.Merge(ctx, m, others...)
+}
+
+// Forget returns the model of the other sources' rows.
+func (m *LocalModel) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
+	return kept.Forget(ctx, m, ids...)
+}
+
+// Sources lists the sources of the cases.
+func (m *LocalModel) Sources() []learn.Source { return kept.Sources(m) }
+
+// Kept returns the cases of each source, in the order in which they came.
+func (m *LocalModel) Kept(ctx context.Context) ([]learn.Learnt, error) {
+	return keptInOrder(ctx, m.cases)
+}
+
+// Parts returns the settings, the rows of each source, and what was chosen.
+func (m *LocalModel) Parts() ([]learn.Part, error) {
+	return m.lesson.Parts(LWR, m.rows, bodyPart, m.chosen)
+}
+
+func decodeLocal(parts []learn.Part) (learn.Model, error) {
+	var l localLesson
+	var body localChosen
+	rows, found, err := l.Load(parts, LWR, format, (*localSettings).keeps, bodyPart, &body)
+	if err != nil {
+		return nil, err
+	}
+	was := &body
+	if !found {
+		was = nil
+	}
+	m, err := learnLocal(context.Background(), rows, l, was)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func init() {
+	learn.Register(learn.Info{
+		Name:     LWR,
+		Summary:  "locally weighted regression: a constant, a plane or a parabola fitted around each question",
+		Source:   "Atkeson, Moore & Schaal 1997; Mitchell 1997, section 8.3",
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Regression: true},
+		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true},
+		Contract: learn.Exact,
+		Keeps:    "all rows, with their places in their sources",
+		New:      func() learn.Learner { return &Local{} },
+		Decode:   decodeLocal,
+	})
+}

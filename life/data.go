@@ -27,21 +27,25 @@ type Reading struct {
 	Weight, Sequence               string
 }
 
-// Data is where rows are read from: a file, standard input ("-") or a built-in
-// set.
+// Data is where rows are read from: a file, standard input ("-"), a built-in
+// set, or another address that table.Open knows.
 type Data struct {
 	Arg     string
 	Builtin *datasets.Set
 	Reading Reading
+	scheme  string        // of the address
 	in      io.Reader     // standard input
 	staged  *scratch.File // a copy of what can be read only once
 	memory  int64         // bytes that may be used
 }
 
-// Find resolves the name of data. A file of that name comes before a built-in
-// set.
+// The schemes that are more than an address here.
+const fileScheme, builtinScheme = "file", "builtin"
+
+// Find resolves the name of data, as table.Open does: a file of that name comes
+// before a built-in set and what other schemes know.
 func (h *Home) Find(arg string, reading Reading) (*Data, error) {
-	d := &Data{Arg: arg, Reading: reading, in: h.In, memory: h.Memory}
+	d := &Data{Arg: arg, Reading: reading, scheme: fileScheme, in: h.In, memory: h.Memory}
 	if arg == "-" {
 		return d, nil
 	}
@@ -54,7 +58,17 @@ func (h *Home) Find(arg string, reading Reading) (*Data, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	set, err := datasets.Lookup(arg)
+	if d.scheme, err = table.SchemeOf(arg); err != nil {
+		return nil, remedy.Misuse(err)
+	}
+	if plain, ok := strings.CutPrefix(arg, fileScheme+":"); ok {
+		return h.Find(plain, reading)
+	}
+	if d.scheme != fileScheme && d.scheme != builtinScheme {
+		return d, nil
+	}
+	d.Arg = strings.TrimPrefix(arg, builtinScheme+":")
+	set, err := datasets.Lookup(d.Arg)
 	if err == nil {
 		d.Builtin = &set
 		return d, nil
@@ -101,8 +115,8 @@ func (d *Data) stem() string {
 
 // Path is where the data lies, for the record: absolute for a file.
 func (d *Data) Path() string {
-	if d.Arg == "-" || d.Builtin != nil {
-		return d.Arg
+	if d.Arg == "-" || d.scheme != fileScheme {
+		return table.Redact(d.Arg)
 	}
 	if abs, err := filepath.Abs(d.Arg); err == nil {
 		return abs
@@ -112,7 +126,7 @@ func (d *Data) Path() string {
 
 // File is the path of the file that is read, "" for what is none.
 func (d *Data) File() string {
-	if d.Arg == "-" || d.Builtin != nil {
+	if d.Arg == "-" || d.scheme != fileScheme {
 		return ""
 	}
 	return d.Arg
@@ -127,8 +141,8 @@ func (d *Data) Target(asked string) string {
 }
 
 func (d *Data) options() table.Options {
-	o := table.Options{
-		Name:    d.Arg,
+	return table.Options{
+		Name:    table.Redact(d.Arg),
 		Nominal: d.Reading.Nominal,
 		Numeric: d.Reading.Numeric,
 		Ignore:  d.Reading.Ignore,
@@ -136,18 +150,13 @@ func (d *Data) options() table.Options {
 		Text:    d.Reading.Text, Sequence: d.Reading.Sequence,
 		Memory: d.memory,
 	}
-	if d.Builtin != nil {
-		o.Nominal = append(o.Nominal[:len(o.Nominal):len(o.Nominal)], d.Builtin.Nominal...)
-		o.Ignore = append(o.Ignore[:len(o.Ignore):len(o.Ignore)], d.Builtin.Ignore...)
-	}
-	return o
 }
 
 // Stage reads what can be read only once, standard input or a pipe, into a
 // file without a name, so that it can be read twice and at once. Release gives
 // its room back.
 func (d *Data) Stage(ctx context.Context) error {
-	if d.Builtin != nil || d.staged != nil {
+	if d.scheme != fileScheme || d.staged != nil {
 		return nil
 	}
 	in := d.in
@@ -186,11 +195,6 @@ func (r interruptible) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// copied is a reader of what was staged. Release closes it, for all readers.
-type copied struct{ *io.SectionReader }
-
-func (copied) Close() error { return nil }
-
 // Release removes what Stage made.
 func (d *Data) Release() {
 	if d.staged != nil {
@@ -199,28 +203,13 @@ func (d *Data) Release() {
 	}
 }
 
-// open returns a reader of the raw bytes, for data that is not a file to be
-// opened by its own name.
-func (d *Data) open() (io.ReadCloser, error) {
-	switch {
-	case d.Builtin != nil:
-		r, _, err := datasets.Open(d.Arg)
-		return r, err
-	case d.staged != nil:
-		return copied{d.staged.Reader()}, nil
-	case d.in == nil:
-		return io.NopCloser(strings.NewReader("")), nil
-	}
-	return io.NopCloser(d.in), nil
-}
-
-// byName reports whether the data is a file to be opened by its own name.
-func (d *Data) byName() bool { return d.Arg != "-" && d.Builtin == nil && d.staged == nil }
-
 // keep copies the data into the store. A built-in set is there anyway.
 func (h *Home) keep(tx *store.Tx, d *Data, hash string) error {
-	if d.Builtin != nil {
+	switch {
+	case d.Builtin != nil:
 		return nil
+	case d.scheme != fileScheme:
+		return remedy.Misusef("%s is no file, and no copy of it can be kept", table.Redact(d.Arg))
 	}
 	extension := ""
 	if d.Arg != "-" {
@@ -237,56 +226,41 @@ func (h *Home) keep(tx *store.Tx, d *Data, hash string) error {
 	return tx.Keep(hash, extension, f)
 }
 
-// Read reads the whole table.
-func (d *Data) Read(ctx context.Context, o table.Options) (*table.Table, *table.Report, error) {
-	if d.byName() {
-		return table.ReadFile(ctx, d.Arg, o)
+// reader returns the bytes of what is not opened by its address, or nil.
+func (d *Data) reader() io.Reader {
+	switch {
+	case d.staged != nil:
+		return d.staged.Reader()
+	case d.Arg != "-":
+		return nil
+	case d.in == nil:
+		return strings.NewReader("")
 	}
-	r, err := d.open()
-	if err != nil {
-		return nil, nil, err
-	}
-	defer r.Close()
-	t, report, err := table.Read(ctx, r, o)
-	if err != nil || d.Builtin == nil || o.Schema != nil {
-		return t, report, err
-	}
-	t, err = d.Builtin.Declare(t) // values that the set has, though no row
-	return t, report, err
+	return d.in
 }
 
-// Stream reads in batches, as the columns of a model's schema. Close the
-// returned closer when done.
-func (d *Data) stream(ctx context.Context, o table.Options) (*table.Stream, func(), error) {
-	if d.byName() {
-		s, err := table.OpenStream(ctx, d.Arg, o)
-		if err != nil {
-			return nil, nil, err
-		}
-		return s, func() { s.Close() }, nil
+// Read reads the whole table.
+func (d *Data) Read(ctx context.Context, o table.Options) (*table.Table, *table.Report, error) {
+	if r := d.reader(); r != nil {
+		return table.Read(ctx, r, o)
 	}
-	r, err := d.open()
-	if err != nil {
-		return nil, nil, err
+	return table.ReadFrom(ctx, d.Arg, o)
+}
+
+// source reads in batches: as the columns of the options' schema, or of one
+// that is found first, in a pass that keeps no rows.
+func (d *Data) source(ctx context.Context, o table.Options) (table.Source, error) {
+	if r := d.reader(); r != nil {
+		return table.NewSource(ctx, r, o)
 	}
-	s, err := table.NewStream(ctx, r, o)
-	if err != nil {
-		r.Close()
-		return nil, nil, err
-	}
-	return s, func() { s.Close(); r.Close() }, nil
+	return table.Open(ctx, d.Arg, o)
 }
 
 // ReadFor reads a table to learn from, and finds its target. A learner of
 // densities may do without one. Columns without a known cell are kept if they
 // may be open (table.Attribute.Open).
 func (h *Home) ReadFor(ctx context.Context, d *Data, target string, density, open bool) (*table.Table, *table.Report, int, error) {
-	o := d.options()
-	o.Open = open
-	o.Target = d.Target(target)
-	if density {
-		o.Target = target // without one it is a density, also of a built-in set
-	}
+	o := d.learning(target, density, open)
 	bar, done := h.progress("reading")
 	o.Progress = bar
 	t, report, err := d.Read(ctx, o)
@@ -295,18 +269,38 @@ func (h *Home) ReadFor(ctx context.Context, d *Data, target string, density, ope
 		return nil, nil, 0, err
 	}
 	h.note(report.Notes...)
-	if o.Target == "" && density {
-		return t, report, learn.NoTarget, nil
-	}
-	names := t.Schema.Names()
-	if o.Target == "" {
-		return nil, nil, 0, &remedy.Error{Err: errors.New("which column is to be predicted?"), Remedy: Remedy{Kind: remedy.GiveTarget, Names: names}, Misuse: true}
-	}
-	col := t.Schema.Index(o.Target)
-	if col < 0 {
-		return nil, nil, 0, remedy.Misusef("%s has no column %q to predict%s", d.Arg, o.Target, spell.Hint(o.Target, names))
+	col, err := d.targetIn(t.Schema, o.Target, density)
+	if err != nil || col == learn.NoTarget {
+		return t, report, col, err
 	}
 	return t, report, col, h.afford(d, t, col)
+}
+
+// learning is how data is read to learn from it.
+func (d *Data) learning(target string, density, open bool) table.Options {
+	o := d.options()
+	o.Open = open
+	o.Target = d.Target(target)
+	if density {
+		o.Target = target // without one it is a density, also of a built-in set
+	}
+	return o
+}
+
+// targetIn finds the column to predict, learn.NoTarget if there may be none.
+func (d *Data) targetIn(schema *table.Schema, target string, density bool) (int, error) {
+	if target == "" && density {
+		return learn.NoTarget, nil
+	}
+	names := schema.Names()
+	if target == "" {
+		return 0, &remedy.Error{Err: errors.New("which column is to be predicted?"), Remedy: Remedy{Kind: remedy.GiveTarget, Names: names}, Misuse: true}
+	}
+	col := schema.Index(target)
+	if col < 0 {
+		return 0, remedy.Misusef("%s has no column %q to predict%s", d.Arg, target, spell.Hint(target, names))
+	}
+	return col, nil
 }
 
 // afford returns an error if answers for all rows would need more memory than
@@ -337,10 +331,10 @@ func (h *Home) ReadAs(ctx context.Context, d *Data, schema *table.Schema) (*tabl
 // openSchema returns a model's schema for reading more rows: a column that has
 // had no known cell so far is of the kind that the data say.
 func (d *Data) openSchema(ctx context.Context, m learn.Model) (*table.Schema, error) {
-	o := d.options()
-	t, _, err := d.Read(ctx, o)
+	found, err := d.source(ctx, d.options())
 	if err != nil {
 		return nil, err
 	}
-	return m.Schema().Opened(t.Schema), nil
+	defer found.Close()
+	return m.Schema().Opened(found.Schema()), nil
 }

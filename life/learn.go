@@ -74,9 +74,13 @@ type LearnOptions struct {
 	Keep   bool   // a copy of the data, so that it can be read again
 }
 
-// NewLearnt is a model that was learnt, with the table that it learnt from.
+// NewLearnt is a model that was learnt, and what it learnt from.
 type NewLearnt struct {
 	Learnt
+	Read    int          `json:"-"` // rows
+	Columns int          `json:"-"`
+	Shares  []ClassShare `json:"-"` // of a nominal target
+	// Table has the rows; nil if they were many, and learnt as they came.
 	Table    *table.Table     `json:"-"`
 	Estimate *evaluate.Result `json:"-"` // nil where it makes no sense
 }
@@ -95,31 +99,32 @@ func (h *Home) Learn(ctx context.Context, o LearnOptions) (*NewLearnt, error) {
 			return nil, err
 		}
 	}
-	l, err := h.Lesson(ctx, o.Data, o.Target, o.Choice)
-	if err != nil {
-		return nil, err
-	}
 	versions, _ := h.Store.Log(name) // a model that does not exist yet has learnt nothing
-	h.warnLearntBefore(versions, l.Report.Hash, o.Data.Arg)
-	m, record, err := h.learn(ctx, l, o)
+	made, err := h.learn(ctx, o, versions)
 	if err != nil {
 		return nil, err
 	}
 	var v store.Version
 	err = h.Store.Write(ctx, name, func(tx *store.Tx) error {
 		if o.Keep {
-			if err := h.keep(tx, o.Data, l.Report.Hash); err != nil {
+			if err := h.keep(tx, o.Data, made.record.Source.Hash); err != nil {
 				return err
 			}
 		}
-		v, err = tx.Save(m, record)
+		v, err = tx.Save(made.model, made.record)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	learnt := &NewLearnt{Learnt: *h.newLearnt(&Part{m, name, v, []store.Version{v}}, store.Version{}), Table: l.Table}
-	if learnt.Estimate, err = h.estimate(ctx, l, o.Folds); err != nil {
+	learnt := &NewLearnt{
+		Learnt: *h.newLearnt(&Part{made.model, name, v, []store.Version{v}}, store.Version{}),
+		Read:   made.rows, Columns: made.columns, Shares: shares(made.classes, made.weights), Table: made.table,
+	}
+	if made.estimate == nil {
+		return learnt, nil
+	}
+	if learnt.Estimate, err = made.estimate(ctx); err != nil {
 		return learnt, fmt.Errorf("%v is kept, but its accuracy was not estimated: %w", v, err)
 	}
 	if e := learnt.Estimate; e != nil {
@@ -130,15 +135,12 @@ func (h *Home) Learn(ctx context.Context, o LearnOptions) (*NewLearnt, error) {
 
 // LearnInMemory learns a model that no store keeps.
 func (h *Home) LearnInMemory(ctx context.Context, o LearnOptions) (*Part, error) {
-	l, err := h.Lesson(ctx, o.Data, o.Target, o.Choice)
+	o.Folds = 0
+	made, err := h.learn(ctx, o, nil)
 	if err != nil {
 		return nil, err
 	}
-	m, v, err := h.learn(ctx, l, o)
-	if err != nil {
-		return nil, err
-	}
-	return h.unkept(m, cmp.Or(o.Name, o.Data.Base()), v, nil), nil
+	return h.unkept(made.model, cmp.Or(o.Name, o.Data.Base()), made.record, nil), nil
 }
 
 // unkept is a part whose newest version no store has numbered.
@@ -152,32 +154,76 @@ func (h *Home) unkept(m learn.Model, name string, v store.Version, before []stor
 	return &Part{m, name, v, append(slices.Clip(before), v)}
 }
 
-// learn makes the model of a lesson, and the record of it.
-func (h *Home) learn(ctx context.Context, l *Lesson, o LearnOptions) (learn.Model, store.Version, error) {
-	h.warnOneClass(l.Table, l.Target)
-	at := h.now()
-	if err := h.hear(l, o.Rules); err != nil {
-		return nil, store.Version{}, err
-	}
-	source := h.newSource(o.Data, l.Report.Hash, float64(l.Table.Rows()))
-	bar, done := h.progress("learning")
-	defer done()
-	m, err := l.learner.Learn(learn.WithProgress(ctx, bar), learn.Task{
-		Table: l.Table, Source: learn.Source{ID: source.ID, Name: source.Name}, Seed: h.Seed}.At(l.Target))
-	return m, store.Version{
-		Kind: store.Learn, Source: source, At: at, Seed: h.Seed, Settings: withWeight(l.Settings, o.Data.Reading.Weight), History: l.told,
-	}, err
+// lectured is a model that was made, and of what.
+type lectured struct {
+	model    learn.Model
+	record   store.Version
+	estimate func(ctx context.Context) (*evaluate.Result, error) // nil if there is to be none
+
+	table   *table.Table // nil if rows were learnt as they came
+	rows    int
+	columns int
+	classes []string // of a nominal target
+	weights []float64
 }
 
-// warnOneClass says when there is nothing to tell apart.
-func (h *Home) warnOneClass(t *table.Table, target int) {
+// count adds up the rows of a batch.
+func (m *lectured) count(t *table.Table, target int) {
+	m.rows += t.Rows()
+	m.columns = len(t.Columns)
 	if target == learn.NoTarget || t.Schema.Attributes[target].Kind == table.Numeric {
 		return
 	}
-	if shares := ClassShares(t, target); len(shares) > 0 && shares[0].Share == 1 {
-		at := &t.Schema.Attributes[target]
-		h.note(fmt.Sprintf("every row has the class %s = %s: there is nothing to tell apart", at.Name, shares[0].Class))
+	m.classes = t.Schema.Attributes[target].Values
+	m.weights = append(m.weights, make([]float64, len(m.classes)-len(m.weights))...)
+	for r, c := range t.Columns[target].Codes {
+		if c >= 0 {
+			m.weights[c] += t.Weight(r)
+		}
 	}
+}
+
+// learn makes a model of data, the record of it, and what judges it.
+func (h *Home) learn(ctx context.Context, o LearnOptions, versions []store.Version) (*lectured, error) {
+	l, rest, err := h.attend(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	h.warnLearntBefore(versions, l.Report.Hash, o.Data.Arg)
+	var made *lectured
+	if rest != nil {
+		defer rest.Close()
+		made, err = h.learnStream(ctx, l, rest, o)
+	} else {
+		made, err = h.learnTable(ctx, l, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if all := shares(made.classes, made.weights); len(all) > 0 && all[0].Share == 1 {
+		h.note(fmt.Sprintf("every row has the class %s = %s: there is nothing to tell apart", l.Table.Schema.Attributes[l.Target].Name, all[0].Class))
+	}
+	return made, nil
+}
+
+// learnTable makes the model of a lesson that has all rows.
+func (h *Home) learnTable(ctx context.Context, l *Lesson, o LearnOptions) (*lectured, error) {
+	at := h.now()
+	if err := h.hear(l, o.Rules); err != nil {
+		return nil, err
+	}
+	made := &lectured{table: l.Table, estimate: func(ctx context.Context) (*evaluate.Result, error) { return h.estimate(ctx, l, o.Folds) }}
+	made.count(l.Table, l.Target)
+	source := h.newSource(o.Data, l.Report.Hash, float64(made.rows))
+	bar, done := h.progress("learning")
+	defer done()
+	made.record = store.Version{
+		Kind: store.Learn, Source: source, At: at, Seed: h.Seed, Settings: withWeight(l.Settings, o.Data.Reading.Weight), History: l.told,
+	}
+	var err error
+	made.model, err = l.learner.Learn(learn.WithProgress(ctx, bar), learn.Task{
+		Table: l.Table, Source: learn.Source{ID: source.ID, Name: source.Name}, Seed: h.Seed}.At(l.Target))
+	return made, err
 }
 
 // ClassShare is how much of a table a class makes up.
@@ -186,26 +232,18 @@ type ClassShare struct {
 	Weight, Share float64
 }
 
-// ClassShares returns the classes of a nominal target, the most frequent one
-// first.
-func ClassShares(t *table.Table, target int) []ClassShare {
-	values := t.Schema.Attributes[target].Values
-	shares := make([]ClassShare, len(values))
+// shares returns what share of the rows each class is, the most frequent first.
+func shares(classes []string, weights []float64) []ClassShare {
 	total := 0.0
-	for c := range shares {
-		shares[c].Class = values[c]
+	for _, w := range weights {
+		total += w
 	}
-	for r, c := range t.Columns[target].Codes {
-		if c >= 0 {
-			shares[c].Weight += t.Weight(r)
-			total += t.Weight(r)
-		}
+	all := make([]ClassShare, len(classes))
+	for c, name := range classes {
+		all[c] = ClassShare{name, weights[c], weights[c] / total}
 	}
-	for c := range shares {
-		shares[c].Share = shares[c].Weight / total
-	}
-	slices.SortStableFunc(shares, func(a, b ClassShare) int { return cmp.Compare(b.Weight, a.Weight) })
-	return shares
+	slices.SortStableFunc(all, func(a, b ClassShare) int { return cmp.Compare(b.Weight, a.Weight) })
+	return all
 }
 
 // manyRows is where folds give way to a held-out third: the interval is

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/life"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // find resolves data or fails the test.
@@ -271,5 +273,41 @@ func TestManyWritersLoseNothing(t *testing.T) {
 	p, err := h.Load("m")
 	if err != nil || p.Version.Number != 21 || p.Version.Rows != 42 {
 		t.Errorf("version %d with %v rows: %v; expected version 21 with 42 rows", p.Version.Number, p.Version.Rows, err)
+	}
+}
+
+// TestDataFromAnyScheme: what a program registers with table is data here too,
+// to learn from, update with, predict, and read again.
+func TestDataFromAnyScheme(t *testing.T) {
+	table.RegisterScheme(table.Scheme{Name: "diary", Open: func(ctx context.Context, address string, o table.Options) (table.Source, error) {
+		return table.NewSource(ctx, strings.NewReader("outlook,humid,play\nsunny,85,no\nsunny,70,yes\nrain,90,yes\nrain,60,yes\n"), o)
+	}})
+	ctx := context.Background()
+	for _, learner := range []string{"bayes", "tree"} { // with a stream, and whole
+		h := newHome(t)
+		d := find(t, h, "diary://me:secret@host/days")
+		if _, err := h.Learn(ctx, life.LearnOptions{Data: d, Target: "play", Choice: life.Choice{Learner: learner}, Name: "m"}); err != nil {
+			t.Fatal(err)
+		}
+		u, err := h.Update(ctx, "m", d, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if path := u.Part.Version.Source.Path; strings.Contains(path, "secret") || !strings.HasPrefix(path, "diary://me:") {
+			t.Errorf("%s is recorded", path)
+		}
+		if v, err := h.Verify(ctx, "m", nil); err != nil || !v.Holds || v.Sources != 2 {
+			t.Errorf("%+v: %v", v, err)
+		}
+		if score, err := h.Predict(ctx, u.Part, d, func(int, *table.Table, *learn.Predictions) error { return nil }); err != nil || score.Known != 4 {
+			t.Errorf("%+v: %v", score, err)
+		}
+	}
+	h := newHome(t)
+	if _, err := h.Find("dairy://host", life.Reading{}); err == nil || !strings.Contains(err.Error(), "diary") || !life.IsMisuse(err) {
+		t.Errorf("%v, expected a hint", err)
+	}
+	if d, err := h.Find("builtin:votes", life.Reading{}); err != nil || d.Base() != "votes" || d.Target("") != "class" {
+		t.Errorf("%+v: %v", d, err)
 	}
 }

@@ -40,11 +40,11 @@ var enough = errors.New("enough was read")
 func (h *Home) batches(ctx context.Context, m learn.Model, d *Data, progress func(float64), use func(t *table.Table) error) error {
 	o := d.options()
 	o.Schema, o.Target, o.Progress = m.Schema(), m.Schema().Attributes[m.Target()].Name, progress
-	stream, closeStream, err := d.stream(ctx, o)
+	stream, err := d.source(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer closeStream()
+	defer stream.Close()
 	for err == nil {
 		var t *table.Table
 		if t, err = stream.Next(); err == nil {

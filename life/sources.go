@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
@@ -57,7 +56,7 @@ func withWeight(settings map[string]string, column string) map[string]string {
 func (h *Home) newSource(d *Data, hash string, rows float64) store.Source {
 	return store.Source{
 		ID:   store.SourceID(d.Path(), hash, h.now()),
-		Name: d.Arg, Path: d.Path(), Hash: hash, Rows: rows,
+		Name: table.Redact(d.Arg), Path: d.Path(), Hash: hash, Rows: rows,
 	}
 }
 
@@ -287,7 +286,7 @@ func (h *Home) moved(v store.Version) error {
 		return remedy.New(elsewhere, "%s, which version %d learnt, is not a regular file any more", v.Source.Path, v.Number)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := datasets.Lookup(v.Source.Path); err != nil {
+		if scheme, err := table.SchemeOf(v.Source.Path); err != nil || scheme == fileScheme {
 			return remedy.New(elsewhere, "%s, which version %d learnt, is no longer there", v.Source.Path, v.Number)
 		}
 	}

@@ -93,11 +93,11 @@ func (h *Home) update(ctx context.Context, p *Part, d *Data) (*updated, store.Ve
 	bar, done := h.progress("learning")
 	defer done()
 	o.Progress = bar
-	stream, closeStream, err := d.stream(ctx, o)
+	stream, err := d.source(ctx, o)
 	if err != nil {
 		return nil, none, err
 	}
-	defer closeStream()
+	defer stream.Close()
 	all := &updated{score: &Score{model: p.Model}}
 	if all.watch, err = newWatch(p.Model); err != nil {
 		return nil, none, err

@@ -94,6 +94,13 @@ func schemeOf(address string) (Scheme, error) {
 	return file, nil // which says what is wrong with the path
 }
 
+// SchemeOf names the scheme by which an address is opened (see Open); file is
+// that of what no other one knows.
+func SchemeOf(address string) (string, error) {
+	s, err := schemeOf(address)
+	return s.Name, err
+}
+
 // Open opens an address to be read in batches: a path, - for standard input,
 // or what a scheme knows. Without a schema in the options, the columns' kinds
 // are found first, in a pass that keeps no rows.

@@ -8,12 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/life"
-	"github.com/accrete-ml/accrete/table"
 )
 
 func (a *app) learnCommand() *cobra.Command {
@@ -28,7 +26,8 @@ func (a *app) learnCommand() *cobra.Command {
 		Short: "Learn a model from a table, and keep it",
 		Long: `Learn reads DATA (a file, - or a built-in set), learns a model, keeps it in the
 store, and estimates how often it is right on rows it has not seen. Learning
-under a name that exists adds a version.`,
+under a name that exists adds a version. Learners that take rows as they come
+(see accrete learners) learn tables of any size in little memory.`,
 		Example: `  accrete learn votes
   accrete learn people.csv --target income --learner bayes --set m=2
   accrete learn people.csv --target income --rules expert.rules --worth 20`,
@@ -79,10 +78,10 @@ func (a *app) learn(ctx context.Context, arg string, flags *dataFlags, o life.Le
 
 func (a *app) printLearnt(d *life.Data, l *life.NewLearnt) error {
 	w, m := a.out, l.Part.Model
-	fmt.Fprintf(w, "%s: %s, %s%s\n", d.Arg, plural(l.Table.Rows(), "row"), plural(len(l.Table.Columns), "column"), targetNote(l.Table, m.Target()))
+	fmt.Fprintf(w, "%s: %s, %s%s\n", d.Arg, plural(l.Read, "row"), plural(l.Columns, "column"), targetNote(l))
 	fmt.Fprintf(w, "model %s, version %d: %s%s\n", l.Model, l.Version, l.Learner, sizeNote(m.Size())+caseNote(l.K))
 	if l.Estimate != nil {
-		fmt.Fprintln(w, estimateLine(l.Estimate, l.Table, m.Target()))
+		fmt.Fprintln(w, estimateLine(l))
 	}
 	if told, ok := m.(*expert.Told); ok {
 		conflicts, err := life.LearntConflicts(told, l.Table)
@@ -103,27 +102,22 @@ func (a *app) printLearnt(d *life.Data, l *life.NewLearnt) error {
 }
 
 // targetNote says what is predicted, and how its classes are shared out.
-func targetNote(t *table.Table, target int) string {
-	if target == learn.NoTarget {
+func targetNote(l *life.NewLearnt) string {
+	switch {
+	case l.Target == nil:
 		return ""
+	case len(l.Shares) == 0:
+		return ", target " + *l.Target + " (a number)"
 	}
-	at := &t.Schema.Attributes[target]
-	if at.Kind == table.Numeric {
-		return ", target " + at.Name + " (a number)"
-	}
-	share := life.ClassShares(t, target)
-	note := ", target " + at.Name + " ("
-	for i, c := range share {
+	var classes []string
+	for i, c := range l.Shares {
 		if i == 5 {
-			note += fmt.Sprintf(", … %d classes", len(share))
+			classes = append(classes, fmt.Sprintf("… %d classes", len(l.Shares)))
 			break
 		}
-		if i > 0 {
-			note += ", "
-		}
-		note += fmt.Sprintf("%s %s", c.Class, count(c.Weight))
+		classes = append(classes, c.Class+" "+count(c.Weight))
 	}
-	return note + ")"
+	return ", target " + *l.Target + " (" + strings.Join(classes, ", ") + ")"
 }
 
 func sizeNote(s learn.Size) string {
@@ -147,17 +141,20 @@ func caseNote(k float64) string {
 
 // estimateLine is the accuracy on unseen rows, its interval, and what always
 // giving the same answer would reach.
-func estimateLine(r *evaluate.Result, t *table.Table, target int) string {
-	how := "on a held-out third"
-	if r.Folds > 1 {
+func estimateLine(l *life.NewLearnt) string {
+	r, how := l.Estimate, "on a held-out third"
+	switch {
+	case r.Folds > 1:
 		how = fmt.Sprintf("%d-fold", r.Folds)
+	case l.Table == nil:
+		how = fmt.Sprintf("on %s rows held out, by a hash of their number", count(float64(r.TestRows)))
 	}
 	if r.Accuracy == nil {
 		return fmt.Sprintf("error on unseen rows: RMSE %s (%s), R² %s", number(*r.RMSE), how, number(*r.R2))
 	}
 	line := fmt.Sprintf("accuracy on unseen rows: %s (%s to %s, %s)", percent(*r.Accuracy), percent(*r.AccuracyLow), percent(*r.AccuracyHigh), how)
-	if shares := life.ClassShares(t, target); len(shares) > 0 && shares[0].Share > 0 {
-		line += fmt.Sprintf("; always %q is right in %s", shares[0].Class, percent(shares[0].Share))
+	if most := l.Shares[0]; most.Share > 0 {
+		line += fmt.Sprintf("; always %q is right in %s", most.Class, percent(most.Share))
 	}
 	return line
 }

@@ -1,7 +1,8 @@
 // Package scratch has files without a name, for bytes that are to be read more
 // than once and are too many for memory. Where the system allows it the name is
 // gone before the first byte is written: nobody else can open the file, and it
-// goes with the process, however that ends. Elsewhere Close removes it.
+// goes with the process, however that ends. Elsewhere Close removes it. table
+// and life keep inputs in such files that can be read only once.
 package scratch
 
 import (

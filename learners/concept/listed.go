@@ -32,6 +32,7 @@ type listed struct {
 const (
 	mostListed = 2_000_000 // hypotheses
 	mostRows   = 1 << 16   // rows that there can be
+	mostWords  = 1 << 25   // of 64 rows, over all hypotheses
 )
 
 // list writes out all disjunctions of up to terms terms.
@@ -46,6 +47,9 @@ func list(ctx context.Context, l *language, terms int) (*listed, error) {
 	}
 	if n := choices(len(single), terms); n > mostListed {
 		return nil, fmt.Errorf("there are %.3g hypotheses of up to %d terms to write out, more than %d; leave columns out, or learn by candidate elimination over conjunctions", n, terms, mostListed)
+	}
+	if n := choices(len(single), terms) * float64((len(rows)+63)/64); n > mostWords {
+		return nil, fmt.Errorf("there are %d conjunctions over %d different rows, too much to write out; leave columns out, or learn by candidate elimination over conjunctions", len(single), len(rows))
 	}
 	v := &listed{language: l, rows: rows}
 	extents := make([][]uint64, len(single))

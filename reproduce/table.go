@@ -9,6 +9,7 @@ import (
 // All returns every experiment, sorted by name.
 func All() []Experiment {
 	all := slices.Concat(
+		concepts(),
 		playTennis(),
 		perceptrons(), backPropagation(), growingNetworks(), faces(),
 		statistics(),

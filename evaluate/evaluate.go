@@ -5,7 +5,8 @@
 // error on a few fresh rows varies by chance (Mitchell 1997, chapter 5). So
 // every estimate here is made on rows that the model did not see, and comes
 // with an interval. CrossValidate, HoldOut and Test measure one learner;
-// LearningCurve and Prequential show how it gets better with more rows;
+// LearningCurve and Prequential show how it gets better with more rows, Query
+// with answers that it asks for;
 // Compare, CompareOn and CompareFiveByTwo test whether learners differ by more than chance.
 //
 // Everything works through the contract of package learn, so that any learner

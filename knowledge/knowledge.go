@@ -1,6 +1,7 @@
 // Package knowledge compares what models know: what changed from one to
 // another, where two disagree, which source stands behind a rule, and whether
-// a model is what learning from its sources at once would give.
+// a model is what learning from its sources at once would give; and which rows
+// would teach a model most if somebody told it the answers (Questions).
 //
 // Everything works on models, rule bases and tables alone. What a model can
 // tell depends on its abilities: rules where it can be read as rules, sources

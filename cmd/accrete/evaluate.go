@@ -27,6 +27,7 @@ type evaluation struct {
 	prequential bool
 	batch       int
 	curve       bool
+	query       bool
 	division    life.Division
 
 	on, positive string // judge a model
@@ -39,12 +40,13 @@ type evaluation struct {
 func (a *app) evaluateCommand() *cobra.Command {
 	var e evaluation
 	c := &cobra.Command{
-		Use:   "evaluate DATA --target COL --learner NAME [--folds K | --test FILE | --holdout N | --prequential | --curve] | evaluate MODEL --on FILE",
+		Use:   "evaluate DATA --target COL --learner NAME [--folds K | --test FILE | --holdout N | --prequential | --curve | --query] | evaluate MODEL --on FILE",
 		Short: "Estimate how often a learner is right on rows it has not seen",
 		Long: `Evaluate learns and tests on different rows: in K stratified folds (10 unless
 told otherwise), on a file of its own (--test), on N random held-out thirds
 (--holdout), row after row before learning each (--prequential, which also names
-rules whose truth moved), or with growing shares of the rows (--curve). Rows that
+rules whose truth moved), with growing shares of the rows (--curve), or with rows
+that the learner asks for against random ones (--query). Rows that
 share a value of --group stay together; with --time models learn the past and are
 judged on the future. Every rate comes with its interval and a one-sided bound.
 
@@ -73,13 +75,14 @@ LOW,HIGH and no data, for an error anywhere in that range.`,
 	f.BoolVar(&e.prequential, "prequential", false, "test on each row before learning it")
 	console.CountVar(f, &e.batch, "batch", 0, 0, console.MostCount, "rows to learn at a time with --prequential (default: a hundredth)")
 	f.BoolVar(&e.curve, "curve", false, "accuracy against the number of rows learnt")
+	f.BoolVar(&e.query, "query", false, "learn by asking: accuracy against the number of answers, asked for and random")
 	f.StringVar(&e.on, "on", "", "judge the model MODEL on this file")
 	f.StringVar(&e.positive, "positive", "", "class that --on ranks rows by (default: the rarest)")
 	console.ShareVar(f, &e.level, "level", 0.95, "confidence of intervals and bounds")
 	console.ShareVar(f, &e.width, "width", 0, "say how many test rows make the interval of the accuracy this narrow, such as 0.02")
 	f.Float64SliceVar(&e.errors, "error", nil, "range of the error for --width without DATA, as LOW,HIGH")
 	f.StringVar(&e.pictures, "pictures", "", "folder for pictures of the result (SVG)")
-	c.MarkFlagsMutuallyExclusive("folds", "test", "holdout", "prequential", "curve", "on")
+	c.MarkFlagsMutuallyExclusive("folds", "test", "holdout", "prequential", "curve", "query", "on")
 	return c
 }
 
@@ -124,6 +127,14 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 		}
 		done()
 		return a.printCurve(points, e.pictures)
+	}
+	if e.query {
+		points, err := evaluate.Query(ctx, spec, evaluate.QueryOptions{})
+		if err != nil {
+			return err
+		}
+		done()
+		return a.printQueryCurve(points, e.pictures)
 	}
 	var r *evaluate.Result
 	switch {

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/internal/console"
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/life"
+)
+
+func (a *app) queryCommand() *cobra.Command {
+	var (
+		flags dataFlags
+		top   int
+		use   string
+	)
+	c := &cobra.Command{
+		Use:   "query MODEL [DATA] [--top N] [--use disagreement|margin|error]",
+		Short: "Name the rows whose answers would teach the model most",
+		Long: `Query turns the table: the model asks. Without DATA a version space (concept)
+names rows whose answer would halve it. With DATA any model ranks the rows whose
+answer is missing by what it would be worth: how evenly its members are divided
+(disagreement, in bits), how near the two likeliest classes are to each other
+(margin), or how often its own answer would be wrong (error; for numbers the
+width of the interval). Of rows that are alike one is asked for first.
+
+Learn the answers with accrete update; accrete evaluate DATA --query measures
+what asking saves.`,
+		Example: `  accrete query enjoy-sport
+  accrete query people unlabelled.csv --top 20 --json`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: a.completeModels,
+		RunE: func(c *cobra.Command, args []string) error {
+			q, err := a.query(c.Context(), args, &flags, knowledge.QuestionOptions{N: top, Use: use})
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(q)
+			}
+			a.printQuery(q)
+			return nil
+		},
+	}
+	flags.register(c)
+	console.CountVar(c.Flags(), &top, "top", 5, 0, console.MostCount, "how many rows to ask for")
+	c.Flags().StringVar(&use, "use", "", "what an answer is worth: disagreement, margin or error (default: what the model is best for)")
+	return c
+}
+
+func (a *app) query(ctx context.Context, args []string, flags *dataFlags, o knowledge.QuestionOptions) (*life.Query, error) {
+	h, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.Load(args[0])
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 1 {
+		return h.Question(ctx, p, o.N)
+	}
+	d, err := h.Find(args[1], flags.Reading)
+	if err != nil {
+		return nil, err
+	}
+	return h.QuestionRows(ctx, p, d, o)
+}
+
+func (a *app) printQuery(q *life.Query) {
+	if len(q.Questions) == 0 {
+		fmt.Fprintln(a.out, "there is nothing to ask: no answer would change what the model says")
+		return
+	}
+	head := []string{"gain", "splits", "what is " + q.Target + " of"}
+	var rows [][]string
+	for _, e := range q.Questions {
+		row := []string{fmt.Sprintf("%.3f", e.Gain), number(e.Splits[0]) + " : " + number(e.Splits[1]), strings.Join(e.Cells, ", ")}
+		if e.Row != nil {
+			row = append([]string{strconv.Itoa(*e.Row), number(*e.Cost)}, row...)
+		}
+		rows = append(rows, row)
+	}
+	if q.Questions[0].Row != nil {
+		head = append([]string{"row", "cost of not knowing"}, head...)
+	}
+	printTable(a.out, head, rows)
+	fmt.Fprintf(a.out, "\nnext: accrete update %s ANSWERS, with %s filled in\n", q.Model, q.Target)
+}
+
+// printQueryCurve prints what asking saves.
+func (a *app) printQueryCurve(c *evaluate.QueryCurve, pictures string) error {
+	if err := a.picture(pictures, "query", c.Chart()); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(c)
+	}
+	write := measure(c.Measure)
+	between := func(low, high float64) string { return write(low) + " to " + write(high) }
+	var rows [][]string
+	for _, p := range c.Points {
+		rows = append(rows, []string{strconv.Itoa(p.Rows), write(p.Query), between(p.QueryLow, p.QueryHigh), write(p.Random), between(p.RandomLow, p.RandomHigh)})
+	}
+	fmt.Fprintf(a.out, "%s on %s: %s on unseen rows after so many answers, over %d divisions\n\n", c.Learner, c.Data, c.Measure, c.Seeds)
+	printTable(a.out, []string{"answers", "asking", "", "random", ""}, rows)
+	fmt.Fprintf(a.out, "\nall %d answers: %s; ", c.Pool, write(c.Whole))
+	if c.Enough == nil {
+		fmt.Fprintln(a.out, "asking has not come as far")
+	} else {
+		fmt.Fprintf(a.out, "asking is as good with %d\n", *c.Enough)
+	}
+	return nil
+}

@@ -1,0 +1,254 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/internal/stat"
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// QueryCurve is how a measure grows with the number of answers, if the model
+// says which it would like to know and if they come as they come.
+type QueryCurve struct {
+	Data    string       `json:"data,omitempty"`
+	Target  *string      `json:"target"`
+	Learner string       `json:"learner"`
+	Seeds   int          `json:"seeds"`
+	Seed    uint64       `json:"seed"`
+	Measure string       `json:"measure"` // "accuracy" or "rmse"
+	Pool    int          `json:"pool"`    // rows that there were to ask for
+	Whole   float64      `json:"whole"`   // the measure with the answers of all
+	Points  []QueryPoint `json:"points"`
+	// Enough is after how many answers asking was first as good as all of
+	// them; nil if it never was.
+	Enough *int `json:"enough"`
+}
+
+// QueryPoint is the measure on unseen rows after some answers: the mean over
+// the seeds, with its interval.
+type QueryPoint struct {
+	Rows       int     `json:"rows"`
+	Query      float64 `json:"query"`
+	QueryLow   float64 `json:"query_low"`
+	QueryHigh  float64 `json:"query_high"`
+	Random     float64 `json:"random"`
+	RandomLow  float64 `json:"random_low"`
+	RandomHigh float64 `json:"random_high"`
+	// Gain is what asking is better by, over the same seeds.
+	Gain     float64 `json:"gain"`
+	GainLow  float64 `json:"gain_low"`
+	GainHigh float64 `json:"gain_high"`
+}
+
+// QueryOptions say how asking is measured.
+type QueryOptions struct {
+	Seeds int    // divisions of the rows; 0 means 5
+	Start int    // answers to begin with; 0 means a twentieth of the rows, at least 10
+	Steps int    // how many times is asked; 0 means 10
+	Batch int    // answers a step; 0 means as many as reach half of the rows
+	Use   string // see knowledge.QuestionOptions
+}
+
+// Query measures what asking saves: in each of several divisions a third of the
+// rows is held out for testing, and two models begin with the same few answers
+// and get the same number more at each step, one those that it asks for
+// (knowledge.Questions), the other random ones.
+func Query(ctx context.Context, spec Spec, o QueryOptions) (*QueryCurve, error) {
+	if err := spec.checkLearner(); err != nil {
+		return nil, err
+	}
+	if spec.Target < 0 {
+		return nil, fmt.Errorf("evaluate: a density of all columns has no answers to ask for")
+	}
+	if o.Seeds == 0 {
+		o.Seeds = 5
+	}
+	splits, err := spec.holdOutSplits(1./3, o.Seeds)
+	if err != nil {
+		return nil, err
+	}
+	first, _ := splits[0].rows()
+	if err := o.resolve(len(first)); err != nil {
+		return nil, err
+	}
+	runs := make([]queryRun, len(splits))
+	progress := newProgress(ctx, len(splits))
+	err = parallel(ctx, len(splits), func(ctx context.Context, i int) error {
+		var err error
+		runs[i], err = spec.queryRun(progress.part(ctx, i), splits[i], o)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &QueryCurve{
+		Data: spec.Data, Target: targetName(spec.Table.Schema, spec.Target), Learner: spec.Learner,
+		Seeds: o.Seeds, Seed: spec.Seed, Measure: runs[0].measure, Pool: len(first),
+	}
+	c.sum(runs, o, spec.level())
+	return c, nil
+}
+
+// resolve fills in what was left open, for a number of rows to ask for.
+func (o *QueryOptions) resolve(pool int) error {
+	if o.Start == 0 {
+		o.Start = min(max(pool/20, 10), max(pool/2, 1))
+	}
+	if o.Steps == 0 {
+		o.Steps = 10
+	}
+	if o.Batch == 0 {
+		o.Batch = max((pool/2-o.Start)/o.Steps, 1)
+	}
+	if o.Start < 1 || o.Steps < 0 || o.Batch < 1 || o.Start+o.Steps*o.Batch > pool {
+		return fmt.Errorf("evaluate: %d answers to begin with and %d steps of %d; expected no more than the %d rows that there are to ask for", o.Start, o.Steps, o.Batch, pool)
+	}
+	return nil
+}
+
+// queryRun is one division: the measure after each step, by asking and at
+// random, and with all answers.
+type queryRun struct {
+	measure       string
+	asked, random []float64
+	whole         float64
+}
+
+func (s *Spec) queryRun(ctx context.Context, division split, o QueryOptions) (queryRun, error) {
+	var run queryRun
+	pool, testRows := division.rows()
+	test := s.Table.Select(testRows)
+	order := proportional(s.Table, s.Target, pool, division.seed)
+	begin, rest := order[:o.Start], slices.Clone(order[o.Start:])
+	shuffle(rest, random(division.seed, 77))
+	var err error
+	for arm := range 2 {
+		known, left := slices.Clone(begin), slices.Clone(rest)
+		for step := range o.Steps + 1 {
+			var value float64
+			var next []int
+			ask := arm == 0 && step < o.Steps
+			if value, next, err = s.queryStep(part(ctx, arm*(o.Steps+1)+step, 2*o.Steps+3), known, left, test, division.seed, o, ask, &run.measure); err != nil {
+				return run, err
+			}
+			if arm == 0 {
+				run.asked = append(run.asked, value)
+			} else {
+				run.random, next = append(run.random, value), nil
+			}
+			for _, r := range left { // what it does not ask for comes as it comes
+				if len(next) < o.Batch && !slices.Contains(next, r) {
+					next = append(next, r)
+				}
+			}
+			known = append(known, next...)
+			left = slices.DeleteFunc(left, func(r int) bool { return slices.Contains(next, r) })
+		}
+	}
+	run.whole, _, err = s.queryStep(ctx, pool, nil, test, division.seed, o, false, &run.measure)
+	return run, err
+}
+
+// queryStep learns from the rows that are known, tests, and says which of the
+// others it would like to know.
+func (s *Spec) queryStep(ctx context.Context, known, left []int, test *table.Table, seed uint64, o QueryOptions, ask bool, name *string) (value float64, next []int, err error) {
+	var t trial
+	m, err := s.learn(ctx, s.Table.Select(sorted(known)), seed, &t)
+	if err != nil {
+		return 0, nil, err
+	}
+	names := classNames(s.Table, s.Target, dictionary(s.Table.Schema, s.Target))
+	t.tally = newTally(s.Table.Schema, s.Target, names, middle(s.Table, s.Target), s.bins())
+	if err := t.tally.test(ctx, m, test, s.Target, nil); err != nil {
+		return 0, nil, err
+	}
+	var r Result
+	r.judge(t.tally, s.level(), 1)
+	*name = measure(t.tally.kind)
+	figure, _, _ := r.figure(*name)
+	if figure == nil {
+		return 0, nil, errWeightless
+	}
+	if !ask {
+		return *figure, nil, nil
+	}
+	fitted, err := conform(s.Table.Select(left), m)
+	if err != nil {
+		return 0, nil, err
+	}
+	places := make([]int, len(left))
+	for i := range places {
+		places[i] = i
+	}
+	questions, err := knowledge.Questions(ctx, m, fitted, places, knowledge.QuestionOptions{N: o.Batch, Use: o.Use})
+	for _, q := range questions {
+		next = append(next, left[q.Row])
+	}
+	return *figure, next, err
+}
+
+// sum makes points of the runs.
+func (c *QueryCurve) sum(runs []queryRun, o QueryOptions, level float64) {
+	better := func(a, b float64) bool {
+		if c.Measure == "accuracy" {
+			return a >= b
+		}
+		return a <= b
+	}
+	for _, r := range runs {
+		c.Whole += r.whole / float64(len(runs))
+	}
+	for step := range o.Steps + 1 {
+		var asked, random, gain []float64
+		for _, r := range runs {
+			asked, random = append(asked, r.asked[step]), append(random, r.random[step])
+			if gain = append(gain, r.asked[step]-r.random[step]); c.Measure != "accuracy" {
+				gain[len(gain)-1] *= -1
+			}
+		}
+		p := QueryPoint{Rows: o.Start + step*o.Batch}
+		p.Query, p.QueryLow, p.QueryHigh = around(asked, level)
+		p.Random, p.RandomLow, p.RandomHigh = around(random, level)
+		p.Gain, p.GainLow, p.GainHigh = around(gain, level)
+		if c.Measure == "accuracy" {
+			p.QueryHigh, p.RandomHigh = min(p.QueryHigh, 1), min(p.RandomHigh, 1)
+		}
+		p.QueryLow, p.RandomLow = max(p.QueryLow, 0), max(p.RandomLow, 0)
+		c.Points = append(c.Points, p)
+		if c.Enough == nil && better(p.Query, c.Whole) {
+			c.Enough = &p.Rows
+		}
+	}
+}
+
+// around is the mean of some values and its interval; of one value, itself.
+func around(values []float64, level float64) (mean, low, high float64) {
+	e := stat.Mean(values)
+	if len(values) < 2 {
+		return e.Value, e.Value, e.Value
+	}
+	i := e.Interval(level, stat.TwoSided)
+	return e.Value, i.Low, i.High
+}
+
+// Chart draws both curves, and where all answers lead.
+func (c *QueryCurve) Chart() Picture {
+	asked, random := draw.Series{Name: "asking"}, draw.Series{Name: "random"}
+	whole := draw.Series{Name: "all answers", Kind: draw.Dashed}
+	for _, p := range c.Points {
+		x := float64(p.Rows)
+		asked.X, asked.Y = append(asked.X, x), append(asked.Y, p.Query)
+		asked.Low, asked.High = append(asked.Low, p.QueryLow), append(asked.High, p.QueryHigh)
+		random.X, random.Y = append(random.X, x), append(random.Y, p.Random)
+		random.Low, random.High = append(random.Low, p.RandomLow), append(random.High, p.RandomHigh)
+		whole.X, whole.Y = append(whole.X, x), append(whole.Y, c.Whole)
+	}
+	return &draw.Chart{
+		Title: heading("learning by asking", c.Learner, c.Data), XLabel: "answers", YLabel: c.Measure,
+		Percent: c.Measure == "accuracy", Series: []draw.Series{asked, random, whole},
+	}
+}

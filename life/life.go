@@ -125,12 +125,12 @@ type Part struct {
 
 // Load returns a model of the store, such as votes or votes@3.
 func (h *Home) Load(ref string) (*Part, error) {
-	m, v, err := h.Store.Load(ref)
+	m, versions, err := h.Store.LoadWithLog(ref)
 	if err != nil {
 		return nil, err
 	}
-	versions, err := h.Store.Log(v.String()) // by now there may be newer ones
-	return &Part{m, v.Model, v, versions}, err
+	v := versions[len(versions)-1]
+	return &Part{m, v.Model, v, versions}, nil
 }
 
 // cannot says that a learner lacks an ability, and which ones have it.

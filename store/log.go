@@ -241,6 +241,18 @@ func (l *log) find(number int) (*record, error) {
 	return nil, fail(ErrUnknown, "the model %q has no version %d: it has %s", l.name, number, l.numbers())
 }
 
+// upTo returns the versions up to one of them.
+func (l *log) upTo(last *record) []Version {
+	versions := make([]Version, 0, len(l.versions)+1) // an update adds one
+	for _, r := range l.versions {
+		versions = append(versions, l.version(r))
+		if r == last {
+			break
+		}
+	}
+	return versions
+}
+
 // load reads a version and makes it a model.
 func (l *log) load(number int) (learn.Model, Version, error) {
 	r, err := l.find(number)

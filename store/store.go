@@ -207,35 +207,45 @@ func (s *Store) Log(ref string) ([]Version, error) {
 	if err != nil {
 		return nil, err
 	}
-	var versions []Version
-	for _, r := range l.versions {
-		versions = append(versions, l.version(r))
-		if r == last {
-			break
-		}
-	}
-	return versions, l.damage()
+	return l.upTo(last), l.damage()
 }
 
 // Load returns a model and its version: the newest for a reference such as
 // "votes", a certain one for "votes@3".
 func (s *Store) Load(ref string) (learn.Model, Version, error) {
+	m, v, _, err := s.load(ref)
+	return m, v, err
+}
+
+// LoadWithLog returns a model as Load does and the versions up to it, oldest
+// first, as Log does.
+func (s *Store) LoadWithLog(ref string) (learn.Model, []Version, error) {
+	m, v, l, err := s.load(ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := l.find(v.Number)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, l.upTo(r), l.damage()
+}
+
+// load returns a model with the log it was read from, which is closed.
+func (s *Store) load(ref string) (m learn.Model, v Version, l *log, err error) {
 	name, number, err := ParseRef(ref)
 	if err != nil {
-		return nil, Version{}, err
+		return nil, v, nil, err
 	}
-	var m learn.Model
-	var v Version
 	err = s.reread(func() error {
-		l, err := s.openModel(name)
-		if err != nil {
+		if l, err = s.openModel(name); err != nil {
 			return err
 		}
 		defer l.close()
 		m, v, err = l.load(number)
 		return err
 	})
-	return m, v, err
+	return m, v, l, err
 }
 
 // reread tries again to read what could not be read. A writer may have taken

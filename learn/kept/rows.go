@@ -14,6 +14,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/internal/radix"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
@@ -30,6 +31,16 @@ import (
 // were coded leave no trace in it.
 type Rows struct {
 	blocks []*block // in the order in which sources came
+	shelf  *bundle.Shelf[*block]
+}
+
+// with returns rows of other blocks that remember how these were saved.
+func (r *Rows) with(blocks []*block) *Rows {
+	shelf := r.shelf
+	if shelf == nil {
+		shelf = &bundle.Shelf[*block]{}
+	}
+	return &Rows{blocks, shelf}
 }
 
 // block is what one source brought. Its schema is its own: the columns it
@@ -44,10 +55,12 @@ type block struct {
 	weights []float64 // nil: all 1
 	counts  []float64 // nil: all 1
 	rows    int
+	whole   *whole // that it was read with; nil: none
 
 	// recode is set while blocks are joined: for each column the codes of
 	// its values in the schema of all; nil where they are the same.
 	recode [][]int32
+	from   []int // of each column: which of the block's own it is; -1: none
 }
 
 // cells are a column of a block: narrow or codes if it is nominal, floats if
@@ -128,9 +141,12 @@ func (g *Gathering) Rows(ctx context.Context) (*Rows, error) {
 	if i >= 0 {
 		blocks[i] = b
 	} else {
+		if n := len(blocks); n > 0 && b.schema != blocks[n-1].schema && alikeSchemas(blocks[n-1].schema, b.schema) {
+			b.schema = blocks[n-1].schema
+		}
 		blocks = append(blocks, b)
 	}
-	return &Rows{blocks}, nil
+	return g.base.with(blocks), nil
 }
 
 // digest makes a block of a table: the cells in canonical form, rows that
@@ -223,10 +239,10 @@ func MergeRows(ctx context.Context, models ...*Rows) (*Rows, error) {
 			merged[i] = joined
 		}
 	}
-	if _, err := unionSchema(merged); err != nil {
+	if _, err := unionSchema(inWholes(merged)); err != nil {
 		return nil, err
 	}
-	return &Rows{merged}, nil
+	return models[0].with(merged), nil
 }
 
 // Forget returns the rows of the other sources.
@@ -240,13 +256,13 @@ func (r *Rows) Forget(ids ...string) (*Rows, error) {
 			return nil, fmt.Errorf("unknown source %q%s", id, spell.Hint(id, known))
 		}
 	}
-	left := &Rows{}
+	var left []*block
 	for _, b := range r.blocks {
 		if !slices.Contains(ids, b.source.ID) {
-			left.blocks = append(left.blocks, b)
+			left = append(left, b)
 		}
 	}
-	return left, nil
+	return r.with(left), nil
 }
 
 // Sources lists the sources in the order in which they came.
@@ -298,9 +314,11 @@ func (b *block) count(row int) float64 {
 // unionSchema returns the union of the blocks' schemas with all values in
 // canonical order, whatever order each source had them in.
 func unionSchema(blocks []*block) (*table.Schema, error) {
-	schemas := make([]*table.Schema, len(blocks))
+	var schemas []*table.Schema
 	for i, b := range blocks {
-		schemas[i] = b.schema
+		if i == 0 || b.schema != blocks[i-1].schema {
+			schemas = append(schemas, b.schema)
+		}
 	}
 	s, err := table.Union(schemas...)
 	if err != nil {
@@ -336,9 +354,14 @@ func join(ctx context.Context, blocks []*block, leave func(row int) bool) (*join
 	}
 	j := &joined{schema: schema, blocks: make([]*block, len(blocks))}
 	var hashes []uint64
+	var salt *salts
 	for i, b := range blocks {
-		j.blocks[i] = fit(b, schema)
-		all, err := b.hashes(ctx)
+		if i > 0 && b.schema == blocks[i-1].schema {
+			j.blocks[i] = b.fitAs(j.blocks[i-1])
+		} else {
+			j.blocks[i], salt = fit(b, schema), saltsOf(b)
+		}
+		all, err := b.hashes(ctx, salt)
 		if err != nil {
 			return nil, err
 		}
@@ -512,6 +535,7 @@ func fit(b *block, schema *table.Schema) *block {
 	fitted.schema = schema
 	fitted.columns = make([]cells, len(schema.Attributes))
 	fitted.recode = make([][]int32, len(schema.Attributes))
+	fitted.from = make([]int, len(schema.Attributes))
 	at := make(map[string]int, len(b.columns))
 	for i := range b.schema.Attributes {
 		at[b.schema.Attributes[i].Name] = i
@@ -519,19 +543,39 @@ func fit(b *block, schema *table.Schema) *block {
 	for i := range schema.Attributes {
 		a := &schema.Attributes[i]
 		from, has := at[a.Name]
-		if !has {
+		if fitted.from[i] = -1; !has {
 			continue
 		}
 		own := &b.schema.Attributes[from]
 		if own.Kind != a.Kind {
 			continue // the block has no cell of it
 		}
-		fitted.columns[i] = b.columns[from]
+		fitted.columns[i], fitted.from[i] = b.columns[from], from
 		if !slices.Equal(own.Values, a.Values) {
 			fitted.recode[i] = table.Recoding(own, a)
 		}
 	}
 	return &fitted
+}
+
+// fitAs lays a block out as another of its schema was.
+func (b *block) fitAs(like *block) *block {
+	fitted := *b
+	fitted.schema, fitted.recode, fitted.from = like.schema, like.recode, like.from
+	fitted.columns = make([]cells, len(like.columns))
+	for i, from := range like.from {
+		if from >= 0 {
+			fitted.columns[i] = b.columns[from]
+		}
+	}
+	return &fitted
+}
+
+// alikeSchemas reports whether two schemas say the same.
+func alikeSchemas(a, b *table.Schema) bool {
+	return a.Sequence == b.Sequence && slices.EqualFunc(a.Attributes, b.Attributes, func(a, b table.Attribute) bool {
+		return a.Name == b.Name && a.Kind == b.Kind && a.Date == b.Date && a.Time == b.Time && slices.Equal(a.Values, b.Values)
+	})
 }
 
 // code returns a nominal cell, unseen ones as missing.
@@ -587,18 +631,25 @@ func compareRows(a *block, i int, b *block, j int) int {
 // column that is missing throughout might as well not be there. What must be
 // chosen at random but depend on the row alone is chosen by it.
 func HashRows(ctx context.Context, t *table.Table) ([]uint64, error) {
-	return blockOf(learn.Source{}, t).hashes(ctx)
+	b := blockOf(learn.Source{}, t)
+	return b.hashes(ctx, saltsOf(b))
 }
 
-func (b *block) hashes(ctx context.Context) ([]uint64, error) {
-	salts := make([]uint64, len(b.columns))
-	ofValue := make([][]uint64, len(b.columns))
+// salts are what the cells of a schema are hashed with.
+type salts struct {
+	columns []uint64
+	ofValue [][]uint64 // by code
+}
+
+func saltsOf(b *block) *salts {
+	salts := &salts{make([]uint64, len(b.columns)), make([][]uint64, len(b.columns))}
+	ofValue := salts.ofValue
 	for i := range b.columns {
 		a := &b.schema.Attributes[i]
-		salts[i] = hashText(a.Name)
+		salts.columns[i] = hashText(a.Name)
 		ofValue[i] = make([]uint64, len(a.Values))
 		for v, name := range a.Values {
-			ofValue[i][v] = scramble(salts[i] ^ scramble(hashText(name)))
+			ofValue[i][v] = scramble(salts.columns[i] ^ scramble(hashText(name)))
 		}
 		if b.recode != nil && b.recode[i] != nil {
 			own := make([]uint64, len(b.recode[i]))
@@ -608,6 +659,11 @@ func (b *block) hashes(ctx context.Context) ([]uint64, error) {
 			ofValue[i] = own
 		}
 	}
+	return salts
+}
+
+func (b *block) hashes(ctx context.Context, salts *salts) ([]uint64, error) {
+	ofValue := salts.ofValue
 	hashes := make([]uint64, b.rows)
 	err := learn.Split(ctx, b.rows, func(lo, hi int) {
 		part := hashes[lo:hi]
@@ -629,7 +685,7 @@ func (b *block) hashes(ctx context.Context) ([]uint64, error) {
 			if column.floats != nil {
 				for k, x := range column.floats[lo:hi] {
 					if !table.IsMissing(x) {
-						part[k] += scramble(salts[i] ^ math.Float64bits(x+0))
+						part[k] += scramble(salts.columns[i] ^ math.Float64bits(x+0))
 					}
 				}
 			}
@@ -680,7 +736,7 @@ func HoldOut(hash, seed uint64, weight, share float64) float64 {
 func (r *Rows) Learnt(ctx context.Context, schema *table.Schema) ([]learn.Learnt, error) {
 	all := make([]learn.Learnt, len(r.blocks))
 	for i, b := range r.blocks {
-		t, err := (&Rows{[]*block{b}}).Table(ctx)
+		t, err := (&Rows{blocks: []*block{b}}).Table(ctx)
 		if err != nil {
 			return nil, err
 		}

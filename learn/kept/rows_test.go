@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -373,10 +374,24 @@ func FuzzDecodeRows(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(parts[0].Data)
+	many := &Rows{}
+	for i := range bundle.Fan {
+		many = gather(f, many, fmt.Sprint(i), nil, a.Slice(0, i%4))
+	}
+	if parts, err = many.Parts(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(parts[0].Data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := DecodeRows([]learn.Part{{Name: rowsPart, Data: data}})
 		if err != nil {
+			r, err = DecodeRows([]learn.Part{{Name: bundlePart, Data: data}})
+		}
+		if err != nil {
 			return
+		}
+		if _, err := r.Parts(); err != nil {
+			t.Fatal(err)
 		}
 		if _, err := r.Table(context.Background()); err != nil {
 			t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
+	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -38,16 +38,25 @@ type savedAttribute struct {
 
 const rowsFormat = 2
 
-// Parts returns the saved form: one part a source, the same to the byte as
-// long as the source brings nothing new.
+// Parts returns the saved form: a part for each of the latest sources and for
+// each bundle of earlier ones, the same to the byte as long as these sources
+// bring nothing new.
 func (r *Rows) Parts() ([]learn.Part, error) {
-	parts := make([]learn.Part, len(r.blocks))
-	for i, b := range r.blocks {
-		data, err := b.save()
-		if err != nil {
-			return nil, err
+	shelf := r.shelf
+	if shelf == nil {
+		shelf = &bundle.Shelf[*block]{}
+	}
+	runs, err := shelf.Save(r.blocks, saveBundle)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]learn.Part, len(runs))
+	for i, run := range runs {
+		name := rowsPart
+		if len(run.Blocks) > 1 {
+			name = bundlePart
 		}
-		parts[i] = learn.Part{Name: rowsPart + b.source.ID, Data: data}
+		parts[i] = learn.Part{Name: name + run.Blocks[0].source.ID, Data: run.Data}
 	}
 	return parts, nil
 }
@@ -98,21 +107,26 @@ func (s *savedBlock) size() int {
 // DecodeRows reads the parts that Parts wrote, in their order. It leaves
 // other parts alone.
 func DecodeRows(parts []learn.Part) (*Rows, error) {
-	r := &Rows{}
-	for _, p := range parts {
-		if !strings.HasPrefix(p.Name, rowsPart) {
-			continue
-		}
-		b, err := decodeBlock(p.Data)
+	r := (&Rows{}).with(nil)
+	known := map[string]bool{}
+	for i := range parts {
+		p := &parts[i]
+		blocks, err := decodePart(p)
 		if err != nil {
 			return nil, fmt.Errorf("part %q: %v", p.Name, err)
 		}
-		if slices.ContainsFunc(r.blocks, func(have *block) bool { return have.source.ID == b.source.ID }) {
-			return nil, fmt.Errorf("part %q: source %q is there twice", p.Name, b.source.ID)
+		for _, b := range blocks {
+			if known[b.source.ID] {
+				return nil, fmt.Errorf("part %q: source %q is there twice", p.Name, b.source.ID)
+			}
+			known[b.source.ID] = true
 		}
-		r.blocks = append(r.blocks, b)
+		if len(blocks) > 0 {
+			r.shelf.Put(bundle.Run[*block]{Blocks: blocks, Data: p.Data})
+			r.blocks = append(r.blocks, blocks...)
+		}
 	}
-	if _, err := unionSchema(r.blocks); err != nil {
+	if _, err := unionSchema(inWholes(r.blocks)); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -164,25 +178,33 @@ func decodeBlock(data []byte) (*block, error) {
 		}
 	}
 	var err error
-	if s.Weights != nil {
-		if b.weights, err = s.Weights.unpackFloats(s.Rows); err != nil {
-			return nil, fmt.Errorf("weights: %v", err)
-		}
-		for r, w := range b.weights {
-			if !(w > 0) || math.IsInf(w, 1) {
-				return nil, fmt.Errorf("weight of row %d is %v", r+1, w)
-			}
-		}
-	}
-	if s.Counts != nil {
-		if b.counts, err = s.Counts.unpackFloats(s.Rows); err != nil {
-			return nil, fmt.Errorf("counts: %v", err)
-		}
-		for r, n := range b.counts {
-			if !(n >= 1) || n != math.Trunc(n) || n > 1<<53 {
-				return nil, fmt.Errorf("row %d is counted %v times", r+1, n)
-			}
-		}
+	if b.weights, b.counts, err = unpackWeights(s.Weights, s.Counts, s.Rows); err != nil {
+		return nil, err
 	}
 	return b, nil
+}
+
+// unpackWeights reads and checks weights and counts; nil where all are 1.
+func unpackWeights(packedWeights, packedCounts *packed, rows int) (weights, counts []float64, err error) {
+	if packedWeights != nil {
+		if weights, err = packedWeights.unpackFloats(rows); err != nil {
+			return nil, nil, fmt.Errorf("weights: %v", err)
+		}
+		for r, w := range weights {
+			if !(w > 0) || math.IsInf(w, 1) {
+				return nil, nil, fmt.Errorf("weight of row %d is %v", r+1, w)
+			}
+		}
+	}
+	if packedCounts != nil {
+		if counts, err = packedCounts.unpackFloats(rows); err != nil {
+			return nil, nil, fmt.Errorf("counts: %v", err)
+		}
+		for r, n := range counts {
+			if !(n >= 1) || n != math.Trunc(n) || n > 1<<53 {
+				return nil, nil, fmt.Errorf("row %d is counted %v times", r+1, n)
+			}
+		}
+	}
+	return weights, counts, nil
 }

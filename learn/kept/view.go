@@ -25,7 +25,7 @@ func (r *Rows) View(ctx context.Context) (*View, error) {
 		b := r.blocks[0]
 		return (&joined{schema: b.schema, blocks: r.blocks, rows: b.rows, weights: b.weights, counts: b.counts}).view(), nil
 	}
-	j, err := join(ctx, r.blocks, nil)
+	j, err := join(ctx, inWholes(r.blocks), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func Survey(ctx context.Context, t *table.Table, source learn.Source, target int
 		if err != nil {
 			return nil, err
 		}
-		return &Rows{[]*block{b}}, nil
+		return (&Rows{}).with([]*block{b}), nil
 	}, nil
 }
 
@@ -118,9 +118,13 @@ func (v *View) Narrow(col int, missing uint8) []uint8 { return v.joined.narrow(c
 // Hashes returns what HashRows does.
 func (v *View) Hashes(ctx context.Context) ([]uint64, error) {
 	of := make([][]uint64, len(v.joined.blocks))
+	var salt *salts
 	for i, b := range v.joined.blocks {
+		if i == 0 || len(b.recode) == 0 || &b.recode[0] != &v.joined.blocks[i-1].recode[0] {
+			salt = saltsOf(b)
+		}
 		var err error
-		if of[i], err = b.hashes(ctx); err != nil {
+		if of[i], err = b.hashes(ctx, salt); err != nil {
 			return nil, err
 		}
 	}

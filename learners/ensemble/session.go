@@ -17,7 +17,14 @@ type session struct {
 	then    float64      // weight of the kept rows that the model got right when the session ended
 	facts   Session
 	losses  [len(sharpnesses)]float64
-	saved   []byte // its saved form, if it was read
+}
+
+// enrol gives a session the members that were trained in it.
+func (s *session) enrol(members []member) {
+	s.members = members
+	for i := range members {
+		members[i].number = i + 1
+	}
 }
 
 // member is a model h_t with its vote, log(1/β_t), and the classes that it
@@ -27,4 +34,7 @@ type member struct {
 	vote  float64
 	seen  []string
 	share float64
+
+	number int    // in its session, from 1
+	saved  []byte // its saved form, if it was read
 }

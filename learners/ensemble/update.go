@@ -33,7 +33,7 @@ func (m *Model) next(ctx context.Context, source learn.Source, own *table.Table)
 	if err != nil {
 		return nil, err
 	}
-	s.members = study.members
+	s.enrol(study.members)
 	if s.losses, err = study.judge(ctx, m, own); err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (m *Model) retire(ctx context.Context, newest *session) (*Model, error) {
 	sessions := slices.Clone(m.sessions)
 	for i, s := range sessions {
 		thinned := *s
-		thinned.members, thinned.saved = nil, nil
+		thinned.members = nil
 		for k := range s.members {
 			if !gone[&s.members[k]] {
 				thinned.members = append(thinned.members, s.members[k])
@@ -280,7 +280,7 @@ func (m *Model) tainted(s *session, ids []string, stay []*session) (bool, error)
 // dropped is a session whose members had to go.
 func (s *session) dropped() *session {
 	bare := *s
-	bare.members, bare.saved = nil, nil
+	bare.members = nil
 	bare.facts.Members, bare.facts.Again = 0, false
 	bare.facts.Stopped = "its members had learnt from rows that were forgotten since, and no row of it was kept to learn it again"
 	return &bare
@@ -296,7 +296,7 @@ func (m *Model) again(ctx context.Context, s *session) (*session, error) {
 		return nil, err
 	}
 	same := *s
-	same.members, same.saved = study.members, nil
+	same.enrol(study.members)
 	same.facts.Members, same.facts.Tried, same.facts.Weak, same.facts.Alike, same.facts.Stopped = len(study.members), study.tried, study.weak, study.alike, study.stopped
 	same.facts.Again, same.facts.Retired = true, 0
 	same.losses, err = study.judge(ctx, m, s.rows)

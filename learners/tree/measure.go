@@ -119,7 +119,7 @@ func xlogx(x float64) float64 {
 	return x * math.Log2(x)
 }
 
-var smallXLogX = tabulate(1 << 10)
+var smallXLogX = tabulate(1 << 12)
 
 func tabulate(n int) []float64 {
 	t := make([]float64, n)

@@ -400,17 +400,18 @@ func TestCores(t *testing.T) {
 	for r := range 3000 {
 		tbl.Columns[r%20] = blank(tbl.Columns[r%20], r*7)
 	}
-	m := learnTable(t, tbl, Learner{MaxDepth: 8})
-	want, err := learn.Encode(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, cores := range []int{1, 3, 8} {
-		before := runtime.GOMAXPROCS(cores)
-		got, err := learn.Encode(learnTable(t, tbl, Learner{MaxDepth: 8}))
-		runtime.GOMAXPROCS(before)
-		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%d cores: another tree (%v)", cores, err)
+	for _, l := range []Learner{{MaxDepth: 8}, {MaxDepth: 2, Splits: "oblique"}} {
+		want, err := learn.Encode(learnTable(t, tbl, l))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cores := range []int{1, 3, 8} {
+			before := runtime.GOMAXPROCS(cores)
+			got, err := learn.Encode(learnTable(t, tbl, l))
+			runtime.GOMAXPROCS(before)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%d cores: another tree (%v)", cores, err)
+			}
 		}
 	}
 }

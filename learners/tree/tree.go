@@ -21,7 +21,8 @@
 // The text followed is Mitchell, Machine Learning (1997), chapter 3.
 //
 // Updates are exact because the model keeps its rows, counted (kept.Rows),
-// and learns again. What is learnt depends on the multiset of rows alone. Cost
+// and learns again: an update costs what learning all its rows at once does,
+// however many updates they came in. What is learnt depends on the multiset of rows alone. Cost
 // of growing, with n rows and k columns: each numeric column is sorted once,
 // then each level of the tree goes once through all cells.
 package tree
@@ -90,9 +91,27 @@ type Learner struct {
 // Most differences are within twice their error: the measure matters less than
 // pruning does, as Mingers (1989) found. With numbers, mean R² and leaves: cost
 // 0.70 with 29, error 0.67 with 37, pessimistic 0.61 with 324; 93 % of new rows
-// lay in the 95 % intervals. On 200,000 generated noisy rows the pessimistic
-// estimate leaves 9,068 leaves, 75.6 % right, and cost-complexity 397, 77.5 %
-// right: with many rows the third that it holds out is not missed.
+// lay in the 95 % intervals. On 40,000 rows of the set mixed, in which one class
+// in ten is wrong, the pessimistic estimate leaves 1,196 leaves, 80.5 % right on
+// 20,000 other rows, and cost-complexity 174, 81.1 % right (means of three
+// seeds): with many rows the third that it holds out is not missed.
+//
+// What splits=oblique changes, as mean accuracy and leaves of ten folds with
+// five seeds: diagonal is 500 points parted by x + y = 1, noisy 1,000 of them
+// with a tenth of the classes turned.
+//
+//	               axis           oblique        columns in a plane
+//	diagonal       0.962   13.2   0.998    2.0   2.0
+//	noisy          0.871   14.6   0.909    2.2   2.0
+//	balance-scale  0.771   22.3   0.910   11.5   3.2
+//	breast-cancer  0.947    8.4   0.956    2.1   3.7
+//	glass          0.687   20.2   0.694   17.2   2.2
+//	ionosphere     0.897   11.5   0.900    6.6   2.5
+//	iris           0.941    4.0   0.949    3.0   2.4
+//	pima           0.751   30.6   0.743   21.9   2.5
+//	seeds          0.932    6.2   0.937    4.2   2.4
+//	wdbc           0.934    9.6   0.958    3.8   3.7
+//	wine           0.930    5.2   0.940    3.3   2.5
 
 // settings are a learner's parameters with nothing left open.
 type settings struct {

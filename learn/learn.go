@@ -216,6 +216,17 @@ type Forgetter interface {
 	Forget(ctx context.Context, ids ...string) (Model, error)
 }
 
+// Reweigher is a model that can show in a moment what is left of its rules
+// without a source, where forgetting learns everything again.
+type Reweigher interface {
+	Forgetter
+	// Without returns the model's own rules, counted and weighed without the
+	// rows of some sources, or, if again, the model that Forget returns. The
+	// first is to be read, not kept: other rules might be found without
+	// those rows.
+	Without(ctx context.Context, ids ...string) (m Model, again bool, err error)
+}
+
 // Keeper is a model that keeps the rows it learnt from.
 type Keeper interface {
 	Model

@@ -167,17 +167,48 @@ func findSource(versions, records []store.Version, source string) ([]store.Versi
 // LoadWithout loads a model, and if a source is named forgets it, in memory
 // only.
 func (h *Home) LoadWithout(ctx context.Context, ref, without string) (*Part, error) {
-	p, err := h.Load(ref)
+	p, ids, err := h.loadWithout(ref, without)
 	if err != nil || without == "" {
 		return p, err
 	}
-	f, ok := learn.Ability[learn.Forgetter](p.Model)
+	f, _ := learn.Ability[learn.Forgetter](p.Model)
+	p.Model, err = f.Forget(ctx, ids...)
+	return p, err
+}
+
+// RulesWithout loads a model to read its rules, without a source if one is
+// named. Where a model can, they are its own rules, weighed again, which takes
+// a moment; it is said so.
+func (h *Home) RulesWithout(ctx context.Context, ref, without string) (*Part, error) {
+	p, ids, err := h.loadWithout(ref, without)
+	if err != nil || without == "" {
+		return p, err
+	}
+	r, ok := p.Model.(learn.Reweigher)
 	if !ok {
-		return nil, cannot(p.Version.Learner, "forget", func(c learn.Can) bool { return c.Forget })
+		f, _ := learn.Ability[learn.Forgetter](p.Model)
+		p.Model, err = f.Forget(ctx, ids...)
+		return p, err
+	}
+	var again bool
+	if p.Model, again, err = r.Without(ctx, ids...); err == nil && !again {
+		h.note(fmt.Sprintf("these are the rules of %s, counted and weighed again without %s; to forget it searches for rules again", p.Name, without))
+	}
+	return p, err
+}
+
+// loadWithout loads a model, and returns the sources that are to be left out.
+func (h *Home) loadWithout(ref, without string) (*Part, []string, error) {
+	p, err := h.Load(ref)
+	if err != nil || without == "" {
+		return p, nil, err
+	}
+	if _, ok := learn.Ability[learn.Forgetter](p.Model); !ok {
+		return nil, nil, cannot(p.Version.Learner, "forget", func(c learn.Can) bool { return c.Forget })
 	}
 	found, err := findSource(p.Versions, live(p.Model, p.Versions), without)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var ids []string
 	for _, r := range found {
@@ -185,8 +216,7 @@ func (h *Home) LoadWithout(ctx context.Context, ref, without string) (*Part, err
 			ids = append(ids, r.Source.ID)
 		}
 	}
-	p.Model, err = f.Forget(ctx, ids...)
-	return p, err
+	return p, ids, nil
 }
 
 // Elsewhere says where recorded sources are that are no longer where they

@@ -41,6 +41,10 @@ With --table they stand in a table, WHEN … EXPECT rules side by side. --sd giv
 their numbers in deviations from the columns' means instead of the columns' own
 units.
 
+With --without the rules are counted and weighed again without a source, where
+the model can do so in a moment (rulenet), or else learnt again; forget does the
+latter, and predict and explain too.
+
 With --growth it prints what each unit of a model that grew removed, or how each
 epoch of training went. With --network it prints a model that is a network unit
 by unit; with --on, what the units say to the rows of DATA. With --members it
@@ -57,7 +61,7 @@ lists every hypothesis of a version space while they are few.`,
 			if err != nil {
 				return err
 			}
-			p, err := h.LoadWithout(c.Context(), args[0], without)
+			p, err := h.RulesWithout(c.Context(), args[0], without)
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
 )
 
 const (
@@ -442,6 +443,11 @@ func (m *Model) trainingRows(ctx context.Context) (*training, error) {
 	}
 	if w.table, err = m.rows.Table(ctx); err != nil {
 		return nil, err
+	}
+	if m.reweighed { // values that only other rows had are known all the same
+		if w.table, _, err = table.Conform(w.table, m.coding.schema, false); err != nil {
+			return nil, err
+		}
 	}
 	if !sameSchema(m.coding.schema, w.table.Schema) {
 		return nil, fmt.Errorf("the network's columns are not those of its rows; load it again without its part %q", networkPart)

@@ -24,6 +24,8 @@ type Model struct {
 	units       []unit    // most informative first
 	steps       []Step    // of growth
 	stopped     string    // why growth stopped
+	share       float64   // of the penalty, that calibrated weights were fitted at; 0 if not known
+	reweighed   bool      // its rules were found with rows that it does not have
 
 	base      *rule.Base
 	lines     []line // of the base, behind the priors
@@ -54,7 +56,7 @@ var (
 	_ learn.Ruler     = (*Model)(nil)
 	_ learn.Explainer = (*Model)(nil)
 	_ learn.Merger    = (*Model)(nil)
-	_ learn.Forgetter = (*Model)(nil)
+	_ learn.Reweigher = (*Model)(nil)
 	_ learn.Drawer    = (*Model)(nil)
 	_ learn.Keeper    = (*Model)(nil)
 )

@@ -155,6 +155,7 @@ func (w *training) fitWeights(ctx context.Context, m *Model, rules []foundRule, 
 		return err
 	}
 	w.takeWeights(m, rules, r)
+	m.share = share
 	return nil
 }
 

@@ -160,6 +160,11 @@ func (r *regression) loss() float64 {
 // fit minimises the loss until no derivative is further from what the minimum
 // asks for than a share of the rows.
 func (r *regression) fit(ctx context.Context, lambda, precision float64) error {
+	return r.fitCycles(ctx, lambda, precision, cycles)
+}
+
+// fitCycles does so, but goes through the classes so many times at most.
+func (r *regression) fitCycles(ctx context.Context, lambda, precision float64, most int) error {
 	r.lambda = lambda
 	if len(r.present) < 2 {
 		return ctx.Err()
@@ -171,7 +176,7 @@ func (r *regression) fit(ctx context.Context, lambda, precision float64) error {
 		}
 	}
 	var ahead anderson
-	for range cycles {
+	for range most {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

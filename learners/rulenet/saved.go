@@ -52,6 +52,7 @@ type savedNetwork struct {
 	Units   []savedUnit `cbor:"units"`
 	Steps   []Step      `cbor:"steps,omitempty"`
 	Stopped string      `cbor:"stopped,omitempty"`
+	Share   float64     `cbor:"share,omitempty"`
 }
 
 type savedUnit struct {
@@ -153,7 +154,7 @@ func (m *Model) Parts() ([]learn.Part, error) {
 		}
 		parts = append(parts, rows...)
 	}
-	net := savedNetwork{Coding: m.coding.save(), Counts: m.counts, Bias: make([]float64, len(m.bias)), Steps: m.steps, Stopped: m.stopped}
+	net := savedNetwork{Coding: m.coding.save(), Counts: m.counts, Bias: make([]float64, len(m.bias)), Steps: m.steps, Stopped: m.stopped, Share: m.share}
 	for c, b := range m.bias {
 		if !math.IsInf(b, -1) {
 			net.Bias[c] = b
@@ -257,7 +258,10 @@ func (n *savedNetwork) restore(m *Model, target string) error {
 	if len(n.Counts) != classes || len(n.Bias) != classes || !amounts(n.Counts) || sum(n.Counts) == 0 || !finite(n.Bias) {
 		return fmt.Errorf("%d counts and %d biases of %d classes, or not numbers of rows", len(n.Counts), len(n.Bias), classes)
 	}
-	m.counts, m.bias, m.steps, m.stopped = n.Counts, n.Bias, n.Steps, n.Stopped
+	if !(n.Share >= 0 && n.Share <= 1) {
+		return fmt.Errorf("%v is no share of a penalty", n.Share)
+	}
+	m.counts, m.bias, m.steps, m.stopped, m.share = n.Counts, n.Bias, n.Steps, n.Stopped, n.Share
 	for c, count := range m.counts {
 		if count == 0 {
 			m.bias[c] = math.Inf(-1)

@@ -48,8 +48,8 @@ func FuzzDecode(f *testing.F) {
 		if _, err := m.(learn.Ruler).Rules(); err != nil {
 			t.Error(err)
 		}
-		if _, err := m.(learn.Questioner).Questions(context.Background(), 2); err != nil {
-			t.Error(err)
+		if q, err := m.(learn.Questioner).Questions(context.Background(), 2); err == nil && len(q) > 2 {
+			t.Errorf("%d questions, want 2 at most", len(q))
 		}
 	})
 }

@@ -2,6 +2,7 @@ package concept
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -21,16 +22,15 @@ func (m *Model) tries() int {
 }
 
 // Questions returns up to n rows that come nearest to halving the space, the
-// nearest first (section 2.6.2); none if the members agree on every row or
-// cannot be counted. Of equally good ones those most like a row of the concept
-// come first.
+// nearest first (section 2.6.2); none if the members agree on every row. Of
+// equally good ones those most like a row of the concept come first.
 func (m *Model) Questions(ctx context.Context, n int) ([]learn.Question, error) {
 	if m.collapsed() || n <= 0 {
 		return nil, nil
 	}
 	_, of := m.votes(make([]value, len(m.columns)))
 	if of == 0 {
-		return nil, nil
+		return nil, fmt.Errorf("the hypotheses of this space cannot be counted, so that none can be halved; give it rows to choose from")
 	}
 	type candidate struct {
 		x        []value

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
 	_ "github.com/accrete-ml/accrete/learners/all" // experiments may name any learner
+	"github.com/accrete-ml/accrete/learners/cover"
 	"github.com/accrete-ml/accrete/learners/tree"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
@@ -45,6 +46,8 @@ func playTennis() []Experiment {
 		{6, "bayes-no", "section 6.9", "P(no) times the probabilities of a sunny, cool, humid and windy day's cells", printed(.0206).digits(4), product("No")},
 		{6, "bayes-posterior", "section 6.9", "P(no | a sunny, cool, humid and windy day)", printed(.795).digits(3), func(ctx context.Context, t *tennis) (float64, error) { return t.posterior(ctx, query, "No") }},
 		{6, "bayes-leave-one-out", "section 6.9", "days that naive Bayes with m = 1 gets right by leave-one-out", reference(8), leaveOneOut},
+		{10, "likelihood-ratio", "section 10.3", "likelihood ratio of the rule for sunny and humid days, which is significant at 95 %", reference(6.177717).digits(6), sunnyAndHumid},
+		{10, "list", "tables 10.1 and 10.2", "days that a list of rules learnt by entropy gets right", reference(14), coverList},
 	} {
 		experiments = append(experiments, Experiment{
 			Name: "play-tennis-" + e.name, Tags: chapter(e.chapter), Source: mitchell(e.where), Measure: e.measure, Figure: e.figure, Seeds: 1,
@@ -58,6 +61,37 @@ func playTennis() []Experiment {
 		})
 	}
 	return experiments
+}
+
+// sunnyAndHumid returns the likelihood ratio of the rule that covers the sunny
+// and humid days.
+func sunnyAndHumid(_ context.Context, t *tennis) (float64, error) {
+	outlook, humidity := t.Schema.Index("outlook"), t.Schema.Index("humidity")
+	covered := t.classes(func(row int) bool { return t.Text(row, outlook) == "Sunny" && t.Text(row, humidity) == "High" })
+	return cover.LikelihoodRatio(covered, t.classes(nil)), nil
+}
+
+// coverList counts the days that a list of rules gets right.
+func coverList(ctx context.Context, t *tennis) (float64, error) {
+	m, err := t.learn(ctx, cover.Name, map[string]string{"algorithm": "cn2", "measure": "entropy", "significance": "1", "threshold": "-0.5"})
+	if err != nil {
+		return 0, err
+	}
+	days, _, err := table.Conform(t.Table, m.Schema(), false)
+	if err != nil {
+		return 0, err
+	}
+	out := learn.NewPredictions(m, days.Rows())
+	if err := m.Predict(ctx, days, out); err != nil {
+		return 0, err
+	}
+	right := 0.0
+	for r, class := range days.Columns[m.Target()].Codes {
+		if learn.Best(out.Row(r), m.Schema().Attributes[m.Target()].Values) == int(class) {
+			right++
+		}
+	}
+	return right, nil
 }
 
 // leaveOneOut counts the days that naive Bayes gets right when it has learnt

@@ -60,12 +60,12 @@ func (c *condition) equal(d *condition) bool {
 	return c.col == d.col && c.form == d.form && c.code == d.code && c.threshold == d.threshold && slices.Equal(c.in, d.in)
 }
 
-// and adds a condition to a conjunction. One that it makes superfluous, on the
-// same side of the same column, goes.
+// and adds a condition to a conjunction. One that it makes superfluous goes: on
+// the same names, or on the same side of the same number.
 func and(tests []condition, c condition) []condition {
 	all := make([]condition, 0, len(tests)+1)
 	for _, t := range tests {
-		if t.col != c.col || t.form != c.form || c.form == is {
+		if t.col != c.col || t.form != c.form && c.form >= atMost {
 			all = append(all, t)
 		}
 	}
@@ -123,7 +123,7 @@ const mostSubsets = 8
 
 // specialise calls visit for each condition on a column that some of the rows
 // counted satisfy, with the weight of each label among these. What it passes
-// is good until visit returns.
+// is good until visit returns, and for these rows only: see settled.
 func (x *examples) specialise(t *tally, col int, labels int, sets bool, seed int32, visit func(c condition, counts []float64)) {
 	c := &x.columns[col]
 	if seed >= 0 && c.codes[seed] < 0 {
@@ -146,6 +146,16 @@ func (x *examples) specialise(t *tally, col int, labels int, sets bool, seed int
 	}
 }
 
+// settled returns a condition that can be kept, and asked of any row: numbers
+// that none of the rows counted has may lie on either side of its threshold.
+func (x *examples) settled(c condition) condition {
+	c.in = slices.Clone(c.in)
+	if c.form >= atMost {
+		c.code = x.columns[c.col].last(c.threshold)
+	}
+	return c
+}
+
 // thresholds are midway between neighbouring numbers whose rows differ in
 // class (Mitchell 1997, exercise 10.2).
 func (x *examples) thresholds(t *tally, col int, labels int, seed int32, visit func(c condition, counts []float64)) {
@@ -165,9 +175,6 @@ func (x *examples) thresholds(t *tally, col int, labels int, seed int32, visit f
 		if i > 0 && (only < 0 || only != before) {
 			if cut, ok := between(c.values[t.codes[i-1]], c.values[t.codes[i]]); ok {
 				k := condition{col: int32(col), form: atMost, code: t.codes[i-1], threshold: cut}
-				if i > 0 && t.codes[i] > t.codes[i-1]+1 {
-					k.code = c.last(cut)
-				}
 				if seed < 0 || k.covers(c.codes[seed]) {
 					visit(k, left)
 				}

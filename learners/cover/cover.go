@@ -65,6 +65,7 @@ type Learner struct {
 	Class        string   `set:"class" default:"" doc:"learn rules for this class alone; all other rows are the default"`
 	Measure      string   `set:"measure" default:"laplace for cn2, frequency for aq and prism" oneof:"auto|entropy|laplace|m|frequency" doc:"what the best rule is best in; ripper has its own"`
 	Beam         int      `set:"beam" default:"5" doc:"for cn2 and aq: conjunctions that the search keeps at each step"`
+	Search       string   `set:"search" default:"pruned" oneof:"pruned|published" doc:"for cn2, aq and prism: leave conjunctions out of the beam that tell nothing more or cannot become the best; published keeps them there"`
 	Ordered      *bool    `set:"ordered" default:"true" doc:"for cn2: one list for all classes; false learns a set for each class, ordered by accuracy in the end"`
 	Significance float64  `set:"significance" default:"0.05" doc:"for cn2: the chance of so large a likelihood ratio if nothing is there; 1 makes no such test"`
 	Threshold    *float64 `set:"threshold" default:"none" doc:"stop at a rule that measures no more than this (for cn2, aq and prism)"`
@@ -85,6 +86,7 @@ type settings struct {
 	Class        string  `cbor:"class,omitempty"`
 	Measure      string  `cbor:"measure"`
 	Beam         int     `cbor:"beam"`
+	Published    bool    `cbor:"published,omitempty"`
 	Ordered      bool    `cbor:"ordered"`
 	Significance float64 `cbor:"significance"`
 	Limited      bool    `cbor:"limited,omitempty"` // by the threshold
@@ -104,7 +106,7 @@ type settings struct {
 func (l *Learner) resolve() (settings, error) {
 	s := settings{
 		Algorithm: word(l.Algorithm, ripperName), Class: l.Class, Measure: word(l.Measure, "auto"),
-		Beam: l.Beam, Ordered: valueOr(l.Ordered, true), Significance: l.Significance, Limited: l.Threshold != nil, Threshold: valueOr(l.Threshold, 0),
+		Beam: l.Beam, Published: l.Search == "published", Ordered: valueOr(l.Ordered, true), Significance: l.Significance, Limited: l.Threshold != nil, Threshold: valueOr(l.Threshold, 0),
 		Sort: l.Sort, Sets: l.Sets, Rounds: valueOr(l.Rounds, 2), Bits: valueOr(l.Bits, 64),
 		MinRows: valueOr(l.MinRows, 1), MaxTests: l.MaxTests, M: valueOr(l.M, 2), Keep: word(l.Keep, "rows"),
 	}
@@ -122,6 +124,9 @@ func (l *Learner) resolve() (settings, error) {
 		if s.Measure = frequencyName; s.Algorithm == cn2Name {
 			s.Measure = laplaceName
 		}
+	}
+	if l.Search != "" && l.Search != "pruned" && l.Search != "published" {
+		return s, fmt.Errorf("setting search=%s: expected pruned or published", l.Search)
 	}
 	switch l.Prune {
 	case "", "auto":

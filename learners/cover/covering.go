@@ -167,7 +167,7 @@ func (c *covering) search(label []int32, labels, target int) *search {
 		examples: c.examples, label: label, labels: labels, weight: c.weight,
 		performance: performance{c.settings.Measure, c.settings.M, c.classes, prior, target},
 		beam:        c.settings.Beam, sets: c.settings.Sets, seed: -1, significance: 1,
-		minRows: c.settings.MinRows, maxTests: c.settings.MaxTests, tallies: &c.tallies,
+		minRows: c.settings.MinRows, maxTests: c.settings.MaxTests, published: c.settings.Published, tallies: &c.tallies,
 	}
 	switch c.settings.Algorithm {
 	case cn2Name:
@@ -247,6 +247,9 @@ func (c *covering) list(ctx context.Context) (list []learnt, why stop, err error
 	s := c.search(c.class, c.classes, -1)
 	random := rand.New(rand.NewPCG(c.seed, 0))
 	rows := c.all()
+	if !c.settings.Prune {
+		s.census = c.newCensus(rows, s.label, s.labels, c.weight)
+	}
 	for len(rows) > 0 {
 		h, err := c.learnOne(ctx, s, rows, random)
 		if err != nil {
@@ -260,7 +263,7 @@ func (c *covering) list(ctx context.Context) (list []learnt, why stop, err error
 		}
 		list = append(list, learnt{h.tests, s.performance.conclusion(h.counts), h.performance})
 		before := len(rows)
-		rows = c.remove(rows, h.tests, nil)
+		rows = c.remove(rows, h.tests, s, nil)
 		if len(rows) == before {
 			return c.sorted(list, s), stopNone, nil
 		}
@@ -291,10 +294,10 @@ func (c *covering) counts(tests []condition) []float64 {
 	return counts
 }
 
-// remove returns the rows that do not satisfy all tests, or whose label is not
-// 1 where labels are given.
-func (c *covering) remove(rows []int32, tests []condition, label []int32) []int32 {
-	return slices.DeleteFunc(slices.Clone(rows), func(r int32) bool {
+// remove takes away the rows that satisfy all tests and, where labels are
+// given, have the label 1.
+func (c *covering) remove(rows []int32, tests []condition, s *search, label []int32) []int32 {
+	return slices.DeleteFunc(rows, func(r int32) bool {
 		if label != nil && label[r] != 1 {
 			return false
 		}
@@ -302,6 +305,9 @@ func (c *covering) remove(rows []int32, tests []condition, label []int32) []int3
 			if !tests[i].covers(c.columns[tests[i].col].codes[r]) {
 				return false
 			}
+		}
+		if s.census != nil {
+			s.census.remove(c.examples, r, s.label[r], c.weight[r])
 		}
 		return true
 	})
@@ -357,6 +363,9 @@ func (c *covering) oneClass(ctx context.Context, class int, report func(float64)
 	if c.settings.Algorithm == prismName {
 		taken = nil
 	}
+	if !c.settings.Prune {
+		s.census = c.newCensus(rows, label, 2, c.weight)
+	}
 	hopeless := bits.New(c.rowCount()) // seeds that no rule was found for
 	for left := total; left > 0; left = count(rows, label, 2, c.weight)[1] {
 		report(1 - left/total)
@@ -382,7 +391,7 @@ func (c *covering) oneClass(ctx context.Context, class int, report func(float64)
 			return list, stopThreshold, nil
 		}
 		list = append(list, learnt{h.tests, class, h.performance})
-		rows = c.remove(rows, h.tests, taken)
+		rows = c.remove(rows, h.tests, s, taken)
 	}
 	return list, stopCovered, nil
 }

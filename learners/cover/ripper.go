@@ -157,8 +157,7 @@ func (r *ripper) bestTest(ctx context.Context, tests []condition, rows []int32, 
 				return
 			}
 			if gain := p * (math.Log2((p+1)/(p+counts[0]+1)) - now); better(gain, offers[j].gain) {
-				c.in = slices.Clone(c.in)
-				offers[j] = offer{c, gain, p}
+				offers[j] = offer{r.settled(c), gain, p}
 			}
 		})
 	}

@@ -23,7 +23,9 @@ type search struct {
 	significance float64
 	minRows      float64
 	maxTests     int
+	published    bool // the beam keeps what cannot become the best
 	tallies      *sync.Pool
+	census       *census // of the rows that rules are looked for in; nil: not known
 }
 
 // hypothesis is a conjunction with what it covers.
@@ -56,9 +58,13 @@ func (s *search) rule(ctx context.Context, rows []int32) (*hypothesis, error) {
 	best := &hypothesis{rows: rows, counts: all, performance: s.performance.of(all), covered: sum(all)}
 	candidates := []hypothesis{*best}
 	for depth := 0; len(candidates) > 0 && (s.maxTests == 0 || depth < s.maxTests); depth++ {
-		candidates = slices.DeleteFunc(candidates, func(h hypothesis) bool {
-			return !better(s.performance.bound(h.counts), best.performance)
-		})
+		hopeless := func(h hypothesis) bool { return !better(s.performance.bound(h.counts), best.performance) }
+		if s.published && !slices.ContainsFunc(candidates, func(h hypothesis) bool { return !hopeless(h) }) {
+			break
+		}
+		if !s.published {
+			candidates = slices.DeleteFunc(candidates, hopeless)
+		}
 		next, err := s.specialisations(ctx, candidates, best, all)
 		if err != nil {
 			return nil, err
@@ -129,21 +135,27 @@ func (s *search) open(tests []condition, col int) bool {
 
 // column returns the best conjunctions of a parent and a test of one column.
 func (s *search) column(t *tally, parent *hypothesis, col int, best *hypothesis, all []float64) (b bunch) {
-	t.take(&s.columns[col], parent.rows, s.label, s.labels, s.weight)
+	if s.census != nil && len(parent.tests) == 0 {
+		t.census(s.census, col)
+	} else {
+		t.take(&s.columns[col], parent.rows, s.label, s.labels, s.weight)
+	}
+	var try hypothesis
 	s.specialise(t, col, s.labels, s.sets, s.seed, func(c condition, counts []float64) {
-		h := hypothesis{performance: s.performance.of(counts), covered: sum(counts)}
-		if h.covered >= parent.covered-tie*parent.covered || counts[s.performance.conclusion(counts)] < s.minRows {
+		try.performance, try.covered = s.performance.of(counts), sum(counts)
+		if !s.published && try.covered >= parent.covered-tie*parent.covered || counts[s.performance.conclusion(counts)] < s.minRows {
 			return
 		}
-		enters := len(b.beam) < s.beam || s.ahead(&h, &b.beam[len(b.beam)-1])
-		isBest := better(h.performance, best.performance) && (b.best == nil || s.ahead(&h, b.best)) && significant(counts, all, s.significance)
+		enters := len(b.beam) < s.beam || s.ahead(&try, &b.beam[len(b.beam)-1])
+		isBest := better(try.performance, best.performance) && (b.best == nil || s.ahead(&try, b.best)) && significant(counts, all, s.significance)
 		if !enters && !isBest {
 			return
 		}
-		c.in = slices.Clone(c.in)
-		h.tests, h.counts, h.from = and(parent.tests, c), slices.Clone(counts), parent.rows
+		h := try
+		h.tests, h.counts, h.from = and(parent.tests, s.settled(c)), slices.Clone(counts), parent.rows
 		if isBest {
-			b.best = &h
+			kept := h
+			b.best = &kept
 		}
 		if enters {
 			s.insert(&b, h)

@@ -148,11 +148,15 @@ type tally struct {
 	in          []bool
 }
 
+// sparse is how many codes a row may have before sorting rows is cheaper than
+// looking at all codes.
+const sparse = 16
+
 // take counts the cells of a column: in an array of all codes if there are
 // rows enough for it, else by sorting the rows.
 func (t *tally) take(c *column, rows []int32, label []int32, labels int, weight []float64) {
 	t.codes, t.counts = t.codes[:0], t.counts[:0]
-	if c.size > 2*len(rows) {
+	if c.size > sparse*len(rows) {
 		t.sorted(c, rows, label, labels, weight)
 		return
 	}
@@ -182,6 +186,22 @@ func (t *tally) take(c *column, rows []int32, label []int32, labels int, weight 
 	}
 }
 
+// only counts the cells with one code.
+func (t *tally) only(c *column, code int32, rows []int32, label []int32, labels int, weight []float64) {
+	t.codes = append(t.codes[:0], code)
+	t.counts = t.counts[:0]
+	for range labels {
+		t.counts = append(t.counts, 0)
+	}
+	codes, counts := c.codes, t.counts
+	for _, r := range rows {
+		if codes[r] == code {
+			counts[label[r]] += weight[r]
+		}
+	}
+}
+
+// sorted counts the cells by sorting the rows.
 func (t *tally) sorted(c *column, rows []int32, label []int32, labels int, weight []float64) {
 	t.keys = t.keys[:0]
 	for i, r := range rows {

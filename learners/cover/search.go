@@ -91,7 +91,7 @@ func (s *search) specialisations(ctx context.Context, parents []hypothesis, best
 			p.rows = s.filter(p.from, &p.tests[len(p.tests)-1])
 		}
 		for j := range s.columns {
-			if s.columns[j].codes != nil && s.open(p.tests, j) {
+			if c := &s.columns[j]; c.codes != nil && s.open(p.tests, j) && (s.seed < 0 || c.codes[s.seed] >= 0) {
 				jobs = append(jobs, job{i, j})
 				cells += len(p.rows)
 			}
@@ -135,10 +135,14 @@ func (s *search) open(tests []condition, col int) bool {
 
 // column returns the best conjunctions of a parent and a test of one column.
 func (s *search) column(t *tally, parent *hypothesis, col int, best *hypothesis, all []float64) (b bunch) {
-	if s.census != nil && len(parent.tests) == 0 {
+	c := &s.columns[col]
+	switch {
+	case s.census != nil && len(parent.tests) == 0:
 		t.census(s.census, col)
-	} else {
-		t.take(&s.columns[col], parent.rows, s.label, s.labels, s.weight)
+	case s.seed >= 0 && c.values == nil && !s.sets:
+		t.only(c, c.codes[s.seed], parent.rows, s.label, s.labels, s.weight)
+	default:
+		t.take(c, parent.rows, s.label, s.labels, s.weight)
 	}
 	var try hypothesis
 	s.specialise(t, col, s.labels, s.sets, s.seed, func(c condition, counts []float64) {

@@ -38,25 +38,12 @@ func (m *Model) choose(ctx context.Context) (chosen, error) {
 		c.M = defaultM
 	}
 	c.K = min(c.K, m.cases.weight)
-	var ks []float64
-	for _, k := range triedK {
-		if s.K == auto && (k < m.cases.weight || k == 1) {
-			ks = append(ks, k)
-		}
-	}
-	if s.K != auto {
-		ks = []float64{c.K}
-	}
-	found, err := m.leaveOut(ctx, ks)
+	ks := m.trials(c.K)
+	found, err := m.leaveOut(ctx, ks, mostLeftOut)
 	if err != nil || found.rows == 0 {
 		return c, err
 	}
-	best := 0
-	for i := range ks {
-		if cmp.Or(cmp.Compare(found.errors[i], found.errors[best]), cmp.Compare(slices.Min(found.loss[i]), slices.Min(found.loss[best]))) < 0 {
-			best = i
-		}
-	}
+	best := found.best()
 	c.K = min(ks[best], m.cases.weight)
 	if m.cases.classes == nil {
 		c.Spread = min(math.Sqrt(found.errors[best]/found.rows), 4)
@@ -94,9 +81,34 @@ func (l *leftOut) add(o *leftOut) {
 	}
 }
 
+// best returns which k errs least, of equals the one with the least loss.
+func (l *leftOut) best() int {
+	best := 0
+	for i := range l.errors {
+		if cmp.Or(cmp.Compare(l.errors[i], l.errors[best]), cmp.Compare(slices.Min(l.loss[i]), slices.Min(l.loss[best]))) < 0 {
+			best = i
+		}
+	}
+	return best
+}
+
+// trials returns the k that are tried: a given one alone.
+func (m *Model) trials(given float64) []float64 {
+	if m.lesson.Settings.K != auto {
+		return []float64{given}
+	}
+	var ks []float64
+	for _, k := range triedK {
+		if k < m.cases.weight || k == 1 {
+			ks = append(ks, k)
+		}
+	}
+	return ks
+}
+
 // leaveOut asks about each row with the others as cases.
-func (m *Model) leaveOut(ctx context.Context, ks []float64) (*leftOut, error) {
-	asked, err := sampled(ctx, m.cases, mostLeftOut)
+func (m *Model) leaveOut(ctx context.Context, ks []float64, most int) (*leftOut, error) {
+	asked, err := sampled(ctx, m.cases, most)
 	if err != nil {
 		return nil, err
 	}

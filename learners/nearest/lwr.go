@@ -110,7 +110,7 @@ func (s *localSettings) check() error {
 
 // near returns the settings of the search for neighbours.
 func (s *localSettings) near() settings {
-	return settings{K: s.K, Distance: s.Distance, Weight: "uniform", Scale: s.Scale, Index: s.Index, M: defaultM}
+	return settings{K: s.K, Distance: s.Distance, Weight: "uniform", Scale: s.Scale, Index: s.Index, Stretch: none, M: defaultM}
 }
 
 func (s *localSettings) keeps() (bool, error) { return true, s.check() }
@@ -162,7 +162,7 @@ func learnLocal(ctx context.Context, rows *kept.Rows, l localLesson, chosen *loc
 	}
 	m := &LocalModel{lesson: l, rows: rows, cases: cases}
 	near := l.Settings.near()
-	if m.metric, err = newMetric(ctx, cases, &near); err != nil {
+	if m.metric, err = newMetric(ctx, cases, &near, nil); err != nil {
 		return nil, err
 	}
 	if m.index, err = newIndex(ctx, m.metric, near.Index); err != nil {

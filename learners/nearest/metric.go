@@ -45,7 +45,8 @@ type nameColumn struct {
 	// compared by: the frequencies of the classes, or the mean of the
 	// target. nil: any two values are 1 apart.
 	shares []float64
-	width  int // of a value's shares
+	width  int     // of a value's shares
+	most   float64 // what a missing cell contributes, and names that differ wholly
 	// table has the contributions of all pairs, the asked value first; nil
 	// if there are too many.
 	table []float64
@@ -58,20 +59,24 @@ const farthest = 1e150
 const mostPairs = 1 << 18
 
 // newMetric finds the units of all columns and lays the cases out.
-func newMetric(ctx context.Context, c *cases, s *settings) (*metric, error) {
+func newMetric(ctx context.Context, c *cases, s *settings, stretch []float64) (*metric, error) {
 	m := &metric{cases: c, squared: s.Distance != "hamming"}
 	for j := range c.schema.Attributes {
 		a := &c.schema.Attributes[j]
+		z := 1.0
+		if stretch != nil {
+			z = stretch[j]
+		}
 		switch {
-		case j == c.target:
+		case j == c.target || z == 0:
 		case a.Kind == table.Text:
 			return nil, fmt.Errorf("column %q is text, which has no distance here", a.Name)
 		case a.Kind == table.Nominal:
-			m.addNames(j, s)
+			m.addNames(j, s, z)
 		case s.Distance == "hamming":
-			m.addCoded(j)
+			m.addCoded(j, z)
 		default:
-			m.addNumbers(j, s)
+			m.addNumbers(j, s, z)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -82,7 +87,7 @@ func newMetric(ctx context.Context, c *cases, s *settings) (*metric, error) {
 }
 
 // addNumbers adds a numeric column, unless it never varies.
-func (m *metric) addNumbers(j int, s *settings) {
+func (m *metric) addNumbers(j int, s *settings, z float64) {
 	deviation, low, span := m.spread(m.cases.table.Columns[j].Floats)
 	if !(span > 0) {
 		return
@@ -101,6 +106,7 @@ func (m *metric) addNumbers(j int, s *settings) {
 	if !(n.unit > 0) || math.IsInf(n.unit, 0) {
 		n.unit = span // the deviation is below or above what a number can be
 	}
+	n.unit, n.missing = n.unit/z, n.missing*z*z
 	m.numbers = append(m.numbers, n)
 }
 
@@ -138,10 +144,10 @@ func (m *metric) spread(xs []float64) (deviation, low, span float64) {
 }
 
 // addNames adds a nominal column, unless it never varies.
-func (m *metric) addNames(j int, s *settings) {
+func (m *metric) addNames(j int, s *settings, z float64) {
 	codes := m.cases.table.Columns[j].Codes
 	values := len(m.cases.schema.Attributes[j].Values)
-	n := nameColumn{column: j, values: values}
+	n := nameColumn{column: j, values: values, most: m.contribution(z)}
 	seen := make([]bool, values)
 	distinct := 0
 	for _, v := range codes {
@@ -204,7 +210,7 @@ func (n *nameColumn) share(c *cases, codes []int32) {
 }
 
 // addCoded adds a numeric column of which only equality counts.
-func (m *metric) addCoded(j int) {
+func (m *metric) addCoded(j int, z float64) {
 	var known []float64
 	for _, x := range m.cases.table.Columns[j].Floats {
 		if !table.IsMissing(x) {
@@ -216,7 +222,7 @@ func (m *metric) addCoded(j int) {
 	if len(known) < 2 {
 		return
 	}
-	n := nameColumn{column: j, values: len(known), known: known}
+	n := nameColumn{column: j, values: len(known), known: known, most: z}
 	m.names = append(m.names, n.tabled())
 }
 
@@ -239,9 +245,9 @@ func (n *nameColumn) fill(out []float64, asked int) {
 	for v := range n.values {
 		switch {
 		case asked == n.values: // missing
-			out[v] = 1
+			out[v] = n.most
 		case n.shares == nil:
-			if out[v] = 1; v == asked {
+			if out[v] = n.most; v == asked {
 				out[v] = 0
 			}
 		default:
@@ -250,10 +256,10 @@ func (n *nameColumn) fill(out []float64, asked int) {
 			for i, q := range n.shares[asked*n.width : (asked+1)*n.width] {
 				sum += (q - of[i]) * (q - of[i])
 			}
-			out[v] = sum
+			out[v] = n.most * sum
 		}
 	}
-	out[n.values] = 1
+	out[n.values] = n.most
 }
 
 // code returns the code by which a cell is compared.
@@ -316,6 +322,15 @@ func (m *metric) distance(sum float64) float64 {
 		return math.Sqrt(sum)
 	}
 	return sum
+}
+
+// contribution returns what a column contributes in which two rows are so far
+// from each other.
+func (m *metric) contribution(distance float64) float64 {
+	if m.squared {
+		return distance * distance
+	}
+	return distance
 }
 
 // square returns the square of the distance that a sum of contributions is.

@@ -27,11 +27,21 @@ type chosen struct {
 	K      float64 `cbor:"k"`
 	M      float64 `cbor:"m"`
 	Spread float64 `cbor:"spread"` // of a number around what is predicted, in units of its scale
+	// Stretch is the factor of each column, nil if all are 1.
+	Stretch []float64 `cbor:"stretch,omitempty"`
 }
 
 func (c *chosen) check(cases *cases) error {
 	if !(c.K > 0 && c.K <= cases.weight) || !(c.M > 0 && c.M <= mostM) || !(c.Spread >= 0 && c.Spread <= 4) {
 		return fmt.Errorf("k=%v, m=%v and a spread of %v do not fit %v rows", c.K, c.M, c.Spread, cases.weight)
+	}
+	if len(c.Stretch) != 0 && len(c.Stretch) != len(cases.schema.Attributes) {
+		return fmt.Errorf("%d axes are stretched, of %d", len(c.Stretch), len(cases.schema.Attributes))
+	}
+	for _, z := range c.Stretch {
+		if !(z == 0 || z >= 1e-6 && z <= 1e6) {
+			return fmt.Errorf("an axis is stretched by %v", z)
+		}
 	}
 	return nil
 }

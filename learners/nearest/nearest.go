@@ -28,6 +28,11 @@
 // So are chosen m, which smooths probabilities (votes + m/classes)/(k + m), and
 // the width of the interval around a number.
 //
+// Axes can be stretched (section 8.2.2): with stretch=eliminate columns are left
+// out, with stretch=global each gets a factor, as long as fewer rows that are
+// left out are answered wrongly, or as many with less loss. That costs a search
+// for each column, a few times over, and is not done unless it is asked for.
+//
 // Search is exact, by brute force, by a kd-tree (Bentley 1975; Friedman et al.
 // 1977) or by a ball tree (Omohundro 1989): the same cases, whichever is used.
 package nearest
@@ -53,6 +58,7 @@ type Learner struct {
 	Weight   string   `set:"weight" default:"uniform" oneof:"uniform|distance" doc:"each of the k rows counts alike, or by 1/d²"`
 	Scale    string   `set:"scale" default:"sd" oneof:"sd|range|none" doc:"the unit of each number with distance=euclid: its standard deviation, its range, or as it stands"`
 	Index    string   `set:"index" default:"auto" oneof:"auto|brute|kd|ball" doc:"how the nearest are found, always exactly: by looking at all, by a kd-tree, or by a tree of balls"`
+	Stretch  string   `set:"stretch" default:"none" oneof:"none|eliminate|global" doc:"stretch axes by what errs least when rows are left out: none, leave columns out, or give each a factor"`
 	M        *float64 `set:"m" default:"what serves best when rows are left out" doc:"rows of all classes in equal parts that are added to the k for probabilities"`
 }
 
@@ -63,6 +69,7 @@ type settings struct {
 	Weight   string  `cbor:"weight"`
 	Scale    string  `cbor:"scale"`
 	Index    string  `cbor:"index"`
+	Stretch  string  `cbor:"stretch"`
 	M        float64 `cbor:"m"` // below 0: by leave-one-out
 }
 
@@ -72,11 +79,14 @@ const (
 	all  = "all"
 )
 
+// none is to leave the axes as they are.
+const none = "none"
+
 // mostM bounds m, so that sums stay finite.
 const mostM = 1e9
 
 func (l *Learner) resolve() (settings, error) {
-	s := settings{K: l.K, Distance: l.Distance, Weight: l.Weight, Scale: l.Scale, Index: l.Index, M: -1}
+	s := settings{K: l.K, Distance: l.Distance, Weight: l.Weight, Scale: l.Scale, Index: l.Index, Stretch: l.Stretch, M: -1}
 	if l.M != nil {
 		if s.M = *l.M; !(s.M > 0 && s.M <= mostM) {
 			return s, fmt.Errorf("setting m=%v: expected a number above 0, of at most %v", *l.M, mostM)
@@ -90,7 +100,7 @@ func (l *Learner) resolve() (settings, error) {
 	if s.Scale != "" && s.Distance != "euclid" {
 		return s, fmt.Errorf("setting scale=%s: distance=%s has its own scale; leave one of the two out", s.Scale, s.Distance)
 	}
-	for field, word := range map[*string]string{&s.K: auto, &s.Weight: "uniform", &s.Scale: "sd", &s.Index: "auto"} {
+	for field, word := range map[*string]string{&s.K: auto, &s.Weight: "uniform", &s.Scale: "sd", &s.Index: "auto", &s.Stretch: none} {
 		if *field == "" {
 			*field = word
 		}
@@ -101,7 +111,7 @@ func (l *Learner) resolve() (settings, error) {
 // check refuses settings that make no sense.
 func (s *settings) check() error {
 	for _, o := range learn.Options(&Learner{}) {
-		value, isChoice := map[string]string{"distance": s.Distance, "weight": s.Weight, "scale": s.Scale, "index": s.Index}[o.Key]
+		value, isChoice := map[string]string{"distance": s.Distance, "weight": s.Weight, "scale": s.Scale, "index": s.Index, "stretch": s.Stretch}[o.Key]
 		if isChoice && !slices.Contains(o.Choices, value) {
 			return fmt.Errorf("setting %s=%s: expected one of %s", o.Key, value, strings.Join(o.Choices, ", "))
 		}
@@ -117,8 +127,14 @@ func (s *settings) check() error {
 	return nil
 }
 
-// keeps checks the settings; rows are always kept.
-func (s *settings) keeps() (bool, error) { return true, s.check() }
+// keeps checks the settings; rows are always kept. The first models did not
+// stretch axes and say nothing of it.
+func (s *settings) keeps() (bool, error) {
+	if s.Stretch == "" {
+		s.Stretch = none
+	}
+	return true, s.check()
+}
 
 // Check tells settings that do not go together.
 func (l *Learner) Check() error {
@@ -153,22 +169,36 @@ func learnRows(ctx context.Context, rows *kept.Rows, l lesson, chosen *chosen) (
 	if k, err := strconv.Atoi(l.Settings.K); err == nil && float64(k) > cases.weight {
 		return nil, fmt.Errorf("setting k=%d: there are %.6g rows; choose a k up to that, auto or all", k, cases.weight)
 	}
-	if m.metric, err = newMetric(ctx, cases, &l.Settings); err != nil {
-		return nil, err
-	}
-	if m.index, err = newIndex(ctx, m.metric, l.Settings.Index); err != nil {
-		return nil, err
-	}
-	m.rooms.New = func() any { return newSearch(m.metric) }
 	if chosen != nil {
 		m.chosen = *chosen
-		return m, m.chosen.check(cases)
+		if err := m.chosen.check(cases); err != nil {
+			return nil, err
+		}
+		return m, m.measure(ctx, m.chosen.Stretch)
+	}
+	z, err := stretched(ctx, l, cases)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.measure(ctx, z); err != nil {
+		return nil, err
 	}
 	if m.chosen, err = m.choose(ctx); err != nil {
 		return nil, err
 	}
+	m.chosen.Stretch = z
 	learn.Report(ctx, 1)
 	return m, nil
+}
+
+// measure lays the cases out with their axes stretched.
+func (m *Model) measure(ctx context.Context, z []float64) (err error) {
+	if m.metric, err = newMetric(ctx, m.cases, &m.lesson.Settings, z); err != nil {
+		return err
+	}
+	m.rooms.New = func() any { return newSearch(m.metric) }
+	m.index, err = newIndex(ctx, m.metric, m.lesson.Settings.Index)
+	return err
 }
 
 func init() {

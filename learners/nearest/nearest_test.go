@@ -140,7 +140,7 @@ func TestMeans(t *testing.T) {
 // 116.875 for k of 1 to 4.
 func TestLeaveOneOut(t *testing.T) {
 	m := learnt(t, Name, line(t, 1, 2, 3, 4, 5), "scale=none").(*Model)
-	found, err := m.leaveOut(context.Background(), []float64{1, 2, 3, 4})
+	found, err := m.leaveOut(context.Background(), []float64{1, 2, 3, 4}, mostLeftOut)
 	if err != nil {
 		t.Fatal(err)
 	}

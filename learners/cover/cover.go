@@ -64,7 +64,7 @@ type Learner struct {
 	Algorithm    string   `set:"algorithm" default:"ripper" oneof:"ripper|cn2|aq|prism" doc:"how rules are found"`
 	Class        string   `set:"class" default:"" doc:"learn rules for this class alone; all other rows are the default"`
 	Measure      string   `set:"measure" default:"laplace for cn2, frequency for aq and prism" oneof:"auto|entropy|laplace|m|frequency" doc:"what the best rule is best in; ripper has its own"`
-	Beam         int      `set:"beam" default:"5" doc:"for cn2 and aq: conjunctions that the search keeps at each step"`
+	Beam         int      `set:"beam" default:"5 for cn2, 3 for aq" doc:"for cn2 and aq: conjunctions that the search keeps at each step"`
 	Search       string   `set:"search" default:"pruned" oneof:"pruned|published" doc:"for cn2, aq and prism: leave conjunctions out of the beam that tell nothing more or cannot become the best; published keeps them there"`
 	Ordered      *bool    `set:"ordered" default:"true" doc:"for cn2: one list for all classes; false learns a set for each class, ordered by accuracy in the end"`
 	Significance float64  `set:"significance" default:"0.05" doc:"for cn2: the chance of so large a likelihood ratio if nothing is there; 1 makes no such test"`
@@ -115,7 +115,9 @@ func (l *Learner) resolve() (settings, error) {
 		s.MinRows = 2
 	}
 	if s.Beam == 0 {
-		s.Beam = 5
+		if s.Beam = 5; s.Algorithm == aqName {
+			s.Beam = 3
+		}
 	}
 	if s.Significance == 0 {
 		s.Significance = 0.05

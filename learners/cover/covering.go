@@ -248,7 +248,9 @@ func (c *covering) list(ctx context.Context) (list []learnt, why stop, err error
 	random := rand.New(rand.NewPCG(c.seed, 0))
 	rows := c.all()
 	if !c.settings.Prune {
-		s.census = c.newCensus(rows, s.label, s.labels, c.weight)
+		if s.census, err = c.newCensus(ctx, rows, s.label, s.labels, c.weight); err != nil {
+			return nil, 0, err
+		}
 	}
 	for len(rows) > 0 {
 		h, err := c.learnOne(ctx, s, rows, random)
@@ -339,6 +341,9 @@ func (c *covering) sets(ctx context.Context) ([]learnt, []stop, error) {
 	}
 	list := slices.Concat(found...)
 	for i := range list {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		counts := c.counts(list[i].tests)
 		list[i].measure = Laplace(counts[list[i].class], sum(counts), c.classes)
 	}
@@ -364,7 +369,9 @@ func (c *covering) oneClass(ctx context.Context, class int, report func(float64)
 		taken = nil
 	}
 	if !c.settings.Prune {
-		s.census = c.newCensus(rows, label, 2, c.weight)
+		if s.census, err = c.newCensus(ctx, rows, label, 2, c.weight); err != nil {
+			return nil, 0, err
+		}
 	}
 	hopeless := bits.New(c.rowCount()) // seeds that no rule was found for
 	for left := total; left > 0; left = count(rows, label, 2, c.weight)[1] {

@@ -244,13 +244,13 @@ type census struct {
 }
 
 // newCensus counts rows.
-func (x *examples) newCensus(rows []int32, label []int32, labels int, weight []float64) *census {
+func (x *examples) newCensus(ctx context.Context, rows []int32, label []int32, labels int, weight []float64) (*census, error) {
 	n := &census{weights: make([][]float64, len(x.columns)), rows: make([][]int32, len(x.columns)), labels: labels}
-	for j := range x.columns {
+	err := learn.Each(ctx, len(x.columns), func(j int) {
 		c := &x.columns[j]
 		n.weights[j], n.rows[j] = make([]float64, c.size*labels), make([]int32, c.size*labels)
 		if c.codes == nil {
-			continue
+			return
 		}
 		for _, r := range rows {
 			if code := c.codes[r]; code >= 0 {
@@ -258,8 +258,8 @@ func (x *examples) newCensus(rows []int32, label []int32, labels int, weight []f
 				n.rows[j][int(code)*labels+int(label[r])]++
 			}
 		}
-	}
-	return n
+	})
+	return n, err
 }
 
 // remove takes a row away.

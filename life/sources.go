@@ -352,6 +352,7 @@ func (h *Home) readAgain(ctx context.Context, p *Part, v store.Version, at Elsew
 		if err != nil {
 			return nil, "", err
 		}
+		h.note(report.Notes...)
 		return t, report.Hash, nil
 	}
 	if given := at.find(v.Source); given != "" {

@@ -60,6 +60,23 @@ func (h *Home) Score(ctx context.Context, ref, data string, reading Reading, pos
 	return evaluate.ScoreModel(ctx, p.Model, t, evaluate.Spec{Data: data, Learner: p.Model.Learner(), Seed: h.Seed, Level: level, Clock: h.now}, positive)
 }
 
+// SpecOf reads data and chooses the learner, for an estimate of its error at a
+// level of confidence, rows divided as asked for.
+func (h *Home) SpecOf(ctx context.Context, data string, reading Reading, target string, c Choice, by Division, level float64) (evaluate.Spec, error) {
+	d, err := h.Find(data, by.Reading(reading))
+	if err != nil {
+		return evaluate.Spec{}, err
+	}
+	l, err := h.Lesson(ctx, d, target, c)
+	if err != nil {
+		return evaluate.Spec{}, err
+	}
+	specs := []evaluate.Spec{h.Spec(d.Arg, l)}
+	specs[0].Level = level
+	err = h.Divide(specs, by)
+	return specs[0], err
+}
+
 // Division is how rows are divided between learning and testing: those with one
 // value of the column Group together, or in the order of the column Time.
 type Division struct{ Group, Time string }

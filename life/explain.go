@@ -1,6 +1,7 @@
 package life
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -83,6 +84,38 @@ type Explained struct {
 
 	Explanation *learn.Explanation `json:"-"`
 	Attribute   *table.Attribute   `json:"-"` // the target
+}
+
+// Likeliest is the class of the largest probability, also where the model does
+// not say that it is the answer.
+func (e *Explained) Likeliest() string {
+	classes := e.Attribute.Values
+	all := make([]float64, len(classes))
+	for c, class := range classes {
+		all[c] = e.Probabilities[class]
+	}
+	return classes[learn.Best(all, classes)]
+}
+
+// PriorShare is the probability of a class before any evidence.
+func (e *Explained) PriorShare(class int) float64 {
+	sum := 0.0
+	for _, w := range e.Explanation.Prior {
+		sum += math.Exp(w - e.Explanation.Prior[class])
+	}
+	return 1 / sum
+}
+
+// About is the evidence on one class, strongest first.
+func (e *Explained) About(class int) []learn.Evidence {
+	var about []learn.Evidence
+	for _, v := range e.Explanation.Evidence {
+		if v.Class == class {
+			about = append(about, v)
+		}
+	}
+	slices.SortStableFunc(about, func(a, b learn.Evidence) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
+	return about
 }
 
 // EvidenceEntry is one reason.

@@ -2,6 +2,7 @@ package life
 
 import (
 	"context"
+	"strings"
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/internal/remedy"
@@ -22,6 +23,32 @@ const (
 type Choice struct {
 	Learner  string
 	Settings map[string]string
+}
+
+// Choices reads learners with their settings, as in bayes or tree:prune=none,
+// and what each is called. They were cut at all commas: those between a
+// learner's settings are told from those between learners by a name before the
+// equals sign.
+func Choices(pieces []string) (choices []Choice, names []string, err error) {
+	for _, piece := range pieces {
+		name, setting, settings := strings.Cut(piece, ":")
+		if !settings && strings.Contains(piece, "=") && len(choices) > 0 { // one setting more
+			names[len(names)-1] += "," + piece
+			setting, settings = piece, true
+		} else {
+			choices = append(choices, Choice{Learner: strings.TrimSpace(name), Settings: map[string]string{}})
+			names = append(names, strings.TrimSpace(piece))
+		}
+		if !settings {
+			continue
+		}
+		key, value, ok := strings.Cut(setting, "=")
+		if !ok {
+			return nil, nil, remedy.Misusef("learners %s: expected name:key=value", piece)
+		}
+		choices[len(choices)-1].Settings[strings.TrimSpace(key)] = value
+	}
+	return choices, names, nil
 }
 
 // Lesson is what is to be learnt: a table, the column to predict, and the

@@ -40,6 +40,18 @@ func Rounded(base *rule.Base, brief bool) *rule.Base {
 // mostExpected is how many columns of a unit fit on a page.
 const mostExpected = 12
 
+// Brief is a statement with rounded figures.
+func Brief(s rule.Statement) string {
+	if s.Unit != nil {
+		u := *s.Unit
+		RoundUnit(&u)
+		return u.String()
+	}
+	r := *s.Rule
+	RoundRule(&r, true)
+	return rule.Statement{Rule: &r, Else: s.Else}.String()
+}
+
 // RoundRule rounds what predictions do not depend on; with brief, all of it.
 func RoundRule(r *rule.Rule, brief bool) {
 	e := &r.Evidence

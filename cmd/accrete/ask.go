@@ -28,11 +28,7 @@ quotes. If the model has hardly seen anything like it, it says so.`,
   accrete ask boston 'medv=40, rm=?, crim=?' --json`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
-		RunE: func(_ *cobra.Command, args []string) error {
-			h, err := a.home()
-			if err != nil {
-				return err
-			}
+		RunE: a.atHome(func(_ *cobra.Command, h *life.Home, args []string) error {
 			p, err := h.Load(args[0])
 			if err != nil {
 				return err
@@ -48,7 +44,7 @@ quotes. If the model has hardly seen anything like it, it says so.`,
 				printAnswer(a.out, &all.Answers[i])
 			}
 			return nil
-		},
+		}),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/store"
 )
 
@@ -22,17 +23,13 @@ kept, and says which are not as they were saved, and whether anything of worth
 is lost. It changes nothing. It fails if something is damaged.`,
 		Example: `  accrete check`,
 		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			h, err := a.home()
-			if err != nil {
-				return err
-			}
+		RunE: a.atHome(func(c *cobra.Command, h *life.Home, _ []string) error {
 			found, err := h.Store.Check(c.Context())
 			if err != nil {
 				return err
 			}
 			return a.printHealth(found)
-		},
+		}),
 	}
 }
 

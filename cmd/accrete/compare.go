@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -61,9 +60,12 @@ that only one of two gets right. --group and --time divide rows as in evaluate.`
 
 // compare does what was asked for.
 func (a *app) compare(ctx context.Context, q *contest, data string) error {
-	choices, names, err := contestants(q.learners)
+	choices, names, err := life.Choices(q.learners)
 	if err != nil {
 		return err
+	}
+	if len(choices) < 2 {
+		return usagef("compare needs at least two learners: --learners a,b; see accrete learners")
 	}
 	h, err := a.home()
 	if err != nil {
@@ -107,34 +109,6 @@ func (a *app) compare(ctx context.Context, q *contest, data string) error {
 	}
 	a.printComparison(r, q)
 	return nil
-}
-
-// contestants reads the learners: the commas between a learner's settings are
-// told from those between learners by a name before the equals sign.
-func contestants(pieces []string) (choices []life.Choice, names []string, err error) {
-	for _, piece := range pieces {
-		name, setting, settings := strings.Cut(piece, ":")
-		if !settings && strings.Contains(piece, "=") && len(choices) > 0 { // one setting more
-			last := len(choices) - 1
-			names[last] += "," + piece
-			setting, settings = piece, true
-		} else {
-			choices = append(choices, life.Choice{Learner: strings.TrimSpace(name), Settings: map[string]string{}})
-			names = append(names, strings.TrimSpace(piece))
-		}
-		if !settings {
-			continue
-		}
-		key, value, ok := strings.Cut(setting, "=")
-		if !ok {
-			return nil, nil, usagef("--learners %s: expected name:key=value", piece)
-		}
-		choices[len(choices)-1].Settings[strings.TrimSpace(key)] = value
-	}
-	if len(choices) < 2 {
-		return nil, nil, usagef("compare needs at least two learners: --learners a,b; see accrete learners")
-	}
-	return choices, names, nil
 }
 
 func (a *app) printComparison(r *evaluate.Comparison, q *contest) {

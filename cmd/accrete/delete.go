@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/accrete-ml/accrete/life"
 )
 
 func (a *app) deleteCommand() *cobra.Command {
@@ -13,11 +15,7 @@ func (a *app) deleteCommand() *cobra.Command {
 		Example:           "  accrete delete votes@1\n  accrete delete votes",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeModels,
-		RunE: func(c *cobra.Command, args []string) error {
-			h, err := a.home()
-			if err != nil {
-				return err
-			}
+		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			if err := h.Store.Delete(c.Context(), args[0]); err != nil {
 				return err
 			}
@@ -28,6 +26,6 @@ func (a *app) deleteCommand() *cobra.Command {
 			}
 			fmt.Fprintf(a.out, "%s is deleted\n", args[0])
 			return nil
-		},
+		}),
 	}
 }

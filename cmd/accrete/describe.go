@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -18,11 +19,7 @@ func (a *app) describeCommand() *cobra.Command {
 		Example: `  accrete describe people.csv
   accrete describe iris --json`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			h, err := a.home()
-			if err != nil {
-				return err
-			}
+		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			d, err := h.Find(args[0], flags.Reading)
 			if err != nil {
 				return err
@@ -44,7 +41,7 @@ func (a *app) describeCommand() *cobra.Command {
 				fmt.Fprintf(a.out, "\nnext: accrete learn %s --target %s\n", word(d.Arg), word(x.Target))
 			}
 			return nil
-		},
+		}),
 	}
 	flags.register(c)
 	return c

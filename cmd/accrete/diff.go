@@ -118,15 +118,15 @@ func writeDiff(w io.Writer, d *life.Difference, top int) error {
 			if r.Was {
 				is = "was"
 			}
-			fmt.Fprintf(&page, "    %s  %s\n", is, brief(r.Rule))
+			fmt.Fprintf(&page, "    %s  %s\n", is, life.Brief(r.Rule))
 		}
 	})
 	statements := func(title string, list []rule.Statement) {
-		section(title, len(list), func(i int) { fmt.Fprintf(&page, "  %s\n", brief(list[i])) })
+		section(title, len(list), func(i int) { fmt.Fprintf(&page, "  %s\n", life.Brief(list[i])) })
 	}
 	changes := func(title string, list []rule.Change) {
 		section(title, len(list), func(i int) {
-			fmt.Fprintf(&page, "  %s\n    was  %s\n", brief(list[i].After), brief(list[i].Before))
+			fmt.Fprintf(&page, "  %s\n    was  %s\n", life.Brief(list[i].After), life.Brief(list[i].Before))
 		})
 	}
 	statements("added", d.Added)
@@ -143,18 +143,6 @@ func inBrackets(p float64) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%s)", percent(p))
-}
-
-// brief is a statement with rounded figures.
-func brief(s rule.Statement) string {
-	if s.Unit != nil {
-		u := *s.Unit
-		life.RoundUnit(&u)
-		return u.String()
-	}
-	r := *s.Rule
-	life.RoundRule(&r, true)
-	return rule.Statement{Rule: &r, Else: s.Else}.String()
 }
 
 // writePage writes the page as a file that browsers show.

@@ -160,24 +160,13 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 // specOf reads the data and chooses the learner.
 func (a *app) specOf(ctx context.Context, h *life.Home, e *evaluation, data string) (evaluate.Spec, error) {
 	choice, err := e.learner.choice()
+	if err == nil && e.test != "" && e.division != (life.Division{}) {
+		err = usagef("--test has rows of its own; --group and --time divide DATA")
+	}
 	if err != nil {
 		return evaluate.Spec{}, err
 	}
-	d, err := h.Find(data, e.division.Reading(e.flags.Reading))
-	if err != nil {
-		return evaluate.Spec{}, err
-	}
-	l, err := h.Lesson(ctx, d, e.target, choice)
-	if err != nil {
-		return evaluate.Spec{}, err
-	}
-	specs := []evaluate.Spec{h.Spec(d.Arg, l)}
-	specs[0].Level = e.level
-	if e.test != "" && e.division != (life.Division{}) {
-		return specs[0], usagef("--test has rows of its own; --group and --time divide DATA")
-	}
-	err = h.Divide(specs, e.division)
-	return specs[0], err
+	return h.SpecOf(ctx, data, e.flags.Reading, e.target, choice, e.division, e.level)
 }
 
 // neededRows says how many test rows are enough for a width, for any error in

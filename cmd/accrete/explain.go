@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -71,7 +70,7 @@ func printExplanation(w io.Writer, answer *life.Explained) {
 	} else {
 		class, known := answer.Prediction.(string)
 		if !known { // the model does not know; the reasons are for what is likeliest
-			class = likeliest(answer.Probabilities, target.Values)
+			class = answer.Likeliest()
 			fmt.Fprintf(w, "row %d: %s is not known\n", answer.Row, target.Name)
 		} else {
 			fmt.Fprintf(w, "row %d: %s = %s, probability %s\n", answer.Row, target.Name, class, percent(answer.Probabilities[class]))
@@ -79,9 +78,15 @@ func printExplanation(w io.Writer, answer *life.Explained) {
 		if answer.Votes != nil {
 			fmt.Fprintln(w, "hypotheses: "+ballot(answer.Votes, target.Values))
 		}
-		best := target.Code(class)
-		rows = append(rows, []string{fmt.Sprintf("%+.3f", x.Prior[best]), fmt.Sprintf("prior: %s is %s before any evidence", class, percent(share(x.Prior, int(best))))})
-		rows = append(rows, classEvidence(x, int(best), target.Values)...)
+		best := int(target.Code(class))
+		rows = append(rows, []string{fmt.Sprintf("%+.3f", x.Prior[best]), fmt.Sprintf("prior: %s is %s before any evidence", class, percent(answer.PriorShare(best)))})
+		for _, v := range answer.About(best) {
+			side := "for"
+			if v.Weight < 0 {
+				side = "against"
+			}
+			rows = append(rows, []string{fmt.Sprintf("%+.3f", v.Weight), fmt.Sprintf("%s %s: %s", side, class, v.Text)})
+		}
 		if x.Normaliser != 0 {
 			rows = append(rows, []string{fmt.Sprintf("%+.3f", -x.Normaliser), "so that all classes sum to 100 %"})
 		}
@@ -94,15 +99,6 @@ func printExplanation(w io.Writer, answer *life.Explained) {
 	for _, c := range x.Missing {
 		fmt.Fprintf(w, "missing: %s could move it by %s\n", c.Column, move(target, c.CouldMove))
 	}
-}
-
-// likeliest is the class of the largest probability.
-func likeliest(p map[string]float64, classes []string) string {
-	all := make([]float64, len(classes))
-	for c, class := range classes {
-		all[c] = p[class]
-	}
-	return classes[learn.Best(all, classes)]
 }
 
 // ballot writes votes: 3 say Yes, 3 say No.
@@ -132,35 +128,6 @@ func printCases(w io.Writer, target string, cases []learn.Case) {
 		rows = append(rows, []string{number(c.Distance), fmt.Sprintf("row %d of %s: %s = %s; apart in:%s", c.Row, c.Source.Name, target, c.Target, cmp.Or(text, " nothing"))})
 	}
 	printTable(w, []string{"distance", "nearest case"}, rows)
-}
-
-// share turns log weights of the classes into the probability of one.
-func share(logs []float64, class int) float64 {
-	sum := 0.0
-	for _, w := range logs {
-		sum += math.Exp(w - logs[class])
-	}
-	return 1 / sum
-}
-
-// classEvidence is the evidence on one class, strongest first.
-func classEvidence(x *learn.Explanation, class int, names []string) [][]string {
-	var mine []learn.Evidence
-	for _, v := range x.Evidence {
-		if v.Class == class {
-			mine = append(mine, v)
-		}
-	}
-	slices.SortStableFunc(mine, func(a, b learn.Evidence) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
-	var rows [][]string
-	for _, v := range mine {
-		side := "for"
-		if v.Weight < 0 {
-			side = "against"
-		}
-		rows = append(rows, []string{fmt.Sprintf("%+.3f", v.Weight), fmt.Sprintf("%s %s: %s", side, names[class], v.Text)})
-	}
-	return rows
 }
 
 func move(target *table.Attribute, by float64) string {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/store"
 )
 
@@ -20,11 +21,7 @@ of your data: the history has the paths of sources, and some models keep rows.`,
   accrete export votes votes.accrete --without-paths --without-rows`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
-		RunE: func(_ *cobra.Command, args []string) error {
-			h, err := a.home()
-			if err != nil {
-				return err
-			}
+		RunE: a.atHome(func(_ *cobra.Command, h *life.Home, args []string) error {
 			carried, err := h.Store.ExportWith(args[0], args[1], o)
 			if err != nil {
 				return err
@@ -40,7 +37,7 @@ of your data: the history has the paths of sources, and some models keep rows.`,
 			fmt.Fprintf(a.out, "it carries the model, %s of what was done%s%s\n", plural(carried.Versions, "record"),
 				with(carried.Paths > 0, ", "+plural(carried.Paths, "path")+" of files"), with(carried.Rows, ", and the rows it keeps"))
 			return nil
-		},
+		}),
 	}
 	c.Flags().BoolVar(&o.WithoutPaths, "without-paths", false, "leave out where sources were")
 	c.Flags().BoolVar(&o.WithoutRows, "without-rows", false, "leave out the rows that the model keeps")

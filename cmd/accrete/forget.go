@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/accrete-ml/accrete/life"
 )
 
 func (a *app) forgetCommand() *cobra.Command {
@@ -22,12 +24,8 @@ date are left.`,
   accrete forget people march.csv --erase`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			name, err := headOnly(args[0])
-			if err != nil {
-				return err
-			}
-			h, err := a.home()
 			if err != nil {
 				return err
 			}
@@ -54,7 +52,7 @@ date are left.`,
 			}
 			a.next(f.Part, append(nextDiff(&f.Learnt), "log")...)
 			return nil
-		},
+		}),
 	}
 	c.Flags().BoolVar(&erase, "erase", false, "also take it out of every older version and the log")
 	return c

@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/internal/remedy"
@@ -21,6 +24,17 @@ func (a *app) home() (*life.Home, error) {
 	}, nil
 }
 
+// atHome is a command that needs the home.
+func (a *app) atHome(run func(c *cobra.Command, h *life.Home, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		h, err := a.home()
+		if err != nil {
+			return err
+		}
+		return run(c, h, args)
+	}
+}
+
 // note tells the user what was noticed, and what can be done about it.
 func (a *app) note(n life.Note) {
 	text := n.Text
@@ -30,57 +44,36 @@ func (a *app) note(n life.Note) {
 	a.notes([]string{text})
 }
 
+// flagWords are the remedies in flags and commands.
+var flagWords = map[remedy.Kind]string{
+	remedy.GiveTarget:     "--target one of {names}",
+	remedy.GiveName:       "give another one with --name",
+	remedy.GiveWorth:      "add WORTH and a number, or --worth N for all",
+	remedy.SayWhere:       "say where it is with --source {what}=PATH",
+	remedy.KeepNominal:    "--nominal keeps it",
+	remedy.ReadNumbers:    "--numeric {word} reads numbers",
+	remedy.LeaveOut:       "--ignore leaves out those that are not needed",
+	remedy.ChooseColumns:  "see --nominal and --ignore",
+	remedy.ChooseStore:    "choose another folder with --store DIR",
+	remedy.ChooseData:     "name the folder with --data DIR",
+	remedy.LearnFirst:     "make one with accrete learn DATA",
+	remedy.LearnAgain:     "accrete learn cuts again",
+	remedy.DeleteModel:    "to delete the model: accrete delete {what}",
+	remedy.DeleteFirst:    "delete that version first (accrete delete {what})",
+	remedy.ForgetAll:      "to forget all: accrete delete {what}",
+	remedy.StartOver:      "delete the model (accrete delete {what}), then import an export or learn it again",
+	remedy.RestoreVersion: "restore another version (accrete restore {what}) or import an export",
+	remedy.SeeVersions:    "accrete log {what} lists them",
+	remedy.SeeRules:       "accrete rules {what} --json shows ids",
+	remedy.EraseThere:     "to erase it there: accrete forget {what} {names} --erase",
+	remedy.NameData:       "or name data with --on",
+	remedy.AllowMemory:    "allow more with --memory SIZE",
+	remedy.SeeLearners:    "see accrete learners",
+}
+
 // inFlags says a remedy in flags and commands, "" if it has no words for it.
 func inFlags(r life.Remedy) string {
-	switch r.Kind {
-	case remedy.GiveTarget:
-		return "--target one of " + remedy.List(r.Names, 20)
-	case remedy.GiveName:
-		return "give another one with --name"
-	case remedy.GiveWorth:
-		return "add WORTH and a number, or --worth N for all"
-	case remedy.SayWhere:
-		return "say where it is with --source " + r.What + "=PATH"
-	case remedy.KeepNominal:
-		return "--nominal keeps it"
-	case remedy.ReadNumbers:
-		return "--numeric " + word(r.What) + " reads numbers"
-	case remedy.LeaveOut:
-		return "--ignore leaves out those that are not needed"
-	case remedy.ChooseColumns:
-		return "see --nominal and --ignore"
-	case remedy.ChooseStore:
-		return "choose another folder with --store DIR"
-	case remedy.ChooseData:
-		return "name the folder with --data DIR"
-	case remedy.LearnFirst:
-		return "make one with accrete learn DATA"
-	case remedy.LearnAgain:
-		return "accrete learn cuts again"
-	case remedy.DeleteModel:
-		return "to delete the model: accrete delete " + r.What
-	case remedy.DeleteFirst:
-		return "delete that version first (accrete delete " + r.What + ")"
-	case remedy.ForgetAll:
-		return "to forget all: accrete delete " + r.What
-	case remedy.StartOver:
-		return "delete the model (accrete delete " + r.What + "), then import an export or learn it again"
-	case remedy.RestoreVersion:
-		return "restore another version (accrete restore " + r.What + ") or import an export"
-	case remedy.SeeVersions:
-		return "accrete log " + r.What + " lists them"
-	case remedy.SeeRules:
-		return "accrete rules " + r.What + " --json shows ids"
-	case remedy.EraseThere:
-		return fmt.Sprintf("to erase it there: accrete forget %s %s --erase", r.What, remedy.List(r.Names, 1))
-	case remedy.NameData:
-		return "or name data with --on"
-	case remedy.AllowMemory:
-		return "allow more with --memory SIZE"
-	case remedy.SeeLearners:
-		return "see accrete learners"
-	}
-	return ""
+	return strings.NewReplacer("{what}", r.What, "{word}", word(r.What), "{names}", remedy.List(r.Names, 20)).Replace(flagWords[r.Kind])
 }
 
 // notes tells the user, a line each, what was noticed, remedies in flags.

@@ -29,11 +29,7 @@ covers, as long as the sources are there.`,
   accrete log votes --rule 3f5a`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeModels,
-		RunE: func(c *cobra.Command, args []string) error {
-			h, err := a.home()
-			if err != nil {
-				return err
-			}
+		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			if id != "" {
 				at, err := flags.elsewhere()
 				if err != nil {
@@ -50,7 +46,7 @@ covers, as long as the sources are there.`,
 				return err
 			}
 			return errors.Join(a.printLog(&life.Log{Model: versions[0].Model, Versions: versions}), err) // damage hides no version that is left
-		},
+		}),
 	}
 	c.Flags().StringVar(&id, "rule", "", "follow the rule with this id")
 	c.Flags().BoolVar(&rows, "rows", false, "with --rule: list the rows that it covers")

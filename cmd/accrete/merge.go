@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/life"
 )
 
 func (a *app) mergeCommand() *cobra.Command {
@@ -24,13 +25,9 @@ rows of both, for which the rows must still be there (see verify).`,
   accrete merge north@3 south --name country --json`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			if name == "" {
 				return usagef("merge needs a name for the new model: --name MODEL")
-			}
-			h, err := a.home()
-			if err != nil {
-				return err
 			}
 			at, err := flags.elsewhere()
 			if err != nil {
@@ -48,7 +45,7 @@ rows of both, for which the rows must still be there (see verify).`,
 			a.printConflicts(m.Conflicts, args[0]+" says", args[1]+" says", "the rows of both decide")
 			a.next(m.Part, "rules", "verify")
 			return nil
-		},
+		}),
 	}
 	c.Flags().StringVar(&name, "name", "", "name of the new model")
 	flags.register(c)

@@ -17,17 +17,13 @@ func (a *app) modelsCommand() *cobra.Command {
 		Short:   "List the models in the store",
 		Example: `  accrete models`,
 		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			h, err := a.home()
-			if err != nil {
-				return err
-			}
+		RunE: a.atHome(func(_ *cobra.Command, h *life.Home, _ []string) error {
 			list, err := h.List()
 			if err != nil && len(list.Models) == 0 {
 				return err
 			}
 			return errors.Join(a.printModels(list), err) // a damaged model hides no other
-		},
+		}),
 	}
 }
 

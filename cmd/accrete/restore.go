@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/accrete-ml/accrete/life"
 )
 
 func (a *app) restoreCommand() *cobra.Command {
@@ -14,13 +16,9 @@ func (a *app) restoreCommand() *cobra.Command {
 		Example:           `  accrete restore votes@2`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeModels,
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			if !strings.Contains(args[0], "@") {
 				return usagef("restore needs a version, as in %s@1; see accrete log %s", args[0], args[0])
-			}
-			h, err := a.home()
-			if err != nil {
-				return err
 			}
 			v, err := h.Restore(c.Context(), args[0])
 			if err != nil {
@@ -31,6 +29,6 @@ func (a *app) restoreCommand() *cobra.Command {
 			}
 			fmt.Fprintf(a.out, "version %d of %s is what %s was\n", v.Version, v.Model, args[0])
 			return nil
-		},
+		}),
 	}
 }

@@ -56,11 +56,7 @@ lists every hypothesis of a version space while they are few.`,
   accrete rules votes --json`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeModels,
-		RunE: func(c *cobra.Command, args []string) error {
-			h, err := a.home()
-			if err != nil {
-				return err
-			}
+		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			p, err := h.RulesWithout(c.Context(), args[0], without)
 			if err != nil {
 				return err
@@ -83,7 +79,7 @@ lists every hypothesis of a version space while they are few.`,
 				return a.printJSON(list)
 			}
 			return a.printRules(c.Context(), p, o, asTable)
-		},
+		}),
 	}
 	console.CountVar(c.Flags(), &top, "top", 0, 0, console.MostCount, "only the N most informative rules")
 	console.ShareVar(c.Flags(), &o.Bits, "bits", 0, "only rules that carry this share of the information, from 0 to 1")

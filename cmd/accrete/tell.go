@@ -42,12 +42,8 @@ of the mixture, next to those of the rows.`,
   accrete tell votes expert.rules --worth 20`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			name, err := headOnly(args[0])
-			if err != nil {
-				return err
-			}
-			h, err := a.home()
 			if err != nil {
 				return err
 			}
@@ -65,7 +61,7 @@ of the mixture, next to those of the rows.`,
 			}
 			a.printTold(t, filepath.Base(rules.File))
 			return nil
-		},
+		}),
 	}
 	console.WeightVar(c.Flags(), &rules.Worth, "worth", 0, worthUsage)
 	flags.register(c)

@@ -27,12 +27,8 @@ named, with from, to and since when.`,
 		Example:           `  accrete update people more.csv`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			name, err := headOnly(args[0])
-			if err != nil {
-				return err
-			}
-			h, err := a.home()
 			if err != nil {
 				return err
 			}
@@ -56,7 +52,7 @@ named, with from, to and since when.`,
 			a.printRemarks(u.Remarks)
 			a.next(u.Part, "rules", "log")
 			return nil
-		},
+		}),
 	}
 	flags.register(c)
 	c.Flags().BoolVar(&keep, "keep", false, keepUsage)

@@ -24,11 +24,7 @@ the rows cannot be had.`,
   accrete verify people --source march.csv=archive/march.csv`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeModels,
-		RunE: func(c *cobra.Command, args []string) error {
-			h, err := a.home()
-			if err != nil {
-				return err
-			}
+		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			at, err := flags.elsewhere()
 			if err != nil {
 				return err
@@ -46,7 +42,7 @@ the rows cannot be had.`,
 				return errors.New(args[0] + " is not what its sources make: the contract is broken")
 			}
 			return err
-		},
+		}),
 	}
 	flags.register(c)
 	return c

@@ -67,7 +67,7 @@ func (h *Home) Explain(ctx context.Context, p *Part, d *Data, only []int, each f
 		return ctx.Err()
 	})
 	if err == nil && found < len(only) {
-		return remedy.Misusef("%s has %s; others were asked for", d.Arg, plural(row, "row"))
+		return remedy.Misusef("%s has %s; row %d was asked for", d.Arg, plural(row, "row"), last)
 	}
 	return err
 }

@@ -60,7 +60,7 @@ func RoundRule(r *rule.Rule, brief bool) {
 		return
 	}
 	e.Weight, r.With = decimals(e.Weight), decimals(r.With)
-	r.Then.Mean, r.Then.Deviation = digits(r.Then.Mean), digits(r.Then.Deviation)
+	r.Then.Mean, r.Then.Deviation = around(r.Then.Mean, r.Then.Deviation), digits(r.Then.Deviation)
 	if len(r.Then.Classes) > 0 {
 		likely := Likeliest(r.Then.Classes)
 		r.Then.Value, r.With, r.Then.Classes = likely.Value, decimals(&likely.P), nil
@@ -82,7 +82,7 @@ func RoundUnit(u *rule.Unit) {
 	}
 	for i := range u.Expect {
 		e := &u.Expect[i]
-		e.Mean, e.Deviation = digits(e.Mean), digits(e.Deviation)
+		e.Mean, e.Deviation = around(e.Mean, e.Deviation), digits(e.Deviation)
 		e.Shares = slices.Clone(e.Shares)
 		for j := range e.Shares {
 			e.Shares[j].P = digits(e.Shares[j].P)
@@ -97,6 +97,18 @@ func decimals(x *float64) *float64 {
 	}
 	y := math.Round(*x*1e4) / 1e4
 	return &y
+}
+
+// around rounds a mean to four significant digits, or to more where that would
+// be coarse beside its deviation: a date is a large number of days.
+func around(mean, deviation float64) float64 {
+	if rounded := digits(mean); deviation <= 0 || math.Abs(rounded-mean) < deviation/100 {
+		return rounded
+	}
+	if scale := math.Pow(10, 2-math.Floor(math.Log10(deviation))); scale < 1e300 && math.Abs(mean)*scale < 1<<53 {
+		return math.Round(mean*scale) / scale
+	}
+	return mean
 }
 
 // digits rounds to four significant digits.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -47,6 +48,9 @@ func (f *Rules) load(in io.Reader) (err error) {
 		f.Text, err = os.ReadFile(f.File)
 	case in != nil:
 		f.Text, err = io.ReadAll(in)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("no such file of rules: %s", f.File)
 	}
 	if err != nil {
 		return fmt.Errorf("the rules cannot be read: %w", err)

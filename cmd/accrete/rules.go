@@ -12,22 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/life"
 )
 
-func (a *app) rulesCommand() *cobra.Command {
-	var (
-		o       life.RulesOptions
-		top     int
-		without string
-		growth  bool
-		asTable bool
-		network bool
-		members bool
-		on      string
-		flags   dataFlags
-	)
-	c := &cobra.Command{
-		Use:   "rules MODEL [--top N | --bits SHARE | --growth | --members | --network [--on DATA]] [--formal] [--table] [--sd] [--without SOURCE]",
-		Short: "Print what a model knows, as rules",
-		Long: `Rules prints a model in the rule language, each rule with its evidence: the
+const rulesLong = `Rules prints a model in the rule language, each rule with its evidence: the
 rows it covers, those it is right on, and its information in bits. What is
 printed can be read back, and predicts as the model does.
 
@@ -48,7 +33,24 @@ latter, and predict and explain too.
 With --growth it prints what each unit of a model that grew removed, or how each
 epoch of training went. With --network it prints a model that is a network unit
 by unit; with --on, what the units say to the rows of DATA. With --members it
-lists every hypothesis of a version space while they are few.`,
+lists every hypothesis of a version space while they are few.`
+
+func (a *app) rulesCommand() *cobra.Command {
+	var (
+		o       life.RulesOptions
+		top     int
+		without string
+		growth  bool
+		asTable bool
+		network bool
+		members bool
+		on      string
+		flags   dataFlags
+	)
+	c := &cobra.Command{
+		Use:   "rules MODEL [--top N | --bits SHARE | --growth | --members | --network [--on DATA]] [--formal] [--table] [--sd] [--without SOURCE]",
+		Short: "Print what a model knows, as rules",
+		Long:  rulesLong,
 		Example: `  accrete rules votes
   accrete rules votes@2 --top 7
   accrete rules votes --bits 0.8

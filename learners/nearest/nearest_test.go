@@ -204,7 +204,7 @@ func TestHVDM(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m := learnt(t, Name, built(t, b), "k=1").(*Model)
+	m := learnt(t, Name, built(t, b), "k=1", "distance=hvdm").(*Model)
 	asked := table.NewBuilder(m.Schema())
 	asked.Add(map[string]any{"n": 3., "v": "b"})
 	asked.Add(map[string]any{"n": 3.})

@@ -16,14 +16,15 @@ var (
 const (
 	mostStretched = 300
 	mostRounds    = 3
+	mostModest    = 2000 // cases
 )
 
 // stretched returns a factor for each column, by coordinate search: column after
 // column gets the factor with which rows that are left out are answered best,
 // until a round changes nothing. nil if axes are to be left as they are.
 func stretched(ctx context.Context, l lesson, c *cases) ([]float64, error) {
-	factors := map[string][]float64{"eliminate": inOrOut, "global": triedFactors}[l.Settings.Stretch]
-	if factors == nil {
+	factors := map[string][]float64{"eliminate": inOrOut, modest: inOrOut, "global": triedFactors}[l.Settings.Stretch]
+	if factors == nil || l.Settings.Stretch == modest && c.count() > mostModest {
 		return nil, nil
 	}
 	z := make([]float64, len(c.schema.Attributes))

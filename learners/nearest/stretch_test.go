@@ -31,6 +31,12 @@ func TestStretch(t *testing.T) {
 			t.Errorf("stretched by (%v, %v): %v errors, want %v", c.x, c.y, f.errors, c.wrong)
 		}
 	}
+	if m := learnt(t, Name, tbl, "k=1").(*Model); m.chosen.Stretch == nil {
+		t.Errorf("without a distance given: stretched by %v", m.chosen.Stretch)
+	}
+	if plain.chosen.Stretch != nil {
+		t.Errorf("with k and scale given: stretched by %v", plain.chosen.Stretch)
+	}
 	for _, stretch := range []string{"eliminate", "global"} {
 		m := learnt(t, Name, tbl, "k=1", "scale=none", "stretch="+stretch).(*Model)
 		z := m.chosen.Stretch

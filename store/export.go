@@ -76,15 +76,15 @@ func (l *log) export(number int, path string, o ExportOptions) (c Carried, err e
 		return c, err
 	}
 	sum := r.Sum
-	if c.Rows, err = keepsRows(m); err != nil {
-		return c, err
-	}
-	if o.WithoutRows && c.Rows {
-		bare, ok := m.(learn.Shedder)
-		if !ok {
-			return c, fail(errors.ErrUnsupported, "%v keeps rows, which a %s model cannot do without; nothing was exported: export its rules instead", l.version(r), r.Learner)
+	bare, held, err := learn.Shed(m)
+	switch c.Rows = held; {
+	case err != nil && (o.WithoutRows || !errors.Is(err, errors.ErrUnsupported)):
+		if errors.Is(err, errors.ErrUnsupported) {
+			err = fail(err, "%v keeps rows, which a %s model cannot do without; nothing was exported: export its rules instead", l.version(r), r.Learner)
 		}
-		if parts, err = bare.Shed().Parts(); err != nil {
+		return c, err
+	case o.WithoutRows && held:
+		if parts, err = bare.Parts(); err != nil {
 			return c, err
 		}
 		sum, c.Rows = sumParts(parts), false
@@ -106,16 +106,6 @@ func (l *log) export(number int, path string, o ExportOptions) (c Carried, err e
 		return c, explain(err, fmt.Sprintf("%v cannot be exported", l.version(r)), remedy.Remedy{Kind: remedy.ChooseFile})
 	}
 	return c, nil
-}
-
-// keepsRows reports whether a model holds rows that it learnt from.
-func keepsRows(m learn.Model) (bool, error) {
-	k, ok := learn.Ability[learn.Keeper](m)
-	if !ok {
-		return false, nil
-	}
-	rows, err := k.Kept(context.Background())
-	return len(rows) > 0, err
 }
 
 // sumParts is the checksum of a model's parts, as versions have it.

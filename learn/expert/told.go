@@ -363,6 +363,17 @@ func (m *Told) Adds(ability any) bool {
 	return forgets
 }
 
+// Shed returns the model within without the rows that it holds, told the same.
+func (m *Told) Shed() (learn.Model, bool, error) {
+	within, held, err := learn.Shed(m.inner)
+	if err != nil {
+		return nil, held, err
+	}
+	bare := *m
+	bare.inner = within
+	return &bare, held, nil
+}
+
 // Learner returns the name of the model's learner.
 func (m *Told) Learner() string { return m.inner.Learner() }
 

@@ -52,6 +52,20 @@ func (m *Pool) Parts() ([]learn.Part, error) {
 	return parts, err
 }
 
+// Shed returns the pool of members without the rows that they hold.
+func (m *Pool) Shed() (learn.Model, bool, error) {
+	bare, held := *m, false
+	bare.members = slices.Clone(m.members)
+	for i := range bare.members {
+		within, holds, err := learn.Shed(bare.members[i].model)
+		if err != nil {
+			return nil, true, err
+		}
+		bare.members[i].model, held = within, held || holds
+	}
+	return &bare, held, nil
+}
+
 // decodePool makes a pool of its parts.
 func decodePool(parts []learn.Part) (learn.Model, error) {
 	var s savedPool

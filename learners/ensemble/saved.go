@@ -93,6 +93,45 @@ func (s *session) parts() ([]learn.Part, error) {
 	return parts, err
 }
 
+// Shed returns the ensemble without the rows that its sessions keep. Its
+// members answer as before; rules, which are tried on these rows, may differ.
+func (m *Model) Shed() (learn.Model, bool, error) {
+	ctx, held := context.Background(), false
+	settings := *m.settings
+	settings.Keep = "none"
+	bare := &Model{settings: &settings, seed: m.seed, crowd: crowd{target: m.target}}
+	var sessions []*session
+	for _, s := range m.sessions {
+		next := *s
+		next.members = slices.Clone(s.members)
+		held = held || s.rows.Rows() > 0
+		for i := range next.members {
+			within, holds, err := learn.Shed(next.members[i].model)
+			if err != nil {
+				return nil, true, err
+			}
+			next.members[i].model, next.members[i].saved, held = within, nil, held || holds
+		}
+		none := (&kept.Rows{}).Gather(s.source, m.target, nil)
+		err := none.Add(ctx, s.rows.Select(nil))
+		if err == nil {
+			next.kept, err = none.Rows(ctx)
+		}
+		if err == nil {
+			next.rows, err = next.kept.Table(ctx)
+		}
+		if err != nil {
+			return nil, held, err
+		}
+		sessions = append(sessions, &next)
+	}
+	bare, err := bare.with(sessions)
+	if err != nil {
+		return nil, held, err
+	}
+	return bare.able(), held, nil
+}
+
 func sessionName(number int) string { return fmt.Sprintf("%s %d", sessionPart, number) }
 
 func rowsName(number int) string { return fmt.Sprintf("%s %d rows", sessionPart, number) }

@@ -79,6 +79,13 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	return lesson.Parts(headPart, m.rows, bodyPart, body)
 }
 
+// Shed returns the tree without the rows that it was learnt from.
+func (m *Model) Shed() (learn.Model, bool, error) {
+	bare := *m
+	bare.rows, bare.settings.Keep = nil, "nothing"
+	return &bare, m.rows != nil, nil
+}
+
 // decode makes a model of its parts.
 func decode(parts []learn.Part) (learn.Model, error) {
 	var lesson kept.Lesson[settings]

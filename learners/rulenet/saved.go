@@ -168,6 +168,17 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	return parts, failed
 }
 
+// Shed returns the network without the rows that it was learnt from.
+func (m *Model) Shed() (learn.Model, bool, error) {
+	bare := &Model{
+		settings: m.settings, seed: m.seed, coding: m.coding, counts: m.counts, bias: m.bias, units: m.units,
+		steps: m.steps, stopped: m.stopped, share: m.share, reweighed: m.reweighed,
+		base: m.base, lines: m.lines, predictor: m.predictor, matchers: m.matchers,
+	}
+	bare.settings.Update = "none"
+	return bare, m.rows != nil || m.incremental != nil, nil
+}
+
 func (c *coding) save() savedCoding {
 	var s savedCoding
 	for col, a := range c.schema.Attributes {

@@ -79,11 +79,11 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	return lesson.Parts(headPart, m.rows, bodyPart, body)
 }
 
-// Shed returns the tree without the rows that it grew from.
-func (m *Model) Shed() learn.Model {
+// Shed returns the tree without the rows that it was learnt from.
+func (m *Model) Shed() (learn.Model, bool, error) {
 	bare := *m
 	bare.rows, bare.settings.Keep = nil, "nothing"
-	return &bare
+	return &bare, m.rows != nil, nil
 }
 
 func (c *compact) save() *savedTree {

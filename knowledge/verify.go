@@ -34,20 +34,24 @@ const tolerance = 1e-9
 // could break.
 //
 // The rows are learnt as a stranger would: columns that no row has a cell in
-// are left to be of any kind, and values that no row has are not there.
+// are left to be of any kind, and values that no row has are not there. Columns
+// of the rows that the model does not have are learnt too.
 func Verify(ctx context.Context, m learn.Model, l learn.Learner, rows []learn.Learnt, seed uint64) (*Proof, error) {
 	inner := m
 	for w, wraps := m.(learn.Wrapper); wraps; w, wraps = inner.(learn.Wrapper) {
 		inner = w.Unwrap()
 	}
+	schema, err := withOthers(inner.Schema(), rows)
+	if err != nil {
+		return nil, err
+	}
 	own := slices.Clone(rows)
 	for i := range own {
-		var err error
-		if own[i].Table, _, err = table.Conform(own[i].Table, inner.Schema(), false); err != nil {
+		if own[i].Table, _, err = table.Conform(own[i].Table, schema, false); err != nil {
 			return nil, err
 		}
 	}
-	all, err := Join(inner.Schema(), own)
+	all, err := Join(schema, own)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +87,26 @@ func Verify(ctx context.Context, m learn.Model, l learn.Learner, rows []learn.Le
 		p.Holds = true
 	}
 	return p, nil
+}
+
+// withOthers returns a model's schema with the columns behind its own that only
+// the rows have.
+func withOthers(known *table.Schema, rows []learn.Learnt) (*table.Schema, error) {
+	var others []*table.Schema
+	for _, l := range rows {
+		other := &table.Schema{}
+		for _, a := range l.Table.Schema.Attributes {
+			if known.Index(a.Name) < 0 {
+				other.Attributes = append(other.Attributes, a)
+			}
+		}
+		others = append(others, other)
+	}
+	union, err := table.Union(others...)
+	if err != nil || len(union.Attributes) == 0 {
+		return known, err
+	}
+	return &table.Schema{Attributes: slices.Concat(known.Attributes, union.Attributes), Sequence: known.Sequence}, nil
 }
 
 // Join puts the rows of all sources, which are of one schema, into one table.
@@ -150,7 +174,11 @@ func distance(ctx context.Context, a, b learn.Model, t *table.Table) (float64, e
 		return densityDistance(ctx, a, b, t)
 	}
 	x, y := learn.NewPredictions(a, t.Rows()), learn.NewPredictions(b, t.Rows())
-	if err := a.Predict(ctx, t, x); err != nil {
+	own, _, err := table.Conform(t, a.Schema(), false)
+	if err != nil {
+		return 0, err
+	}
+	if err := a.Predict(ctx, own, x); err != nil {
 		return 0, err
 	}
 	fitted, _, err := table.Conform(t, b.Schema(), false)
@@ -188,7 +216,11 @@ func densityDistance(ctx context.Context, a, b learn.Model, t *table.Table) (flo
 		return 0, fmt.Errorf("a %s model without a target gives no answers to compare", a.Learner())
 	}
 	p, q := make([]float64, t.Rows()), make([]float64, t.Rows())
-	if err := x.LogDensity(ctx, t, p); err != nil {
+	own, _, err := table.Conform(t, a.Schema(), false)
+	if err != nil {
+		return 0, err
+	}
+	if err := x.LogDensity(ctx, own, p); err != nil {
 		return 0, err
 	}
 	fitted, _, err := table.Conform(t, b.Schema(), false)

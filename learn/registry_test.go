@@ -46,6 +46,8 @@ func init() {
 	Register(Info{Name: "abc", New: func() Learner { return echo{} }})
 	Register(Info{Name: "zebra", New: func() Learner { return echo{} }})
 	Register(Info{Name: "imported"})
+	Register(Info{Name: "promising", Contract: Exact, New: func() Learner { return echo{} }})
+	Register(Info{Name: "reasoner", Takes: Takes{Theory: true}, New: func() Learner { return echo{} }})
 }
 
 func TestLookup(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/store"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // Log is the versions of a model, oldest first.
@@ -115,7 +116,7 @@ func (h *Home) coveredRows(ctx context.Context, p *Part, text string, at Elsewhe
 		if v.Kind == store.Tell {
 			continue
 		}
-		t, err := h.readAgain(ctx, p, v, at)
+		t, _, err := h.readAgain(ctx, p, v, at, table.Options{Schema: p.Schema()})
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package life
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,6 +26,7 @@ const (
 	reserved      = "--"
 	weightSetting = reserved + "weight"
 	worthSetting  = reserved + "worth"
+	ignoreSetting = reserved + "ignore" // a JSON list: columns may have any name
 )
 
 // learnerSettings are a version's settings without those that are no
@@ -39,15 +41,20 @@ func learnerSettings(v store.Version) map[string]string {
 	return settings
 }
 
-// withWeight returns settings that say which column weighs the rows.
-func withWeight(settings map[string]string, column string) map[string]string {
+// withReading returns settings that say which column weighs the rows, and which
+// were left out on purpose.
+func withReading(settings map[string]string, r Reading) map[string]string {
 	all := map[string]string{}
 	for key, value := range settings {
 		all[key] = value
 	}
 	delete(all, weightSetting)
-	if column != "" {
-		all[weightSetting] = column
+	if r.Weight != "" {
+		all[weightSetting] = r.Weight
+	}
+	if len(r.Ignore) > 0 {
+		list, _ := json.Marshal(r.Ignore) // strings can always be written
+		all[ignoreSetting] = string(list)
 	}
 	return all
 }
@@ -250,7 +257,7 @@ func (h *Home) LearntRows(ctx context.Context, p *Part, at Elsewhere) ([]learn.L
 		if v.Kind == store.Tell {
 			continue
 		}
-		t, err := h.readAgain(ctx, p, v, at)
+		t, _, err := h.readAgain(ctx, p, v, at, table.Options{Schema: p.Schema()})
 		if err != nil {
 			return nil, err
 		}
@@ -340,47 +347,46 @@ func knows(history []store.Version, id string) bool {
 
 // readAgain reads a recorded source: from where it is said to be, a copy that
 // was kept, or the recorded path or built-in set.
-func (h *Home) readAgain(ctx context.Context, p *Part, v store.Version, at Elsewhere) (*table.Table, error) {
-	read := func(arg string) (*table.Table, string, error) {
+// The options say as which columns.
+func (h *Home) readAgain(ctx context.Context, p *Part, v store.Version, at Elsewhere, as table.Options) (*table.Table, *table.Report, error) {
+	read := func(arg string) (*table.Table, *table.Report, error) {
 		d, err := h.Find(arg, Reading{Weight: v.Settings[weightSetting]})
 		if err != nil {
-			return nil, "", err
+			return nil, nil, err
 		}
 		o := d.options()
-		o.Schema = p.Schema()
+		o.Schema, o.Extend, o.Target = as.Schema, as.Extend, as.Target
 		t, report, err := d.Read(ctx, o)
-		if err != nil {
-			return nil, "", err
+		if err == nil && as.Schema == p.Schema() {
+			h.note(report.Notes...)
 		}
-		h.note(report.Notes...)
-		return t, report.Hash, nil
+		return t, report, err
 	}
 	if given := at.find(v.Source); given != "" {
-		t, hash, err := read(given)
-		if err == nil && hash != v.Source.Hash {
-			return nil, fmt.Errorf("%s is not what version %d learnt: its hash is %s, expected %s", given, v.Number, short(hash), short(v.Source.Hash))
+		t, report, err := read(given)
+		if err == nil && report.Hash != v.Source.Hash {
+			return nil, nil, fmt.Errorf("%s is not what version %d learnt: its hash is %s, expected %s", given, v.Number, short(report.Hash), short(v.Source.Hash))
 		}
-		return t, err
+		return t, report, err
 	}
 	elsewhere := Remedy{Kind: remedy.SayWhere, What: filepath.Base(v.Source.Name)}
 	if copied := h.kept(p.Name, v); copied != "" {
 		if err := h.Store.CheckKept(p.Name, v.Source.Hash); err != nil {
-			return nil, remedy.New(elsewhere, "%v", err)
+			return nil, nil, remedy.New(elsewhere, "%v", err)
 		}
-		t, _, err := read(copied)
-		return t, err
+		return read(copied)
 	}
 	if foreign(p.Versions, v.Source.ID) {
-		return nil, remedy.New(elsewhere, "%s was learnt elsewhere, before the model was imported", v.Source.Name)
+		return nil, nil, remedy.New(elsewhere, "%s was learnt elsewhere, before the model was imported", v.Source.Name)
 	}
 	if err := h.moved(v); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	t, hash, err := read(v.Source.Path)
-	if err == nil && hash != v.Source.Hash {
-		return nil, remedy.New(elsewhere, "%s has changed since version %d learnt it", v.Source.Path, v.Number)
+	t, report, err := read(v.Source.Path)
+	if err == nil && report.Hash != v.Source.Hash {
+		return nil, nil, remedy.New(elsewhere, "%s has changed since version %d learnt it", v.Source.Path, v.Number)
 	}
-	return t, err
+	return t, report, err
 }
 
 // warnLearntBefore warns when a model knows the same bytes already, or was made

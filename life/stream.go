@@ -144,7 +144,7 @@ func (h *Home) learnStream(ctx context.Context, l *Lesson, rest table.Source, o 
 		}
 	}
 	source.Rows = float64(made.rows)
-	made.record = store.Version{Kind: store.Learn, Source: source, At: at, Seed: h.Seed, Settings: withWeight(l.Settings, o.Data.Reading.Weight)}
+	made.record = store.Version{Kind: store.Learn, Source: source, At: at, Seed: h.Seed, Settings: withReading(l.Settings, o.Data.Reading)}
 	made.model, err = u.Freeze(ctx)
 	return made, err
 }

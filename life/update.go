@@ -126,7 +126,7 @@ func (h *Home) update(ctx context.Context, p *Part, d *Data) (*updated, store.Ve
 	h.note(report.Notes...)
 	h.warnLearntBefore(p.Versions, report.Hash, d.Arg)
 	source.Hash = report.Hash
-	return all, store.Version{Kind: store.Update, Source: source, At: at, Seed: p.Version.Seed, Settings: withWeight(p.Version.Settings, d.Reading.Weight)}, nil
+	return all, store.Version{Kind: store.Update, Source: source, At: at, Seed: p.Version.Seed, Settings: withReading(p.Version.Settings, d.Reading)}, nil
 }
 
 // newWatch follows what a model has learnt as rules while new rows come in.

@@ -26,6 +26,8 @@ type Verified struct {
 	Value   *float64 `json:"value,omitempty"`
 	SE      *float64 `json:"se,omitempty"`
 
+	Notes []string `json:"notes,omitempty"` // what a stranger who reads all sources at once sees otherwise
+
 	Part  *Part            `json:"-"`
 	Proof *knowledge.Proof `json:"-"`
 }
@@ -45,7 +47,7 @@ func (h *Home) Verify(ctx context.Context, ref string, at Elsewhere) (*Verified,
 }
 
 func (h *Home) verify(ctx context.Context, p *Part, at Elsewhere) (*Verified, error) {
-	rows, err := h.LearntRows(ctx, p, at)
+	rows, notes, err := h.strangersRows(ctx, p, at)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +61,7 @@ func (h *Home) verify(ctx context.Context, p *Part, at Elsewhere) (*Verified, er
 	if err != nil {
 		return nil, err
 	}
-	v := &Verified{Contract: proof.Contract.String(), MaxDifference: proof.MaxDifference, RulesDiffer: proof.RulesDiffer, Holds: proof.Holds, Sources: len(rows), Part: p, Proof: proof}
+	v := &Verified{Contract: proof.Contract.String(), MaxDifference: proof.MaxDifference, RulesDiffer: proof.RulesDiffer, Holds: proof.Holds, Sources: len(rows), Notes: notes, Part: p, Proof: proof}
 	if proof.Contract == learn.Bounded {
 		v.Bound, v.Measure, v.Value, v.SE = &proof.Bound, string(proof.Measure), &proof.Value, &proof.SE
 	}

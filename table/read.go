@@ -60,6 +60,7 @@ type Report struct {
 	Bytes  int64    // as stored
 	Hash   string   // SHA-256 of the bytes as stored, in hexadecimal
 	Notes  []string // remarks for the user, a line each
+	IDs    []string // columns that were left out as ids or text
 
 	Address string // where the rows come from, without passwords
 	Rows    int    // read so far
@@ -432,7 +433,7 @@ func (s *reading) report() *Report {
 	if s.surveyed != nil {
 		return s.surveyed.report
 	}
-	r := &Report{Format: s.format, Notes: s.notes.list(), Bytes: s.meter.bytes.Load(), Address: Redact(s.plan.name), Rows: s.assembly.total}
+	r := &Report{Format: s.format, Notes: s.notes.list(), IDs: slices.Clone(s.notes.ids), Bytes: s.meter.bytes.Load(), Address: Redact(s.plan.name), Rows: s.assembly.total}
 	if s.content.packing != "" {
 		r.Format += ", " + s.content.packing
 	}

@@ -55,6 +55,9 @@ func (a *app) printVerified(ref string, v *life.Verified) {
 	if v.Contract == "bounded" {
 		fmt.Fprintf(a.out, "  log loss above it, nats a row      %s ± %s (bound %s)\n", number(*v.Value), number(*v.SE), number(*v.Bound))
 	}
+	for _, note := range v.Notes {
+		fmt.Fprintln(a.out, "  note: "+note)
+	}
 	promise := map[string]string{
 		"exact":   "equal to learning everything at once",
 		"bounded": "close to learning everything at once",

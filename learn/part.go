@@ -1,12 +1,11 @@
 package learn
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/fxamacker/cbor/v2"
+	"github.com/accrete-ml/accrete/internal/coding"
 )
 
 // Part is a piece of a model's saved form. A model is saved as a list of
@@ -22,31 +21,14 @@ type Part struct {
 	Data    []byte
 }
 
-// encoding is deterministic, so that equal parts have equal hashes.
-var encoding, _ = cbor.CoreDetEncOptions().UserBufferEncMode()
-
-// decoding refuses what no encoder here writes, and allows large models.
-var decoding, _ = cbor.DecOptions{
-	DupMapKey:        cbor.DupMapKeyEnforcedAPF,
-	IndefLength:      cbor.IndefLengthForbidden,
-	MaxArrayElements: 1 << 30,
-	MaxMapPairs:      1 << 20,
-}.DecMode()
-
 // Marshal encodes a value for a part: CBOR, deterministic.
-func Marshal(v any) ([]byte, error) { return encoding.Marshal(v) }
+func Marshal(v any) ([]byte, error) { return coding.Marshal(v) }
 
-// MarshalSized is Marshal for what takes about so many bytes. It takes no more
-// memory than that, where Marshal takes and keeps a multiple.
-func MarshalSized(v any, size int) ([]byte, error) {
-	var data bytes.Buffer
-	data.Grow(size)
-	err := encoding.MarshalToBuffer(v, &data)
-	return data.Bytes(), err
-}
+// MarshalSized is Marshal for what takes about so many bytes, and no more memory.
+func MarshalSized(v any, size int) ([]byte, error) { return coding.MarshalSized(v, size) }
 
 // Unmarshal decodes what Marshal wrote.
-func Unmarshal(data []byte, v any) error { return decoding.Unmarshal(data, v) }
+func Unmarshal(data []byte, v any) error { return coding.Unmarshal(data, v) }
 
 // ErrDamaged is wrapped by errors that say that a saved model cannot be read.
 var ErrDamaged = errors.New("damaged model")

@@ -64,17 +64,16 @@ func byName(info Info, name string) int { return strings.Compare(info.Name, name
 func Lookup(name string) (Info, error) {
 	registry.RLock()
 	defer registry.RUnlock()
-	i, found := slices.BinarySearchFunc(registry.infos, name, byName)
-	if !found {
-		var known []string
-		for _, info := range registry.infos {
-			if info.New != nil {
-				known = append(known, info.Name)
-			}
-		}
-		return Info{}, fmt.Errorf("unknown learner %q%s", name, spell.Hint(name, known))
+	if i, found := slices.BinarySearchFunc(registry.infos, name, byName); found {
+		return registry.infos[i], nil
 	}
-	return registry.infos[i], nil
+	var known []string
+	for _, info := range registry.infos {
+		if info.New != nil {
+			known = append(known, info.Name)
+		}
+	}
+	return Info{}, fmt.Errorf("unknown learner %q%s", name, spell.Hint(name, known))
 }
 
 // All returns every registered learner, sorted by name.

@@ -69,23 +69,15 @@ type wrapping struct {
 
 // unwrapParts separates a model's own parts from those of the wrappers around
 // it, the innermost first.
-func unwrapParts(parts []Part) (own []Part, around []wrapping) {
+func unwrapParts(own []Part) (_ []Part, around []wrapping) {
 	wrappers.RLock()
 	defer wrappers.RUnlock()
-	own = parts
 	for _, l := range wrappers.all {
-		if !slices.ContainsFunc(own, func(p Part) bool { return p.Name == l.part }) {
-			continue
-		}
-		w := wrapping{layer: l}
 		mine := func(p Part) bool { return p.Name == l.part || strings.HasPrefix(p.Name, l.part+"/") }
-		for _, p := range own {
-			if mine(p) {
-				w.parts = append(w.parts, p)
-			}
+		if slices.ContainsFunc(own, mine) {
+			around = append(around, wrapping{l, slices.DeleteFunc(slices.Clone(own), func(p Part) bool { return !mine(p) })})
+			own = slices.DeleteFunc(slices.Clone(own), mine)
 		}
-		own = slices.DeleteFunc(slices.Clone(own), mine)
-		around = append(around, w)
 	}
 	return own, around
 }

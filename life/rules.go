@@ -82,7 +82,7 @@ func RuleEntries(ctx context.Context, p *Part, o RulesOptions) (*RuleBase, error
 	for i := range list.Rules {
 		list.Rules[i].Sources = sourceEntries(behind[list.Rules[i].ID])
 	}
-	if t, ok := learn.Ability[learn.Teller](p.Model); ok {
+	if t, ok := learn.Ability[expert.Stander](p.Model); ok {
 		standings := t.UnitStandings()
 		list.Standings = newStandings(standings)
 		setStates(list.Rules, base.Units, standings)

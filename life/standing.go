@@ -1,7 +1,7 @@
 package life
 
 import (
-	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
 )
 
@@ -19,7 +19,7 @@ type Standing struct {
 	Found    *float64 `json:"found,omitempty"`
 }
 
-func newStandings(standings []learn.UnitStanding) []Standing {
+func newStandings(standings []expert.UnitStanding) []Standing {
 	entries := make([]Standing, len(standings))
 	for i, s := range standings {
 		entries[i] = Standing{Unit: s.Unit, Source: s.Expert.Name, State: string(s.State), Worth: s.Worth, Rows: s.Rows, Of: s.Of, Moved: s.Moved}
@@ -31,7 +31,7 @@ func newStandings(standings []learn.UnitStanding) []Standing {
 }
 
 // setStates says of an expert's own units how they fare and who told them.
-func setStates(entries []RuleEntry, units []rule.Unit, standings []learn.UnitStanding) {
+func setStates(entries []RuleEntry, units []rule.Unit, standings []expert.UnitStanding) {
 	first := len(entries) - len(units)
 	for i := range units {
 		for _, s := range standings {

@@ -206,8 +206,8 @@ func tellUnits(ctx context.Context, p *Part, base *rule.Base, source store.Sourc
 	if err != nil {
 		return nil, nil, err
 	}
-	var standings []learn.UnitStanding
-	for _, s := range m.(learn.Teller).UnitStandings() {
+	var standings []expert.UnitStanding
+	for _, s := range m.(expert.Stander).UnitStandings() {
 		if s.Expert.ID == source.ID {
 			standings = append(standings, s)
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/internal/console"
-	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/rule"
@@ -92,7 +91,7 @@ func printStandings(w io.Writer, told *expert.Told) {
 		r := s.Rule
 		r.Evidence = rule.Evidence{}
 		says := "no row satisfies it"
-		if s.State != learn.Unmet {
+		if s.State != expert.Unmet {
 			says = fmt.Sprintf("%s of %s rows: %s (%s to %s)", count(*s.Rule.Evidence.Correct), count(*s.Rule.Evidence.Covered), percent(s.Frequency), percent(s.Low), percent(s.High))
 		}
 		rows = append(rows, []string{string(s.State), says, r.String()})

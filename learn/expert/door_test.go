@@ -48,7 +48,7 @@ func TestDoor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := after.(learn.Teller).UnitStandings(); len(s) != 1 || s[0].Unit != "feverish" {
+			if s := after.(expert.Stander).UnitStandings(); len(s) != 1 || s[0].Unit != "feverish" {
 				t.Errorf("%s: standings %v", learner, s)
 			}
 		}
@@ -66,7 +66,7 @@ func TestDoor(t *testing.T) {
 		if m, err = l.Learn(ctx, learn.Task{Table: tab}.At(2)); err != nil {
 			t.Fatal(err)
 		}
-		if s := m.(learn.Teller).UnitStandings(); len(s) != 1 {
+		if s := m.(expert.Stander).UnitStandings(); len(s) != 1 {
 			t.Errorf("%s: standings %v", learner, s)
 		}
 	}

@@ -165,8 +165,8 @@ func placed(fired string, place []int, width int) string {
 
 // UnitStandings returns how the WHEN … EXPECT rules that the model itself took
 // in fare.
-func (m *Told) UnitStandings() []learn.UnitStanding {
-	inner, err := ability[learn.Teller](m, "")
+func (m *Told) UnitStandings() []UnitStanding {
+	inner, err := ability[Stander](m, "")
 	if err != nil {
 		return nil
 	}

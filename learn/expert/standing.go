@@ -13,7 +13,7 @@ import (
 type Standing struct {
 	Rule      rule.Rule // with the rows it covers and is right on
 	Expert    learn.Source
-	State     learn.State
+	State     State
 	Frequency float64 // of its class among the rows it covers; NaN if there are none
 	Low, High float64 // the 95 % interval of the frequency
 	Behind    []Behind
@@ -39,7 +39,7 @@ func (m *Told) Standings() []Standing {
 		if m.Listened() {
 			r.Evidence.Weight = &m.weights[i]
 		}
-		s := Standing{Rule: r, Expert: m.rules[i].expert, State: learn.Unmet, Frequency: math.NaN(), Low: math.NaN(), High: math.NaN()}
+		s := Standing{Rule: r, Expert: m.rules[i].expert, State: Unmet, Frequency: math.NaN(), Low: math.NaN(), High: math.NaN()}
 		if covered > 0 {
 			s.Frequency = min(correct/covered, 1)
 			interval, _ := stat.ErrorRate{Errors: min(correct, covered), Cases: covered}.Interval(0.95, stat.TwoSided)
@@ -58,13 +58,13 @@ func (m *Told) Standings() []Standing {
 
 // verdict compares the answer of the rows that a rule covers, of the expert,
 // and of both together.
-func (m *Told) verdict(i int, within bool, covered float64, of []float64) learn.State {
+func (m *Told) verdict(i int, within bool, covered float64, of []float64) State {
 	if within {
-		return learn.Confirmed
+		return Confirmed
 	}
 	class, r := m.classes[i], &m.rules[i]
 	if class < 0 {
-		return learn.Disputed
+		return Disputed
 	}
 	rows, expert, both := make([]float64, len(of)), make([]float64, len(of)), make([]float64, len(of))
 	for c, w := range of {
@@ -77,9 +77,9 @@ func (m *Told) verdict(i int, within bool, covered float64, of []float64) learn.
 	}
 	names := m.schema.Attributes[m.Target()].Values
 	if answer := learn.Best(rows, names); answer != learn.Best(expert, names) && answer == learn.Best(both, names) {
-		return learn.Outvoted
+		return Outvoted
 	}
-	return learn.Disputed
+	return Disputed
 }
 
 // String says it in one line.
@@ -87,7 +87,7 @@ func (s Standing) String() string {
 	r := s.Rule
 	r.Evidence = rule.Evidence{}
 	text := fmt.Sprintf("%s: %s: ", r.String(), s.State)
-	if s.State == learn.Unmet {
+	if s.State == Unmet {
 		return text + "no row learnt from satisfies it"
 	}
 	return text + fmt.Sprintf("the rows say %.3g (%.3g to %.3g), %.6g of %.6g", s.Frequency, s.Low, s.High, *s.Rule.Evidence.Correct, *s.Rule.Evidence.Covered)

@@ -67,7 +67,7 @@ var (
 	_ learn.Forgetter = (*Told)(nil)
 	_ learn.Asker     = (*Told)(nil)
 	_ learn.Imputer   = (*Told)(nil)
-	_ learn.Teller    = (*Told)(nil)
+	_ Stander         = (*Told)(nil)
 )
 
 func init() { learn.RegisterWrapper(toldPart, decodeTold) }
@@ -179,8 +179,8 @@ func blend(ctx context.Context, m learn.Model, rules *rule.Base, expert learn.So
 // isUnitExpert reports whether a source is one who told WHEN … EXPECT rules,
 // and so brought no rows.
 func isUnitExpert(m learn.Model, s learn.Source) bool {
-	t, ok := m.(learn.Teller)
-	return ok && slices.ContainsFunc(t.UnitStandings(), func(u learn.UnitStanding) bool { return u.Expert.ID == s.ID })
+	t, ok := m.(Stander)
+	return ok && slices.ContainsFunc(t.UnitStandings(), func(u UnitStanding) bool { return u.Expert.ID == s.ID })
 }
 
 // watch compiles the rules for tables of one schema. A rule about a column

@@ -146,13 +146,13 @@ func TestBlend(t *testing.T) {
 func TestStates(t *testing.T) {
 	rows := slices.Repeat([]string{"high 40 flu"}, 60)
 	tab := patients(t, append(rows, slices.Repeat([]string{"none 20 none"}, 50)...)...)
-	for rules, want := range map[string]learn.State{
-		"IF fever = high THEN illness = flu WITH 0.97 WORTH 5":   learn.Confirmed,
-		"IF fever = high THEN illness = flu WITH 0.7 WORTH 5":    learn.Disputed, // in degree: both say flu
-		"IF fever = high THEN illness = cold WITH 0.9 WORTH 500": learn.Disputed, // and stands
-		"IF fever = high THEN illness = cold WITH 0.9 WORTH 5":   learn.Outvoted,
-		"IF fever = none THEN illness = none WITH 0.1 WORTH 5":   learn.Outvoted,
-		"IF age > 60 THEN illness = flu WITH 0.9 WORTH 5":        learn.Unmet,
+	for rules, want := range map[string]expert.State{
+		"IF fever = high THEN illness = flu WITH 0.97 WORTH 5":   expert.Confirmed,
+		"IF fever = high THEN illness = flu WITH 0.7 WORTH 5":    expert.Disputed, // in degree: both say flu
+		"IF fever = high THEN illness = cold WITH 0.9 WORTH 500": expert.Disputed, // and stands
+		"IF fever = high THEN illness = cold WITH 0.9 WORTH 5":   expert.Outvoted,
+		"IF fever = none THEN illness = none WITH 0.1 WORTH 5":   expert.Outvoted,
+		"IF age > 60 THEN illness = flu WITH 0.9 WORTH 5":        expert.Unmet,
 	} {
 		s := told(t, "bayes", tab, "a", rules).Standings()[0]
 		if s.State != want {
@@ -406,7 +406,7 @@ func TestForgottenValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := left.(*expert.Told).Standings()[0]; s.State != learn.Unmet {
+	if s := left.(*expert.Told).Standings()[0]; s.State != expert.Unmet {
 		t.Errorf("%v, expected unmet", s)
 	}
 	// No row has flu any more, but the expert still knows of it.
@@ -532,7 +532,7 @@ func TestToldUnmet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := more.(*expert.Told).Standings()[0]; s.State != learn.Confirmed || *s.Rule.Evidence.Covered != 1 {
+	if s := more.(*expert.Told).Standings()[0]; s.State != expert.Confirmed || *s.Rule.Evidence.Covered != 1 {
 		t.Errorf("%v", s)
 	}
 	inner := more.(*expert.Told).Unwrap().Schema()

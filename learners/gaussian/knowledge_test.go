@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learn"
+	told "github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -162,12 +163,12 @@ WHEN odd (0.5) WORTH 40 EXPECT lstat ~ 6 sd ± 0.1 sd AND medv ~ 90 ± 1
 			t.Fatal(err)
 		}
 		name := c.l.Knowledge + " " + c.l.Covariance
-		standing := m.(learn.Teller).UnitStandings()
+		standing := m.(told.Stander).UnitStandings()
 		if len(standing) != 2 {
 			t.Fatalf("%s: %d rules fare: %v", name, len(standing), standing)
 		}
-		for i, want := range []learn.UnitStanding{
-			{Unit: "usual", State: learn.Confirmed}, {Unit: "odd", State: learn.Outvoted},
+		for i, want := range []told.UnitStanding{
+			{Unit: "usual", State: told.Confirmed}, {Unit: "odd", State: told.Outvoted},
 		} {
 			s := standing[i]
 			if s.Unit != want.Unit || s.State != want.State || s.Worth != c.worth || s.Of != 506 || !strings.Contains(s.String(), "e.rules") {
@@ -196,7 +197,7 @@ WHEN odd (0.5) WORTH 40 EXPECT lstat ~ 6 sd ± 0.1 sd AND medv ~ 90 ± 1
 		if err != nil {
 			t.Fatal(err)
 		}
-		if densityOf(t, loaded, all) != densityOf(t, m, all) || !slices.Equal(loaded.(learn.Teller).UnitStandings(), standing) {
+		if densityOf(t, loaded, all) != densityOf(t, m, all) || !slices.Equal(loaded.(told.Stander).UnitStandings(), standing) {
 			t.Errorf("%s: the model differs after loading", name)
 		}
 	}
@@ -216,8 +217,8 @@ func TestStandingMoves(t *testing.T) {
 	}
 	for _, c := range []struct {
 		rows int
-		want learn.State
-	}{{0, learn.Unmet}, {3, learn.Disputed}, {30, learn.Outvoted}} {
+		want told.State
+	}{{0, told.Unmet}, {3, told.Disputed}, {30, told.Outvoted}} {
 		more := make([]float64, c.rows)
 		u, err := m.(learn.Updater).Begin(learn.Source{ID: "more"})
 		if err != nil {
@@ -230,7 +231,7 @@ func TestStandingMoves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := now.(learn.Teller).UnitStandings()[0]; s.State != c.want {
+		if s := now.(told.Stander).UnitStandings()[0]; s.State != c.want {
 			t.Errorf("with %d rows more: %v, expected %s", c.rows, s, c.want)
 		}
 	}

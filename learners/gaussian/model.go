@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
+	told "github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -39,7 +40,7 @@ var (
 	_ learn.Density   = (*Model)(nil)
 	_ learn.Asker     = (*Model)(nil)
 	_ learn.Imputer   = (*Model)(nil)
-	_ learn.Teller    = (*Model)(nil)
+	_ told.Stander    = (*Model)(nil)
 )
 
 // column is what the units expect of one attribute, side by side. A numeric

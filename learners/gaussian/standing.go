@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/accrete-ml/accrete/internal/stat"
-	"github.com/accrete-ml/accrete/learn"
+	told "github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -18,8 +18,8 @@ import (
 // widths. If they do not, or there are none though three or more should be, it
 // is disputed; what more rows dispute than it is worth is outvoted. With too
 // few rows to tell it is unmet.
-func (m *Model) UnitStandings() []learn.UnitStanding {
-	var all []learn.UnitStanding
+func (m *Model) UnitStandings() []told.UnitStanding {
+	var all []told.UnitStanding
 	var made *table.Table // rows as the rows alone have them
 	for _, b := range m.blocks {
 		rules := m.rulesOf(b)
@@ -38,7 +38,7 @@ func (m *Model) UnitStandings() []learn.UnitStanding {
 			worth += r.n
 		}
 		for i, r := range rules {
-			s := learn.UnitStanding{Unit: r.name, Expert: b.source, Worth: r.n, Rows: met[i].weight, Of: m.rows}
+			s := told.UnitStanding{Unit: r.name, Expert: b.source, Worth: r.n, Rows: met[i].weight, Of: m.rows}
 			if b.rows > 0 { // the rules were where EM began, no more
 				s.Expert, s.Worth = b.expert, 0
 			}
@@ -192,16 +192,16 @@ const fewRows = 3
 
 // judge says how far the mean of the rows that are like a rule lies from it,
 // and what follows. Expected is how many rows should be like it.
-func (m *Model) judge(s *learn.UnitStanding, rule *share, mean []float64, expected float64) {
+func (m *Model) judge(s *told.UnitStanding, rule *share, mean []float64, expected float64) {
 	if s.Rows < 0.5 {
 		s.Rows = 0
 		switch {
 		case !(expected >= fewRows):
-			s.State = learn.Unmet
+			s.State = told.Unmet
 		case expected > s.Worth:
-			s.State = learn.Outvoted
+			s.State = told.Outvoted
 		default:
-			s.State = learn.Disputed
+			s.State = told.Disputed
 		}
 		return
 	}
@@ -222,11 +222,11 @@ func (m *Model) judge(s *learn.UnitStanding, rule *share, mean []float64, expect
 	}
 	switch {
 	case s.Moved <= 1:
-		s.State = learn.Confirmed
+		s.State = told.Confirmed
 	case s.Rows > s.Worth:
-		s.State = learn.Outvoted
+		s.State = told.Outvoted
 	default:
-		s.State = learn.Disputed
+		s.State = told.Disputed
 	}
 }
 

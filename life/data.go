@@ -273,7 +273,7 @@ func (h *Home) ReadFor(ctx context.Context, d *Data, target string, density, ope
 	if err != nil || col == learn.NoTarget {
 		return t, report, col, err
 	}
-	return t, report, col, h.afford(d, t, col)
+	return t, report, col, h.afford(d, t.Rows(), &t.Schema.Attributes[col])
 }
 
 // learning is how data is read to learn from it.
@@ -303,16 +303,17 @@ func (d *Data) targetIn(schema *table.Schema, target string, density bool) (int,
 	return col, nil
 }
 
-// afford returns an error if answers for all rows would need more memory than
-// there may be: a number for each row and class.
-func (h *Home) afford(d *Data, t *table.Table, target int) error {
-	classes := len(t.Schema.Attributes[target].Values)
-	need := 8 * float64(t.Rows()) * float64(classes)
+// afford returns an error if answers for all rows, or who is taken for whom,
+// would need more memory than there may be: a number for each row and class, and
+// for each two classes.
+func (h *Home) afford(d *Data, rows int, target *table.Attribute) error {
+	classes := len(target.Values)
+	need := 8 * float64(max(rows, classes)) * float64(classes)
 	if h.Memory == 0 || need <= float64(h.Memory) {
 		return nil
 	}
 	return remedy.New(Remedy{Kind: remedy.AllowMemory}, "%s has %d classes of %s in %d rows: answers for all of them need %.1f GiB of memory, and %.1f GiB are allowed; join classes or leave out rows",
-		d.Arg, classes, t.Schema.Attributes[target].Name, t.Rows(), need/(1<<30), float64(h.Memory)/(1<<30))
+		d.Arg, classes, target.Name, rows, need/(1<<30), float64(h.Memory)/(1<<30))
 }
 
 // ReadAs reads a table as the columns of a model's schema. Names that the

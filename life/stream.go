@@ -69,7 +69,10 @@ func (h *Home) firstRows(ctx context.Context, o LearnOptions, l *Lesson) (table.
 		return source, nil
 	}
 	source.Close()
-	return nil, h.afford(o.Data, first, l.Target)
+	if l.Target == learn.NoTarget {
+		return nil, nil
+	}
+	return nil, h.afford(o.Data, first.Rows(), &first.Schema.Attributes[l.Target])
 }
 
 // head reads batches until there are more than so many rows. It reports whether
@@ -131,6 +134,11 @@ func (h *Home) learnStream(ctx context.Context, l *Lesson, rest table.Source, o 
 		part, err := u.Freeze(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("of all rows but those to judge by: %w", err)
+		}
+		if target := part.Target(); target != learn.NoTarget {
+			if err := h.afford(o.Data, sample.Rows(), &part.Schema().Attributes[target]); err != nil {
+				return nil, err
+			}
 		}
 		if err := u.Add(ctx, sample); err != nil {
 			return nil, err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/internal/stat"
-	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -50,16 +50,21 @@ type QueryOptions struct {
 	Start int    // answers to begin with; 0 means a twentieth of the rows, at least 10
 	Steps int    // how many times is asked; 0 means 10
 	Batch int    // answers a step; 0 means as many as reach half of the rows
-	Use   string // see knowledge.QuestionOptions
+	// Ask returns the places of the n rows whose answers a model would like
+	// to know, the first one most.
+	Ask func(ctx context.Context, m learn.Model, rows *table.Table, n int) ([]int, error)
 }
 
 // Query measures what asking saves: in each of several divisions a third of the
 // rows is held out for testing, and two models begin with the same few answers
-// and get the same number more at each step, one those that it asks for
-// (knowledge.Questions), the other random ones.
+// and get the same number more at each step, one those that it asks for, the
+// other random ones.
 func Query(ctx context.Context, spec Spec, o QueryOptions) (*QueryCurve, error) {
 	if err := spec.checkLearner(); err != nil {
 		return nil, err
+	}
+	if o.Ask == nil {
+		return nil, fmt.Errorf("evaluate: nothing says which rows a model would ask for")
 	}
 	if spec.Target < 0 {
 		return nil, fmt.Errorf("evaluate: a density of all columns has no answers to ask for")
@@ -180,13 +185,9 @@ func (s *Spec) queryStep(ctx context.Context, known, left []int, test *table.Tab
 	if err != nil {
 		return 0, nil, err
 	}
-	places := make([]int, len(left))
-	for i := range places {
-		places[i] = i
-	}
-	questions, err := knowledge.Questions(ctx, m, fitted, places, knowledge.QuestionOptions{N: o.Batch, Use: o.Use})
-	for _, q := range questions {
-		next = append(next, left[q.Row])
+	places, err := o.Ask(ctx, m, fitted, o.Batch)
+	for _, i := range places {
+		next = append(next, left[i])
 	}
 	return *figure, next, err
 }

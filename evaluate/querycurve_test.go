@@ -9,7 +9,10 @@ import (
 
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/learn"
 	_ "github.com/accrete-ml/accrete/learners/all"
+	"github.com/accrete-ml/accrete/table"
 )
 
 func querySpec(t *testing.T, data, learner string) evaluate.Spec {
@@ -27,7 +30,7 @@ func querySpec(t *testing.T, data, learner string) evaluate.Spec {
 // worse than with all 290.
 func TestQueryCurve(t *testing.T) {
 	spec := querySpec(t, "votes", "bayes")
-	c, err := evaluate.Query(context.Background(), spec, evaluate.QueryOptions{})
+	c, err := evaluate.Query(context.Background(), spec, evaluate.QueryOptions{Ask: asking("")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +45,7 @@ func TestQueryCurve(t *testing.T) {
 	if p := c.Points[2]; !(p.Query > p.Random) || c.Enough == nil || *c.Enough > 40 {
 		t.Errorf("asking gains nothing: %+v, enough %v", p, c.Enough)
 	}
-	again, err := evaluate.Query(context.Background(), spec, evaluate.QueryOptions{})
+	again, err := evaluate.Query(context.Background(), spec, evaluate.QueryOptions{Ask: asking("")})
 	if err != nil || !reflect.DeepEqual(c, again) {
 		t.Errorf("the same spec gave another curve: %v", err)
 	}
@@ -53,7 +56,7 @@ func TestQueryCurve(t *testing.T) {
 }
 
 func TestQueryCurveOfNumbers(t *testing.T) {
-	c, err := evaluate.Query(context.Background(), querySpec(t, "machine-cpu", "tree"), evaluate.QueryOptions{Seeds: 1, Steps: 2})
+	c, err := evaluate.Query(context.Background(), querySpec(t, "machine-cpu", "tree"), evaluate.QueryOptions{Seeds: 1, Steps: 2, Ask: asking("")})
 	if err != nil || c.Measure != "rmse" || len(c.Points) != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -61,15 +64,31 @@ func TestQueryCurveOfNumbers(t *testing.T) {
 
 func TestQueryCurveRefused(t *testing.T) {
 	spec := querySpec(t, "iris", "bayes")
-	if _, err := evaluate.Query(context.Background(), spec, evaluate.QueryOptions{Start: 90, Steps: 5, Batch: 5}); err == nil || !strings.Contains(err.Error(), "no more than the 100 rows") {
+	if _, err := evaluate.Query(context.Background(), spec, evaluate.QueryOptions{Start: 90, Steps: 5, Batch: 5, Ask: asking("")}); err == nil || !strings.Contains(err.Error(), "no more than the 100 rows") {
 		t.Errorf("too many answers: %v", err)
 	}
-	if _, err := evaluate.Query(context.Background(), spec, evaluate.QueryOptions{Use: "fun"}); err == nil || !strings.Contains(err.Error(), "expected one of") {
+	if _, err := evaluate.Query(context.Background(), spec, evaluate.QueryOptions{Ask: asking("fun")}); err == nil || !strings.Contains(err.Error(), "expected one of") {
 		t.Errorf("no such use: %v", err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	if _, err := evaluate.Query(ctx, spec, evaluate.QueryOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := evaluate.Query(ctx, spec, evaluate.QueryOptions{Ask: asking("")}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// asking asks as a model does, by a use of the answers.
+func asking(use string) func(context.Context, learn.Model, *table.Table, int) ([]int, error) {
+	return func(ctx context.Context, m learn.Model, rows *table.Table, n int) ([]int, error) {
+		places := make([]int, rows.Rows())
+		for i := range places {
+			places[i] = i
+		}
+		questions, err := knowledge.Questions(ctx, m, rows, places, knowledge.QuestionOptions{N: n, Use: use})
+		asked := make([]int, len(questions))
+		for i, q := range questions {
+			asked[i] = q.Row
+		}
+		return asked, err
 	}
 }

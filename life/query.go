@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
@@ -123,4 +124,22 @@ func (e *QuestionEntry) fill(t *table.Table, row, target int) {
 		}
 		e.Cells = append(e.Cells, fmt.Sprintf("%s = %v", a.Name, e.Instance[a.Name]))
 	}
+}
+
+// QueryCurve measures what asking saves a learner, as its models ask
+// (knowledge.Questions).
+func QueryCurve(ctx context.Context, spec evaluate.Spec) (*evaluate.QueryCurve, error) {
+	ask := func(ctx context.Context, m learn.Model, rows *table.Table, n int) ([]int, error) {
+		places := make([]int, rows.Rows())
+		for i := range places {
+			places[i] = i
+		}
+		questions, err := knowledge.Questions(ctx, m, rows, places, knowledge.QuestionOptions{N: n})
+		asked := make([]int, len(questions))
+		for i, q := range questions {
+			asked[i] = q.Row
+		}
+		return asked, err
+	}
+	return evaluate.Query(ctx, spec, evaluate.QueryOptions{Ask: ask})
 }

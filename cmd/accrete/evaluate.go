@@ -129,7 +129,7 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 		return a.printCurve(points, e.pictures)
 	}
 	if e.query {
-		points, err := evaluate.Query(ctx, spec, evaluate.QueryOptions{})
+		points, err := life.QueryCurve(ctx, spec)
 		if err != nil {
 			return err
 		}

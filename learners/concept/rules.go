@@ -44,9 +44,9 @@ func (m *Model) Rules() (*rule.Base, error) {
 			base.Rules = append(base.Rules, m.conclude(r, maybe, "G"))
 		}
 	}
-	otherwise := rule.Rule{Then: m.distribution(0)}
+	otherwise := m.conclude(nil, 0, "")
 	if m.collapsed() {
-		otherwise.Then = m.distribution(math.NaN())
+		otherwise = m.conclude(nil, math.NaN(), "")
 	}
 	base.Else = &otherwise
 	return base, nil
@@ -57,23 +57,26 @@ func sameTests(a, b []rule.Test) bool {
 	return one.String() == other.String()
 }
 
-// conclude is a rule with the probability of the concept, and the weight of
-// the rows that it covers and is right on.
+// conclude is a rule with this probability of the concept; NaN is not known.
+// Of two classes it names the concept, where that may be, and its probability;
+// of more it has the probability of each.
 func (m *Model) conclude(tests []rule.Test, p float64, boundary string) rule.Rule {
-	r := rule.Rule{If: tests, Then: m.distribution(p), Boundary: boundary}
-	return r
-}
-
-// distribution is the conclusion with this probability of the concept.
-func (m *Model) distribution(p float64) rule.Conclusion {
 	a := &m.schema.Attributes[m.target]
 	row := make([]float64, len(a.Values))
 	m.fill(row, p)
-	then := rule.Conclusion{Column: a.Name, Value: a.Values[learn.Best(row, a.Values)]}
-	for c, value := range a.Values {
-		then.Classes = append(then.Classes, rule.Share{Value: value, P: row[c]})
+	answer := learn.Best(row, a.Values)
+	if p >= 0.5 {
+		answer = int(m.concept)
 	}
-	return then
+	r := rule.Rule{If: tests, Then: rule.Conclusion{Column: a.Name, Value: a.Values[answer]}, Boundary: boundary}
+	if len(row) <= 2 {
+		r.With = &row[answer]
+		return r
+	}
+	for c, value := range a.Values {
+		r.Then.Classes = append(r.Then.Classes, rule.Share{Value: value, P: row[c]})
+	}
+	return r
 }
 
 // boundaries returns the tests of the members of S and of G, and whether a row

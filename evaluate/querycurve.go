@@ -46,10 +46,10 @@ type QueryPoint struct {
 
 // QueryOptions say how asking is measured.
 type QueryOptions struct {
-	Seeds int    // divisions of the rows; 0 means 5
-	Start int    // answers to begin with; 0 means a twentieth of the rows, at least 10
-	Steps int    // how many times is asked; 0 means 10
-	Batch int    // answers a step; 0 means as many as reach half of the rows
+	Seeds int // divisions of the rows; 0 means 5
+	Start int // answers to begin with; 0 means a twentieth of the rows, at least 10
+	Steps int // how many times is asked; 0 means 10
+	Batch int // answers a step; 0 means as many as reach half of the rows
 	// Ask returns the places of the n rows whose answers a model would like
 	// to know, the first one most.
 	Ask func(ctx context.Context, m learn.Model, rows *table.Table, n int) ([]int, error)

@@ -131,8 +131,8 @@ func TestAdvice(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	for got, want := range map[string]string{
-		(&Excerpt{Rules: 1, Of: 43, Share: 0.814, Accuracy: 0.942, Whole: 0.961}).String(): "1 rule of 43, 81 % of the bits, accuracy 94.2 % instead of 96.1 %",
-		(&Excerpt{Rules: 7, Of: 43}).String():                                              "7 rules of 43, 0 % of the bits, accuracy 0.0 % instead of 0.0 %",
+		(&rule.Excerpt{Rules: 1, Of: 43, Share: 0.814, Accuracy: 0.942, Whole: 0.961}).String(): "1 rule of 43, 81 % of the bits, accuracy 94.2 % instead of 96.1 %",
+		(&rule.Excerpt{Rules: 7, Of: 43}).String():                                              "7 rules of 43, 0 % of the bits, accuracy 0.0 % instead of 0.0 %",
 	} {
 		if got != want {
 			t.Errorf("%q, expected %q", got, want)

@@ -342,3 +342,10 @@ type Imputer interface {
 	// column without a known cell, stays missing.
 	Impute(ctx context.Context, t *table.Table) (*table.Table, error)
 }
+
+// Excerpter is a model whose rules can be cut to a budget and fitted again,
+// so that what is left is a model of its own.
+type Excerpter interface {
+	Model
+	Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, error)
+}

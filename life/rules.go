@@ -126,7 +126,7 @@ func excerpt(ctx context.Context, m learn.Model, base *rule.Base, o RulesOptions
 		return &rule.Base{Kind: base.Kind, Notes: base.Notes}, nil
 	}
 	if e, ok := learn.Ability[learn.Excerpter](m); ok {
-		budget := learn.Budget{Bits: o.Bits}
+		budget := rule.Budget{Bits: o.Bits}
 		if o.Top != nil {
 			budget.Top = *o.Top
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/learntest"
+	"github.com/accrete-ml/accrete/rule"
 )
 
 func TestContract(t *testing.T) {
@@ -76,7 +77,7 @@ func TestSavedWithoutRows(t *testing.T) {
 	if _, err := again.(learn.Updater).Begin(learn.Source{}); err == nil {
 		t.Error("a network without rows learns more")
 	}
-	if _, err := again.(learn.Excerpter).Excerpt(context.Background(), learn.Budget{Top: 3}); err == nil {
+	if _, err := again.(learn.Excerpter).Excerpt(context.Background(), rule.Budget{Top: 3}); err == nil {
 		t.Error("a network without rows is cut to a budget")
 	}
 	if _, err := learn.DecodeParts(Name, parts[:1]); err == nil {

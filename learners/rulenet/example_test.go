@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learners/rulenet"
+	"github.com/accrete-ml/accrete/rule"
 )
 
 // What one rule says of a congressman's party, by the votes of 1984.
@@ -22,7 +23,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	e, err := m.(*rulenet.Model).Excerpt(ctx, learn.Budget{Top: 1})
+	e, err := m.(*rulenet.Model).Excerpt(ctx, rule.Budget{Top: 1})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -31,7 +32,7 @@ const (
 // rules that promise the greatest drop in log loss, fits, and so on. The share
 // of the bits is of those that the whole network takes off the log loss of its
 // rows.
-func (m *Model) Excerpt(ctx context.Context, b learn.Budget) (*learn.Excerpt, error) {
+func (m *Model) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, error) {
 	if b.Top < 0 || b.Bits < 0 || b.Bits > 1 || (b.Top == 0) == (b.Bits == 0) {
 		return nil, fmt.Errorf("a budget is a number of rules above 0 or a share of the bits from 0 to 1, not both; got %d and %v", b.Top, b.Bits)
 	}
@@ -39,7 +40,7 @@ func (m *Model) Excerpt(ctx context.Context, b learn.Budget) (*learn.Excerpt, er
 	if err != nil {
 		return nil, err
 	}
-	e := &learn.Excerpt{Of: len(m.units), Whole: x.accuracy}
+	e := &rule.Excerpt{Of: len(m.units), Whole: x.accuracy}
 	loss, wrong := x.none, x.wrong
 	var own *ownExcerpt // instead, where it is as good with as few rules
 	for own == nil && len(x.chosen) < e.Of && (b.Top == 0 || len(x.chosen) < b.Top) && (b.Bits == 0 || x.none-loss < b.Bits*(x.none-x.all)) {
@@ -189,7 +190,7 @@ type ownExcerpt struct {
 // ownWeights cuts the network to a budget by leaving out the units that take
 // least off its loss. Where most units stay that is better than fitting them
 // again from fewer rows.
-func (x *excerpt) ownWeights(ctx context.Context, b learn.Budget) (*ownExcerpt, error) {
+func (x *excerpt) ownWeights(ctx context.Context, b rule.Budget) (*ownExcerpt, error) {
 	if x.own != nil {
 		return x.own, nil
 	}

@@ -295,7 +295,7 @@ func accuracy(tb testing.TB, m learn.Model, test *table.Table) float64 {
 func TestExcerpt(t *testing.T) {
 	mushroom, target := load(t, "mushroom")
 	m := learnOrFail(t, mushroom, target, nil)
-	e, err := m.Excerpt(background, learn.Budget{Top: 10})
+	e, err := m.Excerpt(background, rule.Budget{Top: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func TestExcerpt(t *testing.T) {
 	m = learnOrFail(t, votes, target, nil)
 	share := 0.0
 	for _, bits := range []float64{0.5, 0.8, 0.95, 1} {
-		e, err := m.Excerpt(background, learn.Budget{Bits: bits})
+		e, err := m.Excerpt(background, rule.Budget{Bits: bits})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,7 +337,7 @@ func TestExcerpt(t *testing.T) {
 		}
 		share = e.Share
 	}
-	for _, bad := range []learn.Budget{{}, {Top: 3, Bits: 0.5}, {Top: -1}, {Bits: 1.5}} {
+	for _, bad := range []rule.Budget{{}, {Top: 3, Bits: 0.5}, {Top: -1}, {Bits: 1.5}} {
 		if _, err := m.Excerpt(background, bad); err == nil {
 			t.Errorf("budget %+v is accepted", bad)
 		}
@@ -632,7 +632,7 @@ func TestExcerptOfManyRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range []learn.Budget{{Top: 5}, {Top: 60}, {Bits: 0.9}, {Bits: 1}} {
+	for _, b := range []rule.Budget{{Top: 5}, {Top: 60}, {Bits: 0.9}, {Bits: 1}} {
 		e, err := m.Excerpt(background, b)
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -82,7 +83,7 @@ func TestWithout(t *testing.T) {
 	if len(n.units) != len(fitted.units) {
 		t.Errorf("%d rules are left, expected %d", len(n.units), len(fitted.units))
 	}
-	if _, err := n.Excerpt(ctx, learn.Budget{Top: 2}); err != nil {
+	if _, err := n.Excerpt(ctx, rule.Budget{Top: 2}); err != nil {
 		t.Errorf("it cannot be cut: %v", err)
 	}
 }

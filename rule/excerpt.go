@@ -1,18 +1,6 @@
-package learn
+package rule
 
-import (
-	"context"
-	"fmt"
-
-	"github.com/accrete-ml/accrete/rule"
-)
-
-// Excerpter is a model whose rules can be cut to a budget and fitted again,
-// so that what is left is a model of its own.
-type Excerpter interface {
-	Model
-	Excerpt(ctx context.Context, b Budget) (*Excerpt, error)
-}
+import "fmt"
 
 // Budget says how much of a model is wanted: its Top rules, or as many as
 // carry the share Bits of its information. One of the two is 0. A rule is a
@@ -25,7 +13,7 @@ type Budget struct {
 
 // Excerpt is a model cut to a budget: the rules that together say most.
 type Excerpt struct {
-	Base  *rule.Base
+	Base  *Base
 	Rules int // conjunctions
 	Of    int // that the model has
 	// Share is the drop in log loss on the training rows that the excerpt

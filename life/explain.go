@@ -62,7 +62,7 @@ func (h *Home) Explain(ctx context.Context, p *Part, d *Data, only []int, each f
 			}
 		}
 		if only != nil && row >= last {
-			return enough
+			return errEnough
 		}
 		return ctx.Err()
 	})

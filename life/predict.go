@@ -32,8 +32,8 @@ func (h *Home) Predict(ctx context.Context, p *Part, d *Data, batch func(row int
 	return score, err
 }
 
-// enough ends the reading of batches before the last one.
-var enough = errors.New("enough was read")
+// errEnough ends the reading of batches before the last one.
+var errEnough = errors.New("enough was read")
 
 // batches reads data as rows of a model's columns, until there are no more or
 // use says that it has enough.
@@ -51,7 +51,7 @@ func (h *Home) batches(ctx context.Context, m learn.Model, d *Data, progress fun
 			err = use(t)
 		}
 	}
-	if !errors.Is(err, io.EOF) && !errors.Is(err, enough) {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, errEnough) {
 		return err
 	}
 	h.note(stream.Report().Notes...)

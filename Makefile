@@ -45,8 +45,8 @@ apidiff:
 # What runs on several cores or is used from several goroutines: the readers,
 # the estimates, every learner where its contract speaks of cores, the store.
 race:
-	scripts/race ./table ./evaluate ./learn -rapid.seed=1
-	scripts/race ./learn/learntest
+	scripts/race ./table ./evaluate -rapid.seed=1
+	scripts/race ./learn ./learn/learntest
 	scripts/race -run 'TestContract/(.*/)?(concurrent|updates_leave)' ./learners/...
 	scripts/race -run 'Reader|Writer|Delete' ./store -rapid.seed=1
 

@@ -47,7 +47,8 @@ apidiff:
 race:
 	scripts/race ./table ./evaluate -rapid.seed=1
 	scripts/race ./learn ./learn/learntest
-	scripts/race -run 'TestContract/(.*/)?(concurrent|updates_leave)' ./learners/...
+	scripts/race -run 'TestContract/(concurrent|updates_leave)' ./learners/...
+	scripts/race -run 'TestContract/.*/(concurrent|updates_leave)' ./learners/all
 	scripts/race -run 'Reader|Writer|Delete' ./store -rapid.seed=1
 
 bench:

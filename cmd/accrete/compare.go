@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -112,7 +111,7 @@ func (a *app) compare(ctx context.Context, q *contest, data string) error {
 }
 
 func (a *app) printComparison(r *evaluate.Comparison, q *contest) {
-	w, first := a.out, r.Learners[0]
+	first := r.Learners[0]
 	how := fmt.Sprintf("%d folds", first.Folds)
 	switch {
 	case q.fiveByTwo:
@@ -120,101 +119,8 @@ func (a *app) printComparison(r *evaluate.Comparison, q *contest) {
 	case q.test != "":
 		how = fmt.Sprintf("learnt from %s, tested on %s of %s", plural(first.TrainRows, "row"), plural(first.TestRows, "row"), q.test)
 	}
-	fmt.Fprintf(w, "%s%s, %s\n\n", first.Data, ofTarget(first.Target), how)
-	header, rows := sideBySide(r)
-	printTable(w, header, rows)
-	fmt.Fprintln(w)
-	some := false
-	for i := range r.Differences {
-		if d := &r.Differences[i]; d.Significant {
-			fmt.Fprintln(w, inWords(d, r.Measure != "accuracy"))
-			some = true
-		}
-	}
-	if !some {
-		fmt.Fprintf(w, "no difference is significant at %.2g %%\n", 100*(1-r.Level))
-	}
+	r.Write(a.out, how)
 	if q.test != "" {
-		fmt.Fprintln(w)
-		for i := range r.Differences {
-			fmt.Fprintln(w, mcnemarInWords(&r.Differences[i], r.Level))
-		}
+		r.WriteMcNemar(a.out)
 	}
-}
-
-// sideBySide is a row a learner, with what its kind of answer is judged by.
-func sideBySide(r *evaluate.Comparison) (header []string, rows [][]string) {
-	for _, l := range r.Learners {
-		switch {
-		case l.Accuracy != nil:
-			header = []string{"learner", "accuracy", "low", "high", "log loss", "ECE", "rules"}
-			rows = append(rows, []string{l.Learner, percent(*l.Accuracy), percent(*l.AccuracyLow), percent(*l.AccuracyHigh), maybe(l.LogLoss), maybe(l.ECE), rulesOf(l)})
-		case l.RMSE != nil:
-			header = []string{"learner", "RMSE", "low", "high", "MAE", "R²"}
-			rows = append(rows, []string{l.Learner, number(*l.RMSE), maybe(l.RMSELow), maybe(l.RMSEHigh), maybe(l.MAE), maybe(l.R2)})
-		default:
-			header = []string{"learner", "nll", "low", "high"}
-			rows = append(rows, []string{l.Learner, maybe(l.NLL), maybe(l.NLLLow), maybe(l.NLLHigh)})
-		}
-	}
-	return header, rows
-}
-
-// maybe writes a number that may not be known.
-func maybe(x *float64) string {
-	if x == nil {
-		return ""
-	}
-	return number(*x)
-}
-
-// inWords says which of two is better.
-func inWords(d *evaluate.Difference, numeric bool) string {
-	worse := d.B
-	if d.Better == d.B {
-		worse = d.A
-	}
-	by, low, high := d.Difference, d.Low, d.High
-	if by < 0 {
-		by, low, high = -by, -high, -low
-	}
-	return fmt.Sprintf("%s is better than %s by %s (%s to %s, p = %.2g)", d.Better, worse, gap(by, numeric), gap(low, numeric), gap(high, numeric), d.PHolm)
-}
-
-// mcnemarInWords says what the rows say that only one of two gets right.
-func mcnemarInWords(d *evaluate.Difference, level float64) string {
-	m := d.McNemar
-	how := fmt.Sprintf("χ² = %.2f", m.Statistic)
-	if m.Exact {
-		how = "exact"
-	}
-	says := "which chance can explain"
-	if m.PHolm < 1-level {
-		says = "which is more than chance"
-	}
-	return fmt.Sprintf("McNemar: only %s gets %s right, only %s %s: %s (%s, p = %.2g)", d.A, rowsOf(m.OnlyB), d.B, rowsOf(m.OnlyA), says, how, m.PHolm)
-}
-
-// rowsOf writes a weight of rows.
-func rowsOf(weight float64) string {
-	if weight == 1 {
-		return "1 row"
-	}
-	return count(weight) + " rows"
-}
-
-// gap writes a difference in the measure's own unit.
-func gap(x float64, numeric bool) string {
-	if numeric {
-		return number(x)
-	}
-	return fmt.Sprintf("%.1f points", 100*x)
-}
-
-// rulesOf is the mean number of rules, "" for a learner without.
-func rulesOf(r *evaluate.Result) string {
-	if r.Rules == nil {
-		return ""
-	}
-	return strconv.Itoa(*r.Rules)
 }

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"strings"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/life"
-	"github.com/accrete-ml/accrete/rule"
 )
 
 func (a *app) diffCommand() *cobra.Command {
@@ -49,7 +46,7 @@ around, HTML or SVG by the file's name. Equal models give nothing.`,
 			case a.json:
 				return a.printJSON(d.Entry())
 			case out == "":
-				return writeDiff(a.out, d, max(top, 0))
+				return d.Write(a.out, max(top, 0), moreLines)
 			}
 			return nil
 		},
@@ -79,70 +76,9 @@ func (a *app) diff(ctx context.Context, args []string, on string, flags *dataFla
 	return d, reads, err
 }
 
-// write prints the page for people, most important first.
-func writeDiff(w io.Writer, d *life.Difference, top int) error {
-	var page bytes.Buffer
-	fmt.Fprintf(&page, "%s → %s: %d added, %d dropped, %d stronger, %d weaker, %d moved\n",
-		d.From, d.To, len(d.Added), len(d.Dropped), len(d.Stronger), len(d.Weaker), len(d.Moved))
-	if d.Empty() {
-		page.Reset()
-		fmt.Fprintf(&page, "%s and %s know the same\n", d.From, d.To)
-	}
-	if d.Diff.Before != d.Diff.After {
-		fmt.Fprintf(&page, "rules are read as %v, before as %v\n", d.Diff.After, d.Diff.Before)
-	}
-	if d.Reordered {
-		fmt.Fprintln(&page, "rules that stayed are in another order")
-	}
-	if d.On != "" {
-		fmt.Fprintf(&page, "on %s %d of %d answers flip (%s)\n", d.On, len(d.Flips), d.Rows, percent(float64(len(d.Flips))/float64(max(d.Rows, 1))))
-	}
-	section := func(title string, n int, line func(i int)) {
-		if n == 0 {
-			return
-		}
-		fmt.Fprintf(&page, "\n%s\n", title)
-		show := min(n, top)
-		for i := range show {
-			line(i)
-		}
-		if show < n {
-			fmt.Fprintf(&page, "  … and %d more: --top %d shows all\n", n-show, n)
-		}
-	}
-	section("flips", len(d.Flips), func(i int) {
-		f := &d.Flips[i]
-		fmt.Fprintf(&page, "  row %d: %s%s → %s%s\n", f.Row+1, f.Before, inBrackets(f.P), f.After, inBrackets(f.Q))
-		for _, r := range f.Because {
-			is := "now"
-			if r.Was {
-				is = "was"
-			}
-			fmt.Fprintf(&page, "    %s  %s\n", is, life.Brief(r.Rule))
-		}
-	})
-	statements := func(title string, list []rule.Statement) {
-		section(title, len(list), func(i int) { fmt.Fprintf(&page, "  %s\n", life.Brief(list[i])) })
-	}
-	changes := func(title string, list []rule.Change) {
-		section(title, len(list), func(i int) {
-			fmt.Fprintf(&page, "  %s\n    was  %s\n", life.Brief(list[i].After), life.Brief(list[i].Before))
-		})
-	}
-	statements("added", d.Added)
-	statements("dropped", d.Dropped)
-	changes("stronger", d.Stronger)
-	changes("weaker", d.Weaker)
-	changes("moved", d.Moved)
-	_, err := page.WriteTo(w)
-	return err
-}
-
-func inBrackets(p float64) string {
-	if math.IsNaN(p) {
-		return ""
-	}
-	return fmt.Sprintf(" (%s)", percent(p))
+// moreLines says how all lines of a kind can be seen.
+func moreLines(left, all int) string {
+	return fmt.Sprintf("… and %d more: --top %d shows all", left, all)
 }
 
 // writePage writes the page as a file that browsers show.
@@ -151,7 +87,7 @@ func (a *app) writePage(d *life.Difference, top int, path string, reads ...strin
 		return nil
 	}
 	var text strings.Builder
-	if err := writeDiff(&text, d, top); err != nil {
+	if err := d.Write(&text, top, moreLines); err != nil {
 		return err
 	}
 	title := d.From + " → " + d.To

@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -189,7 +187,7 @@ func (a *app) neededRows(e *evaluation) error {
 		}{n, e.width, e.level, e.errors[0], e.errors[1]})
 	}
 	fmt.Fprintf(a.out, "%s: then the %s interval is narrower than %.4g points, whatever the error between %s and %s\n",
-		plural(n, "test row"), confidence(e.level), 100*e.width, percent(e.errors[0]), percent(e.errors[1]))
+		plural(n, "test row"), evaluate.Confidence(e.level), 100*e.width, percent(e.errors[0]), percent(e.errors[1]))
 	return nil
 }
 
@@ -225,11 +223,12 @@ func (a *app) printResult(r *evaluate.Result, pictures string) error {
 		how = fmt.Sprintf("learnt from %s, tested on %s", plural(r.TrainRows, "row"), plural(r.TestRows, "row"))
 	}
 	fmt.Fprintln(a.out, r.Framework)
-	fmt.Fprintf(a.out, "%s on %s%s: %s\n\n", r.Learner, r.Data, ofTarget(r.Target), how)
-	a.printMeasures(r)
-	printConfusion(a.out, r)
+	fmt.Fprintf(a.out, "%s on %s%s: %s\n\n", r.Learner, r.Data, evaluate.OfTarget(r.Target), how)
+	r.WriteMeasures(a.out)
+	r.WriteConfusion(a.out)
 	if r.Prequential != nil {
-		printPrequence(a.out, r.Prequential)
+		r.Prequential.WritePoints(a.out)
+		printDrifts(a.out, r.Prequential.Drifts, "", r.Prequential.DriftRate)
 	}
 	a.printNotes(r)
 	if pictures == "" {
@@ -238,53 +237,11 @@ func (a *app) printResult(r *evaluate.Result, pictures string) error {
 	return nil
 }
 
-// printMeasures prints what was measured, and how sure it is.
-func (a *app) printMeasures(r *evaluate.Result) {
-	var rows [][]string
-	add := func(name string, x *float64, meaning string) {
-		if x != nil {
-			rows = append(rows, []string{name, number(*x), meaning})
-		}
-	}
-	between := func(low, high *float64, write func(float64) string) string {
-		if low == nil || high == nil {
-			return ""
-		}
-		return fmt.Sprintf("%s interval %s to %s", confidence(r.Level), write(*low), write(*high))
-	}
-	if r.Accuracy != nil {
-		rows = append(rows,
-			[]string{"accuracy", percent(*r.Accuracy), between(r.AccuracyLow, r.AccuracyHigh, percent)},
-			[]string{"at least", percent(*r.AccuracyAtLeast), "one-sided bound, " + confidence(r.Level) + " sure"})
-		if r.Baseline != nil {
-			rows = append(rows, []string{"baseline", percent(*r.Baseline), fmt.Sprintf("always %q", r.BaselineClass)})
-		}
-	}
-	add("log loss", r.LogLoss, "nats a row; 0 is best")
-	add("Brier", r.Brier, "squared error of the probabilities; 0 is best")
-	add("ECE", r.ECE, "how far probabilities are from frequencies; 0 is best")
-	if r.RMSE != nil {
-		add("RMSE", r.RMSE, between(r.RMSELow, r.RMSEHigh, number))
-		add("at most", r.RMSEAtMost, "one-sided bound, "+confidence(r.Level)+" sure")
-		add("baseline", r.Baseline, "RMSE of always the mean")
-		add("MAE", r.MAE, between(r.MAELow, r.MAEHigh, number))
-		add("R²", r.R2, between(r.R2Low, r.R2High, number))
-	}
-	add("nll", r.NLL, between(r.NLLLow, r.NLLHigh, number))
-	printTable(a.out, []string{"measure", "value", ""}, rows)
-	if r.NeededRows > 0 {
-		fmt.Fprintf(a.out, "\n%s would make the interval as narrow as wished\n", plural(r.NeededRows, "test row"))
-	}
-}
-
 func (a *app) printNotes(r *evaluate.Result) {
 	for _, note := range r.Notes {
 		fmt.Fprintln(a.out, "\n"+note)
 	}
 }
-
-// confidence writes a level as people say it: 95 %.
-func confidence(level float64) string { return fmt.Sprintf("%.4g %%", 100*level) }
 
 // printScores prints what a model is worth on rows of their own.
 func (a *app) printScores(model string, s *evaluate.Scores, e *evaluation) error {
@@ -298,57 +255,12 @@ func (a *app) printScores(model string, s *evaluate.Scores, e *evaluation) error
 		return a.printJSON(s)
 	}
 	fmt.Fprintln(a.out, s.Framework)
-	fmt.Fprintf(a.out, "%s (%s) on %s%s: tested on %s\n\n", model, s.Learner, s.Data, ofTarget(s.Target), plural(s.TestRows, "row"))
-	a.printMeasures(&s.Result)
-	if s.Recall != nil {
-		var rows [][]string
-		cell := func(of map[string]float64, class string) string {
-			if x, ok := of[class]; ok {
-				return percent(x)
-			}
-			return ""
-		}
-		for _, class := range s.Classes {
-			rows = append(rows, []string{class, cell(s.Recall, class), cell(s.Precision, class), cell(s.F1, class)})
-		}
-		fmt.Fprintln(a.out)
-		printTable(a.out, []string{"class", "recall", "precision", "F1"}, rows)
-	}
-	if s.AUC != nil {
-		fmt.Fprintf(a.out, "\nranked by the probability of %s: AUC %.3f (%.3f to %.3f), average precision %.3f; F1 is greatest from %s on\n",
-			s.Positive, *s.AUC, *s.AUCLow, *s.AUCHigh, *s.AveragePrecision, percent(*s.Threshold))
-	}
-	printConfusion(a.out, &s.Result)
+	fmt.Fprintf(a.out, "%s (%s) on %s%s: tested on %s\n\n", model, s.Learner, s.Data, evaluate.OfTarget(s.Target), plural(s.TestRows, "row"))
+	s.WriteMeasures(a.out)
+	s.WriteClasses(a.out)
+	s.WriteConfusion(a.out)
 	a.printNotes(&s.Result)
 	return nil
-}
-
-// mostClasses is how wide a confusion matrix is printed; a wider one is
-// drawn.
-const mostClasses = 12
-
-func printConfusion(w io.Writer, r *evaluate.Result) {
-	if r.Confusion == nil || len(r.Classes) > mostClasses {
-		return
-	}
-	fmt.Fprintln(w)
-	var rows [][]string
-	for i, cells := range r.Confusion {
-		row := []string{r.Classes[i]}
-		for _, x := range cells {
-			row = append(row, count(x))
-		}
-		rows = append(rows, row)
-	}
-	printTable(w, append([]string{"is \\ said"}, r.Classes...), rows)
-}
-
-// ofTarget names the target in a heading; a density has none.
-func ofTarget(target *string) string {
-	if target == nil {
-		return ""
-	}
-	return ", target " + *target
 }
 
 // printCurve prints a learning curve.
@@ -362,44 +274,8 @@ func (a *app) printCurve(c *evaluate.Curve, pictures string) error {
 	if a.json {
 		return a.printJSON(c)
 	}
-	write := measure(c.Measure)
-	var rows [][]string
-	for _, p := range c.Points {
-		row := []string{strconv.Itoa(p.Rows), write(p.Value), write(p.Low), write(p.High), write(p.Training)}
-		if c.Grows() {
-			row = append(row, number(p.Units))
-		}
-		rows = append(rows, row)
-	}
-	fmt.Fprintf(a.out, "%s on %s: %s on unseen rows against the number of rows learnt\n\n", c.Learner, c.Data, c.Measure)
-	head := []string{"rows learnt", c.Measure, "low", "high", "on the rows learnt"}
-	if c.Grows() {
-		head = append(head, "units")
-	}
-	printTable(a.out, head, rows)
+	c.Write(a.out)
 	return nil
-}
-
-// printPrequence prints how a measure went while rows came in.
-func printPrequence(w io.Writer, p *evaluate.Prequence) {
-	write := measure(p.Measure)
-	var rows [][]string
-	step := max(len(p.Points)/20, 1)
-	for i := step - 1; i < len(p.Points); i += step {
-		q := p.Points[i]
-		rows = append(rows, []string{strconv.Itoa(q.Rows), write(q.Window), write(q.Value)})
-	}
-	fmt.Fprintln(w)
-	printTable(w, []string{"rows seen", p.Measure + " lately", p.Measure + " so far"}, rows)
-	printDrifts(w, p.Drifts, "", p.DriftRate)
-}
-
-// measure returns how values of a measure are written.
-func measure(name string) func(float64) string {
-	if name == "accuracy" {
-		return percent
-	}
-	return number
 }
 
 // pictures draws all that a result has.

@@ -3,12 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/csv"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -79,10 +75,11 @@ func (a *app) predict(ctx context.Context, h *life.Home, p *life.Part, d *life.D
 		return nil, fmt.Errorf("%s is a density of all columns and has no target to predict", p.Name)
 	}
 	w := bufio.NewWriterSize(to, 1<<16)
-	print, flush := jsonPredictions(w, p.Model), w.Flush
-	if !a.json {
-		print, flush = csvPredictions(w, p.Model)
+	answers := life.CSVAnswers
+	if a.json {
+		answers = life.JSONAnswers
 	}
+	print, flush := answers(w, p.Model)
 	score, err := h.Predict(ctx, p, d, func(row int, t *table.Table, out *learn.Predictions) error {
 		for i := range t.Rows() {
 			if err := print(row+i+1, t, out, i); err != nil {
@@ -95,46 +92,4 @@ func (a *app) predict(ctx context.Context, h *life.Home, p *life.Part, d *life.D
 		return nil, err
 	}
 	return score, flush()
-}
-
-// csvPredictions returns a function that writes a row's answer as CSV, and
-// one that writes what is still buffered.
-func csvPredictions(w *bufio.Writer, m learn.Model) (print func(row int, t *table.Table, out *learn.Predictions, i int) error, flush func() error) {
-	cw := csv.NewWriter(w)
-	classes := m.Schema().Attributes[m.Target()].Values
-	numeric := m.Schema().Attributes[m.Target()].Kind == table.Numeric
-	header := []string{"prediction", "probability"}
-	if numeric {
-		header = []string{"prediction", "low", "high"}
-	}
-	_ = cw.Write(header) // an error stays with the writer until flush
-	record := make([]string, len(header))
-	print = func(_ int, t *table.Table, out *learn.Predictions, i int) error {
-		if numeric {
-			record[0], record[1], record[2] = decimal(out.Mean[i]), decimal(out.Low[i]), decimal(out.High[i])
-		} else {
-			p := out.Row(i)
-			best := learn.Best(p, classes)
-			record[0], record[1] = classes[best], decimal(p[best])
-			if life.Undecided(m, t, i) {
-				record[0] = ""
-			}
-		}
-		return cw.Write(record)
-	}
-	flush = func() error {
-		cw.Flush()
-		return errors.Join(cw.Error(), w.Flush())
-	}
-	return print, flush
-}
-
-func decimal(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
-
-func jsonPredictions(w *bufio.Writer, m learn.Model) func(row int, t *table.Table, out *learn.Predictions, i int) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return func(row int, t *table.Table, out *learn.Predictions, i int) error {
-		return e.Encode(life.NewPredicted(m, row, t, out, i))
-	}
 }

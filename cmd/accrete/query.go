@@ -102,19 +102,6 @@ func (a *app) printQueryCurve(c *evaluate.QueryCurve, pictures string) error {
 	if a.json {
 		return a.printJSON(c)
 	}
-	write := measure(c.Measure)
-	between := func(low, high float64) string { return write(low) + " to " + write(high) }
-	var rows [][]string
-	for _, p := range c.Points {
-		rows = append(rows, []string{strconv.Itoa(p.Rows), write(p.Query), between(p.QueryLow, p.QueryHigh), write(p.Random), between(p.RandomLow, p.RandomHigh)})
-	}
-	fmt.Fprintf(a.out, "%s on %s: %s on unseen rows after so many answers, over %d divisions\n\n", c.Learner, c.Data, c.Measure, c.Seeds)
-	printTable(a.out, []string{"answers", "asking", "", "random", ""}, rows)
-	fmt.Fprintf(a.out, "\nall %d answers: %s; ", c.Pool, write(c.Whole))
-	if c.Enough == nil {
-		fmt.Fprintln(a.out, "asking has not come as far")
-	} else {
-		fmt.Fprintf(a.out, "asking is as good with %d\n", *c.Enough)
-	}
+	c.Write(a.out)
 	return nil
 }

@@ -112,7 +112,7 @@ func (a *app) printRules(ctx context.Context, p *life.Part, o life.RulesOptions,
 	case o.Formal:
 		return base.Write(a.out)
 	case asTable:
-		writeRuleTable(a.out, p.Model, base, o.Deviations)
+		life.WriteRuleTable(a.out, p.Model, base, o.Deviations)
 		return nil
 	}
 	return life.Rounded(base, false).Write(a.out)

@@ -1,17 +1,17 @@
-package main
+package life
 
 import (
 	"fmt"
 	"io"
 
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/rule"
 )
 
-// writeRuleTable prints rules as a table: of a mixture a line for each column
+// WriteRuleTable writes rules as a table: of a mixture a line for each column
 // and a column for each unit, of other bases a line for each rule.
-func writeRuleTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
+func WriteRuleTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
 	for _, n := range base.Notes {
 		fmt.Fprintln(w, "# "+n)
 	}
@@ -22,17 +22,11 @@ func writeRuleTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
 	rules := base.Rules
 	var rows [][]string
 	line := func(r *rule.Rule, text string) {
-		cell := func(x *float64, write func(float64) string) string {
-			if x == nil {
-				return ""
-			}
-			return write(*x)
-		}
-		rows = append(rows, []string{cell(r.With, percent), cell(r.Evidence.Covered, count), cell(r.Evidence.Correct, count), cell(r.Evidence.Bits, number), text})
+		rows = append(rows, []string{console.Figure(r.With, console.Percent), console.Figure(r.Evidence.Covered, console.Count), console.Figure(r.Evidence.Correct, console.Count), console.Figure(r.Evidence.Bits, console.Number), text})
 	}
 	bare := func(r *rule.Rule) rule.Rule {
 		b := *r
-		life.RoundRule(&b, true)
+		RoundRule(&b, true)
 		b.With, b.Evidence = nil, rule.Evidence{}
 		return b
 	}
@@ -44,14 +38,14 @@ func writeRuleTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
 		b := bare(base.Else)
 		line(base.Else, rule.Statement{Rule: &b, Else: true}.String())
 	}
-	printTable(w, []string{"probability", "covered", "correct", "bits", "rule"}, rows)
+	console.Table(w, []string{"probability", "covered", "correct", "bits", "rule"}, rows)
 }
 
 // unitsAcross is how many units stand side by side.
 const unitsAcross = 6
 
 func writeUnitTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
-	overall := life.Overall(m)
+	overall := Overall(m)
 	for first := 0; first < len(base.Units); first += unitsAcross {
 		if first > 0 {
 			fmt.Fprintln(w)
@@ -73,14 +67,14 @@ func writeUnitTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
 			a := &m.Schema().Attributes[j]
 			row := []string{a.Name}
 			if len(header) > len(units)+1 {
-				row = append(row, life.OverallCell(a.Values, &overall[j]))
+				row = append(row, OverallCell(a.Values, &overall[j]))
 			}
 			said := false
 			for i := range units {
 				cell := ""
 				for k := range units[i].Expect {
 					if e := &units[i].Expect[k]; e.Column == a.Name {
-						cell, said = life.ExpectationCell(e), true
+						cell, said = ExpectationCell(e), true
 					}
 				}
 				row = append(row, cell)
@@ -89,6 +83,6 @@ func writeUnitTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
 				rows = append(rows, row)
 			}
 		}
-		printTable(w, header, rows)
+		console.Table(w, header, rows)
 	}
 }

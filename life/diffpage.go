@@ -1,0 +1,78 @@
+package life
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/console"
+	"github.com/accrete-ml/accrete/rule"
+)
+
+// Write writes the difference for people, most important first: top lines of
+// each kind, and more, the words for how many are left out.
+func (d *Difference) Write(w io.Writer, top int, more func(left, all int) string) error {
+	var page bytes.Buffer
+	fmt.Fprintf(&page, "%s → %s: %d added, %d dropped, %d stronger, %d weaker, %d moved\n",
+		d.From, d.To, len(d.Added), len(d.Dropped), len(d.Stronger), len(d.Weaker), len(d.Moved))
+	if d.Empty() {
+		page.Reset()
+		fmt.Fprintf(&page, "%s and %s know the same\n", d.From, d.To)
+	}
+	if d.Diff.Before != d.Diff.After {
+		fmt.Fprintf(&page, "rules are read as %v, before as %v\n", d.Diff.After, d.Diff.Before)
+	}
+	if d.Reordered {
+		fmt.Fprintln(&page, "rules that stayed are in another order")
+	}
+	if d.On != "" {
+		fmt.Fprintf(&page, "on %s %d of %d answers flip (%s)\n", d.On, len(d.Flips), d.Rows, console.Percent(float64(len(d.Flips))/float64(max(d.Rows, 1))))
+	}
+	section := func(title string, n int, line func(i int)) {
+		if n == 0 {
+			return
+		}
+		fmt.Fprintf(&page, "\n%s\n", title)
+		show := min(n, top)
+		for i := range show {
+			line(i)
+		}
+		if show < n {
+			fmt.Fprintf(&page, "  %s\n", more(n-show, n))
+		}
+	}
+	section("flips", len(d.Flips), func(i int) {
+		f := &d.Flips[i]
+		fmt.Fprintf(&page, "  row %d: %s%s → %s%s\n", f.Row+1, f.Before, inBrackets(f.P), f.After, inBrackets(f.Q))
+		for _, r := range f.Because {
+			is := "now"
+			if r.Was {
+				is = "was"
+			}
+			fmt.Fprintf(&page, "    %s  %s\n", is, Brief(r.Rule))
+		}
+	})
+	statements := func(title string, list []rule.Statement) {
+		section(title, len(list), func(i int) { fmt.Fprintf(&page, "  %s\n", Brief(list[i])) })
+	}
+	changes := func(title string, list []rule.Change) {
+		section(title, len(list), func(i int) {
+			fmt.Fprintf(&page, "  %s\n    was  %s\n", Brief(list[i].After), Brief(list[i].Before))
+		})
+	}
+	statements("added", d.Added)
+	statements("dropped", d.Dropped)
+	changes("stronger", d.Stronger)
+	changes("weaker", d.Weaker)
+	changes("moved", d.Moved)
+	_, err := page.WriteTo(w)
+	return err
+}
+
+func inBrackets(p float64) string {
+	if math.IsNaN(p) {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", console.Percent(p))
+}

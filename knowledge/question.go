@@ -158,6 +158,9 @@ func ballots(ctx context.Context, m learn.Model, t *table.Table, use string) ([]
 	}
 	c, ok := learn.Ability[learn.Committee](m)
 	if !ok {
+		if again, err := bootstrap(ctx, m, t, votes); again || err != nil {
+			return votes, err
+		}
 		return nil, fmt.Errorf("a %s model has no members that could disagree; expected %s or %s", m.Learner(), Margin, ExpectedError)
 	}
 	return votes, c.Ballots(ctx, t, votes)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/evaluate/pac"
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -30,6 +31,48 @@ type Need struct {
 	Law        string      `json:"law,omitempty"`
 	Curve      []NeedPoint `json:"curve,omitempty"`
 	Have       int         `json:"have,omitempty"` // rows of the data
+	// Mistakes are those that an online learner makes at most, of a finite
+	// class.
+	Mistakes *NeedMistakes `json:"mistakes,omitempty"`
+}
+
+// NeedMistakes bounds the mistakes of learners that answer before they are told
+// (Littlestone 1987). The optimal number and that of Halving at worst are found
+// by playing the game to its end, where the class is small.
+type NeedMistakes struct {
+	Log2      float64 `json:"log2"` // of the hypotheses: Halving makes no more
+	Optimal   *int    `json:"optimal,omitempty"`
+	Halving   *int    `json:"halving,omitempty"`
+	Shattered []int   `json:"shattered,omitempty"` // points, counted from 1, as many as the dimension
+}
+
+// String says it in a line.
+func (m *NeedMistakes) String() string {
+	text := fmt.Sprintf("answering before it is told, Halving makes at most %d mistakes", int(m.Log2+1e-9))
+	if m.Optimal == nil {
+		return text
+	}
+	return fmt.Sprintf("answering before it is told, the best learner makes %d mistakes at worst, Halving %d (at most %d by its bound); the points %v are shattered",
+		*m.Optimal, *m.Halving, int(m.Log2+1e-9), m.Shattered)
+}
+
+// mistakesOf returns what is known of the mistakes on a class.
+func mistakesOf(c pac.Class) *NeedMistakes {
+	if math.IsInf(c.LogSize, 1) {
+		return nil
+	}
+	m := &NeedMistakes{Log2: c.LogSize / math.Ln2}
+	if c.Small != nil {
+		optimal, halving := c.Small.Optimal(), c.Small.Halving()
+		_, set := c.Small.VC()
+		m.Optimal, m.Halving = &optimal, &halving
+		for p := range pac.MostPoints {
+			if set>>p&1 == 1 {
+				m.Shattered = append(m.Shattered, p+1)
+			}
+		}
+	}
+	return m
 }
 
 // NeedPoint is the error of a learner after some rows, with its interval.
@@ -89,7 +132,7 @@ func NeedInTheory(o NeedOptions) (*Need, error) {
 		return nil, remedy.Misuse(err)
 	}
 	rows := math.Ceil(n.Bound)
-	n.Rows = &rows
+	n.Rows, n.Mistakes = &rows, mistakesOf(c)
 	return n, nil
 }
 
@@ -98,7 +141,7 @@ func NeedInTheory(o NeedOptions) (*Need, error) {
 func (n *Need) bound(c pac.Class, d pac.Demand, agnostic bool) error {
 	switch infinite := math.IsInf(c.LogSize, 1); {
 	case infinite && agnostic:
-		return fmt.Errorf("%s: the agnostic bound is known here for a number of hypotheses", c.Name)
+		n.Bound, n.VC = d.RowsAgnosticByVC(c.VC), &c.VC
 	case infinite:
 		n.Bound, n.VC = d.RowsByVC(c.VC), &c.VC
 	case agnostic:
@@ -194,4 +237,41 @@ func simplestClass(s *table.Schema, target int) pac.Class {
 		return c
 	}
 	return pac.Class{Name: "conjunctions of a value of each column", LogSize: math.Log1p(math.Exp(log)), VC: log / math.Ln2}
+}
+
+// Sentences say it to people.
+func (n *Need) Sentences() []string {
+	number, percent := console.Number, console.Percent
+	theory := fmt.Sprintf("%s rows for error %v with confidence %v (%s)", number(math.Ceil(n.Bound)), n.Error, n.Confidence, n.Class)
+	if n.Learner == "" {
+		all := []string{theory}
+		if n.Least != nil {
+			all = append(all, fmt.Sprintf("for some concepts no learner needs fewer than %s", number(math.Ceil(*n.Least))))
+		}
+		if n.Mistakes != nil {
+			all = append(all, n.Mistakes.String())
+		}
+		return all
+	}
+	var verdict string
+	switch {
+	case n.Rows == nil:
+		verdict = fmt.Sprintf("an error of %s is below the floor of this curve: more rows alone will not do; try another learner or more columns", percent(n.Error))
+	case *n.Rows <= float64(n.Have):
+		verdict = fmt.Sprintf("an error of %s needs about %s rows (%s); there are %d", percent(n.Error), number(*n.Rows), n.between(), n.Have)
+	default:
+		verdict = fmt.Sprintf("an error of %s needs about %s rows (%s): %s more than there are", percent(n.Error), number(*n.Rows), n.between(), number(*n.Rows-float64(n.Have)))
+	}
+	return []string{n.Learner + ": error = " + n.Law, verdict, "theory, whatever the distribution: " + theory}
+}
+
+// between is where the number of rows may lie.
+func (n *Need) between() string {
+	switch {
+	case n.Low == nil:
+		return "the interval has no end"
+	case n.High == nil:
+		return console.Number(*n.Low) + " or more"
+	}
+	return console.Number(*n.Low) + " to " + console.Number(*n.High)
 }

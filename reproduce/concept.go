@@ -407,3 +407,20 @@ func findSExamples(ctx context.Context, seed uint64) (float64, error) {
 	}
 	return float64(seen) / times, nil
 }
+
+// rightOn counts the rows of a table, which has the model's columns, that the
+// model is right about.
+func rightOn(ctx context.Context, m learn.Model, t *table.Table) (float64, error) {
+	out := learn.NewPredictions(m, t.Rows())
+	if err := m.Predict(ctx, t, out); err != nil {
+		return 0, err
+	}
+	right := 0.0
+	values := t.Schema.Attributes[m.Target()].Values
+	for r, c := range t.Columns[m.Target()].Codes {
+		if learn.Best(out.Row(r), values) == int(c) {
+			right++
+		}
+	}
+	return right, nil
+}

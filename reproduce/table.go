@@ -9,7 +9,7 @@ import (
 // All returns every experiment, sorted by name.
 func All() []Experiment {
 	all := slices.Concat(
-		concepts(),
+		concepts(), bounds(),
 		playTennis(),
 		perceptrons(), backPropagation(), growingNetworks(), faces(),
 		statistics(),

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -25,6 +24,8 @@ DATA it is what theory promises for a class of hypotheses, whatever the
 distribution: for --hypotheses of them, for a --vc dimension, or for a --class:
   conjunctions:n=10   kterm:n=10,k=3   kcnf:n=10,k=2   unbiased:n=5   trees2:n=10
   rectangles:r=2      perceptron:n=2   layered:r=2,s=3
+or one that is written out, of whose mistakes the game is played to its end:
+  thresholds:points=7   intervals:points=5   singletons:points=7   sets:points=3   grid:points=3
 With DATA it measures the learner's error at growing numbers of rows, fits
 error = floor + scale · rows^-rate, and asks that curve, with a 95 % interval.`,
 		Example: `  accrete need --hypotheses 973 --error 0.1 --confidence 0.95
@@ -76,40 +77,18 @@ func (a *app) need(c *cobra.Command, args []string, flags *dataFlags, learner *l
 }
 
 func (a *app) printNeed(n *life.Need) {
-	w := a.out
-	theory := fmt.Sprintf("%s rows for error %v with confidence %v (%s)", number(math.Ceil(n.Bound)), n.Error, n.Confidence, n.Class)
-	if n.Learner == "" {
-		fmt.Fprintln(w, theory)
-		if n.Least != nil {
-			fmt.Fprintf(w, "for some concepts no learner needs fewer than %s\n", number(math.Ceil(*n.Least)))
-		}
-		fmt.Fprintln(w, "\nnext: accrete need DATA --error E measures what your own rows say")
-		return
-	}
 	var rows [][]string
 	for _, p := range n.Curve {
 		rows = append(rows, []string{strconv.Itoa(p.Rows), percent(p.Error), percent(p.Low), percent(p.High)})
 	}
-	printTable(w, []string{"rows", "error", "low", "high"}, rows)
-	fmt.Fprintf(w, "\n%s: error = %s\n", n.Learner, n.Law)
-	switch {
-	case n.Rows == nil:
-		fmt.Fprintf(w, "an error of %s is below the floor of this curve: more rows alone will not do; try another learner or more columns\n", percent(n.Error))
-	case *n.Rows <= float64(n.Have):
-		fmt.Fprintf(w, "an error of %s needs about %s rows (%s); there are %d\n", percent(n.Error), number(*n.Rows), interval(n), n.Have)
-	default:
-		fmt.Fprintf(w, "an error of %s needs about %s rows (%s): %s more than there are\n", percent(n.Error), number(*n.Rows), interval(n), number(*n.Rows-float64(n.Have)))
+	if n.Learner != "" {
+		printTable(a.out, []string{"rows", "error", "low", "high"}, rows)
+		fmt.Fprintln(a.out)
 	}
-	fmt.Fprintln(w, "theory, whatever the distribution: "+theory)
-}
-
-// interval is where a number of rows may lie.
-func interval(n *life.Need) string {
-	switch {
-	case n.Low == nil:
-		return "the interval has no end"
-	case n.High == nil:
-		return number(*n.Low) + " or more"
+	for _, sentence := range n.Sentences() {
+		fmt.Fprintln(a.out, sentence)
 	}
-	return number(*n.Low) + " to " + number(*n.High)
+	if n.Learner == "" {
+		fmt.Fprintln(a.out, "\nnext: accrete need DATA --error E measures what your own rows say")
+	}
 }

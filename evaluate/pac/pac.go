@@ -119,3 +119,30 @@ func RowsRelative(logSize, p, gamma, confidence float64) float64 {
 func Mistakes(k, n, beta float64) float64 {
 	return (k*math.Log2(1/beta) + math.Log2(n)) / math.Log2(2/(1+beta))
 }
+
+// RowsExactly is Rows by (1 − ε)^m itself, which e^(−εm) only bounds.
+func (d Demand) RowsExactly(logSize float64) float64 {
+	return (logSize - math.Log(d.delta())) / -math.Log1p(-d.Error)
+}
+
+// RowsAgnosticByVC is RowsAgnostic by the class's dimension (Vapnik &
+// Chervonenkis 1971; Vapnik 1982): the least m with
+// ε ≥ √((VC (ln 2m/VC + 1) + ln 4/δ) / m).
+func (d Demand) RowsAgnosticByVC(vc float64) float64 {
+	enough := func(m float64) bool {
+		return m*d.Error*d.Error >= vc*(math.Log(max(2*m/vc, 1))+1)+math.Log(4/d.delta())
+	}
+	high := vc
+	for !enough(high) {
+		high *= 2
+	}
+	low := high / 2
+	for range 60 {
+		if middle := (low + high) / 2; enough(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}

@@ -3,8 +3,8 @@ package datasets
 import (
 	"fmt"
 	"math"
-	"sync"
 
+	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -40,7 +40,7 @@ var mixed = generator{
 			class := len(columns) - 1
 			// A stream for each column: columns are made at the same time,
 			// and are the same on any number of cores.
-			var group sync.WaitGroup
+			var group crew.Group
 			for c := range class {
 				group.Go(func() { fillMixed(columns[c], c, seed) })
 			}

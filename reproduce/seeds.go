@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/learn"
 )
@@ -42,7 +43,7 @@ func OverSeeds(measure func(ctx context.Context, seed uint64) (float64, error)) 
 		values := make([]float64, seeds)
 		errs := make([]error, seeds)
 		var next, done atomic.Int64
-		var group sync.WaitGroup
+		var group crew.Group
 		for range min(runtime.GOMAXPROCS(0), seeds) {
 			group.Go(func() {
 				for ctx.Err() == nil {

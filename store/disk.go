@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/internal/atomicfile"
+	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/internal/owner"
 )
 
@@ -307,15 +308,7 @@ func waitForLock(ctx context.Context, f *os.File) error {
 		}
 		return err
 	}
-	got := make(chan error)
-	go func() {
-		err := lockFile(f)
-		select {
-		case got <- err:
-		case <-ctx.Done():
-			f.Close()
-		}
-	}()
+	got := crew.Go(func() error { return lockFile(f) })
 	select {
 	case err := <-got:
 		if err != nil {
@@ -323,6 +316,7 @@ func waitForLock(ctx context.Context, f *os.File) error {
 		}
 		return err
 	case <-ctx.Done():
+		crew.Go(func() error { return errors.Join(<-got, f.Close()) })
 		return ctx.Err()
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/accrete-ml/accrete/internal/crew"
 )
 
 // Options say how an input is to be read. The zero value finds everything
@@ -122,8 +124,8 @@ type reading struct {
 	path     string
 	plan     *plan
 	notes    notes
-	meter    *meter     // nil in a second reading
-	aside    chan error // the end of hashAside, or nil
+	meter    *meter       // nil in a second reading
+	aside    <-chan error // the end of hashAside, or nil
 	content  *content
 	format   string
 	source   source
@@ -221,8 +223,7 @@ func (s *reading) begin(ctx context.Context, raw io.Reader) error {
 // an order of its own does not go through the meter.
 func (s *reading) hashAside() {
 	if s.meter != nil {
-		s.aside = make(chan error, 1)
-		go func() { s.aside <- s.meter.rest() }()
+		s.aside = crew.Go(s.meter.rest)
 	}
 }
 

@@ -78,7 +78,7 @@ LOW,HIGH and no data, for an error anywhere in that range.`,
 	f.StringVar(&e.positive, "positive", "", "class that --on ranks rows by (default: the rarest)")
 	console.ShareVar(f, &e.level, "level", 0.95, "confidence of intervals and bounds")
 	console.ShareVar(f, &e.width, "width", 0, "say how many test rows make the interval of the accuracy this narrow, such as 0.02")
-	f.Float64SliceVar(&e.errors, "error", nil, "range of the error for --width without DATA, as LOW,HIGH")
+	console.SharesVar(f, &e.errors, "error", "range of the error for --width without DATA, as LOW,HIGH")
 	f.StringVar(&e.pictures, "pictures", "", "folder for pictures of the result (SVG)")
 	c.MarkFlagsMutuallyExclusive("folds", "test", "holdout", "prequential", "curve", "query", "on")
 	return c

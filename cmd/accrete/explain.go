@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/life"
 )
 
@@ -46,6 +47,6 @@ answer. Weights add up to the log of the posterior.`,
 	}
 	flags.register(c)
 	c.Flags().StringVar(&without, "without", "", withoutUsage)
-	c.Flags().IntSliceVar(&only, "row", nil, "only these rows, counted from 1")
+	console.CountsVar(c.Flags(), &only, "row", "only these rows, counted from 1")
 	return c
 }

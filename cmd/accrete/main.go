@@ -121,12 +121,12 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 	}
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.json, "json", false, "answer in JSON, for programs")
-	flags.Uint64Var(&a.seed, "seed", 1, "seed of everything random")
-	flags.DurationVar(&a.wait, "wait", 30*time.Second, "how long to wait for others who change the same model")
+	console.SeedVar(flags, &a.seed, "seed", 1, "seed of everything random")
+	console.WaitVar(flags, &a.wait, "wait", 30*time.Second, "how long to wait for others who change the same model; 0s: not at all")
 	flags.Var(console.SizeFlag{Value: &a.memory}, "memory", "how much memory may be used, as in 2GiB (default: three quarters of the machine's)")
 	flags.StringVar(&a.store, "store", ".accrete", "folder in which models are kept")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%v; see %s --help", err, c.CommandPath())
+		return usagef("%v; see %s --help", console.FlagError(err), c.CommandPath())
 	})
 	root.AddGroup(
 		&cobra.Group{ID: "learn", Title: "Learn:"},
@@ -152,7 +152,6 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 			root.AddCommand(c)
 		}
 	}
-	root.SuggestionsMinimumDistance = 2
 	root.Args = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil

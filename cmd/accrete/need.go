@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/life"
 )
 
@@ -48,11 +49,11 @@ error = floor + scale · rows^-rate, and asks that curve, with a 95 % interval.`
 	learner.register(c)
 	f := c.Flags()
 	f.StringVar(&target, "target", "", targetUsage)
-	f.Float64Var(&ask.Error, "error", 0.05, "error that may be left")
-	f.Float64Var(&ask.Confidence, "confidence", 0.95, "how sure to be of it")
+	console.ShareVar(f, &ask.Error, "error", 0.05, "error that may be left")
+	console.ShareVar(f, &ask.Confidence, "confidence", 0.95, "how sure to be of it")
 	f.StringVar(&ask.Class, "class", "", "class of hypotheses, such as conjunctions:n=10")
-	f.Float64Var(&ask.Hypotheses, "hypotheses", 0, "number of hypotheses")
-	f.Float64Var(&ask.VC, "vc", 0, "Vapnik-Chervonenkis dimension")
+	console.WeightVar(f, &ask.Hypotheses, "hypotheses", 0, "number of hypotheses")
+	console.WeightVar(f, &ask.VC, "vc", 0, "Vapnik-Chervonenkis dimension")
 	f.BoolVar(&ask.Agnostic, "agnostic", false, "the truth need not be in the class")
 	return c
 }

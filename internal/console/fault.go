@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -17,17 +18,24 @@ const faults = "https://github.com/accrete-ml/accrete/issues"
 // says where it was and how to report it. What was being done is not done: the
 // store takes versions whole or not at all.
 func Guarded(version string, do func() error) (err error) {
+	told := func(value any, stack []byte) error {
+		return fmt.Errorf("a fault in accrete, not in what you did (%v, at %s, accrete %s on %s/%s); nothing was changed; please report this line and the command at %s",
+			value, origin(string(stack)), version, runtime.GOOS, runtime.GOARCH, faults)
+	}
 	defer func() {
 		if value := recover(); value != nil {
 			stack := debug.Stack()
 			if fault, ok := value.(*crew.Fault); ok {
 				value, stack = fault.Value, fault.Stack
 			}
-			err = fmt.Errorf("a fault in accrete, not in what you did (%v, at %s, accrete %s on %s/%s); nothing was changed; please report this line and the command at %s",
-				value, origin(string(stack)), version, runtime.GOOS, runtime.GOARCH, faults)
+			err = told(value, stack)
 		}
 	}()
-	return do()
+	err = do()
+	if fault := (*crew.Fault)(nil); errors.As(err, &fault) {
+		return told(fault.Value, fault.Stack)
+	}
+	return err
 }
 
 // origin returns the place in this module where a panic began.

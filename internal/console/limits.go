@@ -1,9 +1,12 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -79,4 +82,115 @@ func ShareVar(flags *pflag.FlagSet, value *float64, name string, otherwise float
 func WeightVar(flags *pflag.FlagSet, value *float64, name string, otherwise float64, usage string) {
 	*value = otherwise
 	flags.Var(realFlag{value, 0, math.MaxFloat64}, name, usage)
+}
+
+// SeedVar defines a flag for a seed.
+func SeedVar(flags *pflag.FlagSet, value *uint64, name string, otherwise uint64, usage string) {
+	*value = otherwise
+	flags.Var(seedFlag{value}, name, usage)
+}
+
+type seedFlag struct{ value *uint64 }
+
+func (f seedFlag) String() string {
+	if f.value == nil {
+		return "0"
+	}
+	return strconv.FormatUint(*f.value, 10)
+}
+func (seedFlag) Type() string { return "uint" }
+
+func (f seedFlag) Set(text string) error {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return fmt.Errorf("expected a whole number from 0 to %d", uint64(math.MaxUint64))
+	}
+	*f.value = n
+	return nil
+}
+
+// WaitVar defines a flag for a time to wait, from nothing to a year.
+func WaitVar(flags *pflag.FlagSet, value *time.Duration, name string, otherwise time.Duration, usage string) {
+	*value = otherwise
+	flags.Var(waitFlag{value}, name, usage)
+}
+
+const (
+	longestWait = 365 * 24 * time.Hour
+	soon        = 50 * time.Millisecond // what a disk may take to answer those who do not want to wait
+)
+
+type waitFlag struct{ value *time.Duration }
+
+func (f waitFlag) String() string {
+	if f.value == nil {
+		return "0s"
+	}
+	return f.value.String()
+}
+func (waitFlag) Type() string { return "duration" }
+
+func (f waitFlag) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > longestWait {
+		return errors.New("expected a time from 0 to a year, as in 30s, 5m or 1h30m")
+	}
+	*f.value = max(d, soon)
+	return nil
+}
+
+// CountsVar defines a flag for whole numbers from 1, which repeats and takes
+// lists with commas.
+func CountsVar(flags *pflag.FlagSet, value *[]int, name, usage string) {
+	flags.Var(listFlag[int]{value, func(text string) (int, error) {
+		n := 0
+		err := wholeFlag{&n, 1, MostCount}.Set(text)
+		return n, err
+	}, "ints"}, name, usage)
+}
+
+// SharesVar defines a flag for numbers from 0 to 1, as CountsVar does.
+func SharesVar(flags *pflag.FlagSet, value *[]float64, name, usage string) {
+	flags.Var(listFlag[float64]{value, func(text string) (float64, error) {
+		x := 0.
+		err := realFlag{&x, 0, 1}.Set(text)
+		return x, err
+	}, "floats"}, name, usage)
+}
+
+type listFlag[T any] struct {
+	value *[]T
+	read  func(text string) (T, error)
+	kind  string
+}
+
+func (listFlag[T]) String() string { return "" }
+func (f listFlag[T]) Type() string { return f.kind }
+
+func (f listFlag[T]) Set(text string) error {
+	for part := range strings.SplitSeq(text, ",") {
+		x, err := f.read(strings.TrimSpace(part))
+		if err != nil {
+			return err
+		}
+		*f.value = append(*f.value, x)
+	}
+	return nil
+}
+
+// FlagError says in words for people what is wrong with a flag. The flags of
+// this package say it themselves; of the others it is known by their kind.
+func FlagError(err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	expected := bad.Unwrap().Error()
+	switch kind := bad.GetFlag().Value.Type(); kind {
+	case "bool":
+		expected = "expected true or false"
+	case "stringSlice":
+		expected = "expected names with commas between them; a name with a comma or a quote in it stands in double quotes, quotes doubled"
+	}
+	return fmt.Errorf("--%s %q: %s", bad.GetFlag().Name, bad.GetValue(), expected)
 }

@@ -27,6 +27,23 @@ type Fault struct {
 // Error makes a fault readable where panics are printed.
 func (f *Fault) Error() string { return fmt.Sprint(f.Value) }
 
+// Go runs a function that nobody may wait for: on the channel comes its error,
+// or the fault that it panicked with.
+func Go(work func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		defer func() {
+			if value := recover(); value != nil {
+				err = &Fault{value, debug.Stack()}
+			}
+			done <- err
+		}()
+		err = work()
+	}()
+	return done
+}
+
 // Go runs a function in a goroutine of its own.
 func (g *Group) Go(work func()) {
 	g.wait.Go(func() {

@@ -6,6 +6,17 @@ import (
 	"testing"
 )
 
+func TestPanicsAreErrorsOfWhoIsNotWaitedFor(t *testing.T) {
+	err := <-Go(func() error { panic("aside") })
+	fault, ok := err.(*Fault)
+	if !ok || fault.Error() != "aside" || !strings.Contains(string(fault.Stack), "crew_test.go") {
+		t.Errorf("%v", err)
+	}
+	if err := <-Go(func() error { return nil }); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPanicsReachWhoWaits(t *testing.T) {
 	var done atomic.Int64
 	defer func() {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -169,7 +170,7 @@ func (b *block) learn(ctx context.Context, t *table.Table) error {
 		work()
 		return ctx.Err()
 	}
-	var group sync.WaitGroup
+	var group crew.Group
 	for range workers {
 		group.Go(work)
 	}

@@ -3,8 +3,9 @@ package neural
 import (
 	"math"
 	"runtime"
-	"sync"
 	"sync/atomic"
+
+	"github.com/accrete-ml/accrete/internal/crew"
 )
 
 // shown is a row with the weight that it has at one showing.
@@ -132,7 +133,7 @@ func spread(cores, n, grain int, work func(lo, hi int)) {
 			work(lo, min(lo+grain, n))
 		}
 	}
-	var group sync.WaitGroup
+	var group crew.Group
 	for range cores - 1 {
 		group.Go(run)
 	}

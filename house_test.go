@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -170,6 +171,58 @@ func namesFlag(text string) bool {
 }
 
 func isLetter(b byte) bool { return 'a' <= b && b <= 'z' }
+
+// unwatched are rooms whose goroutines may panic as they like: they are tests.
+var unwatched = []string{"internal/crew", "learn/learntest", "bench"}
+
+// A panic in any goroutine ends in one line: all go through internal/crew.
+func TestGoroutinesAreWatched(t *testing.T) {
+	eachFile(t, func(name string, file *ast.File, fset *token.FileSet) {
+		if slices.Contains(unwatched, path.Dir(name)) {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				t.Errorf("%v: a goroutine whose panic nobody catches: see internal/crew", fset.Position(n.Pos()))
+			case *ast.SelectorExpr:
+				if of, ok := n.X.(*ast.Ident); ok && of.Name == "sync" && n.Sel.Name == "WaitGroup" {
+					t.Errorf("%v: the goroutines of a sync.WaitGroup panic where nobody catches it: see crew.Group", fset.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+	})
+}
+
+// A fuzz target bounds time and memory, else it finds panics alone.
+func TestFuzzTargetsAreBounded(t *testing.T) {
+	begin := regexp.MustCompile(`f\.Fuzz\(func\(t \*testing\.T, [^)]*\) \{\n\s*defer (bounded|limits)\.Start\(t, `)
+	targets := 0
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		for _, f := range strings.Split(string(text), "\nfunc ")[1:] {
+			if !strings.HasPrefix(f, "Fuzz") {
+				continue
+			}
+			targets++
+			if !begin.MatchString(f) {
+				target, _, _ := strings.Cut(f, "(")
+				t.Errorf("%s: %s does not begin with bounded.Start", name, target)
+			}
+		}
+		return nil
+	})
+	if err != nil || targets < 30 {
+		t.Errorf("%d fuzz targets (%v)", targets, err)
+	}
+}
 
 func TestFunctionsFitAScreen(t *testing.T) {
 	const most = 80

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -281,6 +282,7 @@ func FuzzLookup(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
+		defer bounded.Start(t, len(name))()
 		set, err := Lookup(name)
 		if err == nil && (set.Rows < 1 || set.Rows > maxRows || set.Columns < 2) {
 			t.Errorf("%d rows, %d columns", set.Rows, set.Columns)

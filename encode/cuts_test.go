@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -441,6 +442,7 @@ func FuzzIntervals(f *testing.F) {
 	}
 	rows := small(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer bounded.Start(t, len(data))()
 		var v Intervals
 		if cbor.Unmarshal(data, &v) != nil || v.Check(rows.Schema) != nil {
 			return

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -337,6 +338,7 @@ func FuzzMatrix(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer bounded.Start(t, len(data))()
 		var m Matrix
 		if cbor.Unmarshal(data, &m) != nil || m.Check(rows.Schema) != nil || m.Width() > 1000 {
 			return

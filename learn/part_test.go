@@ -5,6 +5,8 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+
+	"github.com/accrete-ml/accrete/internal/bounded"
 )
 
 func TestMarshalIsDeterministic(t *testing.T) {
@@ -77,6 +79,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(data)
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer bounded.Start(t, len(data))()
 		m, err := Decode(data)
 		if (m == nil) != (err != nil) {
 			t.Errorf("model %v with error %v", m, err)

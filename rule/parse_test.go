@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -362,6 +363,7 @@ func FuzzParse(f *testing.F) {
 	}
 	schema := smallSchema()
 	f.Fuzz(func(t *testing.T, src []byte) {
+		defer bounded.Start(t, len(src))()
 		_, _ = ParseFor("f", src, schema)
 		b, err := Parse("f", src)
 		if err != nil {

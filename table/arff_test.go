@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -113,6 +114,7 @@ func FuzzARFF(f *testing.F) {
 	}
 	f.Add([]byte("@attribute a {b,'c\\'d'}\n@data\nb"), uint8(1))
 	f.Fuzz(func(t *testing.T, data []byte, block uint8) {
+		defer bounded.Start(t, len(data))()
 		want, _, wantErr := read(t, "x.arff", string(data), Options{})
 		got, _, err := read(t, "x.arff", string(data), Options{tuning: tuning{block: int(block) + 1, workers: 3}})
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -101,6 +102,7 @@ func FuzzConform(f *testing.F) {
 	f.Add("d\n2024-01-01\n", "d\n7\n", false)
 	f.Add("c\n1.0\n", "c\nx\n", true)
 	f.Fuzz(func(t *testing.T, model, data string, extend bool) {
+		defer bounded.Start(t, len(model)+len(data))()
 		m, _, err := read(t, "m.csv", model, Options{})
 		if err != nil {
 			return

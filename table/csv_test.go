@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -175,6 +176,7 @@ func FuzzCSV(f *testing.F) {
 		f.Add([]byte(seed), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, block uint8) {
+		defer bounded.Start(t, len(data))()
 		d := dialect{',', '\n'}
 		r := stdcsv.NewReader(bytes.NewReader(data))
 		r.FieldsPerRecord = -1

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -93,6 +94,7 @@ func FuzzJSONLines(f *testing.F) {
 		f.Add([]byte(seed), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, block uint8) {
+		defer bounded.Start(t, len(data))()
 		want, _, wantErr := read(t, "x.jsonl", string(data), Options{})
 		got, _, err := read(t, "x.jsonl", string(data), Options{tuning: tuning{block: int(block) + 1, workers: 3}})
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) {

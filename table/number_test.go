@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"pgregory.net/rapid"
 )
 
@@ -55,6 +56,7 @@ func FuzzNumber(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		defer bounded.Start(t, len(text))()
 		got, ok := parseNumber([]byte(text))
 		want, err := strconv.ParseFloat(text, 64)
 		valid := err == nil || err.(*strconv.NumError).Err == strconv.ErrRange
@@ -90,6 +92,7 @@ func FuzzDate(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		defer bounded.Start(t, len(text))()
 		got, ok := parseDate([]byte(text))
 		for _, layout := range []string{time.DateOnly, time.RFC3339} {
 			want, err := time.Parse(layout, text)

@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/deprecated"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	. "github.com/accrete-ml/accrete/table"
 	_ "github.com/accrete-ml/accrete/table/parquet"
 )
@@ -278,6 +279,7 @@ func FuzzParquet(f *testing.F) {
 	}
 	f.Add(parquetBytes(f, []small{{1, "x"}, {2, "y"}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer bounded.Start(t, len(data))()
 		if len(data) > 1<<16 {
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -176,6 +177,7 @@ func FuzzLibsvm(f *testing.F) {
 		f.Add([]byte(seed), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, block uint8) {
+		defer bounded.Start(t, len(data))()
 		want, _, wantErr := read(t, "x.libsvm", string(data), Options{})
 		got, _, err := read(t, "x.libsvm", string(data), Options{tuning: tuning{block: int(block) + 1, workers: 3}})
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) {

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
 	_ "github.com/accrete-ml/accrete/learners/all"
@@ -446,6 +447,7 @@ func FuzzDecodeTold(f *testing.F) {
 	own := parts[:len(parts)-2]
 	f.Add(parts[len(parts)-2].Data, parts[len(parts)-1].Data)
 	f.Fuzz(func(t *testing.T, rules, tally []byte) {
+		defer bounded.Start(t, len(rules)+len(tally))()
 		m, err := learn.DecodeParts("prior", append(slices.Clone(own), learn.Part{Name: "told", Data: rules}, learn.Part{Name: "told/a", Data: tally}))
 		if err != nil {
 			return

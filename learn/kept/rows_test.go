@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -383,6 +384,7 @@ func FuzzDecodeRows(f *testing.F) {
 	}
 	f.Add(parts[0].Data)
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer bounded.Start(t, len(data))()
 		r, err := DecodeRows([]learn.Part{{Name: rowsPart, Data: data}})
 		if err != nil {
 			r, err = DecodeRows([]learn.Part{{Name: bundlePart, Data: data}})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
@@ -379,6 +380,7 @@ func FuzzDecode(f *testing.F) {
 	parts := manySources(f, mixed(3), bundle.Fan)
 	f.Add(parts[0].Data, parts[1].Data)
 	f.Fuzz(func(t *testing.T, settings, source []byte) {
+		defer bounded.Start(t, len(settings)+len(source))()
 		var block savedBlock
 		var many bundle.Packed
 		name := bundlePart

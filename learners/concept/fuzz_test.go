@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/datasets"
+	limits "github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learners/concept"
 )
@@ -36,6 +37,7 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, head, body []byte) {
+		defer limits.Start(t, len(head)+len(body))()
 		parts, err := whole.Parts()
 		if err != nil {
 			t.Fatal(err)

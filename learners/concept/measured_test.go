@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	limits "github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -180,6 +181,7 @@ func FuzzSettings(f *testing.F) {
 		{Name: "sky", Kind: table.Nominal, Values: []string{"Sunny", "Cloudy", "Rainy"}}, {Name: "n", Kind: table.Numeric},
 	}}
 	f.Fuzz(func(t *testing.T, text string) {
+		defer limits.Start(t, len(text))()
 		if wider, err := readDomains(text, schema); err == nil && len(wider.Attributes[0].Values) < 3 {
 			t.Error("a value is gone")
 		}

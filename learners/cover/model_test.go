@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
@@ -294,6 +295,7 @@ func FuzzDecode(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, head, body []byte) {
+		defer bounded.Start(t, len(head)+len(body))()
 		model, err := decode([]learn.Part{{Name: headPart, Data: head}, {Name: bodyPart, Data: body}})
 		if err != nil {
 			return

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/learn"
 	_ "github.com/accrete-ml/accrete/learners/tree"
 	"github.com/accrete-ml/accrete/table"
@@ -101,6 +102,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(m.Learner() == Name, parts[0].Data, parts[1].Data)
 	}
 	f.Fuzz(func(t *testing.T, sessions bool, head, body []byte) {
+		defer bounded.Start(t, len(head)+len(body))()
 		read, name := decodePool, poolPart
 		parts := []learn.Part{{Name: poolPart, Data: head}, {Name: memberPart + " 1", Data: body}}
 		if sessions {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -245,6 +246,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(parts[0].Data, parts[1].Data)
 	f.Fuzz(func(t *testing.T, settings, source []byte) {
+		defer bounded.Start(t, len(settings)+len(source))()
 		m, err := decode([]learn.Part{{Name: settingsPart, Data: settings}, {Name: sourcePart + "a", Data: source}})
 		if err != nil {
 			return

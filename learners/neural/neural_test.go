@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -527,6 +528,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(parts[0].Data, parts[1].Data)
 	f.Fuzz(func(t *testing.T, head, weights []byte) {
+		defer bounded.Start(t, len(head)+len(weights))()
 		m, err := decode([]learn.Part{{Name: headPart, Data: head}, {Name: weightsPart + " 1", Data: weights}})
 		if err != nil {
 			return

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -207,6 +208,7 @@ func FuzzDecodeUnits(f *testing.F) {
 		f.Add(parts[0].Data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer bounded.Start(t, len(data))()
 		m, err := decode([]learn.Part{{Name: unitsPart, Data: data}})
 		if err != nil {
 			return

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accrete-ml/accrete/evaluate"
+	limits "github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
@@ -467,6 +468,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(parts[0].Data, parts[1].Data)
 	}
 	f.Fuzz(func(t *testing.T, head, body []byte) {
+		defer limits.Start(t, len(head)+len(body))()
 		model, err := decode([]learn.Part{{Name: headPart, Data: head}, {Name: bodyPart, Data: body}})
 		if err != nil {
 			return

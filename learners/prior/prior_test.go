@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 	"pgregory.net/rapid"
@@ -286,6 +287,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(many)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer bounded.Start(t, len(data))()
 		m, err := decode([]learn.Part{{Name: "source/s", Data: data}})
 		if err != nil {
 			m, err = decode([]learn.Part{{Name: "sources/s", Data: data}})

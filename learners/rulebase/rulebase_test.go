@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
@@ -122,6 +123,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("SCHEMA x numeric ~ 1 ± 2, y nominal {a 0.5, b 0.5}; TARGET y\nRULES mixture\nWHEN u (1) EXPECT x NORMAL AND y = {a 1}"))
 	f.Add([]byte("SCHEMA x numeric, y numeric; TARGET y\nRULES weighed\nIF x > 1 THEN y += 2\nELSE y ~ 1 ± 1"))
 	f.Fuzz(func(t *testing.T, text []byte) {
+		defer bounded.Start(t, len(text))()
 		m, err := decode([]learn.Part{{Name: basePart, Data: text}})
 		if err != nil || m.Target() == learn.NoTarget {
 			return

@@ -13,6 +13,7 @@ import (
 
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/encode"
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
@@ -603,6 +604,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer bounded.Start(t, len(data))()
 		m, err := learn.Decode(data)
 		if err != nil || m.Learner() != Name {
 			return

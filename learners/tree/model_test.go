@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
@@ -724,6 +725,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer bounded.Start(t, len(data))()
 		m, err := learn.Decode(data)
 		if err != nil || m.Learner() != "tree" {
 			return

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/accrete-ml/accrete/internal/bounded"
 )
 
 func TestParse(t *testing.T) {
@@ -40,6 +42,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("h = sigmoid(a*w, b*w=0.25, 1*-2); out = linear(h, a)")
 	f.Add(`h1 = and(a, -"b"); out = atleast(1, h1, b) # none`)
 	f.Fuzz(func(t *testing.T, text string) {
+		defer bounded.Start(t, len(text))()
 		g, err := Parse(text, []string{"a", "b"}, rand.New(rand.NewPCG(1, 1)))
 		if err != nil {
 			return

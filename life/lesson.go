@@ -75,7 +75,7 @@ func (h *Home) Lesson(ctx context.Context, d *Data, target string, c Choice) (l 
 			return nil, err
 		}
 	}
-	open := c.Learner == "" || learn.PromiseBy(l.Info, l.learner) == learn.Exact
+	open := c.Learner == "" || l.opens()
 	if l.Table, l.Report, l.Target, err = h.ReadFor(ctx, d, target, l.Info.Takes.Density, open); err != nil {
 		return nil, err
 	}
@@ -89,6 +89,13 @@ func (h *Home) Lesson(ctx context.Context, d *Data, target string, c Choice) (l 
 		}
 	}
 	return l, h.suit(l)
+}
+
+// opens reports whether columns without a known cell may stay, to come to life
+// when their first cells come: the learner can learn more rows, and settings do
+// not have it promise less than it registers.
+func (l *Lesson) opens() bool {
+	return l.Info.Can.Update && learn.PromiseBy(l.Info, l.learner) == l.Info.Contract
 }
 
 // suit leaves out what the learner does not take, and says so.

@@ -46,7 +46,7 @@ func (h *Home) attend(ctx context.Context, o LearnOptions) (*Lesson, table.Sourc
 // firstRows reads the first rows of a lesson, and returns where the others come
 // from, nil if there are none.
 func (h *Home) firstRows(ctx context.Context, o LearnOptions, l *Lesson) (table.Source, error) {
-	reading := o.Data.learning(o.Target, l.Info.Takes.Density, learn.PromiseBy(l.Info, l.learner) == learn.Exact)
+	reading := o.Data.learning(o.Target, l.Info.Takes.Density, l.opens())
 	bar, done := h.progress("reading")
 	defer done()
 	reading.Progress = bar

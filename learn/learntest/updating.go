@@ -242,9 +242,10 @@ func openColumns(s *subject) error {
 			if err != nil {
 				return err
 			}
-			if learn.PromiseOf(m).Contract != learn.Exact {
-				return nil // what others do with such columns is their own affair
+			if learn.PromiseOf(m).Contract != s.info.Contract {
+				return nil // settings have it do less: such columns are not given to it
 			}
+			exact := s.info.Contract == learn.Exact
 			opened := extend(more, m.Schema().Opened(more.Schema))
 			if m, err = updated(m.(learn.Updater), "b", opened.Slice(0, 1), opened.Slice(1, 100), opened.Slice(100, 250)); err != nil {
 				return err
@@ -252,7 +253,12 @@ func openColumns(s *subject) error {
 			if err := s.equal(v, m, join(early, more)); err != nil {
 				return fmt.Errorf("after an update: %w", err)
 			}
-			if f, ok := m.(learn.Forgetter); ok {
+			for _, a := range m.Schema().Attributes {
+				if a.Open() || a.Kind != more.Schema.Attributes[more.Schema.Index(a.Name)].Kind {
+					return fmt.Errorf("after an update column %q is %s with %d values: its first cells did not bring it to life", a.Name, a.Shown(), len(a.Values))
+				}
+			}
+			if f, ok := m.(learn.Forgetter); ok && exact {
 				left, err := f.Forget(context.Background(), "b")
 				if err != nil {
 					return err

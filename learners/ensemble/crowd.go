@@ -51,7 +51,7 @@ func (m *crowd) enlist(of *member) error {
 	g := &group{schema: schema, codes: make([][]int32, len(schema.Attributes)), members: []*member{of}}
 	for j := range schema.Attributes {
 		own, all := &schema.Attributes[j], &m.schema.Attributes[j]
-		if own.Name != all.Name || own.Kind != all.Kind {
+		if own.Name != all.Name || own.Kind != all.Kind && !own.Open() {
 			return fmt.Errorf("column %d of a member is %q (%v), expected %q (%v)", j+1, own.Name, own.Kind, all.Name, all.Kind)
 		}
 		if !slices.Equal(own.Values, all.Values) {
@@ -78,7 +78,11 @@ func sameSchema(a, b *table.Schema) bool {
 func (g *group) view(t *table.Table) (*table.Table, error) {
 	columns := slices.Clone(t.Columns)
 	for j, codes := range g.codes {
-		if codes == nil || columns[j].Codes == nil {
+		if g.schema.Attributes[j].Kind == table.Nominal && columns[j].Codes == nil { // the members know nothing of it
+			columns[j] = table.Column{Codes: slices.Repeat([]int32{table.Missing}, t.Rows())}
+			continue
+		}
+		if codes == nil {
 			continue
 		}
 		to := make([]int32, len(columns[j].Codes))

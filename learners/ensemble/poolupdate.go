@@ -99,7 +99,7 @@ func fold(ctx context.Context, m learn.Model, source learn.Source, t *table.Tabl
 	if err != nil {
 		return nil, err
 	}
-	grown, _, err := table.Conform(t, m.Schema(), true)
+	grown, _, err := table.Conform(t, m.Schema().Opened(t.Schema), true)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package gaussian
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/logsum"
+	"github.com/accrete-ml/accrete/internal/mixed"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -32,116 +32,22 @@ func (m *Model) Ask(t *table.Table, row, column int) (*learn.Answer, error) {
 	c := &m.columns[column]
 	if c.share != nil {
 		a.P = make([]float64, len(c.share)/len(units))
-		c.classes(units, a.P)
+		c.answers().Classes(units, a.P)
 		return a, nil
 	}
-	c = v.expect(0)
-	a.Mean, _, _ = c.number(units)
-	a.Median, a.Low, a.High = c.number64(c.quantile(units, 0.5)), c.number64(c.quantile(units, 0.025)), c.number64(c.quantile(units, 0.975))
-	for _, mode := range c.modes(units) {
-		a.Modes = append(a.Modes, c.number64(mode))
-	}
+	expected := v.expect(0).answers()
+	a.Mean, _, _ = expected.Number(units)
+	a.Median, a.Low, a.High = expected.Spread(units)
+	a.Modes = expected.Modes(units)
 	return a, nil
 }
 
-// below returns the probability of a number below x, in the level's unit.
-func (c *column) below(units []float64, x float64) float64 {
-	p := 0.0
-	for i, r := range units {
-		switch {
-		case r == 0:
-		case c.deviation[i] > 0:
-			p += r * 0.5 * math.Erfc((c.mean[i]-x)/c.deviation[i]/math.Sqrt2)
-		case c.mean[i] <= x:
-			p += r
-		}
-	}
-	return p
-}
-
-// quantile returns the number below which a share of the probability lies, by
-// halving an interval that has it inside.
-func (c *column) quantile(units []float64, p float64) float64 {
-	low, high := math.Inf(1), math.Inf(-1)
-	for i, r := range units {
-		if r > 0 {
-			low, high = min(low, c.mean[i]-40*c.deviation[i]), max(high, c.mean[i]+40*c.deviation[i])
-		}
-	}
-	for range 200 {
-		middle := low + (high-low)/2
-		if middle <= low || middle >= high {
-			break
-		}
-		if c.below(units, middle) < p {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return high
-}
-
-// leastMode is the height, relative to the highest, from which a peak counts.
-const leastMode = 0.05
-
-// modes returns the peaks of the density of a column, the highest first. Each
-// is found uphill from a unit's centre by the fixed point of the derivative's
-// zero, x = Σ g_i c_i/σ_i² / Σ g_i/σ_i² (Carreira-Perpiñán 2000), which every
-// peak of a mixture can be reached by.
-func (c *column) modes(units []float64) []float64 {
-	type peak struct{ x, height float64 }
-	var peaks []peak
-	for i, r := range units {
-		if r < 1e-6 {
-			continue
-		}
-		x := c.mean[i]
-		if !(c.deviation[i] > 0) {
-			return []float64{x}
-		}
-		height := 0.0
-		for range 1000 {
-			up, down := 0.0, 0.0
-			height = 0
-			for k, s := range units {
-				z := (x - c.mean[k]) / c.deviation[k]
-				g := s * math.Exp(-0.5*z*z) / c.deviation[k]
-				height += g
-				up += g / c.deviation[k] * (c.mean[k] / c.deviation[k])
-				down += g / c.deviation[k] / c.deviation[k]
-			}
-			next := up / down
-			if !finite(next) || math.Abs(next-x) <= 1e-9*c.deviation[i] {
-				break
-			}
-			x = next
-		}
-		if !slices.ContainsFunc(peaks, func(p peak) bool { return math.Abs(p.x-x) < 1e-3*c.deviation[i] }) {
-			peaks = append(peaks, peak{x, height})
-		}
-	}
-	slices.SortStableFunc(peaks, func(a, b peak) int { return cmp.Compare(b.height, a.height) })
-	var modes []float64
-	for _, p := range peaks {
-		if p.height >= leastMode*peaks[0].height {
-			modes = append(modes, p.x)
-		}
-	}
-	return modes
-}
-
-// probes is the number of made-up rows that a question is compared with.
-const probes = 2000
-
 // experience returns the share of rows, made up as the model expects them,
 // that are no denser than a row in the cells that are known of it; 1 if
-// nothing is known. Rows of the same names are equally dense, up to the order
-// in which logs were added, and count: a value that a third of the rows have
-// is not outside experience because the other values are no rarer.
+// nothing is known.
 func (m *Model) experience(t *table.Table, row, column int, density float64) float64 {
 	known := false
-	made := m.make(probes, rand.New(rand.NewPCG(1, 2)), func(j int) bool {
+	made := m.make(mixed.Probes, mixed.Seeded(), func(j int) bool {
 		c := &m.columns[j]
 		is := j != column && (c.share != nil && t.Columns[j].Codes[row] >= 0 || c.precision != nil && finite(t.Columns[j].Floats[row]))
 		known = known || is
@@ -151,16 +57,12 @@ func (m *Model) experience(t *table.Table, row, column int, density float64) flo
 		return 1
 	}
 	k := len(m.logPrior)
-	logs := make([]float64, probes*k)
-	m.view(column).explain(made, 0, probes, logs)
-	const rounding = 1e-9
-	asRare := 0
-	for r := range probes {
-		if logsum.Of(logs[r*k:][:k]) <= density+rounding {
-			asRare++
-		}
+	logs, densities := make([]float64, mixed.Probes*k), make([]float64, mixed.Probes)
+	m.view(column).explain(made, 0, mixed.Probes, logs)
+	for r := range densities {
+		densities[r] = logsum.Of(logs[r*k:][:k])
 	}
-	return float64(asRare) / probes
+	return mixed.Experience(densities, density)
 }
 
 // make makes up rows as the model expects them, in some columns; the cells of
@@ -171,39 +73,18 @@ func (m *Model) make(rows int, random *rand.Rand, wanted func(column int) bool) 
 	for i, l := range m.logPrior {
 		priors[i] = math.Exp(l)
 	}
-	units := make([]int, rows)
-	for r := range units {
-		units[r] = drawn(priors, random)
-	}
+	units := mixed.Units(rows, priors, random)
 	columns := make([]table.Column, len(m.columns))
 	correlated := m.joint.draw(m, units, random)
 	for j := range columns {
 		c := &m.columns[j]
-		want := wanted(j)
-		if c.share != nil {
-			columns[j].Codes = make([]int32, rows)
-			p := make([]float64, len(c.share)/k)
-			for r, u := range units {
-				columns[j].Codes[r] = table.Missing
-				if want && len(p) > 0 {
-					for v := range p {
-						p[v] = c.share[v*k+u]
-					}
-					columns[j].Codes[r] = int32(drawn(p, random))
-				}
-			}
-			continue
-		}
-		columns[j].Floats = make([]float64, rows)
-		for r, u := range units {
-			columns[j].Floats[r] = table.NA
-			switch {
-			case !want || c.precision == nil:
-			case correlated != nil:
-				columns[j].Floats[r] = correlated[j][r]
-			default:
-				columns[j].Floats[r] = c.number64(c.mean[u] + c.deviation[u]*random.NormFloat64())
-			}
+		switch want := wanted(j); {
+		case correlated == nil || c.precision == nil:
+			columns[j] = c.answers().Make(units, k, want, random)
+		case want:
+			columns[j].Floats = correlated[j]
+		default:
+			columns[j].Floats = slices.Repeat([]float64{table.NA}, rows)
 		}
 	}
 	return &table.Table{Schema: m.total.schema, Columns: columns}

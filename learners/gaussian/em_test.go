@@ -16,9 +16,9 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
-// mixed returns random rows of three numeric columns and a nominal one, of
+// clustered returns random rows of three numeric columns and a nominal one, of
 // three hidden clusters, with missing cells and weights.
-func mixed(random *rand.Rand, rows int, missing float64) *table.Table {
+func clustered(random *rand.Rand, rows int, missing float64) *table.Table {
 	schema := &table.Schema{Attributes: []table.Attribute{
 		{Name: "a", Kind: table.Numeric}, {Name: "b", Kind: table.Numeric}, {Name: "n", Values: []string{"x", "y", "z"}}, {Name: "c", Kind: table.Numeric},
 	}}
@@ -170,7 +170,7 @@ func reference(rows *table.Table, m *mixture, floor, pseudo float64) *mixture {
 func TestEMEqualsReference(t *testing.T) {
 	ctx := context.Background()
 	for seed := range uint64(5) {
-		rows := mixed(rand.New(rand.NewPCG(seed, 7)), 300, 0.15)
+		rows := clustered(rand.New(rand.NewPCG(seed, 7)), 300, 0.15)
 		e, m := prepared(t, rows, 4, seed)
 		want := m.clone()
 		for range 25 {
@@ -201,7 +201,7 @@ func TestObjectiveNeverFalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		random := rand.New(rand.NewPCG(seed, 3))
-		rows := mixed(random, rapid.IntRange(1, 120).Draw(t, "rows"), rapid.SampledFrom([]float64{0, 0.3, 0.9}).Draw(t, "missing"))
+		rows := clustered(random, rapid.IntRange(1, 120).Draw(t, "rows"), rapid.SampledFrom([]float64{0, 0.3, 0.9}).Draw(t, "missing"))
 		full := rapid.Bool().Draw(t, "full")
 		e, m := preparedAs(t, rows, min(rows.Rows(), rapid.IntRange(1, 6).Draw(t, "units")), seed, full)
 		if !full {
@@ -230,7 +230,7 @@ func TestObjectiveNeverFalls(t *testing.T) {
 
 // Statistics of parts add up to those of the whole.
 func TestStatisticsAddUp(t *testing.T) {
-	rows := mixed(rand.New(rand.NewPCG(1, 1)), 9000, 0.1)
+	rows := clustered(rand.New(rand.NewPCG(1, 1)), 9000, 0.1)
 	e, m := prepared(t, rows, 3, 1)
 	whole, err := e.expect(context.Background(), m.kernel())
 	if err != nil {
@@ -258,7 +258,7 @@ func TestStatisticsAddUp(t *testing.T) {
 // Procedure 1 in one pass equals computing the likelihood without each unit.
 func TestRemovalLoss(t *testing.T) {
 	ctx := context.Background()
-	e, m := prepared(t, mixed(rand.New(rand.NewPCG(2, 1)), 400, 0.1), 5, 2)
+	e, m := prepared(t, clustered(rand.New(rand.NewPCG(2, 1)), 400, 0.1), 5, 2)
 	if _, err := e.run(ctx, m, 30, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestDivergence(t *testing.T) {
 
 // Fine-tuning follows the gradient, and never raises the error.
 func TestTuning(t *testing.T) {
-	rows := mixed(rand.New(rand.NewPCG(5, 1)), 200, 0)
+	rows := clustered(rand.New(rand.NewPCG(5, 1)), 200, 0)
 	e, m := prepared(t, rows, 4, 5)
 	if _, err := e.run(context.Background(), m, 20, 0); err != nil {
 		t.Fatal(err)
@@ -459,7 +459,7 @@ func BenchmarkLearn100k(b *testing.B) { benchmarkLearn(b, 100_000) }
 func TestPacks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
-		rows := mixed(random, rapid.IntRange(400, 3000).Draw(t, "rows"), 0.1)
+		rows := clustered(random, rapid.IntRange(400, 3000).Draw(t, "rows"), 0.1)
 		for c, values := range rapid.SliceOfN(rapid.IntRange(1, 9), 1, 6).Draw(t, "values") {
 			a := table.Attribute{Name: fmt.Sprint(c)}
 			for v := range values {

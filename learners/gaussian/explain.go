@@ -90,11 +90,11 @@ func (q *question) answer() []float64 {
 	q.posterior(q.logs)
 	c := &q.columns[q.total.target]
 	if c.share == nil {
-		mean, _, _ := q.view.expect(0).number(q.logs)
+		mean, _, _ := q.view.expect(0).answers().Number(q.logs)
 		return []float64{mean}
 	}
 	p := make([]float64, len(c.share)/len(q.logs))
-	c.classes(q.logs, p)
+	c.answers().Classes(q.logs, p)
 	for v := range p {
 		p[v] = max(math.Log(p[v]), impossible)
 	}

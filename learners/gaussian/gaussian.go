@@ -45,7 +45,9 @@
 // 2, 5 and 10 random parts, four times each, the most that was lost, less two
 // standard errors, is 0.23 nats, in the smallest parts (18 rows of wine, 85 of
 // vehicle); in two parts it is 0.05. With update=add the new rows instead get units of their own, which
-// is exactly the merge of the old model with one of the new rows.
+// is exactly the merge of the old model with one of the new rows. So it is with
+// rows that bring the first known cells of a column, which the units that there
+// are were found without and cannot tell apart.
 //
 // The paper's steps by file: em (sections 4.1 and 4.2, appendix A), start,
 // knowledge (section 5: rules in), standing (what rows make of them), prune and

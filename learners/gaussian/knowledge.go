@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/accrete-ml/accrete/internal/mixed"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
@@ -257,7 +258,7 @@ func (e *expert) teach(random *rand.Rand) error {
 		}
 	}
 	for row := range rows {
-		r := &e.rules[drawn(e.cases, random)]
+		r := &e.rules[mixed.Draw(e.cases, random)]
 		for j := range columns {
 			x := expectation(r, e.schema.Attributes[j].Name)
 			o := &e.columns[j]
@@ -271,7 +272,7 @@ func (e *expert) teach(random *rand.Rand) error {
 				}
 				columns[j].Codes[row] = table.Missing
 				if weight(p) > 0 {
-					columns[j].Codes[row] = int32(drawn(p, random))
+					columns[j].Codes[row] = int32(mixed.Draw(p, random))
 				}
 				continue
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/internal/logsum"
+	"github.com/accrete-ml/accrete/internal/mixed"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
 	told "github.com/accrete-ml/accrete/learn/expert"
@@ -294,7 +295,7 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 func (m *Model) predict(ctx context.Context, t *table.Table, target int, out *learn.Predictions) error {
 	k := len(m.logPrior)
 	c := &m.columns[target]
-	shared := m.view(target)
+	shared, classes := m.view(target), c.answers()
 	return learn.Split(ctx, t.Rows(), func(lo, hi int) {
 		v := shared.share()
 		logs := make([]float64, min(stripe, hi-lo)*k)
@@ -305,44 +306,18 @@ func (m *Model) predict(ctx context.Context, t *table.Table, target int, out *le
 				r := logs[(row-at)*k:][:k]
 				m.posterior(r)
 				if c.share != nil {
-					c.classes(r, out.Row(row))
+					classes.Classes(r, out.Row(row))
 				} else {
-					out.Mean[row], out.Low[row], out.High[row] = v.expect(row - at).number(r)
+					out.Mean[row], out.Low[row], out.High[row] = v.expect(row - at).answers().Number(r)
 				}
 			}
 		}
 	})
 }
 
-// classes fills in the probabilities of values, given those of the units.
-func (c *column) classes(units, p []float64) {
-	k, total := len(units), 0.0
-	for v := range p {
-		sum := 0.0
-		for i, share := range c.share[v*k:][:k] {
-			sum += units[i] * share
-		}
-		p[v] = sum
-		total += sum
-	}
-	for v := range p {
-		p[v] = min(p[v]/total, 1)
-	}
-}
-
-// number returns the mean and an interval, given the probabilities of the
-// units.
-func (c *column) number(units []float64) (mean, low, high float64) {
-	for i, r := range units {
-		mean += r * c.mean[i]
-	}
-	variance := 0.0
-	for i, r := range units {
-		d := c.mean[i] - mean
-		variance += r * (d*d + c.deviation[i]*c.deviation[i])
-	}
-	reach := 1.959963984540054 * math.Sqrt(variance)
-	return c.number64(mean), c.number64(mean - reach), c.number64(mean + reach)
+// answers returns the column as what it is to answer from.
+func (c *column) answers() *mixed.Column {
+	return &mixed.Column{Scale: c.scale, Mean: c.mean, Deviation: c.deviation, Share: c.share, Silent: c.precision == nil}
 }
 
 // number64 returns a number in the column's own unit, the largest there is

@@ -20,7 +20,7 @@ import (
 
 func mixedTable(t testing.TB) *table.Table {
 	t.Helper()
-	rows := mixed(rand.New(rand.NewPCG(4, 4)), 300, 0)
+	rows := clustered(rand.New(rand.NewPCG(4, 4)), 300, 0)
 	without, err := table.New(rows.Schema, rows.Columns, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func TestHundredsOfColumns(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	rows := mixed(rand.New(rand.NewPCG(4, 4)), 60, 0.1)
+	rows := clustered(rand.New(rand.NewPCG(4, 4)), 60, 0.1)
 	m, err := (&Learner{Units: 3}).Learn(context.Background(), learn.Task{Table: rows, Seed: 1, Source: learn.Source{ID: "a"}}.At(2))
 	if err != nil {
 		f.Fatal(err)

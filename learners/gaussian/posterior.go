@@ -34,6 +34,7 @@ func (m *Model) view(without int) *view {
 	for j := range m.columns {
 		switch c := &m.columns[j]; {
 		case j == without:
+		case c.share != nil && len(c.share) == 0: // it had no known cell so far
 		case c.share != nil:
 			v.nominal = append(v.nominal, j)
 		case c.precision != nil:

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/mixed"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
@@ -55,30 +56,30 @@ func (m *Model) summary(base *rule.Base) string {
 	if target < 0 || err != nil {
 		return "summary: " + why
 	}
-	made := m.make(probes, rand.New(rand.NewPCG(1, 4)), func(j int) bool { return j != target })
+	made := m.make(mixed.Probes, rand.New(rand.NewPCG(1, 4)), func(j int) bool { return j != target })
 	rows, err := table.New(m.total.schema, made.Columns, nil)
 	if err != nil {
 		return "summary: " + why
 	}
-	ours, theirs := learn.NewPredictions(m, probes), learn.NewPredictions(m, probes)
+	ours, theirs := learn.NewPredictions(m, mixed.Probes), learn.NewPredictions(m, mixed.Probes)
 	if m.Predict(context.Background(), rows, ours) != nil || predictor.Predict(rows, theirs.P, theirs.Mean) != nil {
 		return "summary: " + why
 	}
 	if names := m.total.schema.Attributes[target].Values; m.columns[target].share != nil {
 		agree := 0
-		for r := range probes {
+		for r := range mixed.Probes {
 			if learn.Best(ours.Row(r), names) == learn.Best(theirs.Row(r), names) {
 				agree++
 			}
 		}
-		return fmt.Sprintf("summary: agrees with the model on %.1f %% of rows; %s", 100*float64(agree)/probes, why)
+		return fmt.Sprintf("summary: agrees with the model on %.1f %% of rows; %s", 100*float64(agree)/mixed.Probes, why)
 	}
 	sum := 0.0
-	for r := range probes {
+	for r := range mixed.Probes {
 		d := ours.Mean[r] - theirs.Mean[r]
 		sum += d * d
 	}
-	return fmt.Sprintf("summary: off by %.3g from the model's answers (root mean square); %s", math.Sqrt(sum/probes), why)
+	return fmt.Sprintf("summary: off by %.3g from the model's answers (root mean square); %s", math.Sqrt(sum/mixed.Probes), why)
 }
 
 // speaks reports whether rules have something to say of a column: it is the

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/accrete-ml/accrete/internal/mixed"
 	"github.com/accrete-ml/accrete/internal/stat"
 	told "github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/table"
@@ -29,7 +30,7 @@ func (m *Model) UnitStandings() []told.UnitStanding {
 		met, begun := m.begun(rules)
 		if !begun {
 			if made == nil {
-				made = m.withoutExperts().make(probes, rand.New(rand.NewPCG(1, 3)), func(int) bool { return true })
+				made = m.withoutExperts().make(mixed.Probes, rand.New(rand.NewPCG(1, 3)), func(int) bool { return true })
 			}
 			met = m.meet(rules, made)
 		}
@@ -111,9 +112,9 @@ func (m *Model) meet(rules []*share, made *table.Table) []meeting {
 	for i := range met {
 		met[i].mean = make([]float64, len(m.columns))
 	}
-	perRow := m.rows / probes
+	perRow := m.rows / mixed.Probes
 	logs := make([]float64, len(rules))
-	for row := range probes {
+	for row := range mixed.Probes {
 		for i, r := range rules {
 			logs[i] = m.likeness(r, made, row)
 		}

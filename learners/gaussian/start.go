@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/mixed"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -82,7 +83,7 @@ func (e *em) randomRows(ctx context.Context, k int, random *rand.Rand) ([]int, e
 	}
 	var rows []int
 	for len(rows) < k {
-		next := drawn(left, random)
+		next := mixed.Draw(left, random)
 		if left[next] == 0 {
 			break
 		}
@@ -101,25 +102,6 @@ func (e *em) randomRows(ctx context.Context, k int, random *rand.Rand) ([]int, e
 	return rows, nil
 }
 
-// drawn returns an index in proportion to its weight.
-func drawn(weights []float64, random *rand.Rand) int {
-	total := 0.0
-	for _, w := range weights {
-		total += w
-	}
-	x, last := random.Float64()*total, 0
-	for r, w := range weights {
-		if w <= 0 {
-			continue
-		}
-		last = r
-		if x -= w; x < 0 {
-			return r
-		}
-	}
-	return last
-}
-
 // spreadRows draws rows far from each other (k-means++, Arthur &
 // Vassilvitskii 2007): each by its squared distance from those already drawn.
 // There are fewer than k if there are fewer different rows.
@@ -128,7 +110,7 @@ func (e *em) spreadRows(ctx context.Context, k int, random *rand.Rand) ([]int, e
 	for r := range weights {
 		weights[r] = e.weightOf(r)
 	}
-	rows := []int{drawn(weights, random)}
+	rows := []int{mixed.Draw(weights, random)}
 	near := make([]float64, e.rows)
 	for r := range near {
 		near[r] = math.Inf(1)
@@ -144,7 +126,7 @@ func (e *em) spreadRows(ctx context.Context, k int, random *rand.Rand) ([]int, e
 		if err != nil {
 			return nil, err
 		}
-		next := drawn(weights, random)
+		next := mixed.Draw(weights, random)
 		if weights[next] == 0 {
 			break // all others repeat rows that were drawn
 		}

@@ -23,6 +23,7 @@ type update struct {
 	fresh      []*table.Table // rows that get units of their own
 	pending    float64        // weight added since current was made
 	correlated []bool         // columns of current that hang together; nil if none do
+	opened     bool           // first cells of a column came: rows get units of their own
 	changed    bool
 }
 
@@ -110,6 +111,7 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 		}
 	}
 	f := fit{task: learn.Task{Table: t}, target: u.block.target}
+	u.opened = u.opened || u.opens(t)
 	k := len(u.places)
 	logs := make([]float64, k)
 	var at, units, fresh []int
@@ -120,7 +122,7 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 			continue
 		}
 		u.changed = true
-		if u.model.settings.Update == "add" {
+		if u.model.settings.Update == "add" || u.opened {
 			fresh = append(fresh, row)
 			continue
 		}
@@ -156,6 +158,17 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 		u.fresh = append(u.fresh, rows)
 	}
 	return nil
+}
+
+// opens reports whether a table has the first known cells of a column. The
+// units that there are were found without it and cannot tell its values apart.
+func (u *update) opens(t *table.Table) bool {
+	for j := range t.Columns {
+		if u.model.unknown(j) && (slices.ContainsFunc(t.Columns[j].Codes, func(c int32) bool { return c >= 0 }) || slices.ContainsFunc(t.Columns[j].Floats, finite)) {
+			return true
+		}
+	}
+	return false
 }
 
 // belongs reports whether a unit can have brought a row forth: it is not of

@@ -153,8 +153,9 @@ type growth struct {
 	inputs []int // of each old input
 }
 
-// grow returns the matrix with an input for each new value, and for missing
-// cells in columns that had none before. It returns no growth if inputs and
+// grow returns the matrix with an input for each new value, for a number of
+// which nothing was known before, and for missing cells in columns that had none
+// before. It returns no growth if inputs and
 // outputs stay as they are.
 func (m *Model) grow(t *table.Table) (*encode.Matrix, *growth) {
 	matrix := &encode.Matrix{Inputs: slices.Clone(m.matrix.Inputs)}
@@ -164,9 +165,14 @@ func (m *Model) grow(t *table.Table) (*encode.Matrix, *growth) {
 	for i := range matrix.Inputs {
 		in := &matrix.Inputs[i]
 		cells := &t.Columns[in.Column]
-		kept, width := 0, 0 // inputs that stay in front; all inputs of the column
-		var had, has bool   // an indicator
-		if in.OneHot != nil {
+		kept, width := 0, 0                          // inputs that stay in front; all inputs of the column
+		var had, has bool                            // an indicator
+		if in.OneHot != nil && cells.Floats != nil { // its first known cells came
+			had = in.OneHot.Indicator
+			s := encode.FitScale(cells.Floats, t.Weights, encode.ZScore, had)
+			s.Most, s.Indicator = farthest, had || slices.ContainsFunc(cells.Floats, table.IsMissing)
+			in.OneHot, in.Scale, width, has = nil, &s, s.Width(), s.Indicator
+		} else if in.OneHot != nil {
 			o := encode.FitOneHot(&t.Schema.Attributes[in.Column], cells.Codes, false, true)
 			kept, had = len(in.OneHot.Values), in.OneHot.Indicator
 			o.Indicator = o.Indicator || had

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -79,7 +80,7 @@ func Questions(ctx context.Context, m learn.Model, t *table.Table, rows []int, o
 
 // BestUse is disagreement of models that vote, error of numbers, else margin.
 func BestUse(m learn.Model) string {
-	_, voter := m.(learn.Voter)
+	_, voter := expert.Settled(m).(learn.Voter)
 	_, committee := learn.Ability[learn.Committee](m)
 	switch {
 	case m.Schema().Attributes[m.Target()].Kind == table.Numeric:
@@ -143,7 +144,7 @@ func ballots(ctx context.Context, m learn.Model, t *table.Table, use string) ([]
 	}
 	classes := len(m.Schema().Attributes[m.Target()].Values)
 	votes := make([]float64, t.Rows()*classes)
-	if v, ok := m.(learn.Voter); ok {
+	if v, ok := expert.Settled(m).(learn.Voter); ok {
 		for r := range t.Rows() {
 			if r%256 == 0 && ctx.Err() != nil {
 				return nil, ctx.Err()

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -88,9 +89,9 @@ func NewPredicted(m learn.Model, row int, t *table.Table, out *learn.Predictions
 }
 
 // Undecided reports whether a model says of a row that it does not know. One
-// that was told rules answers by them.
+// that was told rules answers by them, unless it believes them all.
 func Undecided(m learn.Model, t *table.Table, row int) bool {
-	v, ok := m.(learn.Voter)
+	v, ok := expert.Settled(m).(learn.Voter)
 	return ok && !v.Decides(t, row)
 }
 

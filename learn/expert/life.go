@@ -225,7 +225,7 @@ func (m *Told) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
 		}
 	}
 	if len(left.rules) == 0 {
-		return left.inner, nil
+		return unbelieving(left.inner), nil
 	}
 	for _, t := range m.tallies {
 		if !slices.Contains(rows, t.source.ID) {

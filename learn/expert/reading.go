@@ -32,7 +32,11 @@ func (m *Told) Rules() (*rule.Base, error) {
 		m.heard(&noted)
 		part = "at the end of what follows"
 	}
-	for _, s := range m.Standings() {
+	for i, s := range m.Standings() {
+		part := part
+		if m.believed[i] {
+			part = "believed in what follows"
+		}
 		noted.Notes = append(noted.Notes, fmt.Sprintf("told by %s, %s: %v", cmp.Or(s.Expert.Name, "an expert"), part, s))
 	}
 	return &noted, nil
@@ -91,6 +95,9 @@ func (m *Told) whole(base *rule.Base) error {
 		regions = append(regions, g)
 	}
 	for i := range m.rules {
+		if m.believed[i] { // what was learnt says it
+			continue
+		}
 		if m.fires[i] == nil || m.classes[i] < 0 {
 			return fmt.Errorf("the rule %v speaks of what the model does not know", &m.rules[i].Rule)
 		}
@@ -103,7 +110,7 @@ func (m *Told) whole(base *rule.Base) error {
 		g := regions[k]
 		for i := g.last + 1; i < len(m.rules); i++ {
 			tests, some := rule.Overlap(g.tests, m.rules[i].If, m.schema)
-			if !some {
+			if !some || m.believed[i] {
 				continue
 			}
 			fired := slices.Clone(g.fired)

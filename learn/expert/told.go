@@ -56,6 +56,8 @@ type Told struct {
 	seen    []pattern          // over all sources
 	support map[string]float64 // weight of the rows that fired these rules, and maybe others
 	weights []float64          // of the rules as units of the model; nil where they are blended
+
+	believed []bool // rules that the model within has made its own (Believer)
 }
 
 var (
@@ -232,11 +234,17 @@ func withValues(s *table.Schema, tests []rule.Test) *table.Schema {
 // ready compiles the rules and adds up the tallies, in the order of the
 // sources' identifiers, so that sums do not depend on the order of arrival.
 func (m *Told) ready() *Told {
+	m.believe()
 	m.schema = m.inner.Schema()
 	for i := range m.rules {
 		m.schema = admit(m.schema, m.inner.Target(), &m.rules[i].Rule)
 	}
 	m.fires = m.watch(m.schema)
+	for i, believed := range m.believed {
+		if believed {
+			m.fires[i] = nil
+		}
+	}
 	target := &m.schema.Attributes[m.inner.Target()]
 	m.classes = make([]int, len(m.rules))
 	for i := range m.rules {

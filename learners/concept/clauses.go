@@ -3,6 +3,9 @@ package concept
 import (
 	"context"
 	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -30,6 +33,8 @@ type clauses struct {
 	parts  [][]literal // the clauses or terms left
 	others [][]value   // negative rows of k-CNF, positive rows of k-DNF
 	gone   bool        // collapsed
+	hits   [][]uint64  // of the others, which parts decide each: those needing most are left out
+	all    float64     // share of the sets of parts that are right about the others; NaN if not known
 }
 
 // mostClauses is how many clauses or terms are tried.
@@ -85,6 +90,7 @@ func newClauses(ctx context.Context, l *language, k int, cnf bool, examples []ex
 			return c, i, nil
 		}
 	}
+	c.tally()
 	return c, -1, nil
 }
 
@@ -134,4 +140,137 @@ func (c *clauses) verdict(x []value) int {
 		}
 	}
 	return 0
+}
+
+// A member is a set of the parts left. It is right about one of the other rows
+// if it has a part that decides the row: a clause that it breaks, or a term that
+// it satisfies. So members are the sets that hit each of some sets of parts, and
+// the share of all sets that do is found by inclusion and exclusion.
+
+// Limits of counting: sets that have to be hit, and work a row.
+const (
+	mostHits = 14
+	mostWork = 1 << 21
+	surely   = 60 // parts: a set of so many is hit but for once in 10^18
+)
+
+// decides returns which parts decide a row.
+func (c *clauses) decides(x []value) []uint64 {
+	set := make([]uint64, (len(c.parts)+63)/64)
+	for i, p := range c.parts {
+		if c.satisfied(p, x) != c.cnf {
+			set[i/64] |= 1 << (i % 64)
+		}
+	}
+	return set
+}
+
+// tally finds the sets that have to be hit.
+func (c *clauses) tally() {
+	c.all = math.NaN()
+	var sets [][]uint64
+	for _, x := range c.others {
+		if set := c.decides(x); ones(set) < surely {
+			sets = append(sets, set)
+		}
+	}
+	slices.SortStableFunc(sets, func(a, b []uint64) int { return ones(a) - ones(b) })
+	for _, set := range sets { // one that another is within is hit with it
+		if !slices.ContainsFunc(c.hits, func(h []uint64) bool { return within(h, set) }) {
+			c.hits = append(c.hits, set)
+		}
+	}
+	if len(c.hits) <= mostHits && len(c.parts)>>6+1 <= mostWork>>len(c.hits) {
+		c.all = c.share(make([]uint64, (len(c.parts)+63)/64))
+	}
+}
+
+func ones(set []uint64) int {
+	n := 0
+	for _, w := range set {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// share is that of all sets of parts which have none of some and hit what has
+// to be hit.
+func (c *clauses) share(none []uint64) float64 {
+	var sum func(from int, out []uint64, sign float64) float64
+	sum = func(from int, out []uint64, sign float64) float64 {
+		total := sign * math.Exp2(-float64(ones(out)))
+		for i := from; i < len(c.hits); i++ {
+			wider := slices.Clone(out)
+			for w := range wider {
+				wider[w] |= c.hits[i][w]
+			}
+			total += sum(i+1, wider, -sign)
+		}
+		return total
+	}
+	return max(sum(0, none, 1), 0)
+}
+
+// votes counts the members that say yes to a row, and all; shares of 1 where
+// there are more than numbers can tell, 0 of 0 where they were not counted.
+func (c *clauses) votes(x []value) (yes, of float64) {
+	if !(c.all > 0) {
+		return 0, 0
+	}
+	// Those that have no part which decides the row.
+	same := min(c.share(c.decides(x))/c.all, 1)
+	if yes = same; !c.cnf {
+		yes = 1 - same
+	}
+	of = 1
+	if n := len(c.parts); n <= 1000 {
+		of = math.Round(math.Ldexp(c.all, n))
+	}
+	if of < 1<<53 {
+		return math.Round(yes * of), of
+	}
+	return yes * of, of
+}
+
+// draw returns what a member drawn at random says: a chain of members, each
+// part taken or left in turn by the toss of a coin where the rest allows it.
+func (c *clauses) draw(random *rand.Rand) func(x []value) bool {
+	hit := make([]int, len(c.hits)) // parts taken of each
+	for i := range hit {
+		hit[i] = ones(c.hits[i])
+	}
+	taken := slices.Repeat([]bool{true}, len(c.parts))
+	for range 20 {
+		for p := range taken {
+			take := random.IntN(2) == 0
+			if take == taken[p] || !take && c.needed(p, hit) {
+				continue
+			}
+			taken[p] = take
+			for i, h := range c.hits {
+				if h[p/64]>>(p%64)&1 == 1 {
+					if hit[i]--; take {
+						hit[i] += 2
+					}
+				}
+			}
+		}
+	}
+	member := &clauses{cnf: c.cnf}
+	for p, is := range taken {
+		if is {
+			member.parts = append(member.parts, c.parts[p])
+		}
+	}
+	return member.boundary
+}
+
+// needed reports whether a part is the last that hits some set.
+func (c *clauses) needed(part int, hit []int) bool {
+	for i, h := range c.hits {
+		if h[part/64]>>(part%64)&1 == 1 && hit[i] == 1 {
+			return true
+		}
+	}
+	return false
 }

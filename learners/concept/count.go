@@ -16,6 +16,7 @@ import (
 type counter struct {
 	language *language
 	s        term
+	slack    float64 // by which a negative example must be passed on both sides
 	chains   []chain
 	out      [][]int // of each negative example, the place on each chain; 0: it satisfies all
 	total    float64 // members; NaN: more than can be counted
@@ -35,13 +36,13 @@ type chain struct {
 const mostStates = 50_000
 
 // newCounter returns the counter of the space between s and the negative
-// examples, or nil where it cannot tell: nothing positive was seen, or a number
-// is missing somewhere.
-func newCounter(l *language, s term, negatives [][]value) *counter {
+// examples and the regions that are barred, or nil where it cannot tell: nothing
+// positive was seen, or a number is missing somewhere.
+func newCounter(l *language, s term, negatives [][]value, slack float64, barred ...term) *counter {
 	if s == nil {
 		return nil
 	}
-	c := &counter{language: l, s: s}
+	c := &counter{language: l, s: s, slack: slack}
 	for i := range l.columns {
 		column := &l.columns[i]
 		if !column.numeric {
@@ -56,13 +57,19 @@ func newCounter(l *language, s term, negatives [][]value) *counter {
 			return nil
 		}
 		low, _ := slices.BinarySearch(column.ends, s[i].low)
-		high, _ := slices.BinarySearch(column.ends, s[i].high)
+		high, found := slices.BinarySearch(column.ends, s[i].high)
+		if !found { // s ends between two of them
+			high--
+		}
 		c.chains = append(c.chains,
 			chain{column: i, length: low + 1, end: -1, at: low},
 			chain{column: i, length: len(column.ends) - high, end: 1, at: high})
 	}
 	for _, x := range negatives {
-		c.out = append(c.out, c.places(x))
+		c.out = append(c.out, c.placesOf(func(k *chain) int { return c.place(k, x[k.column], c.slack) }))
+	}
+	for _, r := range barred {
+		c.out = append(c.out, c.placesOf(func(k *chain) int { return c.meeting(k, r[k.column]) }))
 	}
 	c.out = hardest(c.out)
 	c.total, c.states = c.tallied(nil)
@@ -72,14 +79,18 @@ func newCounter(l *language, s term, negatives [][]value) *counter {
 // places returns, for each chain, the first place at which a row satisfies it;
 // the chain's length if none does.
 func (c *counter) places(x []value) []int {
+	return c.placesOf(func(k *chain) int { return c.place(k, x[k.column], 0) })
+}
+
+func (c *counter) placesOf(place func(k *chain) int) []int {
 	places := make([]int, len(c.chains))
 	for d := range c.chains {
-		places[d] = c.place(&c.chains[d], x[c.chains[d].column])
+		places[d] = place(&c.chains[d])
 	}
 	return places
 }
 
-func (c *counter) place(k *chain, v value) int {
+func (c *counter) place(k *chain, v value, slack float64) int {
 	column := &c.language.columns[k.column]
 	if k.end == 0 {
 		for p, node := range k.nodes {
@@ -92,14 +103,45 @@ func (c *counter) place(k *chain, v value) int {
 	if v.missing {
 		return k.length
 	}
-	at, found := slices.BinarySearch(column.ends, v.number)
+	return c.reach(k, v.number+float64(k.end)*slack)
+}
+
+// meeting is the first place of a chain at which it meets a constraint.
+func (c *counter) meeting(k *chain, with constraint) int {
+	column := &c.language.columns[k.column]
+	switch {
+	case column.isTop(with):
+		return 0
+	case k.end < 0:
+		return c.reach(k, with.high)
+	case k.end > 0:
+		return c.reach(k, with.low)
+	}
+	for p, node := range k.nodes {
+		if _, ok := column.meet(constraint{node: node}, with); ok {
+			return p
+		}
+	}
+	return k.length
+}
+
+// reach is the first place at which an end of an interval has come to a number.
+func (c *counter) reach(k *chain, number float64) int {
+	ends, s := c.language.columns[k.column].ends, c.s[k.column]
+	at, found := slices.BinarySearch(ends, number)
 	if k.end < 0 {
+		if number >= s.low {
+			return 0
+		}
 		if !found {
 			at--
 		}
 		return max(0, k.at-max(0, at))
 	}
-	return max(0, min(at, len(column.ends)-1)-k.at)
+	if number <= s.high {
+		return 0
+	}
+	return max(0, min(at, len(ends)-1)-k.at)
 }
 
 // hardest leaves the examples that, kept out, keep out the others too.
@@ -242,6 +284,7 @@ func (c *counter) member(places []int) term {
 	for d, k := range c.chains {
 		column := &c.language.columns[k.column]
 		switch {
+		case places[d] == 0 && k.length > 1: // as s has it
 		case k.end == 0:
 			t[k.column].node = k.nodes[places[d]]
 		case k.end < 0 && places[d] == k.length-1:

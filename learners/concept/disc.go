@@ -3,6 +3,7 @@ package concept
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 )
 
 // disc is the space of discs around a centre (a ball, where there are more than
@@ -86,13 +87,23 @@ func (v *disc) verdict(x []value) int {
 	return 0
 }
 
-// share is that of the radii between the two which cover a row.
-func (v *disc) share(x []value) float64 {
+// votes returns the share of the radii between the two which cover a row, of 1;
+// 0 of 0 where they have no end, or a number is missing.
+func (v *disc) votes(x []value) (yes, of float64) {
 	r := v.distance(x)
 	if math.IsNaN(r) || math.IsInf(v.outer, 1) {
-		return math.NaN()
+		return 0, 0
 	}
-	return (v.outer - r) / (v.outer - v.inner)
+	return min(max((v.outer-r)/(v.outer-v.inner), 0), 1), 1
+}
+
+// draw returns what a disc of a radius drawn between the two says.
+func (v *disc) draw(random *rand.Rand) func(x []value) bool {
+	if math.IsInf(v.outer, 1) {
+		return nil
+	}
+	radius := v.inner + random.Float64()*(v.outer-v.inner)
+	return func(x []value) bool { return v.distance(x) <= radius }
 }
 
 // String says where the radii lie.

@@ -110,7 +110,7 @@ func TestCandidateEliminationTrace(t *testing.T) {
 				d := days[trace.order[i]]
 				b.eliminate(d)
 				seen = append(seen, d)
-				size := newCounter(enjoySport, b.s, negatives(seen)).count(nil)
+				size := newCounter(enjoySport, b.s, negatives(seen), 0).count(nil)
 				if s, g := write(enjoySport, b.s), write(enjoySport, b.g...); s != want.s || g != want.g || size != want.size {
 					t.Errorf("step %d: S %s, G %s, %v members; want %v", i+1, s, g, size, want)
 				}
@@ -149,7 +149,7 @@ func TestVotes(t *testing.T) {
 	for _, d := range days {
 		b.eliminate(d)
 	}
-	c := newCounter(enjoySport, b.s, negatives(days))
+	c := newCounter(enjoySport, b.s, negatives(days), 0)
 	for text, want := range map[string]float64{
 		"Sunny Warm Normal Strong Cool Change": 6,
 		"Rainy Cold Normal Light Warm Same":    0,
@@ -243,7 +243,7 @@ func TestRectangles(t *testing.T) {
 	if s, g := write(l, b.s), write(l, b.g...); s != "[4 6][3 5]" || g != "[2 8][2 5] [3 8][2 7]" {
 		t.Errorf("S %s, G %s", s, g)
 	}
-	c := newCounter(l, b.s, negatives(examples))
+	c := newCounter(l, b.s, negatives(examples), 0)
 	if n := c.count(nil); n != 42 {
 		t.Errorf("%v members, want 42", n)
 	}
@@ -301,7 +301,7 @@ func TestRepresentationTheorem(t *testing.T) {
 		if between != len(v.members) {
 			t.Fatalf("trial %d: %d between the boundaries, %d left of the list, examples %v", trial, between, len(v.members), examples)
 		}
-		if c := newCounter(l, b.s, negatives(examples)); c != nil && !b.collapsed() && c.count(nil) != float64(len(v.members)) {
+		if c := newCounter(l, b.s, negatives(examples), 0); c != nil && !b.collapsed() && c.count(nil) != float64(len(v.members)) {
 			t.Fatalf("trial %d: counted %v, left %d", trial, c.count(nil), len(v.members))
 		}
 	}

@@ -149,7 +149,7 @@ func TestHugeG(t *testing.T) {
 		t.Errorf("verdicts %d, %d, %d", v.verdict(positive.x), v.verdict(probe), v.verdict(examples[3].x))
 	}
 	// Of each pair a member asks for one column or both: 3^12 members.
-	if c := newCounter(l, b.s, v.negatives); c.total != math.Pow(3, n) {
+	if c := newCounter(l, b.s, v.negatives, 0); c.total != math.Pow(3, n) {
 		t.Errorf("%v members, want %v", c.total, math.Pow(3, n))
 	}
 }

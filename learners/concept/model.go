@@ -35,10 +35,16 @@ type Model struct {
 	// counter counts the members of a space between boundaries; nil where it
 	// cannot.
 	counter *counter
-	cause   int  // the example that left no hypothesis, or −1
-	unseen  int  // the example that FIND-S is wrong about, which it does not notice, or −1
-	chosen  term // the member that answers for all: answer=gibbs
+	cause   int // the example that left no hypothesis, or −1
+	unseen  int // the example that FIND-S is wrong about, which it does not notice, or −1
 	rules   int
+	// chosen is the member that answers for all: answer=gibbs. Nil where none
+	// can be drawn.
+	chosen func(x []value) bool
+
+	beliefs []string // rules that were taken for certain (Believe)
+	regions []region // that they speak of
+	doubted int      // the rule that left no hypothesis, or −1
 }
 
 // space is a version space, whichever way it is kept.
@@ -203,12 +209,16 @@ func (m *Model) read(t *table.Table, row int, x []value) {
 // eliminate finds the space of the examples. FIND-S looks at those of the
 // concept alone: what the others say against it is not noticed.
 func (m *Model) eliminate(ctx context.Context) error {
-	m.cause, m.unseen = -1, -1
+	m.cause, m.unseen, m.doubted = -1, -1, -1
+	m.counter, m.chosen = nil, nil
 	if err := m.find(ctx); err != nil {
 		return err
 	}
 	if m.settings.Algorithm == "find-s" {
 		m.cause, m.unseen = -1, m.cause
+	}
+	if m.settings.Answer == "gibbs" && !m.collapsed() {
+		m.chosen = m.drawMember(rand.New(rand.NewPCG(m.seed, 1)))
 	}
 	return nil
 }
@@ -234,8 +244,14 @@ func (m *Model) find(ctx context.Context) (err error) {
 		m.space, m.cause = newDisc(centre, m.examples)
 		return nil
 	case s.Slack > 0:
-		m.space, m.cause, err = newLoose(ctx, m.language, s.Slack, m.examples)
-		return err
+		var v *loose
+		if v, m.cause, err = newLoose(ctx, m.language, s.Slack, m.examples); err != nil {
+			return err
+		}
+		if m.space = v; m.cause < 0 && !empty(v.s) {
+			m.counter = newCounter(m.language, v.s, v.negatives, s.Slack)
+		}
+		return nil
 	case s.Algorithm == "list" || s.Space == "disjunctions" || s.Noise > 0:
 		return m.write(ctx)
 	}
@@ -243,23 +259,38 @@ func (m *Model) find(ctx context.Context) (err error) {
 	if s.Algorithm == "find-s" {
 		b.g, b.without = nil, true
 	}
+	m.mergeRegions(b, true)
 	if m.cause, err = b.eliminateAll(ctx, m.examples); err != nil {
 		return err
 	}
-	boxes := &bounded{boundaries: b}
+	boxes := &bounded{boundaries: b, barred: m.mergeRegions(b, false)}
 	for _, d := range m.examples {
 		if !d.positive {
 			boxes.negatives = append(boxes.negatives, d.x)
 		}
 	}
 	m.space = boxes
-	if m.cause < 0 && s.Algorithm != "find-s" && s.Algorithm != "find-g" {
-		m.counter = newCounter(m.language, b.s, boxes.negatives)
-	}
-	if s.Answer == "gibbs" && m.counter != nil {
-		m.chosen = m.counter.draw(rand.New(rand.NewPCG(m.seed, 1)))
+	if !m.collapsed() && s.Algorithm != "find-s" && s.Algorithm != "find-g" {
+		m.counter = newCounter(m.language, b.s, boxes.negatives, 0, boxes.barred...)
 	}
 	return nil
+}
+
+// mergeRegions merges the space with those of the rules that are believed:
+// those that claim rows for the concept first, those that bar rows from it
+// last. It returns the regions that are barred.
+func (m *Model) mergeRegions(b *boundaries, positive bool) []term {
+	var barred []term
+	for _, r := range m.regions {
+		if r.positive != positive {
+			continue
+		}
+		if b.merge(r); b.collapsed() && m.cause < 0 && m.doubted < 0 {
+			m.doubted = r.of
+		}
+		barred = append(barred, r.term)
+	}
+	return barred
 }
 
 // write finds the space by writing all hypotheses out.
@@ -282,19 +313,26 @@ func (m *Model) write(ctx context.Context) error {
 			m.cause = i
 		}
 	}
+	for _, r := range m.regions {
+		v.merge(r)
+		if m.cause < 0 && m.doubted < 0 && !slices.ContainsFunc(v.errors, func(e float64) bool { return e <= m.settings.Noise }) {
+			m.doubted = r.of
+		}
+	}
 	v.consistent(m.settings.Noise)
 	m.space = v
 	return nil
 }
 
 // collapsed reports whether no hypothesis is left.
-func (m *Model) collapsed() bool { return m.cause >= 0 }
+func (m *Model) collapsed() bool { return m.cause >= 0 || m.doubted >= 0 }
 
 // bounded is a space between boundaries, with the rows that are not of the
 // concept, which stand for G where it was given up.
 type bounded struct {
 	*boundaries
 	negatives [][]value
+	barred    []term // regions of which no row is the concept's
 }
 
 func (b *bounded) verdict(x []value) int {
@@ -310,6 +348,12 @@ func (b *bounded) verdict(x []value) int {
 	}
 	for _, n := range b.negatives { // would S, loosened for x, let one in?
 		if l.coversBoth(b.s, x, n) {
+			return -1
+		}
+	}
+	if len(b.barred) > 0 {
+		wider := l.generalise(b.s, x)
+		if slices.ContainsFunc(b.barred, func(r term) bool { return l.meets(wider, r) }) {
 			return -1
 		}
 	}
@@ -412,19 +456,17 @@ func (m *Model) probability(x []value) (p float64, decided bool) {
 	const undecided = 0.5
 	switch m.settings.Answer {
 	case "majority":
-		if v, ok := m.space.(*disc); ok {
-			if share := v.share(x); !math.IsNaN(share) {
-				return share, share != 0.5
-			}
-		}
 		if yes, of := m.votes(x); of > 0 {
 			return yes / of, yes != of/2
 		}
 	case "map": // every member is as probable; the most specific one says no
+		if c, ok := m.space.(*clauses); ok {
+			return boolean(c.boundary(x)), true // the one that has all clauses
+		}
 		return 0, true
 	case "gibbs":
 		if m.chosen != nil {
-			return boolean(m.language.covers(m.chosen, x)), true
+			return boolean(m.chosen(x)), true
 		}
 	}
 	return undecided, false
@@ -438,12 +480,17 @@ func boolean(yes bool) float64 {
 }
 
 // votes counts the members that cover a row, and all; 0 of 0 where they cannot
-// be counted.
+// be counted. Where they are a continuum, or more than a number can tell, these
+// are shares of 1.
 func (m *Model) votes(x []value) (yes, of float64) {
 	switch s := m.space.(type) {
 	case *listed:
 		return float64(s.votes(x)), float64(len(s.members))
-	case *bounded:
+	case *disc:
+		return s.votes(x)
+	case *clauses:
+		return s.votes(x)
+	case *bounded, *loose:
 		if m.counter == nil || math.IsNaN(m.counter.total) {
 			return 0, 0
 		}
@@ -452,6 +499,28 @@ func (m *Model) votes(x []value) (yes, of float64) {
 		}
 	}
 	return 0, 0
+}
+
+// drawMember draws one of the members at random, each with the same chance,
+// and returns what it says of rows; nil where it cannot.
+func (m *Model) drawMember(random *rand.Rand) func(x []value) bool {
+	switch s := m.space.(type) {
+	case *listed:
+		h := s.members[random.IntN(len(s.members))]
+		return func(x []value) bool { return m.language.satisfies(h, x) }
+	case *disc:
+		return s.draw(random)
+	case *clauses:
+		return s.draw(random)
+	}
+	if m.counter == nil {
+		return nil
+	}
+	h := m.counter.draw(random)
+	if h == nil {
+		return nil
+	}
+	return func(x []value) bool { return m.language.covers(h, x) }
 }
 
 // Votes returns how many members of the space say each class of a row, nil

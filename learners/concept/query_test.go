@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learners/concept"
 	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // Whichever of the six hypotheses is the truth, it is found by at most three
@@ -57,10 +58,19 @@ func TestThreeQuestionsFindTheConcept(t *testing.T) {
 	}
 }
 
-// A space that cannot be counted says so instead of having no question.
+// A space that cannot be counted says so instead of having no question: no row
+// bounds the discs from above.
 func TestNoQuestionsWithoutACount(t *testing.T) {
-	m, _ := learnt(t, "enjoy-sport", &concept.Learner{Space: "kdnf"})
-	if _, err := m.Questions(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "rows to choose from") {
+	schema := &table.Schema{Attributes: []table.Attribute{{Name: "x", Kind: table.Numeric}, {Name: "in", Values: []string{"yes", "no"}}}}
+	rows, err := table.New(schema, []table.Column{{Floats: []float64{1, 2}}, {Codes: []int32{0, 0}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := (&concept.Learner{Space: "discs"}).Learn(context.Background(), learn.Task{Table: rows, Target: "in"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.(*concept.Model).Questions(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "rows to choose from") {
 		t.Errorf("%v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
@@ -278,9 +279,20 @@ func (m *Model) state() State {
 		if of == 1 {
 			words = "hypothesis agrees"
 		}
-		what += fmt.Sprintf("%.6g %s with the rows", of, words)
+		if _, counts := m.space.(*disc); counts {
+			what += "a continuum of hypotheses agrees with the rows"
+			s.Members = nil
+		} else {
+			what += fmt.Sprintf("%.6g %s with the rows", of, words)
+		}
 	} else {
 		what += "some hypotheses agree with the rows"
+	}
+	if n := len(m.beliefs); n > 0 {
+		what += fmt.Sprintf(" and the %d rules believed", n)
+		if n == 1 {
+			what = strings.Replace(what, "the 1 rules", "the rule", 1)
+		}
 	}
 	if s.Converged {
 		what += ": it is learnt"
@@ -297,6 +309,12 @@ func (m *Model) state() State {
 
 // collapse names the rows that leave no hypothesis, and what to do.
 func (m *Model) collapse() string {
+	switch {
+	case m.doubted >= 0:
+		return fmt.Sprintf("no hypothesis of the language agrees with all rows and the rule %s; forget the rule, say it with less certainty than WITH 1, or correct the rows", m.beliefs[m.doubted])
+	case len(m.beliefs) > 0:
+		return fmt.Sprintf("no hypothesis of the language agrees with all rows and the %d rules believed: %s; correct them, forget a rule, or ask for a wider space", len(m.beliefs), m.conflict(m.cause))
+	}
 	return fmt.Sprintf("no hypothesis of the language agrees with all rows: %s; correct them, ask for a wider space, or allow for noise", m.conflict(m.cause))
 }
 

@@ -34,11 +34,15 @@ func (m *Model) Grown() (certificates []fmt.Stringer, stopped string) {
 // the printed rule of the class that the unit says most of.
 func (m *Model) Certificates() []Certificate {
 	first := len(m.base.Rules) - len(m.lines)
-	strongest := make([]*rule.Rule, len(m.units))
+	strongest, weight := make([]*rule.Rule, len(m.units)), make([]float64, len(m.units))
 	for i, l := range m.lines {
 		r := &m.base.Rules[first+i]
-		if of := strongest[l.unit]; of == nil || math.Abs(*r.Evidence.Weight) > math.Abs(*of.Evidence.Weight) {
-			strongest[l.unit] = r
+		own := math.Inf(1)
+		if l.class != everyClass {
+			own = math.Abs(m.units[l.unit].weights[l.class])
+		}
+		if strongest[l.unit] == nil || own > weight[l.unit] {
+			strongest[l.unit], weight[l.unit] = r, own
 		}
 	}
 	all := make([]Certificate, 0, len(m.units))

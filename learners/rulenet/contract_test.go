@@ -16,6 +16,7 @@ func TestContract(t *testing.T) {
 	for name, settings := range map[string]map[string]string{
 		"published weights": {"weights": "published"},
 		"all classes":       {"weights": "all", "ties": "first", "cuts": "frequency"},
+		"taught":            {"teacher": "trees"},
 		"calibrated only":   {"grow": "none", "ties": "random", "templates": "40"},
 	} {
 		t.Run(name, func(t *testing.T) { learntest.RunWith(t, Name, learntest.Options{Seed: 3, Settings: settings}) })

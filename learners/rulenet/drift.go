@@ -111,7 +111,7 @@ func (s *incremental) drifts() []Drift {
 		}
 		chance := distuv.ChiSquared{K: float64(levels - 1)}
 		if p := chance.Survival(x2); p < driftP/float64(columns) {
-			where := s.test(test{int32(col), int32(most), int32(most)})
+			where := s.test(test{col: int32(col), lo: int32(most), hi: int32(most)})
 			all = append(all, Drift{s.schema.Attributes[col].Name, where.String(), before[most] / n, since[most] / k, k, p, false})
 		}
 	}

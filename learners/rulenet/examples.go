@@ -208,13 +208,29 @@ func (s *examples) makeBitmaps(col int) {
 }
 
 // test is a condition on the code of a column: lo <= code <= hi. On a nominal
-// column lo is hi.
+// column lo is hi. The J climb makes no others; those of a teacher may have a
+// form. No code is between 0 and -1.
 type test struct {
 	col, lo, hi int32
+	form        form
 }
 
-// holds reports whether a code satisfies the test. Missing cells never do.
-func (t test) holds(code int32) bool { return t.lo <= code && code <= t.hi }
+// form is what makes a test another than that of an interval.
+type form uint8
+
+const (
+	negated   form = 1 << iota // of a nominal column: it holds for the other known values
+	orMissing                  // it holds for missing cells too
+)
+
+// holds reports whether a code satisfies the test. A value that is not among
+// the codes is another than any of them.
+func (t test) holds(code int32) bool {
+	if code == table.Missing {
+		return t.form&orMissing != 0
+	}
+	return (t.lo <= code && code <= t.hi) != (t.form&negated != 0)
+}
 
 // bitmapsOf returns the bitmaps that make up a test: the rows of the first that
 // are not in the second, which is nil if there is none.
@@ -230,6 +246,14 @@ func (s *examples) bitmapsOf(t test) (in, not bits.Set) {
 func (s *examples) match(tests []test, into bits.Set) {
 	copy(into, s.valid)
 	for _, t := range tests {
+		if t.form != 0 || t.hi < t.lo {
+			for i, code := range s.codes[t.col] {
+				if !t.holds(code) {
+					into[s.bit[i]/64] &^= 1 << (s.bit[i] % 64)
+				}
+			}
+			continue
+		}
 		in, not := s.bitmapsOf(t)
 		bits.And(into, into, in)
 		if not != nil {

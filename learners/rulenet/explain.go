@@ -3,6 +3,7 @@ package rulenet
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
@@ -28,15 +29,17 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	for i, matcher := range m.matchers {
 		fired[i] = matcher.MatchRow(t, row)
 	}
-	first, named := len(m.base.Rules)-len(m.lines), m.names()
+	named := m.names()
 	for i, l := range m.lines {
 		if !fired[l.unit] {
 			continue
 		}
-		r := &m.base.Rules[first+i]
-		weight := *r.Evidence.Weight
-		scores[l.class] += weight
-		e.Evidence = append(e.Evidence, learn.Evidence{ID: named[i].id, Text: named[i].text, Class: l.class, Weight: weight})
+		for c, weight := range m.units[l.unit].weights {
+			if c == l.class || l.class == everyClass && weight != 0 {
+				scores[c] += weight
+				e.Evidence = append(e.Evidence, learn.Evidence{ID: named[i].id, Text: named[i].text, Class: c, Weight: weight})
+			}
+		}
 	}
 	e.Normaliser = logsum.Of(scores)
 	for c, b := range m.bias {
@@ -88,39 +91,53 @@ func missing(c *table.Column, row int) bool {
 func (m *Model) couldMove(t *table.Table, row, col int, scores []float64, p float64, class int) float64 {
 	// Units that would fire if the cell satisfied their test of it.
 	type waiting struct {
-		test test
-		unit int
+		tests []test
+		unit  int
 	}
 	var wait []waiting
 	for i := range m.units {
-		var own *test
+		var own []test
 		holds := true
 		for j := range m.units[i].rule {
 			u := &m.units[i].rule[j]
 			if int(u.col) == col {
-				own = u
+				own = append(own, *u)
 			} else {
 				holds = holds && u.holds(m.coding.code(t, row, int(u.col)))
 			}
 		}
 		if own != nil && holds {
-			wait = append(wait, waiting{*own, i})
+			wait = append(wait, waiting{own, i})
 		}
+	}
+	all := func(tests []test, code int32) bool {
+		return !slices.ContainsFunc(tests, func(t test) bool { return !t.holds(code) })
 	}
 	most := 0.0
 	moved := make([]float64, len(scores))
 	for code := range int32(m.coding.levels(col)) {
 		copy(moved, scores)
 		for _, w := range wait {
-			if w.test.holds(code) {
+			if of := change(all(w.tests, table.Missing), all(w.tests, code)); of != 0 {
 				for c, x := range m.units[w.unit].weights {
-					moved[c] += x
+					moved[c] += of * x
 				}
 			}
 		}
 		most = max(most, math.Abs(math.Exp(moved[class]-logsum.Of(moved))-p))
 	}
 	return min(most, 1)
+}
+
+// change is 1 for what begins to hold, −1 for what ends.
+func change(before, after bool) float64 {
+	switch {
+	case after && !before:
+		return 1
+	case before && !after:
+		return -1
+	}
+	return 0
 }
 
 // code returns the code of a cell.

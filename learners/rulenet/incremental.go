@@ -191,7 +191,7 @@ func (s *incremental) rowKey(row int) key {
 	k := test{col: -1, lo: s.class[row]}.key()
 	for col, codes := range s.codes {
 		if codes != nil && codes[row] >= 0 {
-			own := test{int32(col), codes[row], codes[row]}.key()
+			own := test{col: int32(col), lo: codes[row], hi: codes[row]}.key()
 			k[0] += own[0]
 			k[1] += own[1]
 		}

@@ -156,6 +156,8 @@ type Learner struct {
 	Penalty   float64 `set:"penalty" default:"0.1" doc:"for weights=calibrated: penalty on a unit of weight, times the square root of the rows"`
 	Knowledge string  `set:"knowledge" default:"blend" oneof:"blend|units" doc:"an expert's rules: blended into the answers, as for every learner, or taken in as units of the network"`
 	Rounds    int     `set:"rounds" default:"30" doc:"for grow=residual: rounds at most"`
+	Teacher   string  `set:"teacher" default:"none" oneof:"trees|none" doc:"where rules come from: boosted trees that teach a small network, or climbs by information from examples"`
+	Rules     string  `set:"rules" default:"auto (the fewest within 1 % of the least loss on rows held out)" doc:"for teacher=trees: rules at most: auto or a number"`
 }
 
 var _ learn.Learner = (*Learner)(nil)
@@ -171,6 +173,8 @@ type settings struct {
 	Penalty   float64 `cbor:"penalty"`
 	Rounds    int     `cbor:"rounds"`
 	Knowledge string  `cbor:"knowledge,omitempty"`
+	Teacher   string  `cbor:"teacher,omitempty"` // "" for none
+	Rules     int     `cbor:"rules,omitempty"`   // 0: as many as pay
 }
 
 // automatic climbs from all examples where that is quick, and else from as
@@ -191,6 +195,9 @@ func (l *Learner) settings() (settings, error) {
 		if *o.field == "" {
 			*o.field = o.word
 		}
+	}
+	if err := l.teaching(&s); err != nil {
+		return s, err
 	}
 	if s.Grow == "" {
 		s.Grow = "none"
@@ -218,10 +225,38 @@ func (l *Learner) settings() (settings, error) {
 	return s, s.check()
 }
 
+// teaching fills in who teaches. What is about climbs from examples is not for
+// networks that are taught.
+func (l *Learner) teaching(s *settings) error {
+	climbs := l.Grow != "" || l.Ties != "" || l.Templates != "" || l.Cuts != "" || l.Penalty != 0 || l.Rounds != 0
+	switch l.Teacher {
+	case "", "none":
+		s.Teacher = ""
+	case "trees":
+		s.Teacher = "trees"
+		if climbs {
+			return fmt.Errorf("setting teacher=trees: grow, ties, templates, cuts, penalty and rounds are for climbs by information; leave them out or use teacher=none")
+		}
+	default:
+		s.Teacher = l.Teacher
+	}
+	if l.Rules != "" && l.Rules != "auto" {
+		n, err := strconv.Atoi(l.Rules)
+		if err != nil || n < 1 {
+			return fmt.Errorf("setting rules=%s: expected auto or a whole number above 0", l.Rules)
+		}
+		if s.Teacher == "" {
+			return fmt.Errorf("setting rules=%s: only a network that is taught is learnt to a number of rules; use teacher=trees, or cut the printed rules to a budget", l.Rules)
+		}
+		s.Rules = n
+	}
+	return nil
+}
+
 // check refuses settings that make no sense, read from anywhere.
 func (s settings) check() error {
 	for _, o := range learn.Options(&Learner{}) {
-		word, isChoice := map[string]string{"weights": s.Weights, "grow": s.Grow, "ties": s.Ties, "update": s.Update, "cuts": s.Cuts, "knowledge": cmp.Or(s.Knowledge, "blend")}[o.Key]
+		word, isChoice := map[string]string{"weights": s.Weights, "grow": s.Grow, "ties": s.Ties, "update": s.Update, "cuts": s.Cuts, "knowledge": cmp.Or(s.Knowledge, "blend"), "teacher": cmp.Or(s.Teacher, "none")}[o.Key]
 		known := !isChoice
 		for _, choice := range o.Choices {
 			known = known || choice == word
@@ -239,6 +274,10 @@ func (s settings) check() error {
 		return fmt.Errorf("setting penalty=%v: expected a number above 0", s.Penalty)
 	case s.Rounds < 1 || s.Rounds > 10000:
 		return fmt.Errorf("setting rounds=%d: expected 1 to 10000", s.Rounds)
+	case s.Teacher != "" && (s.Weights != "calibrated" || s.Update == "published"):
+		return fmt.Errorf("setting teacher=trees: a network that is taught has calibrated weights and learns more exactly; use teacher=none with weights=%s and update=%s", s.Weights, s.Update)
+	case s.Rules < 0 || s.Rules > 100_000:
+		return fmt.Errorf("setting rules=%d: expected 1 to 100000", s.Rules)
 	case s.Templates < automatic:
 		return fmt.Errorf("setting templates=%d: expected a number above 0", s.Templates)
 	}
@@ -300,6 +339,9 @@ func learnRows(ctx context.Context, rows *kept.Rows, target string, seed uint64,
 	}
 	if t.Rows() == 0 {
 		return nil, fmt.Errorf("target %q is missing in all rows; there is nothing to learn from", target)
+	}
+	if s.Teacher != "" {
+		return learnTaught(ctx, rows, t, at, seed, s)
 	}
 	w, err := newTraining(ctx, t, at, seed, s)
 	if err != nil {

@@ -9,9 +9,22 @@ import (
 	"github.com/accrete-ml/accrete/rule"
 )
 
-// line is a rule as it is printed: what one unit says of one class.
+// line is a rule as it is printed: what one unit says of one class, or of
+// every class.
 type line struct {
 	unit, class int
+}
+
+// together reports whether what a unit says of several classes is one rule: a
+// network that is taught shares its rules over many classes.
+func (m *Model) together() bool {
+	present := 0
+	for _, n := range m.counts {
+		if n > 0 {
+			present++
+		}
+	}
+	return m.settings.Teacher != "" && present > 2
 }
 
 // writeRules writes the units as rules, the most informative first.
@@ -50,46 +63,73 @@ func (m *Model) writeRules() {
 	}
 	m.units = units
 
-	m.base = &rule.Base{Kind: rule.Weighed}
-	for c, weight := range m.bias {
-		if math.IsInf(weight, -1) {
-			continue // a class without a prior has the probability 0
-		}
-		m.base.Rules = append(m.base.Rules, rule.Rule{
-			Then:     m.conclusion(c),
-			With:     pointer(m.counts[c] / total),
-			Evidence: rule.Evidence{Covered: pointer(total), Correct: pointer(m.counts[c]), Weight: pointer(weight)},
-		})
-	}
+	m.base = &rule.Base{Kind: rule.Weighed, Rules: m.priorRules(total)}
 	m.lines = nil
 	for i := range m.units {
 		u := &m.units[i]
+		if m.together() {
+			m.lines = append(m.lines, line{i, everyClass})
+			continue
+		}
 		for c, weight := range u.weights {
 			if m.counts[c] > 0 && (weight != 0 || u.class == c) {
 				m.lines = append(m.lines, line{i, c})
 			}
 		}
 	}
-	slices.SortStableFunc(m.lines, func(a, b line) int {
-		return -cmp.Compare(bits(&m.units[a.unit], a.class), bits(&m.units[b.unit], b.class))
-	})
+	said := func(l line) float64 {
+		if l.class == everyClass {
+			return most(&m.units[l.unit])
+		}
+		return bits(&m.units[l.unit], l.class)
+	}
+	slices.SortStableFunc(m.lines, func(a, b line) int { return -cmp.Compare(said(a), said(b)) })
 	for _, l := range m.lines {
 		u := &m.units[l.unit]
 		n := sum(u.counts)
-		m.base.Rules = append(m.base.Rules, rule.Rule{
-			If:   m.tests(u.rule),
-			Then: m.conclusion(l.class),
-			With: pointer(u.counts[l.class] / n),
-			Evidence: rule.Evidence{
-				Covered: pointer(n),
-				Correct: pointer(u.counts[l.class]),
-				Bits:    pointer(bits(u, l.class)),
-				Weight:  pointer(u.weights[l.class]),
+		r := rule.Rule{If: m.tests(u.rule), Evidence: rule.Evidence{Covered: pointer(n), Bits: pointer(said(l)), Templates: u.examples()}}
+		if l.class == everyClass {
+			r.Then = m.conclusions(u.weights)
+		} else {
+			r.Then, r.With = m.conclusion(l.class), pointer(u.counts[l.class]/n)
+			r.Evidence.Correct, r.Evidence.Weight = pointer(u.counts[l.class]), pointer(u.weights[l.class])
+		}
+		m.base.Rules = append(m.base.Rules, r)
+	}
+}
 
-				Templates: u.examples(),
-			},
+// priorRules returns the rules of the classes before any evidence.
+func (m *Model) priorRules(total float64) []rule.Rule {
+	if m.together() {
+		return []rule.Rule{{Then: m.conclusions(m.bias), Evidence: rule.Evidence{Covered: pointer(total)}}}
+	}
+	var rules []rule.Rule
+	for c, weight := range m.bias {
+		if math.IsInf(weight, -1) {
+			continue // a class without a prior has the probability 0
+		}
+		rules = append(rules, rule.Rule{
+			Then:     m.conclusion(c),
+			With:     pointer(m.counts[c] / total),
+			Evidence: rule.Evidence{Covered: pointer(total), Correct: pointer(m.counts[c]), Weight: pointer(weight)},
 		})
 	}
+	return rules
+}
+
+// conclusions returns weights of several classes, the greatest first.
+func (m *Model) conclusions(weights []float64) rule.Conclusion {
+	a := &m.coding.schema.Attributes[m.coding.target]
+	said := rule.Conclusion{Column: a.Name}
+	for c, w := range weights {
+		if m.counts[c] > 0 && w != 0 {
+			said.By = append(said.By, rule.Share{Value: a.Values[c], P: w})
+		}
+	}
+	slices.SortStableFunc(said.By, func(x, y rule.Share) int {
+		return cmp.Or(-cmp.Compare(x.P, y.P), strings.Compare(x.Value, y.Value))
+	})
+	return said
 }
 
 // examples returns the weight of the examples that ended in the unit's rule;
@@ -110,16 +150,38 @@ func (m *Model) conclusion(class int) rule.Conclusion {
 
 // tests returns a conjunction in the rule language.
 func (m *Model) tests(c conjunction) []rule.Test {
-	tests := make([]rule.Test, len(c))
-	for i, t := range c {
-		tests[i] = m.coding.test(t)
+	tests := make([]rule.Test, 0, len(c))
+	for i := 0; i < len(c); i++ {
+		t := m.coding.test(c[i])
+		if c[i].form&negated != 0 && c[i].hi >= c[i].lo {
+			a := &m.coding.schema.Attributes[c[i].col]
+			others := []string{a.Values[c[i].lo]}
+			for i+1 < len(c) && c[i+1].col == c[i].col {
+				i++
+				others = append(others, a.Values[c[i].lo])
+			}
+			if len(others) > 1 {
+				t = rule.Test{Op: rule.NotIn, Column: a.Name, Values: others}
+			}
+		}
+		if c[i].form&orMissing != 0 && t.Op != rule.IsMissing {
+			t = rule.Test{Op: rule.AtLeast, Count: 1, Of: []rule.Test{t, {Op: rule.IsMissing, Column: t.Column}}}
+		}
+		tests = append(tests, t)
 	}
 	return tests
 }
 
 func (c *coding) test(t test) rule.Test {
 	a := &c.schema.Attributes[t.col]
-	if !c.ordered(int(t.col)) {
+	switch {
+	case t.hi < t.lo && t.form&negated != 0:
+		return rule.Test{Op: rule.IsKnown, Column: a.Name}
+	case t.hi < t.lo:
+		return rule.Test{Op: rule.IsMissing, Column: a.Name}
+	case t.form&negated != 0:
+		return rule.Test{Op: rule.Ne, Column: a.Name, Value: a.Values[t.lo]}
+	case !c.ordered(int(t.col)):
 		return rule.Test{Op: rule.Eq, Column: a.Name, Value: a.Values[t.lo]}
 	}
 	low, _ := c.cuts[t.col].Interval(t.lo)

@@ -56,7 +56,8 @@ type savedNetwork struct {
 }
 
 type savedUnit struct {
-	Tests     [][3]int32 `cbor:"tests"` // column, first and last code
+	Tests     [][3]int32 `cbor:"tests"`           // column, first and last code
+	Forms     []form     `cbor:"forms,omitempty"` // of each test, if any has one
 	Class     int        `cbor:"class"`
 	Templates float64    `cbor:"templates"`
 	Counts    []float64  `cbor:"counts"`
@@ -162,7 +163,7 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	}
 	for i := range m.units {
 		u := &m.units[i]
-		net.Units = append(net.Units, savedUnit{saveTests(u.rule), u.class, u.templates, u.counts, u.weights, u.round, u.removed})
+		net.Units = append(net.Units, savedUnit{saveTests(u.rule), saveForms(u.rule), u.class, u.templates, u.counts, u.weights, u.round, u.removed})
 	}
 	add(networkPart, m.settings.Update != "none", net)
 	return parts, failed
@@ -197,6 +198,17 @@ func saveTests(c conjunction) [][3]int32 {
 		tests[i] = [3]int32{t.col, t.lo, t.hi}
 	}
 	return tests
+}
+
+func saveForms(c conjunction) []form {
+	if !slices.ContainsFunc(c, func(t test) bool { return t.form != 0 }) {
+		return nil
+	}
+	forms := make([]form, len(c))
+	for i, t := range c {
+		forms[i] = t.form
+	}
+	return forms
 }
 
 // decode makes a model of its parts.
@@ -279,7 +291,7 @@ func (n *savedNetwork) restore(m *Model, target string) error {
 		}
 	}
 	for i, u := range n.Units {
-		rule, err := m.coding.loadTests(u.Tests)
+		rule, err := m.coding.loadTests(u.Tests, u.Forms)
 		if err != nil {
 			return fmt.Errorf("unit %d: %v", i+1, err)
 		}
@@ -352,16 +364,39 @@ func sameSchema(a, b *table.Schema) bool {
 	})
 }
 
-func (c *coding) loadTests(from [][3]int32) (conjunction, error) {
+// loadTests checks tests and their forms, if they have any.
+func (c *coding) loadTests(from [][3]int32, forms []form) (conjunction, error) {
+	if len(forms) != 0 && len(forms) != len(from) {
+		return nil, fmt.Errorf("%d forms of %d tests", len(forms), len(from))
+	}
 	tests := make(conjunction, len(from))
 	for i, f := range from {
-		t := test{f[0], f[1], f[2]}
-		if t.col < 0 || int(t.col) >= len(c.schema.Attributes) || int(t.col) == c.target || t.lo < 0 || t.hi < t.lo || int(t.hi) >= c.levels(int(t.col)) || !c.ordered(int(t.col)) && t.lo != t.hi || i > 0 && tests[i-1].col >= t.col {
+		t := test{col: f[0], lo: f[1], hi: f[2]}
+		if len(forms) > 0 {
+			t.form = forms[i]
+		}
+		if t.col < 0 || int(t.col) >= len(c.schema.Attributes) || int(t.col) == c.target || c.schema.Attributes[t.col].Kind == table.Text || !c.sound(t) {
 			return nil, fmt.Errorf("test %d is not one of a value or interval of its column", i+1)
+		}
+		if i > 0 {
+			before := tests[i-1]
+			others := before.form&negated != 0 && before.form == t.form && before.hi >= before.lo && t.hi >= t.lo && before.lo < t.lo
+			if before.col > t.col || before.col == t.col && !others {
+				return nil, fmt.Errorf("test %d is of a column that was tested before", i+1)
+			}
 		}
 		tests[i] = t
 	}
 	return tests, nil
+}
+
+// sound reports whether a test is one that its column can have.
+func (c *coding) sound(t test) bool {
+	ordered := c.ordered(int(t.col))
+	if t.lo == 0 && t.hi == -1 { // missing, or known
+		return t.form == orMissing || t.form == negated && !ordered
+	}
+	return t.lo >= 0 && t.lo <= t.hi && int(t.hi) < c.levels(int(t.col)) && t.form <= negated|orMissing && (ordered && t.form&negated == 0 || !ordered && t.lo == t.hi)
 }
 
 func (s *savedIncremental) load(target string) (*incremental, error) {
@@ -406,7 +441,7 @@ func (s *savedIncremental) load(target string) (*incremental, error) {
 			return nil, fmt.Errorf("row %d has no class or no weight", row+1)
 		}
 		for _, l := range s.Rules[row] {
-			tests, err := c.loadTests(l.Tests)
+			tests, err := c.loadTests(l.Tests, nil)
 			if err != nil {
 				return nil, fmt.Errorf("row %d: %v", row+1, err)
 			}

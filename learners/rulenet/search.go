@@ -22,7 +22,7 @@ func (c conjunction) equal(d conjunction) bool { return slices.Equal(c, d) }
 type key [2]uint64
 
 func (t test) key() key {
-	h := scramble(uint64(uint32(t.col))<<40 ^ uint64(uint32(t.lo))<<20 ^ uint64(uint32(t.hi)))
+	h := scramble(uint64(uint32(t.col))<<40 ^ uint64(uint32(t.lo))<<20 ^ uint64(uint32(t.hi)) ^ uint64(t.form)<<62)
 	return key{h, scramble(h ^ 0x6a09e667f3bcc909)}
 }
 
@@ -362,7 +362,7 @@ func (c *climber) listAdditions() {
 		if c.codes[col] == nil || c.ordered(col) && levels < 2 {
 			continue
 		}
-		own := test{int32(col), 0, levels - 1}
+		own := test{col: int32(col), hi: levels - 1}
 		for _, t := range c.rule {
 			if int(t.col) == col {
 				own = t
@@ -372,7 +372,7 @@ func (c *climber) listAdditions() {
 			continue // as narrow as can be
 		}
 		for v := own.lo; v <= own.hi; v++ {
-			if t := (test{int32(col), v, v}); !slices.Contains(c.rule, t) {
+			if t := (test{col: int32(col), lo: v, hi: v}); !slices.Contains(c.rule, t) {
 				c.additions = append(c.additions, t)
 			}
 		}
@@ -609,7 +609,7 @@ func (s *examples) initialRule(row int) conjunction {
 		if codes == nil || codes[row] < 0 || s.ordered(col) && s.levels(col) < 2 {
 			continue
 		}
-		c = append(c, test{int32(col), codes[row], codes[row]})
+		c = append(c, test{col: int32(col), lo: codes[row], hi: codes[row]})
 	}
 	return c
 }

@@ -122,7 +122,7 @@ func plainClimb(x *search, example conjunction) conjunction {
 				continue
 			}
 			last := int32(x.levels(int(t.col)) - 1)
-			for _, w := range []test{{t.col, t.lo - 1, t.hi}, {t.col, t.lo, t.hi + 1}, {t.col, 0, t.hi}, {t.col, t.lo, last}} {
+			for _, w := range []test{{t.col, t.lo - 1, t.hi, 0}, {t.col, t.lo, t.hi + 1, 0}, {t.col, 0, t.hi, 0}, {t.col, t.lo, last, 0}} {
 				if w.lo < 0 || w.hi > last || w == t || w.lo == 0 && w.hi == last {
 					continue
 				}

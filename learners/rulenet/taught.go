@@ -1,0 +1,576 @@
+package rulenet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/boost"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Networks that are taught (teacher=trees). Boosted trees are the teacher: they
+// give candidate rules and soft labels, and are thrown away. How many trees, how
+// many rules and how far to stretch the weights is rehearsed on rows held out.
+
+const (
+	mostTrees    = 300
+	treesAtATime = 10
+	treePatience = 40    // trees without a better loss
+	treeGain     = 0.001 // of the loss, that counts as better
+	withinLeast  = 1.01  // of the least loss, that the chosen size may have
+	sizeGain     = 0.001
+	sizePatience = 3
+	inTurn       = 2000   // weight of rows below which three parts are held out in turn
+	learnOnce    = 10_000 // rows from which one teacher serves rehearsal and network
+	mostHeldOut  = 5_000
+	forwardRows  = 10_000 // that rules are picked on when learning once
+	manyClasses  = 10     // above, trees are larger
+	sizesWin     = 0.995  // of the loss, that larger trees must bring it to
+)
+
+// sizes are the numbers of rules that are rehearsed.
+var sizes = [...]int{5, 7, 10, 14, 20, 28, 40, 56, 80, 100, 140, 200, 280, 400, 560, 800, 1120, 1600}
+
+// treeSizes are the sizes of trees that are rehearsed, each only if the one
+// before it was better than its own predecessor.
+var treeSizes = [...]struct{ leaves, depth int }{{16, 5}, {64, 10}, {128, 12}}
+
+// school is a table that is being taught.
+type school struct {
+	*binned
+	x       *boost.Rows
+	table   *table.Table
+	weights []float64
+	present []int // classes with rows
+	seed    uint64
+	s       settings
+	done    float64 // of the work
+}
+
+// report says how far the work is; trees of another size do not begin anew.
+func (h *school) report(ctx context.Context, done float64) {
+	h.done = max(h.done, done)
+	learn.Report(ctx, h.done)
+}
+
+// newSchool lays out the rows of a table whose targets are all known.
+func newSchool(ctx context.Context, t *table.Table, target int, seed uint64, s settings) (*school, error) {
+	b, err := cutIntoBins(ctx, t, target)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	h := &school{binned: b, table: t, weights: make([]float64, t.Rows()), seed: seed, s: s}
+	hashes, err := kept.HashRows(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	place := make([]int32, b.classes())
+	counts := make([]float64, b.classes())
+	for r, c := range t.Columns[target].Codes {
+		h.weights[r] = t.Weight(r)
+		counts[c] += h.weights[r]
+	}
+	for c, n := range counts {
+		if n > 0 {
+			place[c] = int32(len(h.present))
+			h.present = append(h.present, c)
+		}
+	}
+	h.x = &boost.Rows{Columns: b.columns, Hash: hashes, Scores: len(h.present), Class: make([]int32, t.Rows())}
+	if h.x.Scores == 2 {
+		h.x.Scores = 1
+	}
+	for r, c := range t.Columns[target].Codes {
+		h.x.Class[r] = place[c]
+	}
+	return h, nil
+}
+
+// learnTaught makes the network that a teacher's rows teach.
+func learnTaught(ctx context.Context, rows *kept.Rows, t *table.Table, target int, seed uint64, s settings) (*Model, error) {
+	h, err := newSchool(ctx, t, target, seed, s)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{settings: s, seed: seed, rows: rows, coding: h.coding, counts: make([]float64, h.classes())}
+	if s.Update == "none" {
+		m.rows = nil
+	}
+	for r, c := range h.x.Class {
+		m.counts[h.present[c]] += h.weights[r]
+	}
+	if err := h.teach(ctx, m); err != nil {
+		return nil, err
+	}
+	return m, m.compile(ctx)
+}
+
+// part is a part of the rows held out, and its teacher and student.
+type part struct {
+	learn, held []float64
+	teacher     *boost.Teacher
+	student     *student
+}
+
+// holdOut deals rows out: three parts in turn if they are few, else one.
+func (h *school) holdOut() []*part {
+	n, share, parts := sum(h.weights), 0.25, 1
+	if n < inTurn {
+		share, parts = 1.0/3, 3
+	}
+	if len(h.weights) >= learnOnce {
+		share = min(share, mostHeldOut/float64(len(h.weights)))
+	}
+	left := slices.Clone(h.weights)
+	var all []*part
+	for i := range parts {
+		p := &part{learn: make([]float64, len(left)), held: make([]float64, len(left))}
+		for r, w := range left {
+			p.held[r] = w
+			if i < parts-1 || parts == 1 {
+				p.held[r] = kept.HoldOut(h.x.Hash[r], scramble(h.seed)+uint64(i), w, share*float64(parts)/float64(parts-i))
+			}
+			left[r] -= p.held[r]
+			p.learn[r] = h.weights[r] - p.held[r]
+		}
+		if sum(p.learn) > 0 && sum(p.held) > 0 {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func (h *school) options(leaves, depth int) boost.Options {
+	return boost.Options{Leaves: leaves, Depth: depth, Rate: 0.1, RowShare: 0.7, ColumnShare: 0.5, Seed: scramble(h.seed ^ 0x7eac4e5)}
+}
+
+// some returns the rows of some weight, at most so many, by hash.
+func (h *school) some(weights []float64, most int) []int32 {
+	var rows []int32
+	for r, w := range weights {
+		if w > 0 {
+			rows = append(rows, int32(r))
+		}
+	}
+	if len(rows) <= most {
+		return rows
+	}
+	limit := uint64(float64(most) / float64(len(rows)) * math.MaxUint64)
+	return slices.DeleteFunc(rows, func(r int32) bool { return scramble(h.x.Hash[r]^h.seed) > limit })
+}
+
+// teachAll grows teachers, one for each part, of trees of some size, until the
+// rows held out say that it is enough. It returns the number of trees after
+// which the loss was least, and the loss.
+func (h *school) teachAll(ctx context.Context, parts []*part, leaves, depth int) (trees int, least float64, teachers []*boost.Teacher, err error) {
+	teachers = make([]*boost.Teacher, len(parts))
+	for i, p := range parts {
+		remember := h.some(p.learn, math.MaxInt)
+		if len(h.weights) >= learnOnce {
+			remember = h.some(h.weights, fitRows)
+		}
+		teachers[i] = boost.New(h.x, p.learn, p.held, remember, h.options(leaves, depth))
+	}
+	least = math.Inf(1)
+	counted := math.Inf(1)
+	since := 0
+	for n := treesAtATime; n <= mostTrees; n += treesAtATime {
+		errs := make([]error, len(teachers))
+		err := learn.Each(ctx, len(teachers), func(i int) { errs[i] = teachers[i].Grow(ctx, treesAtATime) })
+		if err = errors.Join(append(errs, err)...); err != nil {
+			return 0, 0, nil, err
+		}
+		loss := 0.0
+		for _, t := range teachers {
+			loss += t.Loss
+		}
+		if loss < least {
+			trees, least = n, loss
+		}
+		if loss < counted*(1-treeGain) {
+			counted, since = loss, 0
+		} else if since += treesAtATime; since >= treePatience {
+			break
+		}
+		h.report(ctx, 0.3*float64(n)/mostTrees)
+	}
+	return trees, least, teachers, nil
+}
+
+// rehearsed is what the rows held out say.
+type rehearsed struct {
+	trees, leaves, depth int
+	size                 int
+	stretch              float64
+}
+
+// rehearseTeacher finds the size and the number of trees, and leaves each part
+// with its teacher.
+func (h *school) rehearseTeacher(ctx context.Context, parts []*part) (rehearsed, error) {
+	var best rehearsed
+	least := math.Inf(1)
+	for i, size := range treeSizes {
+		leaves, depth := size.leaves, size.depth
+		if i == 0 && len(h.present) > manyClasses {
+			leaves, depth = 32, 6
+		}
+		trees, loss, teachers, err := h.teachAll(ctx, parts, leaves, depth)
+		if err != nil {
+			return best, err
+		}
+		if i > 0 && !(loss < least*sizesWin) {
+			break
+		}
+		least = loss
+		best.trees, best.leaves, best.depth = trees, leaves, depth
+		for p, t := range teachers {
+			parts[p].teacher = t
+		}
+	}
+	return best, nil
+}
+
+// lesson returns what a student can learn of a teacher's first trees: rows and
+// their places among those that the teacher remembers.
+func (h *school) lesson(ctx context.Context, t *boost.Teacher, trees int, remembered, places []int32, weights []float64) (*lesson, error) {
+	k := h.x.Scores
+	l := &lesson{x: h.x, k: k, trees: t.Trees[:trees], seed: scramble(h.seed ^ 0x57d3)}
+	l.rows, l.weight = make([]int32, len(places)), make([]float64, len(places))
+	for at, place := range places {
+		l.rows[at] = remembered[place]
+		l.weight[at] = weights[l.rows[at]]
+		l.total += l.weight[at]
+	}
+	l.q = make([]float64, len(places)*k)
+	l.leafOf = make([][]uint8, trees)
+	start := t.Start()
+	for at := range l.q {
+		l.q[at] = start[at%k]
+	}
+	for n := range trees {
+		leaves := make([]uint8, len(places))
+		values := l.trees[n].Values
+		for at, place := range places {
+			leaf := t.LeafOf[n][place]
+			leaves[at] = leaf
+			for c := range k {
+				l.q[at*k+c] += values[int(leaf)*k+c]
+			}
+		}
+		l.leafOf[n] = leaves
+	}
+	for at := range places {
+		row := l.q[at*k : at*k+k]
+		if k == 1 {
+			row[0] = 1 / (1 + math.Exp(-row[0]))
+		} else {
+			boost.Softmax(slices.Clone(row), row)
+		}
+	}
+	return l, l.candidates(ctx, h.binned)
+}
+
+// candidates finds the nodes that may become rules. Of nodes that cover the same
+// rows, or all but these, the one that is shorter to read counts, or the first.
+func (l *lesson) candidates(ctx context.Context, b *binned) error {
+	type place struct{ tree, node int32 }
+	known := map[uint64]place{}
+	l.price = make([][]float64, len(l.trees))
+	hashes, all := make([]uint64, len(l.rows)), uint64(0)
+	for i, r := range l.rows {
+		hashes[i] = scramble(l.x.Hash[r])
+		all += hashes[i]
+	}
+	for t := range l.trees {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		nodes := l.trees[t].Nodes
+		l.price[t] = make([]float64, len(nodes))
+		sums := make([]uint64, max(256, len(nodes)))
+		for i, leaf := range l.leafOf[t] {
+			sums[leaf] += hashes[i]
+		}
+		for node := len(nodes) - 1; node > 0; node-- {
+			sums[nodes[node].Parent] += sums[node]
+		}
+		for node := 1; node < len(nodes); node++ {
+			id := min(sums[node], all-sums[node])
+			if sums[node] == 0 || sums[node] == all {
+				continue
+			}
+			price := b.price(l.trees[t].Tests(l.x.Columns, int32(node)))
+			if of, ok := known[id]; ok {
+				if l.price[of.tree][of.node] <= price {
+					continue
+				}
+				l.price[of.tree][of.node] = 0
+			}
+			known[id] = place{int32(t), int32(node)}
+			l.price[t][node] = price
+		}
+	}
+	return nil
+}
+
+// count returns the numbers below n.
+func count(n int) []int32 {
+	all := make([]int32, n)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return all
+}
+
+// rehearse picks students, one for each part, size by size, and returns the
+// smallest size whose loss is within a hundredth of the least.
+func (h *school) rehearse(ctx context.Context, m *Model, parts []*part, r *rehearsed) error {
+	held := 0.0
+	most := sizes[len(sizes)-1]
+	if h.s.Rules > 0 {
+		most = h.s.Rules
+	}
+	least, last, stale := math.Inf(1), math.Inf(1), 0
+	var losses []float64
+	var best []int
+	var stretch []float64
+	for at, size := range sizes {
+		if size > most {
+			if at > 0 && sizes[at-1] >= most {
+				break
+			}
+			size = most
+		}
+		var sums [len(stretches)]float64
+		step := Step{Round: at}
+		errs := make([]error, len(parts))
+		of := make([][len(stretches)]float64, len(parts))
+		wrong := make([]float64, len(parts))
+		err := learn.Each(ctx, len(parts), func(i int) {
+			errs[i] = parts[i].student.forward(ctx, size)
+			of[i], wrong[i] = parts[i].student.judge()
+		})
+		if err = errors.Join(append(errs, err)...); err != nil {
+			return err
+		}
+		held = 0
+		reached := false
+		for i, p := range parts {
+			for f := range sums {
+				sums[f] += of[i][f]
+			}
+			held += sum(p.student.held.weight)
+			step.Errors += wrong[i]
+			step.Rules += float64(len(p.student.rules)) / float64(len(parts))
+			reached = reached || len(p.student.rules) >= size
+		}
+		f := 0
+		for i, loss := range sums {
+			if loss < sums[f] {
+				f = i
+			}
+		}
+		step.Loss, step.Errors = sums[f]/held, step.Errors/held
+		m.steps = append(m.steps, step)
+		losses, best, stretch = append(losses, step.Loss), append(best, size), append(stretch, stretches[f])
+		least = min(least, step.Loss)
+		if step.Loss < last*(1-sizeGain) {
+			last, stale = step.Loss, 0
+		} else {
+			stale++
+		}
+		h.report(ctx, 0.3+0.3*float64(at+1)/float64(len(sizes)))
+		if stale >= sizePatience || !reached {
+			break
+		}
+	}
+	for i, loss := range losses {
+		if loss <= withinLeast*least {
+			r.size, r.stretch = best[i], stretch[i]
+			break
+		}
+	}
+	m.stopped = fmt.Sprintf("%d rules: the fewest whose log loss on rows held out is within 1 %% of the least, %.4f", r.size, least)
+	return nil
+}
+
+// teach learns the network of the rows.
+func (h *school) teach(ctx context.Context, m *Model) error {
+	m.bias = logPriors(m.counts)
+	parts := h.holdOut()
+	if len(h.present) < 2 || len(h.columns) == 0 || len(parts) == 0 {
+		m.stopped = "nothing to tell apart, or too few rows to hold any out"
+		h.report(ctx, 1)
+		return nil
+	}
+	once := len(h.weights) >= learnOnce
+	r, err := h.rehearseTeacher(ctx, parts)
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if err := h.seat(ctx, p, r, once); err != nil {
+			return err
+		}
+	}
+	if err := h.rehearse(ctx, m, parts, &r); err != nil {
+		return err
+	}
+	var s *student
+	if once {
+		s, err = h.onAllRows(ctx, parts[0], r)
+	} else {
+		s, err = h.again(ctx, r)
+	}
+	if err != nil {
+		return err
+	}
+	h.report(ctx, 0.9)
+	if err := s.backward(ctx, r.size); err != nil {
+		return err
+	}
+	if err := s.finish(ctx); err != nil {
+		return err
+	}
+	err = h.network(ctx, m, s, r.stretch)
+	h.report(ctx, 1)
+	return err
+}
+
+// seat gives a part its student.
+func (h *school) seat(ctx context.Context, p *part, r rehearsed, once bool) error {
+	remembered := h.some(p.learn, math.MaxInt)
+	places := count(len(remembered))
+	if once {
+		remembered = h.some(h.weights, fitRows)
+		learnt := slices.DeleteFunc(count(len(remembered)), func(at int32) bool { return p.learn[remembered[at]] == 0 })
+		places = learnt
+		if len(learnt) > forwardRows {
+			limit := uint64(float64(forwardRows) / float64(len(learnt)) * math.MaxUint64)
+			places = slices.DeleteFunc(learnt, func(at int32) bool { return scramble(h.x.Hash[remembered[at]]^h.seed^0xf0) > limit })
+		}
+	}
+	l, err := h.lesson(ctx, p.teacher, r.trees, remembered, places, p.learn)
+	if err != nil {
+		return err
+	}
+	p.student = l.newStudent()
+	p.student.held = &heldOut{rows: h.some(p.held, math.MaxInt)}
+	for _, i := range p.student.held.rows {
+		p.student.held.weight = append(p.student.held.weight, p.held[i])
+	}
+	return nil
+}
+
+// startSize is the number of rules that are picked before some are dropped.
+func startSize(size int) int {
+	if size > 100 {
+		return int(math.Ceil(1.1 * float64(size)))
+	}
+	return int(math.Ceil(1.5 * float64(size)))
+}
+
+// again teaches all rows by a teacher of all rows.
+func (h *school) again(ctx context.Context, r rehearsed) (*student, error) {
+	remembered := h.some(h.weights, math.MaxInt)
+	t := boost.New(h.x, h.weights, nil, remembered, h.options(r.leaves, r.depth))
+	for n := 0; n < r.trees; n += treesAtATime {
+		if err := t.Grow(ctx, treesAtATime); err != nil {
+			return nil, err
+		}
+		h.report(ctx, 0.6+0.2*float64(n)/float64(r.trees))
+	}
+	l, err := h.lesson(ctx, t, r.trees, remembered, count(len(remembered)), h.weights)
+	if err != nil {
+		return nil, err
+	}
+	s := l.newStudent()
+	return s, s.forward(ctx, startSize(r.size))
+}
+
+// onAllRows takes the first rules of the rehearsed student, and fits them to
+// all rows: what the teacher says of rows held out is honest too.
+func (h *school) onAllRows(ctx context.Context, p *part, r rehearsed) (*student, error) {
+	if err := p.student.forward(ctx, startSize(r.size)); err != nil {
+		return nil, err
+	}
+	rules := p.student.rules
+	rules = rules[:min(len(rules), startSize(r.size))]
+	remembered := h.some(h.weights, fitRows)
+	l, err := h.lesson(ctx, p.teacher, r.trees, remembered, count(len(remembered)), h.weights)
+	if err != nil {
+		return nil, err
+	}
+	s := l.newStudent()
+	s.rules = make([]picked, len(rules))
+	err = learn.Each(ctx, len(rules), func(j int) {
+		s.rules[j] = picked{tests: rules[j].tests, rows: covered(h.x, rules[j].tests, l.rows), weights: make([]float64, l.k), found: rules[j].found}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for range 4 {
+		if err := s.newton(ctx, 0, 3); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// network makes the model's units of a student.
+func (h *school) network(ctx context.Context, m *Model, s *student, stretch float64) error {
+	k := s.k
+	norm := 1.0
+	if k > 1 {
+		norm = 0
+		for c := range k {
+			norm += math.Exp(s.bias[c] * stretch)
+		}
+	} else {
+		norm += math.Exp(s.bias[0] * stretch)
+	}
+	for c, class := range h.present {
+		score := 0.0
+		if k > 1 {
+			score = s.bias[c] * stretch
+		} else if c == 1 {
+			score = s.bias[0] * stretch
+		}
+		m.bias[class] = score - math.Log(norm)
+	}
+	removed := s.removed(stretch)
+	m.units = make([]unit, len(s.rules))
+	err := learn.Each(ctx, len(s.rules), func(j int) {
+		r := &s.rules[j]
+		u := unit{rule: h.tests(r.tests), class: everyClass, weights: make([]float64, h.classes()), counts: make([]float64, h.classes()), round: r.found, removed: removed[j] * sum(h.weights) / s.total}
+		for c, class := range h.present {
+			switch {
+			case k > 1:
+				u.weights[class] = r.weights[c] * stretch
+			case c == 0 && r.weights[0] < 0:
+				u.weights[class] = -r.weights[0] * stretch
+			case c == 1 && r.weights[0] > 0:
+				u.weights[class] = r.weights[0] * stretch
+			}
+		}
+		for _, i := range covered(h.x, r.tests, count(len(h.weights))) {
+			u.counts[h.present[h.x.Class[i]]] += h.weights[i]
+		}
+		m.units[j] = u
+	})
+	if err != nil {
+		return err
+	}
+	m.units = slices.DeleteFunc(m.units, func(u unit) bool {
+		return len(u.rule) == 0 || sum(u.counts) == 0 || !slices.ContainsFunc(u.weights, func(w float64) bool { return w != 0 })
+	})
+	return ctx.Err()
+}

@@ -187,12 +187,39 @@ func updateContract(s *subject) error {
 					return err
 				}
 			}
-			if err := s.equal(v, m, all); err != nil {
+			if err := s.equal(v, m, sequence(m, all, order, first, first+second)); err != nil {
 				return fmt.Errorf("split %d: %w", round+1, err)
 			}
 		}
 		return nil
 	})
+}
+
+// ordered is a model to which the order of rows is known: it is what was promised
+// of its rows source by source, in the order in which those came.
+type ordered interface{ Ordered() bool }
+
+func inOrder(m learn.Model) bool {
+	o, ok := m.(ordered)
+	return ok && o.Ordered()
+}
+
+// sequence returns the rows of updateContract as a model knows them: first, every
+// other row behind the second source, the second source, the rest.
+func sequence(m learn.Model, all *table.Table, order []int, first, second int) *table.Table {
+	if !inOrder(m) {
+		return all
+	}
+	rows := slices.Clone(order[:first])
+	var third []int
+	for i, r := range order[second:] {
+		if i%2 == 1 {
+			rows = append(rows, r)
+		} else {
+			third = append(third, r)
+		}
+	}
+	return all.Select(slices.Concat(rows, order[first:second], third))
 }
 
 // updateValues: values and classes that updates bring extend the schema, also
@@ -370,12 +397,16 @@ func merging(s *subject) error {
 			if err != nil {
 				return err
 			}
-			for _, pair := range [][2]learn.Model{{a, b}, {b, a}} {
+			for i, pair := range [][2]learn.Model{{a, b}, {b, a}} {
 				m, err := pair[0].(learn.Merger).Merge(context.Background(), pair[1])
 				if err != nil {
 					return err
 				}
-				if err := s.equal(v, m, join(early, middle)); err != nil {
+				all := join(early, middle)
+				if i == 1 && inOrder(m) {
+					all = join(middle, early)
+				}
+				if err := s.equal(v, m, all); err != nil {
 					return err
 				}
 			}

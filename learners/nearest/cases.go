@@ -50,9 +50,11 @@ func gather(ctx context.Context, task learn.Task, name string) (*kept.Rows, erro
 	return gathering.Rows(ctx)
 }
 
-// cases are the rows that a model keeps, in row order: by their inputs, column
-// by column in the order of names, then by target and weight, and last by who
-// brought them. Rows with equal inputs stand together, as one case.
+// cases are the rows that a model keeps, in row order: source after source, in
+// the order in which they came, each row a case. With ties=cells they stand by
+// their inputs, column by column in the order of names, then by target and
+// weight, and last by who brought them; rows with equal inputs stand together,
+// as one case.
 type cases struct {
 	schema *table.Schema
 	target int
@@ -74,7 +76,7 @@ type cases struct {
 func (c *cases) count() int { return len(c.worth) }
 
 // casesOf puts kept rows into order.
-func casesOf(ctx context.Context, rows *kept.Rows, target string) (*cases, error) {
+func casesOf(ctx context.Context, rows *kept.Rows, target, ties string) (*cases, error) {
 	view, err := rows.View(ctx)
 	if err != nil {
 		return nil, err
@@ -123,15 +125,18 @@ func casesOf(ctx context.Context, rows *kept.Rows, target string) (*cases, error
 	if c.table, err = table.New(schema, columns, weights); err != nil {
 		return nil, err
 	}
-	c.order()
-	c.group()
+	c.order(ties)
+	c.group(ties)
 	return c, c.targets()
 }
 
 // order puts the rows into row order.
-func (c *cases) order() {
+func (c *cases) order(ties string) {
 	byName := c.inputs()
 	compare := func(a, b int) int {
+		if d := cmp.Or(cmp.Compare(c.source[a], c.source[b]), cmp.Compare(c.place[a], c.place[b])); ties == byRow && d != 0 {
+			return d
+		}
 		for _, j := range byName {
 			if d := compareCells(&c.table.Columns[j], a, b); d != 0 {
 				return d
@@ -174,11 +179,11 @@ func compareCells(c *table.Column, a, b int) int {
 	return cmp.Compare(c.Codes[a], c.Codes[b])
 }
 
-// group finds the rows with equal inputs.
-func (c *cases) group() {
+// group finds the rows with equal inputs, where those are one case.
+func (c *cases) group(ties string) {
 	inputs := c.inputs()
 	for r := range c.table.Rows() {
-		same := r > 0 && !slices.ContainsFunc(inputs, func(j int) bool { return compareCells(&c.table.Columns[j], r-1, r) != 0 })
+		same := ties != byRow && r > 0 && !slices.ContainsFunc(inputs, func(j int) bool { return compareCells(&c.table.Columns[j], r-1, r) != 0 })
 		if !same {
 			c.starts = append(c.starts, int32(r))
 			c.worth = append(c.worth, 0)
@@ -239,4 +244,15 @@ func (c *cases) classCount() int {
 // number returns a number in units of scale as it is, kept finite.
 func (c *cases) number(y float64) float64 {
 	return min(max(y*c.scale, -math.MaxFloat64), math.MaxFloat64)
+}
+
+// last returns the place of a source's last row, 0 if it is not there.
+func (c *cases) last(id string) int {
+	last := int32(0)
+	for r, s := range c.source {
+		if c.named[s].ID == id {
+			last = max(last, c.place[r])
+		}
+	}
+	return int(last)
 }

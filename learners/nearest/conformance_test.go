@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,9 @@ func TestContract(t *testing.T) { learntest.Run(t, Name) }
 // The settings that change most of what a model is keep the contract too. The
 // law with many rows is left to the defaults.
 func TestContractWithSettings(t *testing.T) {
+	if os.Getenv("ACCRETE_LONG") == "" {
+		t.Skip("minutes of laws; ACCRETE_LONG=1 checks them")
+	}
 	laws := learntest.Laws()
 	laws = slices.DeleteFunc(laws, func(law string) bool { return strings.HasPrefix(law, "same seed") })
 	// Over all rows, each question costs as much as all of them.
@@ -23,6 +27,8 @@ func TestContractWithSettings(t *testing.T) {
 		"weighted": {"k": "7", "weight": "distance", "index": "ball"},
 		"euclid":   {"k": "3", "scale": "range", "index": "kd", "m": "0.5"},
 		"hamming":  {"distance": "hamming"},
+		"cells":    {"k": "2", "ties": "cells"},
+		"graph":    {"k": "3", "scale": "sd", "index": "graph"},
 		"shepard":  {"k": "all", "weight": "distance", "scale": "none"},
 	} {
 		t.Run(name, func(t *testing.T) {

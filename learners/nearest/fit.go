@@ -384,19 +384,23 @@ func (m *LocalModel) choose(ctx context.Context) (localChosen, error) {
 	return c, nil
 }
 
-// leaveOut returns the squared error of each trial when the rows of a case are
-// left out, weighed by them.
+// leaveOut returns the squared error of each trial when a row is left out, or one
+// of as many as it counts for, weighed by it; with ties=cells, all of a case.
 func (m *LocalModel) leaveOut(ctx context.Context, r *localRoom, i int, trials []localChosen) []float64 {
 	c, s := m.cases, r.search
 	errors := make([]float64, len(trials))
-	if c.weight <= c.worth[i] {
+	out := c.worth[i]
+	if m.Ordered() {
+		out = min(out, 1)
+	}
+	if c.weight <= out {
 		return errors
 	}
 	most := 0.0
 	for _, t := range trials {
 		most = max(most, t.K)
 	}
-	s.askCase(i, min(c.weight, m.wanted(most)+c.worth[i]))
+	s.askCase(i, min(c.weight, m.wanted(most)+out))
 	copy(r.asked, m.inputs[i*m.width:(i+1)*m.width])
 	m.index.find(s)
 	near := s.found()
@@ -404,10 +408,14 @@ func (m *LocalModel) leaveOut(ctx context.Context, r *localRoom, i int, trials [
 		if ctx.Err() != nil {
 			return errors
 		}
-		left := min(m.wanted(trials[t].K), c.weight-c.worth[i])
+		left := min(m.wanted(trials[t].K), c.weight-out)
 		r.left = r.left[:0]
 		for _, n := range near {
-			if n.used = min(c.worth[n.at], left); int(n.at) != i && n.used > 0 {
+			worth := c.worth[n.at]
+			if int(n.at) == i {
+				worth -= out
+			}
+			if n.used = min(worth, left); n.used > 0 {
 				r.left = append(r.left, n)
 				left -= n.used
 			}

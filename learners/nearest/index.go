@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strconv"
 )
 
 // index finds the nearest cases.
@@ -13,21 +14,53 @@ type index interface {
 	find(s *search)
 }
 
+// From how many cases in how many dimensions on the nearest are found by a graph,
+// unless it is said how: below, trees and brute force take less than building it.
+const (
+	graphFrom = 50_000
+	graphDims = 24
+)
+
 // newIndex returns the index of a name. Trees are worth their while where there
-// are numbers to part by, and cases enough.
-func newIndex(ctx context.Context, m *metric, name string) (index, error) {
+// are cases enough.
+func newIndex(ctx context.Context, m *metric, s *settings) (index, error) {
+	name := s.Index
+	if m.cases.count() == 0 || len(m.numbers)+len(m.names) == 0 {
+		return brute{}, nil
+	}
+	var in *space
 	if name == "auto" {
-		if name = "kd"; len(m.numbers) == 0 || m.cases.count() <= 2*leafSize {
-			name = "brute"
+		if m.cases.count() <= 2*leafSize {
+			return brute{}, nil
 		}
+		if in = newSpace(m); m.cases.count() >= graphFrom && in.dims >= graphDims && s.K != all {
+			return newGraph(ctx, in, s.wanted(), s.Recall)
+		}
+		return newTree(ctx, in, false)
 	}
 	switch name {
-	case "kd":
-		return newTree(ctx, m, false)
-	case "ball":
-		return newTree(ctx, m, true)
+	case "kd", "ball":
+		return newTree(ctx, newSpace(m), name == "ball")
+	case "graph":
+		return newGraph(ctx, newSpace(m), s.wanted(), s.Recall)
 	}
 	return brute{}, nil
+}
+
+// wanted returns how many of the nearest a graph is made to find.
+func (s *settings) wanted() int {
+	if k, err := strconv.Atoi(s.K); err == nil {
+		return min(k, 100)
+	}
+	return tunedFor
+}
+
+// placer is an index that knows where in it a question is. Questions that are at
+// one place are answered together, so that what one has read is there for the
+// next.
+type placer interface {
+	in() *space
+	place(asked []float32) int32
 }
 
 // brute looks at every case.
@@ -40,40 +73,52 @@ func (brute) find(s *search) {
 }
 
 // leafSize is how many cases a leaf of a tree holds at most.
-const leafSize = 16
+const leafSize = 32
 
-// tree parts the cases at the median of the number in which they are spread
+// tree parts the cases at the median of the dimension in which they are spread
 // most, until few are left (Friedman, Bentley and Finkel 1977). A subtree is
 // left alone if all of its cases are farther than the k-th nearest so far,
-// which its box tells, or its ball (Omohundro 1989).
+// which its box tells, or its ball (Omohundro 1989). Names have dimensions too
+// (space).
 type tree struct {
-	m     *metric
+	space *space
 	order []int32 // cases, those of a leaf together
 	nodes []node
-	// Boxes have for each node the least and the greatest of each number,
-	// -Inf and +Inf where a case lacks it, and the code that all its cases
-	// share, or -1.
-	low, high []float64
-	shared    []int32
+	flat  []float32 // the points in that order
+	heads []float32 // their first dimensions
+	// boxes have for each node the least of each of the first dimensions and
+	// then the greatest, -Inf and +Inf where a case lacks it. Where a space
+	// is not turned, all dimensions are the first.
+	boxes []float32
+	first int
 	// Balls have for each node the mean of its cases and how far the
 	// farthest is from it; +Inf where a number is missing.
 	balls  bool
-	centre []float64
+	centre []float32
 	radius []float64
 }
 
 // node is a subtree: the cases order[from:to]. The left child follows its
 // parent; right is 0 in a leaf.
-type node struct{ from, to, right int32 }
+type node struct {
+	from, to, right int32
+	gaps            bool // a case lacks a number
+}
 
-func newTree(ctx context.Context, m *metric, balls bool) (*tree, error) {
-	t := &tree{m: m, balls: balls, order: make([]int32, m.cases.count())}
+func newTree(ctx context.Context, s *space, balls bool) (*tree, error) {
+	t := &tree{space: s, balls: balls, order: make([]int32, s.m.cases.count()), first: s.stride}
+	if s.turn != nil {
+		t.first = s.first()
+	}
 	for i := range t.order {
 		t.order[i] = int32(i)
 	}
-	if len(t.order) > 0 {
-		t.part(ctx, 0, len(t.order))
+	t.part(ctx, 0, len(t.order))
+	t.flat = make([]float32, len(s.points))
+	for at, i := range t.order {
+		copy(t.flat[at*s.stride:(at+1)*s.stride], s.points[int(i)*s.stride:])
 	}
+	t.heads = headsOf(t.flat, s.stride)
 	return t, ctx.Err()
 }
 
@@ -81,123 +126,104 @@ func newTree(ctx context.Context, m *metric, balls bool) (*tree, error) {
 func (t *tree) part(ctx context.Context, from, to int) {
 	at := len(t.nodes)
 	t.nodes = append(t.nodes, node{from: int32(from), to: int32(to)})
-	t.bound(t.order[from:to])
-	if to-from <= leafSize || ctx.Err() != nil {
-		return
-	}
-	d := t.widest(t.order[from:to])
-	if d < 0 {
-		return // all cases are at one place
+	widest := t.bound(at, t.order[from:to])
+	if widest < 0 || to-from <= leafSize || ctx.Err() != nil {
+		return // few, or all at one place
 	}
 	middle := (from + to) / 2
-	t.choose(t.order[from:to], d, middle-from)
+	t.choose(t.order[from:to], widest, middle-from)
 	t.part(ctx, from, middle)
 	t.nodes[at].right = int32(len(t.nodes))
 	t.part(ctx, middle, to)
 }
 
-// bound appends the box of some cases, and their ball.
-func (t *tree) bound(some []int32) {
-	width, names := len(t.m.numbers), len(t.m.names)
-	for d := range width {
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, i := range some {
-			x := t.m.points[int(i)*width+d]
-			if x != x {
-				low, high = math.Inf(-1), math.Inf(1)
-				break
-			}
-			low, high = min(low, x), max(high, x)
+// bound appends the box of some cases, and their ball. It returns the dimension
+// in which they are spread most, -1 if in none.
+func (t *tree) bound(at int, some []int32) int {
+	s := t.space
+	from := len(t.boxes)
+	first := s.points[int(some[0])*s.stride:][:t.first]
+	t.boxes = append(append(t.boxes, first...), first...)
+	low, high := t.boxes[from:from+t.first], t.boxes[from+t.first:]
+	for _, i := range some[1:] {
+		for d, x := range s.points[int(i)*s.stride:][:t.first] {
+			low[d], high[d] = min(low[d], x), max(high[d], x)
 		}
-		t.low, t.high = append(t.low, low), append(t.high, high)
 	}
-	for d := range names {
-		code := t.m.codes[int(some[0])*names+d]
-		for _, i := range some {
-			if t.m.codes[int(i)*names+d] != code {
-				code = -1
-				break
-			}
+	widest, most := -1, float32(0)
+	for d := range low {
+		if spread := high[d] - low[d]; spread > most {
+			widest, most = d, spread
 		}
-		t.shared = append(t.shared, code)
 	}
 	if t.balls {
 		t.enclose(some)
+	}
+	if s.gaps != nil {
+		t.loosen(at, some, low, high)
+	}
+	return widest
+}
+
+// loosen opens the box of cases in the numbers that one of them lacks.
+func (t *tree) loosen(at int, some []int32, low, high []float32) {
+	width := len(t.space.m.numbers)
+	for _, i := range some {
+		if !t.space.gaps[i] {
+			continue
+		}
+		t.nodes[at].gaps = true
+		for d, x := range t.space.m.points[int(i)*width : (int(i)+1)*width] {
+			if x != x {
+				low[d], high[d] = float32(math.Inf(-1)), float32(math.Inf(1))
+			}
+		}
+		if t.balls {
+			t.radius[at] = math.Inf(1)
+		}
 	}
 }
 
 // enclose appends the ball of some cases.
 func (t *tree) enclose(some []int32) {
-	width := len(t.m.numbers)
-	centre := make([]float64, width)
+	s := t.space
+	from := len(t.centre)
+	t.centre = append(t.centre, make([]float32, s.stride)...)
 	for _, i := range some {
-		for d := range centre {
-			centre[d] += t.m.points[int(i)*width+d] / float64(len(some))
+		for d, x := range s.points[int(i)*s.stride:][:s.stride] {
+			t.centre[from+d] += x / float32(len(some))
 		}
 	}
-	radius := 0.0
+	radius := float32(0)
 	for _, i := range some {
-		sum := 0.0
-		for d, c := range centre {
-			e := t.m.points[int(i)*width+d] - c
-			sum += e * e
-		}
-		if radius = max(radius, math.Sqrt(sum)); sum != sum {
-			radius = math.Inf(1)
-			break
-		}
+		radius = max(radius, square(t.centre[from:], s.points[int(i)*s.stride:(int(i)+1)*s.stride]))
 	}
-	t.centre, t.radius = append(t.centre, centre...), append(t.radius, radius)
+	t.radius = append(t.radius, math.Sqrt(float64(radius)))
 }
 
-// widest returns the number in which cases are spread most, -1 if in none.
-func (t *tree) widest(some []int32) int {
-	width := len(t.m.numbers)
-	best, most := -1, 0.0
-	for d := range width {
-		low, high, gaps := math.Inf(1), math.Inf(-1), false
-		for _, i := range some {
-			x := t.m.points[int(i)*width+d]
-			if x != x {
-				gaps = true
-				continue
-			}
-			low, high = min(low, x), max(high, x)
-		}
-		spread := high - low
-		if gaps && high >= low {
-			spread = max(spread, 1e-9) // to part those that lack it from the others
-		}
-		if spread > most {
-			best, most = d, spread
-		}
-	}
-	return best
-}
-
-// choose puts the cases that are least in a number before the middle (Hoare
-// 1961). Missing ones come first.
+// choose puts the cases that are least in a dimension before the middle (Hoare
+// 1961).
 func (t *tree) choose(some []int32, d, middle int) {
-	width := len(t.m.numbers)
-	key := func(i int32) float64 { return t.m.points[int(i)*width+d] }
-	compare := func(a, b int32) int { return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a, b)) }
+	points, stride := t.space.points, t.space.stride
+	key := func(i int32) float32 { return points[int(i)*stride+d] }
+	less := func(a, b int32) bool { x, y := key(a), key(b); return x < y || x == y && a < b }
 	for len(some) > 32 {
 		a, b, c := some[0], some[len(some)/2], some[len(some)-1]
-		if compare(a, b) > 0 {
+		if less(b, a) {
 			a, b = b, a
 		}
-		if compare(b, c) > 0 {
+		if less(c, b) {
 			b = c
 		}
-		if compare(a, b) > 0 {
+		if less(b, a) {
 			b = a
 		}
 		left, right := 0, len(some)-1
 		for left <= right {
-			for compare(some[left], b) < 0 {
+			for less(some[left], b) {
 				left++
 			}
-			for compare(b, some[right]) < 0 {
+			for less(b, some[right]) {
 				right--
 			}
 			if left <= right {
@@ -215,22 +241,23 @@ func (t *tree) choose(some []int32, d, middle int) {
 			return
 		}
 	}
-	slices.SortFunc(some, compare)
+	slices.SortFunc(some, func(a, b int32) int { return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a, b)) })
 }
 
 func (t *tree) find(s *search) {
-	if len(t.nodes) > 0 {
-		t.visit(s, 0)
+	s.room.ask(s, t.space)
+	if !s.complete {
+		t.visitGappy(s, 0)
+		return
 	}
+	t.visit(s, 0)
 }
 
 // visit looks through a subtree, the nearer child first.
 func (t *tree) visit(s *search, at int32) {
 	n := &t.nodes[at]
 	if n.right == 0 {
-		for _, i := range t.order[n.from:n.to] {
-			s.look(int(i))
-		}
+		t.leaf(s, n)
 		return
 	}
 	first, second := at+1, n.right
@@ -238,65 +265,99 @@ func (t *tree) visit(s *search, at int32) {
 	if b < a {
 		first, second, a, b = second, first, b, a
 	}
-	if a <= s.limit {
+	if !(a > s.room.above(s)) {
 		t.visit(s, first)
 	}
-	if b <= s.limit {
+	if !(b > s.room.above(s)) {
 		t.visit(s, second)
 	}
 }
 
-// least returns a bound that the sum of no case in a subtree is below. Above
-// the limit it may stop early.
-func (t *tree) least(s *search, at int32) float64 {
-	width, names := len(s.point), len(s.near)
-	sum := 0.0
-	for d, code := range t.shared[int(at)*names : (int(at)+1)*names] {
-		if code >= 0 {
-			sum += s.near[d][code]
+// leaf looks at those cases of a leaf that the space does not rule out.
+func (t *tree) leaf(s *search, n *node) {
+	cases := t.order[n.from:n.to]
+	if n.gaps {
+		for _, i := range cases {
+			s.look(int(i))
 		}
+		return
 	}
-	if t.balls {
-		return max(sum, t.outside(s, at))
+	r := &s.room
+	for len(r.out) < len(cases) {
+		r.out = append(r.out, 0)
 	}
-	low, high := t.low[int(at)*width:(int(at)+1)*width], t.high[int(at)*width:(int(at)+1)*width]
-	term := func(d int) float64 {
-		q := s.point[d]
-		if q != q {
-			return s.m.numbers[d].missing
+	stride, first := t.space.stride, t.space.first()
+	squares(r.asked[:first], t.heads[int(n.from)*first:int(n.to)*first], r.out[:len(cases)])
+	most := r.above(s)
+	for at, i := range cases {
+		if r.out[at] > most {
+			continue
 		}
-		e := max(low[d]-q, q-high[d], 0)
-		return float64(e * e)
-	}
-	d := 0
-	for ; d+4 <= width; d += 4 {
-		sum += float64(term(d)+term(d+1)) + float64(term(d+2)+term(d+3))
-		if sum > s.limit {
-			return sum
+		if row := int(n.from) + at; first < stride && square(r.asked, t.flat[row*stride:(row+1)*stride]) > most {
+			continue
 		}
+		s.look(int(i))
+		most = r.above(s)
 	}
-	for ; d < width; d++ {
-		sum += term(d)
-	}
-	return sum
 }
 
-// rounding is by how much, relatively, a distance to a centre may be wrong.
-const rounding = 1e-12
-
-// outside returns how far a question lies outside of a ball, squared; 0 where
-// numbers are missing.
-func (t *tree) outside(s *search, at int32) float64 {
-	width := len(s.point)
-	sum := 0.0
-	for d, c := range t.centre[int(at)*width : (int(at)+1)*width] {
-		e := s.point[d] - c
-		sum += e * e
+// least returns a bound, as a square in the space, that no case in a subtree is
+// below.
+func (t *tree) least(s *search, at int32) float32 {
+	stride := t.space.stride
+	if !t.balls {
+		return outside(s.room.asked[:t.first], t.boxes[int(at)*2*t.first:(int(at)+1)*2*t.first])
 	}
-	reach := math.Sqrt(sum)
-	gap := reach - t.radius[at] - rounding*(reach+t.radius[at])
-	if !(gap > 0) { // also if a number is missing
+	reach := math.Sqrt(float64(square(s.room.asked, t.centre[int(at)*stride:(int(at)+1)*stride])))
+	gap := reach - t.radius[at] - 1e-4*(reach+t.radius[at]) - 2*s.room.wrong
+	if !(gap > 0) {
 		return 0
 	}
-	return gap * gap * (1 - rounding)
+	return float32(min(gap*gap, math.MaxFloat32))
+}
+
+// visitGappy looks through a subtree for a question that lacks numbers, by the
+// boxes of those that it has.
+func (t *tree) visitGappy(s *search, at int32) {
+	n := &t.nodes[at]
+	width := len(t.space.m.numbers)
+	box := t.boxes[int(at)*2*t.first : (int(at)+1)*2*t.first]
+	sum := float32(0)
+	for d, q := range s.room.asked[:t.first] {
+		if t.space.turn != nil {
+			break // what is not known is in every axis
+		}
+		if d < width && s.point[d] != s.point[d] {
+			continue
+		}
+		if e := max(box[d]-q, q-box[t.first+d]); e > 0 {
+			sum += e * e
+		}
+	}
+	switch {
+	case sum > s.room.above(s):
+	case n.right == 0:
+		for _, i := range t.order[n.from:n.to] {
+			s.look(int(i))
+		}
+	default:
+		t.visitGappy(s, at+1)
+		t.visitGappy(s, n.right)
+	}
+}
+
+func (t *tree) in() *space { return t.space }
+
+// place returns the leaf where a question would be.
+func (t *tree) place(asked []float32) int32 {
+	at := int32(0)
+	for t.nodes[at].right != 0 {
+		left, right := at+1, t.nodes[at].right
+		a := outside(asked[:t.first], t.boxes[int(left)*2*t.first:(int(left)+1)*2*t.first])
+		b := outside(asked[:t.first], t.boxes[int(right)*2*t.first:(int(right)+1)*2*t.first])
+		if at = left; b < a {
+			at = right
+		}
+	}
+	return at
 }

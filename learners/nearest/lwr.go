@@ -43,7 +43,8 @@ type Local struct {
 	Ridge     *float64 `set:"ridge" default:"0.0001" doc:"how strongly slopes are pulled towards 0"`
 	Distance  string   `set:"distance" default:"hvdm, or euclid where scale is given" oneof:"euclid|hvdm" doc:"how far rows are from each other"`
 	Scale     string   `set:"scale" default:"sd" oneof:"sd|range|none" doc:"the unit of each number with distance=euclid: its standard deviation, its range, or as it stands"`
-	Index     string   `set:"index" default:"auto" oneof:"auto|brute|kd|ball" doc:"how the nearest are found, always exactly"`
+	Ties      string   `set:"ties" default:"row" oneof:"row|cells" doc:"which of equally far rows count: the first to come, or the first by its cells"`
+	Index     string   `set:"index" default:"auto" oneof:"auto|brute|kd|ball|graph" doc:"how the nearest are found: exactly, or nearly so by a graph"`
 }
 
 // localSettings are a learner's parameters with the words filled in.
@@ -57,16 +58,17 @@ type localSettings struct {
 	Distance  string  `cbor:"distance"`
 	Scale     string  `cbor:"scale"`
 	Index     string  `cbor:"index"`
+	Ties      string  `cbor:"ties,omitempty"`
 }
 
 // defaultRidge keeps fits to few cases in many columns from running away.
 const defaultRidge = 1e-4
 
 func (l *Local) resolve() (localSettings, error) {
-	near, err := (&Learner{K: l.K, Distance: l.Distance, Scale: l.Scale, Index: l.Index}).resolve()
+	near, err := (&Learner{K: l.K, Distance: l.Distance, Scale: l.Scale, Index: l.Index, Ties: l.Ties}).resolve()
 	s := localSettings{
 		K: near.K, Form: l.Form, Kernel: l.Kernel, Criterion: l.Criterion, Width: l.Width, Ridge: defaultRidge,
-		Distance: near.Distance, Scale: near.Scale, Index: near.Index,
+		Distance: near.Distance, Scale: near.Scale, Index: near.Index, Ties: near.Ties,
 	}
 	if err != nil {
 		return s, err
@@ -110,10 +112,15 @@ func (s *localSettings) check() error {
 
 // near returns the settings of the search for neighbours.
 func (s *localSettings) near() settings {
-	return settings{K: s.K, Distance: s.Distance, Weight: "uniform", Scale: s.Scale, Index: s.Index, Stretch: none, M: defaultM}
+	return settings{K: s.K, Distance: s.Distance, Weight: "uniform", Scale: s.Scale, Index: s.Index, Stretch: none, M: defaultM, Recall: defaultRecall, Ties: s.Ties}
 }
 
-func (s *localSettings) keeps() (bool, error) { return true, s.check() }
+func (s *localSettings) keeps() (bool, error) {
+	if s.Ties == "" {
+		s.Ties = byCells
+	}
+	return true, s.check()
+}
 
 // Check tells settings that do not go together.
 func (l *Local) Check() error {
@@ -150,7 +157,7 @@ type localLesson = kept.Lesson[localSettings]
 
 // learnLocal makes a model of rows that were gathered.
 func learnLocal(ctx context.Context, rows *kept.Rows, l localLesson, chosen *localChosen) (learn.Model, error) {
-	cases, err := casesOf(ctx, rows, l.Target)
+	cases, err := casesOf(ctx, rows, l.Target, l.Settings.Ties)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +172,7 @@ func learnLocal(ctx context.Context, rows *kept.Rows, l localLesson, chosen *loc
 	if m.metric, err = newMetric(ctx, cases, &near, nil); err != nil {
 		return nil, err
 	}
-	if m.index, err = newIndex(ctx, m.metric, near.Index); err != nil {
+	if m.index, err = newIndex(ctx, m.metric, &near); err != nil {
 		return nil, err
 	}
 	m.encode()
@@ -255,12 +262,19 @@ func (m *LocalModel) Relearning() kept.Relearning {
 }
 
 // Begin starts to learn more rows.
-func (m *LocalModel) Begin(source learn.Source) (learn.Update, error) { return begin(m, source) }
+func (m *LocalModel) Begin(source learn.Source) (learn.Update, error) {
+	return begin(m, m.cases, source)
+}
+
+// Ordered says that the order of rows counts.
+func (m *LocalModel) Ordered() bool { return m.lesson.Settings.Ties == byRow }
 
 // Merge returns the model of all models' rows.
 func (m *LocalModel) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
-	return kept.Merge(ctx, m, others...)
+	return merge(ctx, m, others)
 }
+
+func (m *LocalModel) caseBase() *cases { return m.cases }
 
 // Forget returns the model of the other sources' rows.
 func (m *LocalModel) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
@@ -304,7 +318,7 @@ func init() {
 		Summary:  "locally weighted regression: a constant, a plane or a parabola fitted around each question",
 		Source:   "Atkeson, Moore & Schaal 1997; Mitchell 1997, section 8.3",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Regression: true},
-		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true},
+		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true},
 		Contract: learn.Exact,
 		Keeps:    "all rows, with their places in their sources",
 		New:      func() learn.Learner { return &Local{} },

@@ -3,6 +3,7 @@ package nearest
 import (
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,9 @@ import (
 func TestLocalContract(t *testing.T) { learntest.Run(t, "lwr") }
 
 func TestLocalContractWithSettings(t *testing.T) {
+	if os.Getenv("ACCRETE_LONG") == "" {
+		t.Skip("minutes of laws; ACCRETE_LONG=1 checks them")
+	}
 	laws := slices.DeleteFunc(learntest.Laws(), func(law string) bool { return strings.HasPrefix(law, "same seed") })
 	for name, settings := range map[string]map[string]string{
 		"parabola": {"k": "20", "form": "quadratic", "criterion": "e1", "index": "ball"},

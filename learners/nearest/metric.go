@@ -368,8 +368,10 @@ type search struct {
 	m        *metric
 	point    []float64
 	near     [][]float64 // contributions by code, of each name column
-	room     [][]float64 // for those that no table has
+	filled   [][]float64 // for those that no table has
+	codes    []int       // of the row, in each name column
 	complete bool
+	room     room
 
 	k     float64 // weight of the cases that are wanted
 	total float64 // of those in the heap
@@ -380,10 +382,10 @@ type search struct {
 }
 
 func newSearch(m *metric) *search {
-	s := &search{m: m, point: make([]float64, len(m.numbers)), near: make([][]float64, len(m.names)), room: make([][]float64, len(m.names)), votes: make([]float64, 2*m.cases.classCount())}
+	s := &search{m: m, point: make([]float64, len(m.numbers)), near: make([][]float64, len(m.names)), filled: make([][]float64, len(m.names)), codes: make([]int, len(m.names)), votes: make([]float64, 2*m.cases.classCount())}
 	for d := range m.names {
 		if m.names[d].table == nil {
-			s.room[d] = make([]float64, m.names[d].values+1)
+			s.filled[d] = make([]float64, m.names[d].values+1)
 		}
 	}
 	return s
@@ -417,17 +419,24 @@ func (s *search) askCase(i int, k float64) {
 
 func (s *search) name(d, code int) {
 	n := &s.m.names[d]
+	s.codes[d] = code
 	if n.table != nil {
 		s.near[d] = n.table[code*(n.values+1) : (code+1)*(n.values+1)]
 		return
 	}
-	n.fill(s.room[d], code)
-	s.near[d] = s.room[d]
+	n.fill(s.filled[d], code)
+	s.near[d] = s.filled[d]
 }
 
 func (s *search) begin(k float64) {
 	s.k, s.total, s.limit = k, 0, math.Inf(1)
 	s.heap = s.heap[:0]
+}
+
+// again begins the same question anew.
+func (s *search) again() *search {
+	s.begin(s.k)
+	return s
 }
 
 // look takes a case in if it is near enough.
@@ -438,8 +447,7 @@ func (s *search) look(i int) {
 }
 
 // sum adds up what columns contribute, names first. Above the limit it may
-// stop early. Bounds of the trees add up in the same order, so that rounding
-// never takes a bound above the sum of a case within it.
+// stop early.
 func (s *search) sum(i int) float64 {
 	sum := 0.0
 	names := len(s.near)
@@ -547,3 +555,6 @@ func (s *search) found() []neighbour {
 	}
 	return s.heap
 }
+
+// rounding is by how much, relatively, sums of distances may be wrong.
+const rounding = 1e-12

@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/accrete-ml/accrete/internal/radix"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
@@ -86,10 +87,18 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 	if out.Classes != classes || len(out.P) < rows*classes || classes == 0 && min(len(out.Mean), len(out.Low), len(out.High)) < rows {
 		return fmt.Errorf("there is no room for the answers to %d rows", rows)
 	}
+	order, err := m.together(ctx, t)
+	if err != nil {
+		return err
+	}
 	work := func(chunk int) {
 		s := m.rooms.Get().(*search)
 		defer m.rooms.Put(s)
-		for row := chunk * few; row < min((chunk+1)*few, rows) && ctx.Err() == nil; row++ {
+		for at := chunk * few; at < min((chunk+1)*few, rows) && ctx.Err() == nil; at++ {
+			row := at
+			if order != nil {
+				row = int(order[at])
+			}
 			s.ask(t.Columns, row, m.chosen.K)
 			m.index.find(s)
 			if near := s.found(); classes > 0 {
@@ -106,6 +115,33 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 		return ctx.Err()
 	}
 	return learn.Each(ctx, (rows+few-1)/few, work)
+}
+
+// manyRows is from how many rows on those at one place are answered together.
+const manyRows = 4096
+
+// together returns the rows of a table in the order of their places in the index;
+// nil if they are as well as they stand.
+func (m *Model) together(ctx context.Context, t *table.Table) ([]int32, error) {
+	p, ok := m.index.(placer)
+	if rows := t.Rows(); !ok || rows < manyRows {
+		return nil, nil
+	}
+	places, order := make([]uint64, t.Rows()), make([]int32, t.Rows())
+	err := learn.Split(ctx, t.Rows(), func(lo, hi int) {
+		s := m.rooms.Get().(*search)
+		defer m.rooms.Put(s)
+		for row := lo; row < hi; row++ {
+			s.ask(t.Columns, row, m.chosen.K)
+			s.room.ask(s, p.in())
+			places[row], order[row] = uint64(p.place(s.room.asked)), int32(row)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	radix.Sort(places, order)
+	return order, nil
 }
 
 // shares calls add with each of the nearest cases and its share in the answer;

@@ -15,13 +15,14 @@
 // varies, or has no known cell, has no say; where none has, all rows are
 // equally near and the answer is their distribution.
 //
-// Rows with equal inputs are one case, with the distribution of their targets.
-// Where the k-th and the next case are equally far, the first in row order
-// counts, rows standing in the order of their cells, column by column: so the
-// answer does not depend on the order in which rows came, and learning more,
-// merging and forgetting are exact. A row of weight w counts as w rows. Of
-// equally frequent classes the one with the smaller sum of distances is
-// answered.
+// Where the k-th and the next row are equally far, the first in row order counts:
+// source after source, each in the order of its rows. Learning more, merging and
+// forgetting are exact: the answers are those of all sources learnt at once in
+// that order. With ties=cells the order is that of the cells, column by column,
+// rows with equal inputs being one case with the distribution of their targets:
+// then answers do not depend on the order in which rows came. A row of weight w
+// counts as w rows. Of equally frequent classes the one with the smaller sum of
+// distances is answered.
 //
 // With k=auto, k is what errs least when each row in turn is left out, which
 // costs no learning again; from 2000 rows on, a sample of them is left out.
@@ -60,8 +61,10 @@ type Learner struct {
 	Distance string   `set:"distance" default:"hvdm, or euclid where scale is given" oneof:"euclid|hvdm|hamming" doc:"how far rows are from each other"`
 	Weight   string   `set:"weight" default:"uniform" oneof:"uniform|distance" doc:"each of the k rows counts alike, or by 1/d²"`
 	Scale    string   `set:"scale" default:"sd" oneof:"sd|range|none" doc:"the unit of each number with distance=euclid: its standard deviation, its range, or as it stands"`
-	Index    string   `set:"index" default:"auto" oneof:"auto|brute|kd|ball" doc:"how the nearest are found, always exactly: by looking at all, by a kd-tree, or by a tree of balls"`
+	Index    string   `set:"index" default:"auto" oneof:"auto|brute|kd|ball|graph" doc:"how the nearest are found: by looking at all, by a kd-tree or a tree of balls, which is exact, or by a graph, which finds nearly all"`
 	Stretch  string   `set:"stretch" default:"none where k and distance are given or over 2000 cases are kept, else eliminate" oneof:"none|eliminate|global" doc:"stretch axes by what errs least when rows are left out: none, leave columns out, or give each a factor"`
+	Ties     string   `set:"ties" default:"row" oneof:"row|cells" doc:"which of equally far rows count: the first to come, or the first by its cells, whatever the order in which rows came"`
+	Recall   *float64 `set:"recall" default:"0.99" doc:"share of the nearest rows that a graph is to find, measured with rows held out"`
 	M        *float64 `set:"m" default:"what serves best when rows are left out" doc:"rows of all classes in equal parts that are added to the k for probabilities"`
 }
 
@@ -74,7 +77,19 @@ type settings struct {
 	Index    string  `cbor:"index"`
 	Stretch  string  `cbor:"stretch"`
 	M        float64 `cbor:"m"` // below 0: by leave-one-out
+	Recall   float64 `cbor:"recall,omitempty"`
+	Ties     string  `cbor:"ties,omitempty"`
 }
+
+// What decides between equally far rows. The first models said nothing of it and
+// went by cells.
+const (
+	byRow   = "row"
+	byCells = "cells"
+)
+
+// defaultRecall is the share of the nearest rows that a graph is to find.
+const defaultRecall = 0.99
 
 // The words of k that are no numbers.
 const (
@@ -93,7 +108,10 @@ const (
 const mostM = 1e9
 
 func (l *Learner) resolve() (settings, error) {
-	s := settings{K: l.K, Distance: l.Distance, Weight: l.Weight, Scale: l.Scale, Index: l.Index, Stretch: l.Stretch, M: -1}
+	s := settings{K: l.K, Distance: l.Distance, Weight: l.Weight, Scale: l.Scale, Index: l.Index, Stretch: l.Stretch, M: -1, Recall: defaultRecall, Ties: l.Ties}
+	if l.Recall != nil {
+		s.Recall = *l.Recall
+	}
 	if l.M != nil {
 		if s.M = *l.M; !(s.M > 0 && s.M <= mostM) {
 			return s, fmt.Errorf("setting m=%v: expected a number above 0, of at most %v", *l.M, mostM)
@@ -112,7 +130,7 @@ func (l *Learner) resolve() (settings, error) {
 	if s.Scale != "" && s.Distance != "euclid" {
 		return s, fmt.Errorf("setting scale=%s: distance=%s has its own scale; leave one of the two out", s.Scale, s.Distance)
 	}
-	for field, word := range map[*string]string{&s.K: auto, &s.Weight: "uniform", &s.Scale: "sd", &s.Index: "auto"} {
+	for field, word := range map[*string]string{&s.K: auto, &s.Weight: "uniform", &s.Scale: "sd", &s.Index: "auto", &s.Ties: byRow} {
 		if *field == "" {
 			*field = word
 		}
@@ -123,7 +141,7 @@ func (l *Learner) resolve() (settings, error) {
 // check refuses settings that make no sense.
 func (s *settings) check() error {
 	for _, o := range learn.Options(&Learner{}) {
-		value, isChoice := map[string]string{"distance": s.Distance, "weight": s.Weight, "scale": s.Scale, "index": s.Index, "stretch": s.Stretch}[o.Key]
+		value, isChoice := map[string]string{"distance": s.Distance, "weight": s.Weight, "scale": s.Scale, "index": s.Index, "stretch": s.Stretch, "ties": s.Ties}[o.Key]
 		if isChoice && !slices.Contains(o.Choices, value) && value != modest {
 			return fmt.Errorf("setting %s=%s: expected one of %s", o.Key, value, strings.Join(o.Choices, ", "))
 		}
@@ -132,6 +150,9 @@ func (s *settings) check() error {
 		if k, err := strconv.Atoi(s.K); err != nil || k < 1 || strconv.Itoa(k) != s.K {
 			return fmt.Errorf("setting k=%s: expected a whole number from 1, auto or all", s.K)
 		}
+	}
+	if !(s.Recall > 0 && s.Recall <= 1) {
+		return fmt.Errorf("setting recall=%v: expected a share above 0, of at most 1", s.Recall)
 	}
 	if !(s.M <= mostM) {
 		return fmt.Errorf("setting m=%v: expected at most %v", s.M, mostM)
@@ -144,6 +165,12 @@ func (s *settings) check() error {
 func (s *settings) keeps() (bool, error) {
 	if s.Stretch == "" {
 		s.Stretch = none
+	}
+	if s.Recall == 0 {
+		s.Recall = defaultRecall
+	}
+	if s.Ties == "" {
+		s.Ties = byCells
 	}
 	return true, s.check()
 }
@@ -173,7 +200,7 @@ type lesson = kept.Lesson[settings]
 // learnRows makes a model of rows that were gathered. What was chosen when
 // they were learnt before need not be chosen again.
 func learnRows(ctx context.Context, rows *kept.Rows, l lesson, chosen *chosen) (learn.Model, error) {
-	cases, err := casesOf(ctx, rows, l.Target)
+	cases, err := casesOf(ctx, rows, l.Target, l.Settings.Ties)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +236,7 @@ func (m *Model) measure(ctx context.Context, z []float64) (err error) {
 		return err
 	}
 	m.rooms.New = func() any { return newSearch(m.metric) }
-	m.index, err = newIndex(ctx, m.metric, m.lesson.Settings.Index)
+	m.index, err = newIndex(ctx, m.metric, &m.lesson.Settings)
 	return err
 }
 
@@ -219,7 +246,7 @@ func init() {
 		Summary:  "the k nearest cases: the majority of their classes, the mean of their numbers",
 		Source:   "Cover & Hart 1967; Mitchell 1997, ch. 8; HVDM: Wilson & Martinez 1997",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
-		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true},
+		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true},
 		Contract: learn.Exact,
 		Keeps:    "all rows, with their places in their sources",
 		New:      func() learn.Learner { return &Learner{} },

@@ -1,0 +1,9 @@
+//go:build !amd64
+
+package nearest
+
+const vectors = false
+
+func squaresVector(int, *float32, *float32, int, *float32)           {}
+func squaresAtVector(int, *float32, *float32, int, *int32, *float32) {}
+func outsideVector(int, *float32, *float32) float32                  { return 0 }

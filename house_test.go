@@ -224,6 +224,68 @@ func TestFuzzTargetsAreBounded(t *testing.T) {
 	}
 }
 
+// readers are names of functions that read what others wrote.
+var readers = regexp.MustCompile(`^(Parse|Decode|Read|Unmarshal|Unquote|SplitOutside)`)
+
+// notRead are functions with such names that are given a path or an address, a
+// table or a model, and leave the reading to those that are tried.
+var notRead = []string{"table.ReadFrom", "datasets.Read", "store.ReadFile", "life.ReadRules", "coding.Unmarshal"}
+
+// Whatever reads bytes or text is tried with the worst that there is, in a test
+// that names it beside bounded.Worst; and so is every form of tables. Learners
+// are found in their registry.
+func TestEveryParserIsTriedByGrowth(t *testing.T) {
+	tried := ""
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, "_test.go") || name == "house_test.go" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if bytes.Contains(text, []byte("bounded.Worst(")) {
+			tried += string(text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := regexp.MustCompile(`RegisterFormat\(table\.Format\{\s*Name:\s*"([^"]+)"`)
+	eachFile(t, func(name string, file *ast.File, fset *token.FileSet) {
+		if strings.HasPrefix(name, "bench/") || strings.HasPrefix(name, "scripts/") {
+			return
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if f.Name.Name == "chooseFormat" {
+				ast.Inspect(f, func(n ast.Node) bool {
+					if r, ok := n.(*ast.ReturnStmt); ok && len(r.Results) == 1 {
+						if text, ok := r.Results[0].(*ast.BasicLit); ok && !strings.Contains(tried, "\n\t"+text.Value+": {") {
+							t.Errorf("%v: the form %s is not in the table of forms", fset.Position(n.Pos()), text.Value)
+						}
+					}
+					return true
+				})
+			}
+			called := file.Name.Name + "." + f.Name.Name
+			if f.Recv == nil && readers.MatchString(f.Name.Name) && !slices.Contains(notRead, called) && !strings.Contains(tried, called) {
+				t.Errorf("%v: no growth test names %s", fset.Position(f.Pos()), called)
+			}
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range form.FindAllSubmatch(text, -1) {
+			if !strings.Contains(tried, "\n\t\""+string(m[1])+"\": {") {
+				t.Errorf("%s: the form %s is not in the table of forms", name, m[1])
+			}
+		}
+	})
+}
+
 func TestFunctionsFitAScreen(t *testing.T) {
 	const most = 80
 	eachFile(t, func(_ string, file *ast.File, fset *token.FileSet) {

@@ -1,6 +1,7 @@
 package life
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -43,6 +44,16 @@ func FuzzQuestion(f *testing.F) {
 			}
 		}
 	})
+}
+
+// parseQuestion, life.SplitOutside, life.Unquote: however long a question is.
+func TestQuestionsGrowInProportion(t *testing.T) {
+	for _, part := range []string{"rm=6, ", "rm=?", `"`, `\"`, "=", ",", `"zone, inner"="a",`, "note=word word ", `"\u0041`} {
+		bounded.Worst(t, func(size int) []byte { return bytes.Repeat([]byte(part), size/len(part)) }, func(b []byte) {
+			_, _, _ = parseQuestion(string(b), asked())
+			_, _, _ = parseQuestion("note=\""+string(b)+"\", medv=?", asked())
+		})
+	}
 }
 
 // FuzzSplit: what is split outside of quotes is the same when joined again.

@@ -6,6 +6,7 @@
 package bounded
 
 import (
+	"math"
 	"runtime"
 	"runtime/metrics"
 	"testing"
@@ -62,55 +63,61 @@ func allocated() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// enough is a time that can be compared: a hundred ticks of the coarsest clocks
-// of processors' time.
-const enough = 40 * time.Millisecond
+// enough is a time of processors that can be compared. An input of 1 MB that
+// takes less is let go: a byte takes 20 ns then, in which nobody looks at a
+// share of all bytes before it.
+const enough = 20 * time.Millisecond
 
 // Worst runs what reads the worst input of a size, and fails the test if 64 kB
 // take more than a second, or if doubling the input takes more than Growth
-// times as long. Times are those of processors, not of the clock on the wall:
-// others may use the machine. Of a few runs the best counts, and where that
-// looks too long, of more: noise only ever adds. Short times are made long
-// enough to be compared by running several times, and what reads 1 MB in a
-// moment is let go.
+// times as long: on the mean of two doublings, as at a single size a cache or a
+// round of the collector may begin to matter. Times are those of processors,
+// not of the clock on the wall: others may use the machine. The best of each
+// size counts, and where that looks too long, both are read again, some times
+// at most, and then larger ones: noise only ever adds.
 func Worst(t testing.TB, input func(size int) []byte, read func(b []byte)) {
 	t.Helper()
 	b := input(64 << 10)
-	Input(t, len(b), func() { read(b) })
-	if one := best(b, read, 1); one > Time {
-		t.Errorf("64 kB took %v", one)
+	took := Time
+	Input(t, len(b), func() { took = processor(func() { read(b) }) })
+	for try := 0; try < 3 && took > Time; try++ {
+		took = min(took, processor(func() { read(b) }))
+	}
+	if took > Time {
+		t.Errorf("64 kB took %v", took)
 		return
 	}
-	small, large := input(128<<10), input(256<<10)
-	times := 1
-	for took := processor(func() { read(small) }); took < enough && times < 1<<8; times *= 2 {
-		took *= 2
-	}
-	ratio := 0.
-	for try := range 8 {
-		r := float64(best(large, read, times)) / float64(best(small, read, times))
-		if try == 0 || r < ratio {
-			ratio = r
-		}
-		if ratio <= Growth {
+	size := 64 << 10
+	for took < enough {
+		if size *= 2; size > 1<<20 {
 			return
 		}
+		b = input(size)
+		took = processor(func() { read(b) })
 	}
-	if took := best(large, read, 1); took > enough/4 { // what is shorter is the start of work, not its growth
-		t.Errorf("twice %d kB took %.1f times as long (%v)", 128, ratio, took)
+	growth := 0.
+	for range 2 { // what grows too fast does so at twice the size as well
+		if growth = doubling(took, b, input(4*size), read); growth <= Growth {
+			return
+		}
+		size *= 2
+		b = input(size)
+		took = processor(func() { read(b) })
 	}
+	t.Errorf("%d kB take %.2f times as long as half of them (%v)", size>>10, growth, took)
 }
 
-// best is the least time of three that a number of readings take, each.
-func best(b []byte, read func(b []byte), times int) time.Duration {
-	least := time.Duration(1<<63 - 1)
-	for range 3 {
-		runtime.GC() // what was left by others is not ours
-		least = min(least, processor(func() {
-			for range times {
-				read(b)
-			}
-		}))
+// doubling is how much longer twice the input takes, by an input that took some
+// time and one of four times its size.
+func doubling(took time.Duration, b, large []byte, read func(b []byte)) (growth float64) {
+	more := processor(func() { read(large) })
+	for range 8 {
+		if growth = math.Sqrt(float64(more) / float64(took)); growth <= Growth {
+			break
+		}
+		took = min(took, processor(func() { read(b) }))
+		runtime.GC() // what was left is not to be paid for by the larger
+		more = min(more, processor(func() { read(large) }))
 	}
-	return least / time.Duration(times)
+	return growth
 }

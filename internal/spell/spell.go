@@ -10,10 +10,17 @@ import (
 )
 
 // Nearest returns the known name closest to the given one, if any is close
-// enough to be a likely slip: at most a third of its letters differ.
+// enough to be a likely slip: at most a third of its letters differ. Names that
+// nobody types are near to none.
 func Nearest(name string, known []string) (string, bool) {
+	if len(name) > longest {
+		return "", false
+	}
 	best, least := "", (len([]rune(name))+2)/3
 	for _, k := range known {
+		if len(k) > longest {
+			continue
+		}
 		d := Distance(strings.ToLower(name), strings.ToLower(k))
 		if d >= len([]rune(name)) && d > 0 {
 			continue // nothing of the name is left
@@ -24,6 +31,9 @@ func Nearest(name string, known []string) (string, bool) {
 	}
 	return best, best != ""
 }
+
+// longest is how many bytes a name may have that somebody types.
+const longest = 200
 
 // Hint returns what to add to an error about an unknown name: the nearest
 // known one, or else a list of the first few.

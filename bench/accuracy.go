@@ -42,7 +42,7 @@ func (b *bench) accuracyMethods() []method {
 		}
 	}
 	for _, m := range peerMethods {
-		if m.speedOnly == "" && (len(b.learners) == 0 || rivals[m.String()]) {
+		if m.speedOnly == "" && b.asked(m) && (len(b.learners) == 0 || rivals[m.String()]) {
 			methods = append(methods, m)
 		}
 	}

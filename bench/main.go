@@ -50,6 +50,7 @@ type bench struct {
 	version  string
 	plan     plan
 	learners []string // of ours that are measured; none means all
+	rivals   []string // of the peers, likewise
 	tools    map[string]*tool
 	journal  *journal
 	start    time.Time
@@ -93,6 +94,7 @@ func main() {
 	resume := flag.Bool("resume", false, "go on with the journal that is there")
 	only := flag.String("only", "", "reading, speed or accuracy: measure only that part")
 	learners := flag.String("learners", "", "measure only these learners of ours and their peers, as in tree,bayes")
+	rivals := flag.String("peers", "", "measure only these peers, as in 'Weka JRip,Weka PART'")
 	folder := flag.String("bench", "bench", "folder of this command's sources")
 	pythonPath := flag.String("python", "/usr/bin/python3", "Python that has the peers")
 	measure := flag.Bool("measure", false, "be a measuring process (used by the command itself): work folder method [key=value …]")
@@ -115,6 +117,9 @@ func main() {
 		}
 		if *learners != "" {
 			b.learners = strings.Split(*learners, ",")
+		}
+		if *rivals != "" {
+			b.rivals = strings.Split(*rivals, ",")
 		}
 		if *docs == "" {
 			*docs = b.work

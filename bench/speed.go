@@ -29,7 +29,7 @@ func (b *bench) speedMethods() []method {
 	}
 	for _, m := range slices.Clone(methods) {
 		for _, p := range peersOf(m) {
-			if !slices.Contains(methods, p) {
+			if b.asked(p) && !slices.Contains(methods, p) {
 				methods = append(methods, p)
 			}
 		}

@@ -189,6 +189,11 @@ func (b *bench) ours() []method {
 	return methods
 }
 
+// asked reports whether the run is about a peer.
+func (b *bench) asked(peer method) bool {
+	return len(b.rivals) == 0 || slices.Contains(b.rivals, peer.String())
+}
+
 // prepare finds out which tools are there, and builds what must be built.
 func (b *bench) prepare(ctx context.Context) error {
 	b.tools = map[string]*tool{}

@@ -198,10 +198,16 @@ func (m *LocalModel) fit(r *localRoom, near []neighbour, f local) {
 	}
 }
 
-// solve solves a symmetric system, given by its lower triangle, in place
-// (Cholesky). Directions that add nothing to those before are left out.
+// solve solves a symmetric system, given by its lower triangle, in place.
 func solve(a, b []float64) {
-	p := len(b)
+	factorise(a, len(b))
+	substitute(a, b)
+}
+
+// factorise makes a symmetric matrix of p rows, given by its lower triangle, the
+// product of that triangle with its transpose (Cholesky). Directions that add
+// nothing to those before are left out: their rows and columns are 0.
+func factorise(a []float64, p int) {
 	for j := range p {
 		was := a[j*p+j]
 		for k := range j {
@@ -219,20 +225,20 @@ func solve(a, b []float64) {
 		root := math.Sqrt(a[j*p+j])
 		a[j*p+j] = root
 		for i := j + 1; i < p; i++ {
-			for k := range j {
-				a[i*p+j] -= a[i*p+k] * a[j*p+k]
+			sum := a[i*p+j]
+			x, y := a[i*p:i*p+j], a[j*p:j*p+j]
+			for k := range x {
+				sum -= x[k] * y[k]
 			}
-			a[i*p+j] /= root
+			a[i*p+j] = sum / root
 		}
 	}
-	for j := range p {
-		for k := range j {
-			b[j] -= a[j*p+k] * b[k]
-		}
-		if b[j] /= a[j*p+j]; a[j*p+j] == 0 {
-			b[j] = 0
-		}
-	}
+}
+
+// substitute solves a factorised system in place.
+func substitute(a, b []float64) {
+	p := len(b)
+	descend(a, b)
 	for j := p - 1; j >= 0; j-- {
 		for k := j + 1; k < p; k++ {
 			b[j] -= a[k*p+j] * b[k]
@@ -241,6 +247,22 @@ func solve(a, b []float64) {
 			b[j] = 0
 		}
 	}
+}
+
+// descend solves the lower triangle alone, in place, and returns the square of
+// the length of what it finds.
+func descend(a, b []float64) float64 {
+	p, square := len(b), 0.0
+	for j := range p {
+		for k := range j {
+			b[j] -= a[j*p+k] * b[k]
+		}
+		if b[j] /= a[j*p+j]; a[j*p+j] == 0 {
+			b[j] = 0
+		}
+		square += b[j] * b[j]
+	}
+	return square
 }
 
 // ask puts a question.

@@ -61,8 +61,9 @@ func randomCSV(t *rapid.T, k kindOfTable) string {
 }
 
 // TestPrintedBasesAnswerAgain: what a model prints with its schema, imported,
-// answers as the model does to 1e-12, for every learner whose rules are exact,
-// for classes and numbers, and with rules that an expert told.
+// answers as the model does to 1e-12, for every learner whose rules are exact:
+// classes, numbers with their intervals, and questions for any column where the
+// model can be asked, also without a target, and with rules that an expert told.
 func TestPrintedBasesAnswerAgain(t *testing.T) {
 	if os.Getenv("ACCRETE_LONG") == "" {
 		was := flag.Lookup("rapid.checks").Value.String()
@@ -75,19 +76,25 @@ func TestPrintedBasesAnswerAgain(t *testing.T) {
 		if !info.Can.Rules || info.Name == "learnpp" {
 			continue
 		}
-		for _, numeric := range []bool{false, true} {
-			if numeric && !info.Takes.Regression || !numeric && !info.Takes.Classes {
+		for i, takes := range []bool{info.Takes.Classes, info.Takes.Regression, info.Takes.Density} {
+			numeric, density := i == 1, i == 2
+			if !takes {
 				continue
 			}
-			t.Run(fmt.Sprintf("%s/%v", info.Name, numeric), func(t *testing.T) {
+			name := []string{"false", "true", "density"}[i]
+			t.Run(info.Name+"/"+name, func(t *testing.T) {
 				h := newHome(t)
 				rapid.Check(t, func(r *rapid.T) {
 					k := kindOfTable{numericTarget: numeric, numericColumns: info.Takes.Numeric && rapid.Bool().Draw(r, "numbers"), missing: rapid.Bool().Draw(r, "missing")}
 					if err := os.WriteFile(data, []byte(randomCSV(r, k)), 0o600); err != nil {
 						r.Fatal(err)
 					}
-					p := learnt(r, h, data, info.Name)
-					if !numeric && rapid.Bool().Draw(r, "told") {
+					target := "y"
+					if density {
+						target = ""
+					}
+					p := learnt(r, h, data, info.Name, target)
+					if !numeric && !density && rapid.Bool().Draw(r, "told") {
 						rules := "IF a = red THEN y = yes WITH 0.8 WORTH 7.5\nIF a IN {red, green} THEN y = no WORTH 3\nIF b IS KNOWN THEN y = no WITH 0.6 WORTH 2"
 						var err error
 						if p, err = h.TellInMemory(context.Background(), p, life.Rules{File: "expert", Text: []byte(rules)}); err != nil {
@@ -101,12 +108,12 @@ func TestPrintedBasesAnswerAgain(t *testing.T) {
 	}
 }
 
-func learnt(t *rapid.T, h *life.Home, file, learner string) *life.Part {
+func learnt(t *rapid.T, h *life.Home, file, learner, target string) *life.Part {
 	d, err := h.Find(file, life.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := h.LearnInMemory(context.Background(), life.LearnOptions{Data: d, Target: "y", Choice: life.Choice{Learner: learner}})
+	p, err := h.LearnInMemory(context.Background(), life.LearnOptions{Data: d, Target: target, Choice: life.Choice{Learner: learner}})
 	if err != nil {
 		t.Skip(err) // such as one class only
 	}
@@ -149,17 +156,57 @@ func answersAgain(t *rapid.T, h *life.Home, p *life.Part, file, text string) {
 		t.Fatal(err)
 	}
 	k := max(want.Classes, 1)
-	for i, x := range slices.Concat(want.P, want.Mean) {
-		y := slices.Concat(got.P, got.Mean)[i]
-		if base.CompleteOnly && !complete(rows, i/k) || vanishing(got, i/k) {
-			continue
+	for n, pair := range [][2][]float64{{want.P, got.P}, {want.Mean, got.Mean}, {want.Low, got.Low}, {want.High, got.High}} {
+		for i, x := range pair[0] {
+			y := pair[1][i]
+			if base.CompleteOnly && !complete(rows, i/k) || vanishing(got, i/k) {
+				continue
+			}
+			if math.Abs(x-y) > 1e-12*max(1, math.Abs(x)) {
+				t.Fatalf("row %d: %v, the model printed from says %v (%s)\n%s", i/k+1, y, x, []string{"probability", "mean", "low", "high"}[n], base)
+			}
 		}
-		if math.Abs(x-y) > 1e-12*max(1, math.Abs(x)) {
-			t.Fatalf("row %d: %v, the model printed from says %v\n%s", i/k+1, y, x, base)
+	}
+	if asked, ok := learn.Ability[learn.Asker](p.Model); ok {
+		again, ok := learn.Ability[learn.Asker](l.Part.Model)
+		if !ok {
+			t.Fatalf("the model can be asked, and what was printed of it cannot")
 		}
+		answersQuestions(t, asked, again, rows)
 	}
 	if e, ok := learn.Ability[learn.Explainer](l.Part.Model); ok && got.Classes > 0 {
 		explainsAgain(t, e, rows, got)
+	}
+}
+
+// answersQuestions: every column is told from the others by the imported base as
+// by the model. Where a density is flat, modes and the share of made-up rows that
+// are as rare hang on the last bits.
+func answersQuestions(t *rapid.T, model, again learn.Asker, rows *table.Table) {
+	for row := range min(rows.Rows(), 3) {
+		for j := range rows.Columns {
+			a := &model.Schema().Attributes[j]
+			want, err := model.Ask(rows, row, j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Open() {
+				continue // nothing was ever known of it
+			}
+			got, err := again.Ask(rows, row, j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := slices.Concat([]float64{want.LogDensity, want.Mean, want.Median, want.Low, want.High}, want.P)
+			for i, y := range slices.Concat([]float64{got.LogDensity, got.Mean, got.Median, got.Low, got.High}, got.P) {
+				if math.Abs(x[i]-y) > 1e-9*max(1, math.Abs(x[i])) {
+					t.Fatalf("row %d, column %q: %+v, the model printed from says %+v", row+1, a.Name, got, want)
+				}
+			}
+			if len(got.Modes) != len(want.Modes) || math.Abs(got.Experience-want.Experience) > 0.002 {
+				t.Fatalf("row %d, column %q: %+v, the model printed from says %+v", row+1, a.Name, got, want)
+			}
+		}
 	}
 }
 

@@ -123,8 +123,9 @@ type mixture struct {
 	priors  []float64 // log, a unit each
 	columns []density
 	// answers are what units expect of the target: a row of class
-	// probabilities a unit, or a mean a unit.
-	answers []float64
+	// probabilities a unit, or a mean a unit, and then widths are the
+	// deviations.
+	answers, widths []float64
 }
 
 // density is what all units expect of one column, the units side by side.
@@ -189,7 +190,8 @@ func newMixture(units []Unit, known *names, target int, overall []Overall) (*mix
 				return nil, fmt.Errorf("unit %s: %w", quote(units[u].Name), err)
 			}
 		}
-		if column != target {
+		never := a.Kind == table.Numeric && len(overall) > 0 && overall[column].Deviation == 0 // varies, and so says nothing
+		if column != target && !never {
 			m.columns = append(m.columns, d)
 		}
 	}
@@ -208,7 +210,7 @@ func (m *mixture) numeric(d *density, e *Expectation, o *Overall, target int) er
 		return err
 	}
 	if d.column == target {
-		m.answers = append(m.answers, mean)
+		m.answers, m.widths = append(m.answers, mean), append(m.widths, deviation)
 		return nil
 	}
 	if !(deviation > 0) || math.IsInf(deviation, 1) {
@@ -289,8 +291,13 @@ func (m *mixture) predict(t *table.Table, classes, lo, hi int, scores, probs, me
 	}
 }
 
-// explain sets shares to the posterior probabilities of the units.
-func (m *mixture) explain(t *table.Table, row int, shares []float64) {
+// least is how far the log of a unit's share may lie below that of the most
+// probable one. What lies below is no share: sums do not show it.
+const least = -40
+
+// explain sets shares to the posterior probabilities of the units, and returns
+// the log density of what is known, in the columns' own units.
+func (m *mixture) explain(t *table.Table, row int, shares []float64) float64 {
 	units := len(shares)
 	copy(shares, m.priors)
 	for i := range m.columns {
@@ -316,12 +323,58 @@ func (m *mixture) explain(t *table.Table, row int, shares []float64) {
 			shares[u] += log
 		}
 	}
-	for _, s := range shares {
-		if !math.IsInf(s, -1) {
-			logsum.Normalise(shares)
-			return
+	most := logsum.Most(shares)
+	if math.IsInf(most, -1) {
+		copy(shares, m.priors)
+		logsum.Normalise(shares)
+		return most
+	}
+	for u, s := range shares {
+		if !(s-most > least) {
+			shares[u] = math.Inf(-1)
 		}
 	}
-	copy(shares, m.priors)
-	logsum.Normalise(shares)
+	most, total := logsum.Normalise(shares)
+	return most + math.Log(total)
+}
+
+// Expected is what the units of a mixture expect of the column that is asked
+// for, side by side.
+type Expected struct {
+	Priors          []float64
+	Mean, Deviation []float64 // of a number
+	Shares          []float64 // of a name: of value v in unit u of K at v·K + u
+}
+
+// Expected returns what the units expect of the target; the base is a mixture.
+func (p *Predictor) Expected() Expected {
+	m := p.mixture
+	k := len(m.priors)
+	e := Expected{Priors: make([]float64, k)}
+	for u, log := range m.priors {
+		e.Priors[u] = math.Exp(log)
+	}
+	if p.classes == 0 {
+		e.Mean, e.Deviation = m.answers, m.widths
+		return e
+	}
+	e.Shares = make([]float64, len(m.answers))
+	for at, share := range m.answers {
+		e.Shares[at%p.classes*k+at/p.classes] = share
+	}
+	return e
+}
+
+// Units sets shares to how probable the units of a mixture are given the known
+// cells of a row but the target's, and returns the log of the density of these
+// cells: −Inf if no unit can explain them, and then the priors answer. The table
+// has the schema's columns.
+func (p *Predictor) Units(t *table.Table, row int, shares []float64) float64 {
+	return p.mixture.explain(t, row, shares)
+}
+
+// Speaks reports whether the units of a mixture have something to say of rows
+// by a column.
+func (p *Predictor) Speaks(column int) bool {
+	return slices.ContainsFunc(p.mixture.columns, func(d density) bool { return d.column == column })
 }

@@ -13,6 +13,9 @@
 // them: the least that one of them covers, for which a printed base lists what
 // rules cover together as rules worth 0.
 //
+// A mixture of WHEN units can be asked for any column, as the model can that it
+// was printed from.
+//
 // A base has no rows. It is not learnt but imported, and cannot be updated; it
 // can be read, asked, explained, compared and saved. Its neighbours are rule,
 // whose language it speaks, and learn/expert.
@@ -37,7 +40,7 @@ func init() {
 		Name:    Name,
 		Summary: "a base of rules that was printed or written, and answers for itself",
 		Takes:   learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
-		Can:     learn.Can{Rules: true, Explain: true},
+		Can:     learn.Can{Rules: true, Explain: true}, // of IF rules; a mixture can be asked
 		Keeps:   "the rules",
 		Decode:  decode,
 	})
@@ -77,7 +80,7 @@ func New(base *rule.Base) (learn.Model, error) {
 		if base.Kind != rule.Mixture {
 			return nil, fmt.Errorf("the SCHEMA line names no TARGET, which %v rules conclude", base.Kind)
 		}
-		return &density{m}, m.check()
+		return newUnits(m, base)
 	}
 	learnt, err := m.part()
 	if err != nil {
@@ -86,13 +89,13 @@ func New(base *rule.Base) (learn.Model, error) {
 	if m.answers, err = rule.NewPredictor(learnt, schema, target, overall...); err != nil {
 		return nil, err
 	}
-	if schema.Attributes[target].Kind == table.Numeric {
+	if schema.Attributes[target].Kind == table.Numeric && base.Kind != rule.Mixture {
 		if m.widths, err = newWidths(learnt, schema, overall[target]); err != nil {
 			return nil, err
 		}
 	}
 	if base.Kind == rule.Mixture {
-		return m, nil
+		return newUnits(m, learnt)
 	}
 	return newReasoned(m, learnt)
 }
@@ -150,9 +153,6 @@ func (m *Model) Overall() []rule.Overall { return m.overall }
 
 // Predict answers as the base says, and takes into account what experts told.
 func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
-	if m.answers == nil {
-		return fmt.Errorf("these rules are a density of all columns and have no target to predict")
-	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 		m.widths.fill(t, out)
 		return ctx.Err()
 	}
-	if len(m.told) == 0 {
+	if len(m.told) == 0 || out.Classes == 0 {
 		return ctx.Err()
 	}
 	return learn.Split(ctx, t.Rows(), func(lo, hi int) {

@@ -1,13 +1,11 @@
 package rulebase
 
 import (
+	"github.com/accrete-ml/accrete/internal/mixed"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
-
-// normal95 is how many deviations hold 95 % of a normal density, to each side.
-const normal95 = 1.959963984540054
 
 // widths give a number its interval: of an ordered base the deviation that the
 // rule which answers states, of others that of the column over all rows, which
@@ -21,10 +19,10 @@ type widths struct {
 func newWidths(base *rule.Base, schema *table.Schema, overall rule.Overall) (*widths, error) {
 	w := &widths{}
 	if overall.Deviation > 0 {
-		w.nothing = normal95 * overall.Deviation
+		w.nothing = mixed.Normal95 * overall.Deviation
 	}
 	if base.Else != nil {
-		w.nothing = normal95 * base.Else.Then.Deviation
+		w.nothing = mixed.Normal95 * base.Else.Then.Deviation
 	}
 	if base.Kind != rule.Ordered {
 		return w, nil
@@ -35,7 +33,7 @@ func newWidths(base *rule.Base, schema *table.Schema, overall rule.Overall) (*wi
 			return nil, err
 		}
 		w.fires = append(w.fires, fires)
-		w.half = append(w.half, normal95*base.Rules[i].Then.Deviation)
+		w.half = append(w.half, mixed.Normal95*base.Rules[i].Then.Deviation)
 	}
 	return w, nil
 }

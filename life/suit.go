@@ -22,22 +22,16 @@ func suit(i learn.Info, t *table.Table, target int) (suited *table.Table, at int
 		return t, target, notes, nil
 	}
 	var texts []string
-	keep := make([]int, 0, len(t.Columns))
-	at = target
 	for col := range t.Schema.Attributes {
 		if a := &t.Schema.Attributes[col]; a.Kind == table.Text {
 			texts = append(texts, fmt.Sprintf("%q", a.Name))
-			if col < target {
-				at--
-			}
-			continue
 		}
-		keep = append(keep, col)
 	}
 	if len(texts) == 0 {
 		return t, target, notes, nil
 	}
-	inputs := len(keep)
+	suited, at = t.WithoutText(target)
+	inputs := len(suited.Columns)
 	if target != learn.NoTarget {
 		inputs--
 	}
@@ -45,7 +39,7 @@ func suit(i learn.Info, t *table.Table, target int) (suited *table.Table, at int
 		return nil, 0, nil, fmt.Errorf("nothing is left to learn from: %s does not learn from text (%s)%s", i.Name, strings.Join(texts, ", "), readers())
 	}
 	notes = append(notes, fmt.Sprintf("text is left out, which %s does not learn from: %s", i.Name, strings.Join(texts, ", ")))
-	return t.Project(keep), at, notes, nil
+	return suited, at, notes, nil
 }
 
 // readers names the learners that take text.

@@ -341,3 +341,22 @@ func (t *Table) Project(columns []int) *Table {
 	}
 	return &p
 }
+
+// WithoutText returns the table without its text columns, but for the target,
+// and where the target is then; -1 is none.
+func (t *Table) WithoutText(target int) (*Table, int) {
+	var others []int
+	at := -1
+	for i := range t.Schema.Attributes {
+		if i == target {
+			at = len(others)
+		}
+		if i == target || t.Schema.Attributes[i].Kind != Text {
+			others = append(others, i)
+		}
+	}
+	if len(others) == len(t.Columns) {
+		return t, target
+	}
+	return t.Project(others), at
+}

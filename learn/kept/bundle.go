@@ -25,6 +25,7 @@ type savedBundle struct {
 	Cells   []packed       `cbor:"cells"` // of each of its columns
 	Weights *packed        `cbor:"weights,omitempty"`
 	Counts  *packed        `cbor:"counts,omitempty"`
+	Sources [][]byte       `cbor:"sources,omitempty"` // of a textBundle
 }
 
 const bundleFormat = 1
@@ -33,6 +34,9 @@ const bundleFormat = 1
 func saveBundle(blocks []*block) ([]byte, error) {
 	if len(blocks) == 1 {
 		return blocks[0].save()
+	}
+	if slices.ContainsFunc(blocks, func(b *block) bool { return hasText(b.schema) }) {
+		return saveTextBundle(blocks)
 	}
 	members := make([]bundle.Member, len(blocks))
 	for i, b := range blocks {
@@ -123,6 +127,9 @@ func decodeBundle(data []byte) ([]*block, error) {
 	var s savedBundle
 	if err := learn.Unmarshal(data, &s); err != nil {
 		return nil, err
+	}
+	if s.Format == textBundleFormat {
+		return decodeTextBundle(s.Sources)
 	}
 	if s.Format != bundleFormat || s.Of == nil {
 		return nil, fmt.Errorf("rows of many sources are saved in format %d, this program reads %d", s.Format, bundleFormat)

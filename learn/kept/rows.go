@@ -64,11 +64,12 @@ type block struct {
 }
 
 // cells are a column of a block: narrow or codes if it is nominal, floats if
-// it is numeric, and none if the block lacks the column.
+// it is numeric, words if it is text, and none if the block lacks the column.
 type cells struct {
 	narrow []uint8 // up to 255 values
 	codes  []int32 // otherwise, and in tables
 	floats []float64
+	words  *table.Bag
 }
 
 // narrowMissing is a missing cell in a narrow column.
@@ -78,7 +79,7 @@ const narrowMissing = math.MaxUint8
 func blockOf(source learn.Source, t *table.Table) *block {
 	b := &block{source: source, schema: t.Schema, columns: make([]cells, len(t.Columns)), weights: t.Weights, rows: t.Rows()}
 	for i, c := range t.Columns {
-		b.columns[i] = cells{codes: c.Codes, floats: c.Floats}
+		b.columns[i] = cells{codes: c.Codes, floats: c.Floats, words: c.Words}
 	}
 	return b
 }
@@ -90,15 +91,23 @@ type Gathering struct {
 	source  learn.Source
 	target  int
 	known   *table.Schema
+	texts   bool     // are kept
 	pending []*block // sizes at least halve from one to the next
 }
 
 // Gather begins to add rows of one source. Rows whose target is missing are
-// left out, unless there is no target (NoTarget). Values that the known
+// left out, unless there is no target (NoTarget), and so are text columns, unless
+// the known schema has some or they are asked for (Texts). Values that the known
 // schema has do not count as declared by this source just because tables
 // made to fit that schema list them; nil if there was no model before.
 func (r *Rows) Gather(source learn.Source, target int, known *table.Schema) *Gathering {
-	return &Gathering{base: r, source: source, target: target, known: known}
+	return &Gathering{base: r, source: source, target: target, known: known, texts: known != nil && hasText(known)}
+}
+
+// Texts has text columns kept, too, and returns the gathering.
+func (g *Gathering) Texts() *Gathering {
+	g.texts = true
+	return g
 }
 
 // Add takes in the table's rows. The table is not kept.
@@ -152,23 +161,28 @@ func (g *Gathering) Rows(ctx context.Context) (*Rows, error) {
 // digest makes a block of a table: the cells in canonical form, rows that
 // carry nothing left out, values that only the model knew not declared.
 func (g *Gathering) digest(ctx context.Context, t *table.Table) (*block, error) {
-	for i := range t.Schema.Attributes {
-		if a := &t.Schema.Attributes[i]; a.Kind == table.Text {
-			return nil, fmt.Errorf("column %q is text, and texts are not kept with the rows; leave it out, or choose a learner that keeps counts of words", a.Name)
-		}
+	target := g.target
+	if !g.texts {
+		t, target = t.WithoutText(target)
 	}
 	raw := blockOf(g.source, t)
 	if g.known != nil {
 		raw.schema = &table.Schema{Attributes: slices.Clone(t.Schema.Attributes)}
 		for i := range raw.schema.Attributes {
 			a := &raw.schema.Attributes[i]
-			if k := g.known.Index(a.Name); k >= 0 && a.Kind == table.Nominal {
-				known := min(len(g.known.Attributes[k].Values), len(a.Values))
+			k := g.known.Index(a.Name)
+			if k < 0 || a.Kind == table.Numeric {
+				continue
+			}
+			known := min(len(g.known.Attributes[k].Values), len(a.Values))
+			if a.Kind == table.Text {
+				a.Values, raw.columns[i].words = dropIdleWords(a.Values, known, t.Columns[i].Words)
+			} else {
 				a.Values, raw.columns[i].codes = dropIdle(a.Values, known, t.Columns[i].Codes)
 			}
 		}
 	}
-	j, err := join(ctx, []*block{raw}, withoutTarget(t, g.target))
+	j, err := join(ctx, []*block{raw}, withoutTarget(t, target))
 	if err != nil {
 		return nil, err
 	}
@@ -402,6 +416,8 @@ func (j *joined) block(ctx context.Context, source learn.Source) (*block, error)
 		switch a := &j.schema.Attributes[i]; {
 		case a.Kind == table.Numeric:
 			c.floats = j.floats(i)
+		case a.Kind == table.Text:
+			c.words = j.bag(i)
 		case len(a.Values) <= narrowMissing:
 			c.narrow = j.narrow(i, narrowMissing)
 		default:
@@ -614,7 +630,9 @@ func canonical(x float64) float64 {
 func compareRows(a *block, i int, b *block, j int) int {
 	for col := range a.schema.Attributes {
 		var d int
-		if a.schema.Attributes[col].Kind == table.Nominal {
+		if kind := a.schema.Attributes[col].Kind; kind == table.Text {
+			d = compareTexts(a, i, b, j, col)
+		} else if kind == table.Nominal {
 			d = cmp.Compare(a.code(col, int32(i)), b.code(col, int32(j)))
 		} else {
 			d = cmp.Compare(a.float(col, int32(i)), b.float(col, int32(j))) // NaN equals NaN
@@ -681,6 +699,9 @@ func (b *block) hashes(ctx context.Context, salts *salts) ([]uint64, error) {
 						part[k] += ofValue[i][c]
 					}
 				}
+			}
+			if column.words != nil {
+				column.hashWords(part, lo, ofValue[i], salts.columns[i])
 			}
 			if column.floats != nil {
 				for k, x := range column.floats[lo:hi] {

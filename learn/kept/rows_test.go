@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -172,7 +173,7 @@ func sameTable(a, b *table.Table) bool {
 	}
 	for i := range a.Columns {
 		if !slices.Equal(a.Schema.Attributes[i].Values, b.Schema.Attributes[i].Values) ||
-			!slices.Equal(a.Columns[i].Codes, b.Columns[i].Codes) || bits(a.Columns[i].Floats) != bits(b.Columns[i].Floats) {
+			!reflect.DeepEqual(a.Columns[i].Words, b.Columns[i].Words) || !slices.Equal(a.Columns[i].Codes, b.Columns[i].Codes) || bits(a.Columns[i].Floats) != bits(b.Columns[i].Floats) {
 			return false
 		}
 	}
@@ -184,9 +185,10 @@ func sameTable(a, b *table.Table) bool {
 func TestRowsAreAMultiset(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
-		tables := []*table.Table{drawKept(t), drawKept(t), drawKept(t)}
+		texts := rapid.Bool().Draw(t, "texts")
+		tables := []*table.Table{drawTexts(t, texts), drawTexts(t, texts), drawTexts(t, texts)}
 		add := func(r *Rows, id string, tables ...*table.Table) *Rows {
-			g := r.Gather(learn.Source{ID: id}, 2, nil)
+			g := r.Gather(learn.Source{ID: id}, 2, nil).Texts()
 			for _, tbl := range tables {
 				if err := g.Add(ctx, tbl); err != nil {
 					t.Fatal(err)
@@ -215,7 +217,7 @@ func TestRowsAreAMultiset(t *testing.T) {
 		want := at(add(&Rows{}, "all", tables...))
 		apart := add(add(add(&Rows{}, "c", tables[2]), "b", tables[1]), "a", tables[0])
 		merged := merge(add(&Rows{}, "a", tables[1]), merge(add(&Rows{}, "b", tables[0]), add(&Rows{}, "a", tables[2])))
-		forgetful, err := add(apart, "d", drawKept(t)).Forget("d")
+		forgetful, err := add(apart, "d", drawTexts(t, texts)).Forget("d")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -383,6 +385,13 @@ func FuzzDecodeRows(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(parts[0].Data)
+	for _, r := range []*Rows{noted(f, "a", "fever fever cough", "?", "."), noted(f, "a", "rain").and(f, "b", "sun rain", "")} {
+		data, err := saveBundle(r.blocks)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		defer bounded.Start(t, len(data))()
 		r, err := DecodeRows([]learn.Part{{Name: rowsPart, Data: data}})

@@ -26,6 +26,7 @@ type savedBlock struct {
 	Cells   []packed         `cbor:"cells"`
 	Weights *packed          `cbor:"weights,omitempty"`
 	Counts  *packed          `cbor:"counts,omitempty"`
+	Texts   []packedTexts    `cbor:"texts,omitempty"` // of the text columns, which have no cells
 }
 
 type savedAttribute struct {
@@ -34,6 +35,7 @@ type savedAttribute struct {
 	Date    bool     `cbor:"date,omitempty"`
 	Time    bool     `cbor:"time,omitempty"`
 	Values  []string `cbor:"values,omitempty"`
+	Text    bool     `cbor:"text,omitempty"`
 }
 
 const rowsFormat = 2
@@ -64,12 +66,17 @@ func (r *Rows) Parts() ([]learn.Part, error) {
 func (b *block) save() ([]byte, error) {
 	s := savedBlock{Format: rowsFormat, ID: b.source.ID, Name: b.source.Name, Rows: b.rows, Cells: make([]packed, len(b.columns))}
 	for _, a := range b.schema.Attributes {
-		s.Columns = append(s.Columns, savedAttribute{a.Name, a.Kind == table.Numeric, a.Date, a.Time, a.Values})
+		s.Columns = append(s.Columns, savedAttribute{a.Name, a.Kind == table.Numeric, a.Date, a.Time, a.Values, a.Kind == table.Text})
+	}
+	for i := range b.columns {
+		if b.schema.Attributes[i].Kind == table.Text {
+			s.Texts = append(s.Texts, packTexts(b.columns[i].words))
+		}
 	}
 	_ = learn.Each(context.Background(), len(b.columns), func(i int) { // which does not end
 		if a := &b.schema.Attributes[i]; a.Kind == table.Numeric {
 			s.Cells[i] = packFloats(b.columns[i].floats)
-		} else {
+		} else if a.Kind == table.Nominal {
 			s.Cells[i] = packCodes(&b.columns[i], len(a.Values))
 		}
 	})
@@ -95,6 +102,10 @@ func (s *savedBlock) size() int {
 	}
 	for i := range s.Cells {
 		size += s.Cells[i].size()
+	}
+	for i := range s.Texts {
+		t := &s.Texts[i]
+		size += t.Sizes.size() + t.Words.size() + t.Counts.size()
 	}
 	for _, p := range []*packed{s.Weights, s.Counts} {
 		if p != nil {
@@ -144,10 +155,18 @@ func decodeBlock(data []byte) (*block, error) {
 		return nil, fmt.Errorf("%d rows with cells for %d of %d columns", s.Rows, len(s.Cells), len(s.Columns))
 	}
 	b := &block{source: learn.Source{ID: s.ID, Name: s.Name}, schema: &table.Schema{}, rows: s.Rows}
+	var texts []int // columns
 	for _, c := range s.Columns {
 		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date, Time: c.Time}
+		if c.Text {
+			a.Kind = table.Text
+			texts = append(texts, len(b.schema.Attributes))
+		}
 		if c.Numeric {
 			a.Kind = table.Numeric
+			if c.Text {
+				return nil, fmt.Errorf("column %q is numeric and text", c.Name)
+			}
 			if len(c.Values) > 0 {
 				return nil, fmt.Errorf("column %q is numeric and lists values", c.Name)
 			}
@@ -163,11 +182,16 @@ func decodeBlock(data []byte) (*block, error) {
 	if err := table.Distinct(b.schema); err != nil {
 		return nil, err
 	}
+	if len(texts) != len(s.Texts) {
+		return nil, fmt.Errorf("%d text columns with words for %d", len(texts), len(s.Texts))
+	}
 	b.columns = make([]cells, len(s.Cells))
 	wrong := make([]error, len(s.Cells))
 	_ = learn.Each(context.Background(), len(s.Cells), func(i int) { // which does not end
 		if a := &b.schema.Attributes[i]; a.Kind == table.Numeric {
 			b.columns[i].floats, wrong[i] = s.Cells[i].unpackFloats(s.Rows)
+		} else if a.Kind == table.Text {
+			b.columns[i].words, wrong[i] = s.Texts[slices.Index(texts, i)].unpack(s.Rows, len(a.Values))
 		} else {
 			b.columns[i], wrong[i] = s.Cells[i].unpackCodes(s.Rows, len(a.Values))
 		}

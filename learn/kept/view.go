@@ -36,7 +36,14 @@ func (r *Rows) View(ctx context.Context) (*View, error) {
 // one source, and what gathers them. The view reads the table's cells, so it is
 // for the time of learning only; rows that are kept are a copy. A learner that
 // keeps them when it is done never holds them beside all that it learns with.
+// Text columns are left out.
 func Survey(ctx context.Context, t *table.Table, source learn.Source, target int) (v *View, keep func(ctx context.Context) (*Rows, error), err error) {
+	t, target = t.WithoutText(target)
+	return SurveyTexts(ctx, t, source, target)
+}
+
+// SurveyTexts is Survey with the text columns.
+func SurveyTexts(ctx context.Context, t *table.Table, source learn.Source, target int) (v *View, keep func(ctx context.Context) (*Rows, error), err error) {
 	j, err := join(ctx, []*block{blockOf(source, t)}, withoutTarget(t, target))
 	if err != nil {
 		return nil, nil, err
@@ -115,6 +122,9 @@ func (v *View) Codes(col int) []int32 { return v.joined.codes(col) }
 // none is missing, with a code for missing cells.
 func (v *View) Narrow(col int, missing uint8) []uint8 { return v.joined.narrow(col, missing) }
 
+// Words returns a copy of a text column.
+func (v *View) Words(col int) *table.Bag { return v.joined.bag(col) }
+
 // Hashes returns what HashRows does.
 func (v *View) Hashes(ctx context.Context) ([]uint64, error) {
 	of := make([][]uint64, len(v.joined.blocks))
@@ -146,6 +156,8 @@ func (v *View) Table(ctx context.Context) (*table.Table, error) {
 		switch {
 		case v.Schema.Attributes[i].Kind == table.Nominal:
 			columns[i].Codes = j.codes(i)
+		case v.Schema.Attributes[i].Kind == table.Text:
+			columns[i].Words = j.bag(i)
 		case j.refs == nil:
 			columns[i].Floats = j.blocks[0].columns[i].floats
 		default:

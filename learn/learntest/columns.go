@@ -54,7 +54,10 @@ func (s *subject) textTable(rows int, seed uint64) *table.Table {
 // or without words, answers soundly for such texts and for words that it has
 // never met, which change nothing, and answers the same after loading.
 func texts(s *subject) error {
-	if !s.info.Takes.Text || !s.info.Takes.Classes {
+	if !s.info.Takes.Text {
+		return s.textsLeftOut()
+	}
+	if !s.info.Takes.Classes {
 		return nil
 	}
 	rows := s.textTable(120, 60)
@@ -106,6 +109,49 @@ func texts(s *subject) error {
 		return errors.New("the loaded model answers otherwise for texts")
 	}
 	return s.textUpdates(m)
+}
+
+// textsLeftOut: a learner that takes no text learns from what stands beside it,
+// and its model answers as if the text were not there.
+func (s *subject) textsLeftOut() error {
+	return each(s.variants(), func(v variant) error {
+		rows := s.table(v, 120, 60)
+		bag := &table.Bag{Starts: make([]int, 1, rows.Rows()+1)}
+		for r := range rows.Rows() {
+			bag.Codes, bag.Counts = append(bag.Codes, int32(r%2)), append(bag.Counts, 1)
+			bag.Starts = append(bag.Starts, r+1)
+		}
+		schema := table.CopySchema(rows.Schema)
+		schema.Attributes = append([]table.Attribute{{Name: "what was said", Kind: table.Text, Values: []string{"rain", "sun"}}}, schema.Attributes...)
+		said := must(table.New(schema, append([]table.Column{{Words: bag}}, rows.Columns...), rows.Weights))
+		m, err := s.learn(v, said, "a")
+		if err != nil {
+			return fmt.Errorf("a table with a text: %w", err)
+		}
+		want, err := s.learn(v, rows, "a")
+		if err != nil {
+			return err
+		}
+		probe, _, err := table.Conform(s.table(v, 50, 61), m.Schema(), false)
+		if err != nil {
+			return err
+		}
+		if v == density {
+			return soundOn(m, probe)
+		}
+		bare, _, err := table.Conform(probe, want.Schema(), false)
+		if err != nil {
+			return err
+		}
+		got, wanted := learn.NewPredictions(m, probe.Rows()), learn.NewPredictions(want, probe.Rows())
+		if err := errors.Join(m.Predict(context.Background(), probe, got), want.Predict(context.Background(), bare, wanted)); err != nil {
+			return err
+		}
+		if !equalFloats(got.P, wanted.P) || !equalFloats(got.Mean, wanted.Mean) {
+			return errors.New("beside a text the learner learns something else, though it takes no text")
+		}
+		return nil
+	})
 }
 
 // textUpdates: an update brings new words.

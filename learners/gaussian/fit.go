@@ -32,6 +32,7 @@ func newFit(ctx context.Context, s *settings, task learn.Task, reference *table.
 	if err != nil {
 		return nil, err
 	}
+	task.Table, target = task.Table.WithoutText(target)
 	f := &fit{settings: s, task: task, target: target, random: rand.New(rand.NewPCG(task.Seed, 0x6761757373))}
 	t := task.Table
 	if s.Inputs > 0 && target == learn.NoTarget {

@@ -141,6 +141,7 @@ func (l *Learner) learnUnits(ctx context.Context, task learn.Task) (learn.Model,
 	if err != nil {
 		return nil, err
 	}
+	task.Table, target = task.Table.WithoutText(target)
 	if err := checkTask(task.Table, target); err != nil {
 		return nil, err
 	}

@@ -95,6 +95,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
+	task.Table, target = task.Table.WithoutText(target)
 	if err := checkTask(task.Table, target); err != nil {
 		return nil, err
 	}

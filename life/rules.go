@@ -46,6 +46,13 @@ func readRules(ctx context.Context, p *Part, m learn.Model, o RulesOptions) (*ru
 	if !ok {
 		return nil, cannot(p.Version.Learner, "be read as rules", func(c learn.Can) bool { return c.Rules })
 	}
+	if top, ok := learn.Ability[topRuler](m); ok && !isTold && o.Top != nil && *o.Top > 0 && o.Bits == 0 && !o.Formal && !o.Deviations {
+		base, left, err := top.TopRules(*o.Top)
+		if err == nil && left > 0 {
+			base = withLeftOut(base, left)
+		}
+		return base, err
+	}
 	base, err := r.Rules()
 	if told, ok := m.(*expert.Told); ok && o.Formal && err == nil {
 		base, err = told.Whole()
@@ -139,23 +146,51 @@ func excerpt(ctx context.Context, m learn.Model, base *rule.Base, o RulesOptions
 	if o.Bits != 0 {
 		return nil, remedy.Misusef("a %s model can only be cut to a number of rules", m.Learner())
 	}
-	top, left := TopRules(base, *o.Top)
+	top, left := topRules(base, *o.Top)
 	if left > 0 {
-		count, what := len(top.Rules)+len(top.Units), "most informative"
-		if len(top.Units) > 0 {
-			what = "most frequent"
-		}
-		cut := *top
-		cut.Notes = append([]string{fmt.Sprintf("the %d %s of %d rules", count, what, count+left)}, top.Notes...)
-		top = &cut
+		top = withLeftOut(top, left)
 	}
 	return top, nil
 }
 
-// TopRules returns the n most informative rules of a base, or the units of a
+// withLeftOut notes how many rules of a base are not shown.
+func withLeftOut(top *rule.Base, left int) *rule.Base {
+	count, what := len(top.Rules)+len(top.Units), "most informative"
+	if len(top.Units) > 0 {
+		what = "most frequent"
+	}
+	cut := *top
+	cut.Notes = append([]string{fmt.Sprintf("the %d %s of %d rules", count, what, count+left)}, top.Notes...)
+	return &cut
+}
+
+// topRuler is a model that need not make all its rules to give the best.
+type topRuler interface {
+	TopRules(n int) (base *rule.Base, left int, err error)
+}
+
+// BestRules returns the n most informative rules of a model, or all units of a
+// mixture, and how many were left out; nil if it has no rules.
+func BestRules(m learn.Model, n int) (*rule.Base, int, error) {
+	if top, ok := learn.Ability[topRuler](m); ok {
+		return top.TopRules(n)
+	}
+	r, ok := learn.Ability[learn.Ruler](m)
+	if !ok {
+		return nil, 0, nil
+	}
+	base, err := r.Rules()
+	if err != nil {
+		return nil, 0, err
+	}
+	best, left := topRules(base, max(n, len(base.Units)))
+	return best, left, nil
+}
+
+// topRules returns the n most informative rules of a base, or the units of a
 // mixture that most cases belong to, in the base's own order, and how many
 // were left out.
-func TopRules(base *rule.Base, n int) (*rule.Base, int) {
+func topRules(base *rule.Base, n int) (*rule.Base, int) {
 	left := max(len(base.Rules)-n, 0) + max(len(base.Units)-n, 0)
 	if left == 0 {
 		return base, 0

@@ -164,15 +164,10 @@ const longestShown = 600
 
 // printBest prints the most informative rules of a model that has rules.
 func printBest(w io.Writer, m learn.Model, name string, most int) error {
-	r, ok := learn.Ability[learn.Ruler](m)
-	if !ok {
-		return nil
-	}
-	base, err := r.Rules()
-	if err != nil {
+	best, left, err := life.BestRules(m, most)
+	if best == nil {
 		return err
 	}
-	best, left := life.TopRules(base, max(most, len(base.Units))) // a mixture is shown whole
 	fmt.Fprintln(w)
 	var text strings.Builder
 	if err := life.Rounded(best, true).Write(&text); err != nil {

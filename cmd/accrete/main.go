@@ -88,7 +88,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 // commands.
 func oneLine(err error) string {
 	text := strings.Join(strings.FieldsFunc(remedy.Text(err, inFlags), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
-	return shown(text, console.LongestError)
+	return shown(strings.ReplaceAll(text, context.Canceled.Error(), "interrupted"), console.LongestError)
 }
 
 // app is what every command has: the streams and the flags common to all.

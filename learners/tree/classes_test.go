@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 	"pgregory.net/rapid"
 )
@@ -158,4 +159,50 @@ func TestFewClasses(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The best rules are those of all rules, and making them does not make all:
+// with thousands of classes that would be rules times classes.
+func TestTopRules(t *testing.T) {
+	for _, rows := range []int{200, 600} {
+		m, err := (&Learner{Prune: "none"}).Learn(context.Background(), learn.Task{Table: manyClasses(rows), Seed: 1}.At(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree := m.(*Model)
+		all, err := tree.Rules()
+		if err != nil {
+			t.Fatal(err)
+		}
+		top, left, err := tree.TopRules(10)
+		if err != nil || len(top.Rules) != 10 || left != len(all.Rules)-10 || !slices.Equal(top.Notes, all.Notes) {
+			t.Fatalf("%d rules, %d left of %d, %v", len(top.Rules), left, len(all.Rules), err)
+		}
+		least, most := math.Inf(1), 0
+		for i := range top.Rules {
+			least = min(least, *top.Rules[i].Evidence.Bits)
+			if !slices.ContainsFunc(all.Rules, func(r rule.Rule) bool { return r.String() == top.Rules[i].String() }) {
+				t.Errorf("%v is no rule of the tree", &top.Rules[i])
+			}
+		}
+		for i := range all.Rules {
+			if *all.Rules[i].Evidence.Bits > least {
+				most++
+			}
+		}
+		if most > 9 {
+			t.Errorf("%d rules tell more than one of the best ten", most)
+		}
+		if whole, left, err := tree.TopRules(len(all.Rules)); err != nil || left != 0 || len(whole.Rules) != len(all.Rules) {
+			t.Errorf("%d rules of %d, %v", len(whole.Rules), len(all.Rules), err)
+		}
+	}
+	// What ten rules allocate: their own classes, not those of all.
+	m, err := (&Learner{Prune: "none"}).Learn(context.Background(), learn.Task{Table: manyClasses(10_000), Seed: 1}.At(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(1, func() { _, _, err = m.(*Model).TopRules(10) }); err != nil || n > 2*float64(m.(*Model).Nodes())+10_000 {
+		t.Errorf("%v allocations for ten rules of %d nodes, %v", n, m.(*Model).Nodes(), err)
+	}
 }

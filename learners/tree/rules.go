@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -24,25 +25,74 @@ func (m *Model) Rules() (*rule.Base, error) {
 		b.Else = &last
 		return b, nil
 	}
-	c := m.tree
+	m.eachLeaf(func(i int, path []condition) { b.Rules = append(b.Rules, m.leafRule(i, path)) })
+	m.annotate(b)
+	return b, nil
+}
+
+// TopRules returns the n rules of Rules that tell most, in their order, and
+// how many are left out. Of many classes a rule gives the probability of each:
+// only the rules asked for are made.
+func (m *Model) TopRules(n int) (*rule.Base, int, error) {
+	var bits []float64
+	if m.list == nil {
+		m.eachLeaf(func(i int, _ []condition) { bits = append(bits, m.bits(i)) })
+	}
+	if m.list != nil || len(bits) <= n {
+		b, err := m.Rules()
+		return b, 0, err
+	}
+	order := make([]int, len(bits))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(bits[j], bits[i]) })
+	chosen := make([]bool, len(bits))
+	for _, i := range order[:n] {
+		chosen[i] = true
+	}
+	b, next := &rule.Base{Kind: rule.Ordered}, 0
 	m.eachLeaf(func(i int, path []condition) {
-		if c.classes > 0 {
-			p := make([]float64, c.classes)
-			c.probabilities(i, p)
-			b.Rules = append(b.Rules, m.rule(path, p, func(class int) evidence {
-				return evidence{c.weight(i), c.weightOf(i, class), c.weight(0), c.weightOf(0, class)}
-			}))
-			return
+		if chosen[next] {
+			b.Rules = append(b.Rules, m.leafRule(i, path))
 		}
-		b.Rules = append(b.Rules, rule.Rule{
-			If: m.tests(path),
-			Then: rule.Conclusion{
-				Column: m.schema.Attributes[m.target].Name, Numeric: true,
-				Mean: c.answer[2*i], Deviation: c.answer[2*i+1],
-			},
-			Evidence: rule.Evidence{Covered: ptr(c.stat[3*i]), Bits: ptr(m.information(i))},
-		})
+		next++
 	})
+	m.annotate(b)
+	return b, len(bits) - n, nil
+}
+
+// bits is the information of a leaf's rule.
+func (m *Model) bits(i int) float64 {
+	c := m.tree
+	if c.classes == 0 {
+		return m.information(i)
+	}
+	e := c.evidence(i, int(c.nodes[i].label))
+	return rule.JMeasure(e.covered, e.correct, e.common, e.all)
+}
+
+// leafRule is the rule of a leaf at the end of a path.
+func (m *Model) leafRule(i int, path []condition) rule.Rule {
+	c := m.tree
+	if c.classes > 0 {
+		p := make([]float64, c.classes)
+		c.probabilities(i, p)
+		return m.rule(path, p, func(class int) evidence { return c.evidence(i, class) })
+	}
+	return rule.Rule{
+		If: m.tests(path),
+		Then: rule.Conclusion{
+			Column: m.schema.Attributes[m.target].Name, Numeric: true,
+			Mean: c.answer[2*i], Deviation: c.answer[2*i+1],
+		},
+		Evidence: rule.Evidence{Covered: ptr(c.stat[3*i]), Bits: ptr(m.information(i))},
+	}
+}
+
+// annotate says for which rows the rules of a tree hold.
+func (m *Model) annotate(b *rule.Base) {
+	c := m.tree
 	if len(c.nodes) > 1 {
 		b.CompleteOnly = true
 		known := "for rows whose tested cells are known; "
@@ -51,7 +101,6 @@ func (m *Model) Rules() (*rule.Base, error) {
 		}
 		b.Notes = append(b.Notes, known+m.detour())
 	}
-	return b, nil
 }
 
 // detour says what becomes of other rows.
@@ -101,6 +150,11 @@ func (c *compact) condition(i, b int) condition {
 // evidence is weights of rows: that a rule covers, those of a class among
 // them, and the same of all rows.
 type evidence struct{ covered, correct, all, common float64 }
+
+// evidence returns that of a leaf for a class.
+func (c *compact) evidence(i, class int) evidence {
+	return evidence{c.weight(i), c.weightOf(i, class), c.weight(0), c.weightOf(0, class)}
+}
 
 // evidence returns that of a rule which covers these rows.
 func (l *list) evidence(stat []float64) func(class int) evidence {

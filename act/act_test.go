@@ -1,0 +1,233 @@
+package act
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func world(t testing.TB, name string) *Model {
+	t.Helper()
+	e, err := Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.(*Place).Model
+}
+
+func solve(t testing.TB, m *Model, gamma float64) *Solution {
+	t.Helper()
+	s, err := m.ValueIteration(context.Background(), gamma, 1e-12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Figure 13.2 of Mitchell 1997, with the exact 72.9 where it draws 72.
+func TestFigure132(t *testing.T) {
+	m := world(t, "gridworld:map=..G/...")
+	s := solve(t, m, 0.9)
+	v := map[cell]float64{{0, 0}: 90, {0, 1}: 100, {0, 2}: 0, {1, 0}: 81, {1, 1}: 90, {1, 2}: 100}
+	q := map[cell][]float64{ // up, right, down, left
+		{0, 0}: {-1, 90, 72.9, -1}, {0, 1}: {-1, 100, 81, 81}, {1, 0}: {81, 81, -1, -1}, {1, 1}: {90, 90, -1, 72.9}, {1, 2}: {100, -1, -1, 81},
+	}
+	best := map[cell][]int{{0, 0}: {1}, {0, 1}: {1}, {1, 0}: {0, 1}, {1, 1}: {0, 1}, {1, 2}: {0}, {0, 2}: nil}
+	for at, want := range v {
+		state := m.Find([]float64{float64(at.row), float64(at.col)})
+		if state < 0 || math.Abs(s.V[state]-want) > 1e-9 {
+			t.Errorf("V%v is %v, expected %v", at, s.V[state], want)
+		}
+		for way, want := range q[at] {
+			got := s.Value(state, way)
+			if want < 0 && !math.IsNaN(got) || want >= 0 && math.Abs(got-want) > 1e-9 {
+				t.Errorf("Q(%v, %s) is %v, expected %v", at, moves[way], got, want)
+			}
+		}
+		if got := s.Best(state); !slices.Equal(got, best[at]) {
+			t.Errorf("best in %v: %v, expected %v", at, got, best[at])
+		}
+	}
+}
+
+// Exercise 13.2, with the goal in the middle of the lower row.
+func TestExercise132(t *testing.T) {
+	m := world(t, "gridworld:map=.../.G.,goal=10")
+	s := solve(t, m, 0.8)
+	for at, want := range map[cell]float64{{0, 0}: 8, {0, 1}: 10, {0, 2}: 8, {1, 0}: 10, {1, 2}: 10, {1, 1}: 0} {
+		if state := m.Find([]float64{float64(at.row), float64(at.col)}); math.Abs(s.V[state]-want) > 1e-9 {
+			t.Errorf("V%v is %v, expected %v", at, s.V[state], want)
+		}
+	}
+}
+
+// Exercise 13.3: the worth of a first move to a corner, to an edge and to the
+// middle against one who wins or blocks where that is possible.
+func TestTicTacToe(t *testing.T) {
+	m := world(t, "tictactoe:opponent=forced")
+	s := solve(t, m, 1)
+	for move, want := range map[int]float64{0: 89.0 / 96, 2: 89.0 / 96, 1: 163.0 / 192, 4: 5.0 / 6} {
+		if got := s.Value(int(m.starts[0]), move); math.Abs(got-want) > 1e-12 {
+			t.Errorf("a first move to square %d is worth %v, expected %v", move+1, got, want)
+		}
+	}
+	if got := solve(t, world(t, "tictactoe:opponent=perfect"), 1).V[0]; got != 0 {
+		t.Errorf("against a perfect opponent the game is worth %v, expected 0", got)
+	}
+}
+
+// A state with an action that may come back to it: Q = 1/.55 and .5.
+func TestTwoActions(t *testing.T) {
+	m, err := rules[int]{
+		schema: numbers("s"), actions: []string{"a", "b"}, starts: []int{0},
+		cells: func(s int, c []float64) { c[0] = float64(s) },
+		legal: func(s int) []int { return []int{0, 1}[:2*(1-s)] },
+		act: func(s, a int) []Outcome[int] {
+			if a == 0 {
+				return []Outcome[int]{{0.5, 0, 1, false}, {0.5, 1, 1, true}}
+			}
+			return []Outcome[int]{{1, 1, 0.5, true}}
+		},
+	}.build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*Solution{"values": solve(t, m, 0.9), "policy": policySolution(t, m, 0.9)} {
+		if math.Abs(s.Value(0, 0)-1/0.55) > 1e-9 || s.Value(0, 1) != 0.5 {
+			t.Errorf("%s: %v", name, s.Q)
+		}
+	}
+}
+
+func policySolution(t testing.TB, m *Model, gamma float64) *Solution {
+	t.Helper()
+	s, err := m.PolicyIteration(context.Background(), gamma, 1e-12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Value and policy iteration agree, on slippery maps that are drawn at random.
+func TestIterationsAgree(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rows, cols := rapid.IntRange(1, 4).Draw(rt, "rows"), rapid.IntRange(2, 4).Draw(rt, "cols")
+		text := ""
+		for r := range rows {
+			for range cols {
+				text += rapid.SampledFrom([]string{".", ".", ".", "#", "H"}).Draw(rt, "cell")
+			}
+			if r < rows-1 {
+				text += "\n"
+			}
+		}
+		text = "S" + text[1:len(text)-1] + "G"
+		g, err := parseGrid(text)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		g.slip = rapid.Float64Range(0, 1).Draw(rt, "slip")
+		m, err := g.model()
+		if err != nil {
+			rt.Fatal(err)
+		}
+		a, b := solve(t, m, 0.9), policySolution(t, m, 0.9)
+		for s := range a.V {
+			if math.Abs(a.V[s]-b.V[s]) > 1e-7 {
+				rt.Fatalf("state %d: %v by values, %v by policies, on\n%s", s, a.V[s], b.V[s], text)
+			}
+		}
+	})
+}
+
+// Whatever is done, an episode is the same for the same seed, its states fit the
+// schema, and illegal actions are refused.
+func TestEnvironmentsAreLawful(t *testing.T) {
+	for _, w := range Worlds() {
+		e, err := Lookup(w.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		walk := func() (sum float64, cells []float64) {
+			cells = make([]float64, len(e.Schema().Attributes))
+			e.Reset(7)
+			for step := range 300 {
+				legal := e.Legal()
+				if len(legal) == 0 {
+					t.Fatalf("%s: nothing is legal before the end", w.Name)
+				}
+				if _, _, err := e.Step(len(e.Actions())); err == nil {
+					t.Errorf("%s takes an action that it has not", w.Name)
+				}
+				reward, end, err := e.Step(legal[step%len(legal)])
+				if err != nil {
+					t.Fatal(err)
+				}
+				e.State(cells)
+				for i, a := range e.Schema().Attributes {
+					if len(a.Values) > 0 && (cells[i] < 0 || int(cells[i]) >= len(a.Values)) {
+						t.Fatalf("%s: %s has the code %v", w.Name, a.Name, cells[i])
+					}
+				}
+				if sum += reward; end {
+					if len(e.Legal()) != 0 {
+						t.Errorf("%s: %v are legal after the end", w.Name, e.Legal())
+					}
+					break
+				}
+			}
+			return sum, cells
+		}
+		sum, cells := walk()
+		if again, at := walk(); again != sum || !slices.Equal(at, cells) {
+			t.Errorf("%s: one seed, two episodes: %v %v, %v %v", w.Name, sum, cells, again, at)
+		}
+	}
+}
+
+func TestLookupSaysWhatIsWrong(t *testing.T) {
+	for name, want := range map[string]string{
+		"gridwrold":                `there is no environment "gridwrold"; did you mean "gridworld"?`,
+		"gridworld:map=..":         "gridworld: the map has no goal; mark one with G",
+		"gridworld:map=.G/.":       "gridworld: line 2 of the map has 1 cells, expected 2 as in line 1",
+		"gridworld:map=.?G":        "gridworld: line 1, column 2 of the map is '?'; expected # (wall), . (free), S (start), G (goal) or H (hole)",
+		"gridworld:size=1e9":       "gridworld: size=1e9: expected a whole number from 2 to 1000",
+		"gridworld:slip=NaN":       "gridworld: slip=NaN: expected a number from 0 to 1",
+		"gridworld:wind=00":        "gridworld: wind=00: expected 4 digits, one for each column of the map",
+		"frozenlake:size=5":        "frozenlake: size=5: expected 4 or 8",
+		"tictactoe:opponent=karla": `tictactoe: opponent "karla" is not known; expected random, forced or perfect`,
+	} {
+		if _, err := Lookup(name); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, expected %s", name, err, want)
+		}
+	}
+}
+
+// The usual lake of 4 by 4 cells: a perfect walker without discount gets across
+// in 14 of 17 tries.
+func TestFrozenLake(t *testing.T) {
+	s := solve(t, world(t, "frozenlake"), 1)
+	if want := 14.0 / 17; math.Abs(s.V[0]-want) > 1e-6 {
+		t.Errorf("the lake is worth %v, expected %v", s.V[0], want)
+	}
+}
+
+func BenchmarkSteps(b *testing.B) {
+	e, err := Lookup("gridworld:size=10")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	e.Reset(1)
+	for i := 0; b.Loop(); i++ {
+		legal := e.Legal()
+		if len(legal) == 0 {
+			e.Reset(uint64(i))
+			continue
+		}
+		_, _, _ = e.Step(legal[i%len(legal)])
+	}
+}

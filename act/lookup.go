@@ -1,0 +1,164 @@
+package act
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/spell"
+)
+
+// World is a built-in environment and what can be set in it.
+type World struct {
+	Name     string
+	What     string
+	Settings []Setting
+	open     func(s settings) (Environment, error)
+}
+
+// Setting is a number or a name of a world.
+type Setting struct {
+	Name, Default, What string
+}
+
+// settings are those of one environment, as texts.
+type settings map[string]string
+
+// number returns a setting within a range.
+func (s settings) number(name string, low, high float64) (float64, error) {
+	x, err := strconv.ParseFloat(s[name], 64)
+	if err != nil || !(x >= low && x <= high) {
+		return 0, fmt.Errorf("%s=%s: expected a number from %v to %v", name, s[name], low, high)
+	}
+	return x, nil
+}
+
+// count returns a setting that is a whole number.
+func (s settings) count(name string, low, high int) (int, error) {
+	x, err := s.number(name, float64(low), float64(high))
+	if err != nil || x != math.Trunc(x) {
+		return 0, fmt.Errorf("%s=%s: expected a whole number from %d to %d", name, s[name], low, high)
+	}
+	return int(x), nil
+}
+
+// Worlds lists the built-in environments by name.
+func Worlds() []World { return slices.Clone(worlds) }
+
+var worlds = []World{
+	{"cartpole", "A pole on a cart, pushed left or right", nil, func(settings) (Environment, error) { return &cartPole{ended: true}, nil }},
+	{"frozenlake", "A slippery lake with holes, from one corner to the other", []Setting{{"size", "4", "cells of a side, 4 or 8"}, {"slip", "0.6666666666666666", "how often one slides to either side"}}, frozenLake},
+	{"gridworld", "A map on which somebody walks to a goal", []Setting{
+		{"map", "", "lines of # . S G H, separated by /; without it, a square with the goal in its lower right corner"},
+		{"size", "4", "cells of a side, where there is no map"}, {"goal", "100", "reward of entering a goal"}, {"step", "0", "reward of a step"},
+		{"slip", "0", "how often one slides to either side"}, {"wind", "", "rows by which each column blows up, as in 0001112210"},
+	}, gridWorld},
+	{"mountaincar", "A weak car that has to swing out of a valley", nil, func(settings) (Environment, error) { return &mountainCar{ended: true}, nil }},
+	{"tictactoe", "Three in a line, against an opponent", []Setting{{"opponent", "random", "random, forced (wins or blocks where it can) or perfect"}}, func(s settings) (Environment, error) {
+		m, err := ticTacToe(s["opponent"])
+		if err != nil {
+			return nil, err
+		}
+		return m.Environment(), nil
+	}},
+}
+
+func gridWorld(s settings) (Environment, error) {
+	size, err := s.count("size", 2, 1000)
+	if err != nil {
+		return nil, err
+	}
+	text := strings.ReplaceAll(s["map"], "/", "\n")
+	if text == "" {
+		text = strings.Repeat(strings.Repeat(".", size)+"\n", size-1) + strings.Repeat(".", size-1) + "G"
+	}
+	g, err := parseGrid(text)
+	if err != nil {
+		return nil, err
+	}
+	for name, to := range map[string]*float64{"goal": &g.goal, "step": &g.step} {
+		if *to, err = s.number(name, -1e12, 1e12); err != nil {
+			return nil, err
+		}
+	}
+	if g.slip, err = s.number("slip", 0, 1); err != nil {
+		return nil, err
+	}
+	for _, digit := range s["wind"] {
+		if digit < '0' || digit > '9' {
+			return nil, fmt.Errorf("wind=%s: expected a digit for each column of the map", s["wind"])
+		}
+		g.wind = append(g.wind, int(digit-'0'))
+	}
+	if g.wind != nil && len(g.wind) != g.cols {
+		return nil, fmt.Errorf("wind=%s: expected %d digits, one for each column of the map", s["wind"], g.cols)
+	}
+	return place(g)
+}
+
+// lakes are those of the usual FrozenLake.
+var lakes = map[int]string{
+	4: "S...\n.H.H\n...H\nH..G",
+	8: "S.......\n........\n...H....\n.....H..\n...H....\n.HH...H.\n.H..H.H.\n...H...G",
+}
+
+func frozenLake(s settings) (Environment, error) {
+	size, err := s.count("size", 4, 8)
+	if err != nil || lakes[size] == "" {
+		return nil, fmt.Errorf("size=%s: expected 4 or 8", s["size"])
+	}
+	g, err := parseGrid(lakes[size])
+	if err != nil {
+		return nil, err
+	}
+	g.goal, g.bump = 1, true
+	if g.slip, err = s.number("slip", 0, 1); err != nil {
+		return nil, err
+	}
+	return place(g)
+}
+
+func place(g *grid) (Environment, error) {
+	m, err := g.model()
+	if err != nil {
+		return nil, err
+	}
+	return m.Environment(), nil
+}
+
+// Lookup returns the environment of a name with settings, as in
+// "gridworld:size=6,slip=0.1".
+func Lookup(name string) (Environment, error) {
+	base, text, given := strings.Cut(name, ":")
+	at := slices.IndexFunc(worlds, func(w World) bool { return w.Name == base })
+	if at < 0 {
+		var known []string
+		for _, w := range worlds {
+			known = append(known, w.Name)
+		}
+		return nil, fmt.Errorf("there is no environment %q%s", base, spell.Hint(base, known))
+	}
+	w := &worlds[at]
+	s := settings{}
+	var known []string
+	for _, o := range w.Settings {
+		s[o.Name] = o.Default
+		known = append(known, o.Name)
+	}
+	if given {
+		for piece := range strings.SplitSeq(text, ",") {
+			key, value, ok := strings.Cut(piece, "=")
+			if _, there := s[key]; !ok || !there {
+				return nil, fmt.Errorf("%s: %q is not one of its settings%s; write them as name=value, separated by commas", base, piece, spell.Hint(key, known))
+			}
+			s[key] = value
+		}
+	}
+	e, err := w.open(s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", base, err)
+	}
+	return e, nil
+}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/accrete-ml/accrete/internal/bounded"
 )
 
 func world(t testing.TB, name string) *Model {
@@ -230,4 +232,28 @@ func BenchmarkSteps(b *testing.B) {
 		}
 		_, _, _ = e.Step(legal[i%len(legal)])
 	}
+}
+
+// Maps of any text are read or refused, in time that grows with the text.
+func FuzzGrid(f *testing.F) {
+	f.Add("..G\n...")
+	f.Add("S.#\r\n.HG\r\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		defer bounded.Start(t, len(text))()
+		g, err := parseGrid(text)
+		if err != nil {
+			return
+		}
+		m, err := g.model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := m.Environment()
+		e.Reset(1)
+		for legal := e.Legal(); len(legal) > 0 && m.States() > 0; legal = e.Legal() {
+			if _, end, err := e.Step(legal[0]); err != nil || end || e.random.IntN(100) == 0 {
+				break
+			}
+		}
+	})
 }

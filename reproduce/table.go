@@ -17,6 +17,7 @@ func All() []Experiment {
 		incrementalSessions(),
 		neuralTrees(),
 		gaussianUnits(), gaussianSimplified(), gaussianExperts(),
+		acting(),
 	)
 	slices.SortFunc(all, func(a, b Experiment) int { return cmp.Compare(a.Name, b.Name) })
 	return all

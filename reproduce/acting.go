@@ -1,0 +1,82 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/accrete-ml/accrete/act"
+)
+
+// acting are the figures of Mitchell 1997, chapter 13, where the world's model
+// is known: what states and actions are worth to somebody who acts as well as
+// can be.
+func acting() []Experiment {
+	const up, right, down = 0, 1, 2
+	figure := worth{"gridworld:map=..G/...", 0.9}
+	exercise := worth{"gridworld:map=.../.G.,goal=10", 0.8}
+	game := worth{"tictactoe:opponent=forced", 1}
+	var experiments []Experiment
+	for _, e := range []struct {
+		name, where, measure string
+		figure               Figure
+		run                  Runner
+	}{
+		{"value-top-left", "figure 13.2", "V* of the top left cell, γ = .9", printed(90), figure.state(0, 0)},
+		{"value-below-goal", "figure 13.2", "V* of the cell below the goal", printed(100), figure.state(1, 2)},
+		{"value-bottom-left", "figure 13.2", "V* of the bottom left cell", printed(81), figure.state(1, 0)},
+		{"q-down", "figure 13.2 (drawn as 72)", "Q of going down from the top left cell", reference(72.9).digits(9), figure.action(down, 0, 0)},
+		{"q-right", "figure 13.2", "Q of going right from the bottom middle cell", printed(90), figure.action(right, 1, 1)},
+		{"exercise-value", "exercise 13.2", "V* of the top middle cell, γ = .8, the goal below it", reference(10).digits(9), exercise.state(0, 1)},
+		{"exercise-q", "exercise 13.2", "Q of going up from the bottom left cell", reference(6.4).digits(9), exercise.action(up, 1, 0)},
+		{"tic-tac-toe-corner", "exercise 13.3", "worth of opening in a corner against one who wins or blocks where that is possible: 89/96", reference(89. / 96).digits(9), game.action(0, make([]float64, 9)...)},
+		{"tic-tac-toe-edge", "exercise 13.3", "worth of opening at an edge: 163/192", reference(163. / 192).digits(9), game.action(1, make([]float64, 9)...)},
+		{"tic-tac-toe-centre", "exercise 13.3", "worth of opening in the centre: 5/6", reference(5. / 6).digits(9), game.action(4, make([]float64, 9)...)},
+	} {
+		experiments = append(experiments, Experiment{
+			Name: "acting-" + e.name, Tags: chapter(13), Source: mitchell(e.where), Measure: e.measure, Figure: e.figure, Seeds: 1, Run: e.run,
+		})
+	}
+	return experiments
+}
+
+// worth is a world and a discount.
+type worth struct {
+	world string
+	gamma float64
+}
+
+// solved returns the world's model, its best values, and the number of a state.
+func (w worth) solved(ctx context.Context, cells []float64) (*act.Solution, int, error) {
+	e, err := act.Lookup(w.world)
+	if err != nil {
+		return nil, 0, err
+	}
+	place, ok := e.(*act.Place)
+	if !ok {
+		return nil, 0, fmt.Errorf("the model of %s is not known", w.world)
+	}
+	s, err := place.ValueIteration(ctx, w.gamma, 1e-12)
+	return s, place.Find(cells), err
+}
+
+// state measures what a state is worth.
+func (w worth) state(cells ...float64) Runner {
+	return OverSeeds(func(ctx context.Context, _ uint64) (float64, error) {
+		s, at, err := w.solved(ctx, cells)
+		if err != nil {
+			return 0, err
+		}
+		return s.V[at], nil
+	})
+}
+
+// action measures what an action is worth in a state.
+func (w worth) action(action int, cells ...float64) Runner {
+	return OverSeeds(func(ctx context.Context, _ uint64) (float64, error) {
+		s, at, err := w.solved(ctx, cells)
+		if err != nil {
+			return 0, err
+		}
+		return s.Value(at, action), nil
+	})
+}

@@ -15,6 +15,14 @@ import (
 // Answers are what a model of all columns together says to a question.
 type Answers struct {
 	Answers []Answered `json:"answers"`
+	// EvidenceProbability is that of what is given, where it has one: names
+	// have, numbers have a density.
+	EvidenceProbability *float64 `json:"evidence_probability,omitempty"`
+	// Together are the values that are most probable together, where several
+	// are asked for and the model can tell.
+	Together *Together `json:"together,omitempty"`
+	// Independent answers a question of the form a | b given c, d.
+	Independent *bool `json:"independent,omitempty"`
 }
 
 // Ask answers a question such as "lstat=5, rm=6, medv=?": what is given, and ?
@@ -24,19 +32,33 @@ func Ask(m learn.Model, question string) (*Answers, error) {
 	if !ok {
 		return nil, notJoint(m.Learner(), "be asked for any column")
 	}
+	if strings.Contains(question, "⟂") {
+		return askIndependence(m, question)
+	}
+	question, soft, err := softEvidence(question, m)
+	if err != nil {
+		return nil, remedy.Misuse(err)
+	}
 	row, wanted, err := parseQuestion(question, m.Schema())
 	if err != nil {
 		return nil, remedy.Misuse(err)
 	}
-	all := &Answers{make([]Answered, len(wanted))}
+	all := &Answers{Answers: make([]Answered, len(wanted))}
 	for i, column := range wanted {
-		answer, err := asker.Ask(row, 0, column)
+		answer, err := askWith(asker, row, column, soft)
 		if err != nil {
 			return nil, err
 		}
 		all.Answers[i] = newAnswered(&m.Schema().Attributes[column], answer)
+		if namesOnly(row) && len(soft) == 0 {
+			p := min(math.Exp(answer.LogDensity), 1)
+			all.EvidenceProbability = &p
+		}
 	}
-	return all, nil
+	if len(soft) == 0 {
+		all.Together, err = mostProbable(m, row, wanted)
+	}
+	return all, err
 }
 
 // parseQuestion reads "name=value, name=?" into a row of known cells and the

@@ -165,7 +165,7 @@ func (h *Home) sizes(ctx context.Context, p *Part, what *Drawing) (func(io.Write
 			return chart.SVG, nil
 		}
 	}
-	l, err := learn.New(p.Version.Learner, learnerSettings(p.Version))
+	l, err := newLearner(p.Version.Learner, learnerSettings(p.Version))
 	if err != nil {
 		return nil, err
 	}

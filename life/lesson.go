@@ -2,6 +2,8 @@ package life
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/accrete-ml/accrete/evaluate"
@@ -111,12 +113,33 @@ func (h *Home) suit(l *Lesson) error {
 
 // configured returns the learner with this name and these settings.
 func configured(name string, settings map[string]string) (learn.Info, learn.Learner, error) {
-	l, err := learn.New(name, settings)
+	l, err := newLearner(name, settings)
 	if err != nil {
 		return learn.Info{}, nil, remedy.Misuse(err)
 	}
 	info, err := learn.Lookup(name)
 	return info, l, err
+}
+
+// newLearner is learn.New with the files that settings name: learners read none.
+func newLearner(name string, settings map[string]string) (learn.Learner, error) {
+	info, err := learn.Lookup(name)
+	if err != nil || info.New == nil {
+		return learn.New(name, settings)
+	}
+	for _, o := range learn.Options(info.New()) {
+		file := settings[o.Key]
+		if !o.File || file == "" {
+			continue
+		}
+		text, err := readSmall(file)
+		if err != nil {
+			return nil, fmt.Errorf("setting %s: %w", o.Key, err)
+		}
+		settings = maps.Clone(settings)
+		settings[o.Key] = file + "\n" + string(text)
+	}
+	return learn.New(name, settings)
 }
 
 // Spec is the lesson as estimates of error take it.
@@ -170,7 +193,7 @@ func (h *Home) hear(l *Lesson, rules *Rules) (err error) {
 
 // fresh returns a new learner of the same kind, which has heard the same.
 func (l *Lesson) fresh() (learn.Learner, error) {
-	learner, err := learn.New(l.Info.Name, l.Settings)
+	learner, err := newLearner(l.Info.Name, l.Settings)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -58,8 +59,11 @@ func (h *Home) Restore(ctx context.Context, ref string) (*Learnt, error) {
 
 // Import adds a model that was exported, under a name or that which it had.
 func (h *Home) Import(ctx context.Context, path, name string) (*Learnt, error) {
-	if filepath.Ext(path) == ".rules" {
+	switch filepath.Ext(strings.TrimSuffix(path, ".gz")) {
+	case ".rules":
 		return h.importRules(ctx, path, name)
+	case ".bif", ".xml", ".xmlbif", ".net":
+		return h.importNetwork(ctx, path, name)
 	}
 	v, err := h.Store.Import(ctx, path, name, h.now())
 	if err != nil {
@@ -83,6 +87,11 @@ func (h *Home) importRules(ctx context.Context, path, name string) (*Learnt, err
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	return h.imported(ctx, m, path, name, text, at)
+}
+
+// imported keeps a model that was made of a file's text.
+func (h *Home) imported(ctx context.Context, m learn.Model, path, name string, text []byte, at time.Time) (*Learnt, error) {
 	if name == "" {
 		name = (&Data{Arg: path}).Base()
 	}

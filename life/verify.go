@@ -72,7 +72,7 @@ func (h *Home) verify(ctx context.Context, p *Part, at Elsewhere) (*Verified, er
 // took into the learning itself. Rules that stand next to what was learnt are
 // part of the model.
 func (h *Home) learnerAgain(p *Part, at Elsewhere) (learn.Learner, error) {
-	l, err := learn.New(p.Version.Learner, learnerSettings(p.Version))
+	l, err := newLearner(p.Version.Learner, learnerSettings(p.Version))
 	if err != nil {
 		return nil, err
 	}

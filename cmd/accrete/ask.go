@@ -23,7 +23,9 @@ columns together: what is given, then ? for what is wanted. A number is answered
 with its mean, an interval that holds it in 95 % of cases, and its peaks if there
 are several; a name with the probability of each value. What is neither given
 nor wanted is unknown. Names with commas or spaces around them stand in double
-quotes. If the model has hardly seen anything like it, it says so.`,
+quotes. If the model has hardly seen anything like it, it says so. Of a belief
+network, alarm=yes:0.8|no:0.2 is evidence that is not certain, several columns
+are also answered together, and 'a ⟂ b | c' asks what its graph makes independent.`,
 		Example: `  accrete ask boston 'lstat=5, rm=6, medv=?'
   accrete ask boston 'medv=40, rm=?, crim=?' --json`,
 		Args:              cobra.ExactArgs(2),
@@ -43,6 +45,7 @@ quotes. If the model has hardly seen anything like it, it says so.`,
 			for i := range all.Answers {
 				printAnswer(a.out, &all.Answers[i])
 			}
+			all.Write(a.out)
 			return nil
 		}),
 	}

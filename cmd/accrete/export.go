@@ -11,17 +11,23 @@ import (
 
 func (a *app) exportCommand() *cobra.Command {
 	var o store.ExportOptions
+	var as string
 	c := &cobra.Command{
 		Use:   "export MODEL[@N] FILE",
 		Short: "Write a model to one self-contained file",
 		Long: `Export writes a model with its history to one file that accrete import, or a
 Go program (store.ReadFile), reads on any machine, and says what the file tells
-of your data: the history has the paths of sources, and some models keep rows.`,
+of your data: the history has the paths of sources, and some models keep rows.
+With --as bif a belief network is written as other programs read it.`,
 		Example: `  accrete export votes votes.accrete
+  accrete export alarm alarm.bif --as bif
   accrete export votes votes.accrete --without-paths --without-rows`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
 		RunE: a.atHome(func(_ *cobra.Command, h *life.Home, args []string) error {
+			if as != "" {
+				return h.WriteAs(args[0], as, args[1])
+			}
 			carried, err := h.Store.ExportWith(args[0], args[1], o)
 			if err != nil {
 				return err
@@ -39,6 +45,7 @@ of your data: the history has the paths of sources, and some models keep rows.`,
 			return nil
 		}),
 	}
+	c.Flags().StringVar(&as, "as", "", "write another program's format: bif, of a belief network")
 	c.Flags().BoolVar(&o.WithoutPaths, "without-paths", false, "leave out where sources were")
 	c.Flags().BoolVar(&o.WithoutRows, "without-rows", false, "leave out the rows that the model keeps")
 	return c

@@ -18,17 +18,18 @@ import (
 // Option describes a parameter of a learner: a struct field that carries the
 // tags set (its key), default (what its zero value means), doc, and, for a
 // choice, oneof (the words it takes, separated by |); for a whole number that
-// may be over 100,000, most (its bound).
+// may be over 100,000, most (its bound); for a text that stands in a file, file.
 type Option struct {
 	Key, Default, Doc string
 	Choices           []string
+	File              bool // its value is a file's name; a line end and the file's text follow it
 }
 
 // Options returns the parameters of a learner, in the order of its fields.
 func Options(l any) []Option {
 	var options []Option
 	for _, f := range parameters(l) {
-		o := Option{Key: f.Tag.Get("set"), Default: f.Tag.Get("default"), Doc: f.Tag.Get("doc")}
+		o := Option{Key: f.Tag.Get("set"), Default: f.Tag.Get("default"), Doc: f.Tag.Get("doc"), File: f.Tag.Get("file") != ""}
 		if words := f.Tag.Get("oneof"); words != "" {
 			o.Choices = strings.Split(words, "|")
 		}

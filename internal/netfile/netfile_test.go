@@ -1,0 +1,133 @@
+package netfile
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/internal/bounded"
+)
+
+func read(t testing.TB, name string) *Network {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := Parse(name, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// byName returns P(child | parents) by the names of variables and states.
+func byName(n *Network, rename map[string]string) map[string]float64 {
+	of := func(name string) string {
+		if r := rename[name]; r != "" {
+			return r
+		}
+		return name
+	}
+	all := map[string]float64{}
+	for i := range n.Variables {
+		v := &n.Variables[i]
+		for k, p := range v.Table {
+			at := k / len(v.States)
+			var given []string
+			for j := len(v.Parents) - 1; j >= 0; j-- {
+				u := &n.Variables[v.Parents[j]]
+				given = append(given, of(u.Name)+"="+u.States[at%len(u.States)])
+				at /= len(u.States)
+			}
+			slices.Sort(given)
+			all[of(v.Name)+"="+v.States[k%len(v.States)]+"|"+strings.Join(given, ",")] = p
+		}
+	}
+	return all
+}
+
+// The three formats of one network say the same.
+func TestFormatsAgree(t *testing.T) {
+	want := byName(read(t, "asia.bif"), nil)
+	short := map[string]string{"X": "xray", "B": "bronc", "D": "dysp", "A": "asia", "S": "smoke", "L": "lung", "T": "tub", "E": "either"}
+	for _, name := range []string{"asia.xml", "asia.net", "asia_unbbayes.net"} {
+		got := byName(read(t, name), short)
+		if len(got) != len(want) {
+			t.Errorf("%s: %d numbers, expected %d", name, len(got), len(want))
+		}
+		for key, p := range want {
+			if math.Abs(got[key]-p) > 1e-12 {
+				t.Errorf("%s: P(%s) = %v, expected %v", name, key, got[key], p)
+			}
+		}
+	}
+	dog := byName(read(t, "dog_problem.xml"), nil)
+	if p := dog["dog-out=true|bowel-problem=true,family-out=false"]; p != 0.97 {
+		t.Errorf("the dog is out with %v, expected .97", p)
+	}
+}
+
+const two = "network n {\n}\nvariable a {\n type discrete [ 2 ] { yes, no };\n}\nvariable b {\n type discrete [ 2 ] { yes, no };\n}\n"
+
+// What is wrong is said with the line and what was expected.
+func TestWrong(t *testing.T) {
+	for text, want := range map[string]string{
+		"":      "f:1: the file is empty",
+		"hello": `f:1: "hello": expected a network`,
+		two:     `f:3: variable "a" has no table`,
+		two + "probability ( a ) {\n table 0.5, 0.6;\n}":                                                                                 `f:10: the probabilities of "a" sum to 1.1, expected 1`,
+		two + "probability ( a ) {\n table 0.5, 0.2, 0.3;\n}":                                                                            `f:10: the table of "a" has 3 numbers, expected 2`,
+		two + "probability ( c ) {\n table 0.5, 0.5;\n}":                                                                                 `f:9: unknown variable "c"`,
+		two + "probability ( a | b ) {\n (maybe) 0.5, 0.5;\n}":                                                                           `f:10: variable "b" has no state "maybe"`,
+		two + "probability ( a | b ) {\n (yes) 0.5;\n}":                                                                                  `f:10: the row of "a" given b=yes has 1 numbers, expected 2`,
+		two + "probability ( a | b ) {\n (yes) 0.5, 0.5;\n}\nprobability ( b ) {\n table 1, 0; }":                                        `f:9: the table of "a" lacks the row given b=no`,
+		two + "probability ( a | b ) {\n (yes) 0.5, 0.5; (no) 1, 0;\n}\nprobability ( b | a ) {\n (yes) 0.5, 0.5; (no) 1, 0;\n}":         "the arcs go in a circle: ",
+		two + "probability ( a | b ) {\n (yes) 0.5, 0.5; (yes) 1, 0;\n}":                                                                 "comes twice",
+		two + "variable a { type discrete [ 1 ] { x }; }":                                                                                `f:9: variable "a" is declared twice, first in line 3`,
+		two + "probability ( a ) {\n table 0.5, x;\n}":                                                                                   `f:10: "x": expected a probability`,
+		"variable a { type discrete [ 3 ] { yes, no }; }":                                                                                `says that it has 3 states, but lists 2`,
+		"variable a { type continuous; }":                                                                                                `is of type "continuous"; expected discrete`,
+		"net { }\nnode a { states = (\"x\" \"y\"); }\npotential (a) { data = (0.3 0.3); }":                                               `f:3: the probabilities of "a" sum to 0.6, expected 1`,
+		"net { }\ncontinuous node a { }":                                                                                                 "f:2: continuous nodes are not read",
+		"<BIF><NETWORK><VARIABLE><NAME>a</NAME>\n<OUTCOME>x</OUTCOME></VARIABLE>\n<DEFINITION><FOR>b</FOR></DEFINITION></NETWORK></BIF>": `f:3: unknown variable "b"`,
+		"<BIF></BIF>":          "f:1: there is no element NETWORK",
+		"<BIF><NETWORK></BIF>": "the XML cannot be read",
+	} {
+		_, err := Parse("f", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, expected %q", text, err, want)
+		}
+	}
+}
+
+func FuzzNetwork(f *testing.F) {
+	for _, name := range []string{"asia.bif", "asia.xml", "asia.net", "asia_unbbayes.net", "dog_problem.xml"} {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte(two + "probability ( a | b ) { default 0.5, 0.5; }\nprobability ( \"b\" ) { table 1, 0; }"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		defer bounded.Start(t, len(text))()
+		n, err := Parse("f", text)
+		if err != nil {
+			return
+		}
+		again, err := Parse("f", n.BIF())
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v\n%s", err, n.BIF())
+		}
+		for i := range n.Variables {
+			a, b := &n.Variables[i], &again.Variables[i]
+			if a.Name != b.Name || !slices.Equal(a.States, b.States) || !slices.Equal(a.Parents, b.Parents) || len(a.Table) != len(b.Table) {
+				t.Fatalf("%+v came back as %+v", a, b)
+			}
+		}
+	})
+}

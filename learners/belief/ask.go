@@ -1,0 +1,173 @@
+package belief
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// ErrImpossible says that what is given cannot be, by the network's tables.
+type ErrImpossible struct{}
+
+func (ErrImpossible) Error() string {
+	return "what is given has the probability 0 in this network, so nothing follows from it; leave something out, or learn with m above 0"
+}
+
+// Ask returns the distribution of a column given the known cells of a row.
+func (m *Model) Ask(t *table.Table, row, column int) (*learn.Answer, error) {
+	return m.AskWith(t, row, column, nil)
+}
+
+// AskWith is Ask with soft evidence: for some nominal columns, how probable what
+// was seen is under each value (Pearl's virtual evidence).
+func (m *Model) AskWith(t *table.Table, row, column int, likelihoods map[int][]float64) (*learn.Answer, error) {
+	if err := table.Fits(m.schema, t); err != nil {
+		return nil, err
+	}
+	if row < 0 || row >= t.Rows() || column < 0 || column >= len(m.schema.Attributes) {
+		return nil, fmt.Errorf("row %d and column %d are none of the table's", row+1, column+1)
+	}
+	m.compiled()
+	d := m.desk()
+	defer m.desks.Put(d)
+	d.read(t, row, column)
+	d.likelihood = likelihoods
+	n := &m.net.nodes[column]
+	a := &learn.Answer{Experience: 1}
+	var log float64
+	switch {
+	case n.states > 0:
+		a.P = make([]float64, n.states)
+		log = m.posterior(d, column, a.P)
+	case n.numeric:
+		p := make([]float64, len(n.mean))
+		log = m.parents(d, column, p)
+		mixture{p, n.mean, n.deviation}.describe(a)
+	default:
+		return nil, fmt.Errorf("no row has a value of %q, so nothing is known of it", m.schema.Attributes[column].Name)
+	}
+	if math.IsInf(log, -1) {
+		return nil, ErrImpossible{}
+	}
+	for v := range m.net.nodes {
+		if o := &m.net.nodes[v]; o.numeric && d.floats[v] == d.floats[v] {
+			log += math.Log(o.unit)
+		}
+	}
+	a.LogDensity = log
+	return a, nil
+}
+
+// parents fills in the distribution over the rows of a number's table.
+func (m *Model) parents(d *desk, column int, p []float64) float64 {
+	n := &m.net.nodes[column]
+	if m.tree == nil {
+		return m.sampledRows(d.findings, column, p)
+	}
+	log := m.tree.collect(d)
+	if !math.IsInf(log, -1) {
+		m.tree.family(d, n.parents, p)
+	}
+	return log
+}
+
+// mixture is a number whose parents are not certain.
+type mixture struct{ p, mean, deviation []float64 }
+
+func (x mixture) below(at float64) float64 {
+	sum := 0.0
+	for k, p := range x.p {
+		if p > 0 {
+			sum += p * 0.5 * math.Erfc(-(at-x.mean[k])/x.deviation[k]/math.Sqrt2)
+		}
+	}
+	return sum
+}
+
+func (x mixture) density(at float64) float64 {
+	sum := 0.0
+	for k, p := range x.p {
+		if p > 0 {
+			z := (at - x.mean[k]) / x.deviation[k]
+			sum += p * math.Exp(-0.5*z*z) / x.deviation[k]
+		}
+	}
+	return sum
+}
+
+// quantile halves until it is found.
+func (x mixture) quantile(q float64) float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	for k, p := range x.p {
+		if p > 0 {
+			low, high = min(low, x.mean[k]-9*x.deviation[k]), max(high, x.mean[k]+9*x.deviation[k])
+		}
+	}
+	for range 100 {
+		middle := low + (high-low)/2
+		if x.below(middle) < q {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low + (high-low)/2
+}
+
+// describe fills in an answer: peaks are looked for on a grid.
+func (x mixture) describe(a *learn.Answer) {
+	for k, p := range x.p {
+		a.Mean += p * x.mean[k]
+	}
+	a.Low, a.Median, a.High = x.quantile(0.025), x.quantile(0.5), x.quantile(0.975)
+	const grid = 400
+	from, step := x.quantile(0.001), (x.quantile(0.999)-x.quantile(0.001))/grid
+	for i := 1; i < grid; i++ {
+		at := from + float64(i)*step
+		if f := x.density(at); f >= x.density(at-step) && f > x.density(at+step) {
+			a.Modes = append(a.Modes, at)
+		}
+	}
+	slices.SortStableFunc(a.Modes, func(a, b float64) int {
+		if x.density(a) >= x.density(b) {
+			return -1
+		}
+		return 1
+	})
+}
+
+// MostProbable returns the values of some nominal columns that are together the
+// most probable given the known cells of a row, and their probability (the most
+// probable explanation, if they are all that is not known).
+func (m *Model) MostProbable(t *table.Table, row int, columns []int) (codes []int32, p float64, err error) {
+	if err := table.Fits(m.schema, t); err != nil {
+		return nil, 0, err
+	}
+	f := newFindings(len(m.net.nodes))
+	f.read(t, row, learn.NoTarget)
+	for _, c := range columns {
+		if m.net.nodes[c].states == 0 {
+			return nil, 0, fmt.Errorf("column %q is not nominal; the most probable values are of nominal columns", m.schema.Attributes[c].Name)
+		}
+		f.codes[c] = -1
+	}
+	e := &elimination{net: m.net, findings: f}
+	logAll, err := e.sum(nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	if math.IsInf(logAll, -1) {
+		return nil, 0, ErrImpossible{}
+	}
+	codes, log, err := e.most(columns)
+	return codes, math.Exp(log - logAll), err
+}
+
+// Separated reports whether two columns are independent given others, whatever
+// the tables (d-separation).
+func (m *Model) Separated(a, b int, given []int) bool {
+	return m.net.separated([]int{a}, []int{b}, given)
+}

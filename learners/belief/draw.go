@@ -1,0 +1,74 @@
+package belief
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/accrete-ml/accrete/draw"
+)
+
+// bar is as long as a probability of 1 is drawn.
+const bar = 10
+
+// Graph returns the network in layers, parents before children. Each column has
+// bars for its values as they are when nothing is known, the most probable ones
+// if they are many; an arc is as wide as what it adds to the score.
+func (m *Model) Graph() (*draw.Graph, error) {
+	g := &draw.Graph{Title: "belief network"}
+	layer := make([]int, len(m.net.nodes))
+	d := m.emptyDesk()
+	for _, v := range m.net.order {
+		n, a := &m.net.nodes[v], &m.schema.Attributes[v]
+		for _, p := range n.parents {
+			layer[v] = max(layer[v], layer[p]+1)
+		}
+		lines := []string{a.Name}
+		switch {
+		case n.states > 0 && d != nil:
+			p := make([]float64, n.states)
+			m.posterior(d, v, p)
+			lines = append(lines, bars(p, a.Values)...)
+		case n.numeric && len(n.mean) == 1:
+			lines = append(lines, fmt.Sprintf("%.4g ± %.3g", n.mean[0], n.deviation[0]))
+		case n.numeric:
+			low, high := math.Inf(1), math.Inf(-1)
+			for _, mean := range n.mean {
+				low, high = min(low, mean), max(high, mean)
+			}
+			lines = append(lines, fmt.Sprintf("means %.4g to %.4g", low, high))
+		}
+		g.Nodes = append(g.Nodes, draw.Node{ID: a.Name, Lines: lines, Layer: layer[v], Leaf: v == m.target})
+	}
+	for _, a := range m.grown {
+		g.Edges = append(g.Edges, draw.Edge{From: a.Parent, To: a.Child, Weight: max(a.Gain, 0)})
+	}
+	return g, nil
+}
+
+// emptyDesk returns a desk with nothing known.
+func (m *Model) emptyDesk() *desk {
+	m.compiled()
+	return m.desk()
+}
+
+// bars writes the five most probable values.
+func bars(p []float64, values []string) []string {
+	var lines []string
+	shown := make([]bool, len(p))
+	for range min(5, len(p)) {
+		best := -1
+		for s := range p {
+			if !shown[s] && (best < 0 || p[s] > p[best]) {
+				best = s
+			}
+		}
+		shown[best] = true
+		full := int(math.Round(p[best] * bar))
+		lines = append(lines, fmt.Sprintf("%s %s%s %.3f", values[best], strings.Repeat("█", full), strings.Repeat("░", bar-full), p[best]))
+	}
+	if len(p) > 5 {
+		lines = append(lines, fmt.Sprintf("and %d more", len(p)-5))
+	}
+	return lines
+}

@@ -1,0 +1,213 @@
+package belief
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/accrete-ml/accrete/internal/netfile"
+	"github.com/accrete-ml/accrete/table"
+)
+
+func open(t testing.TB, name string) *Model {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name+".bif"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := fromFile(name + "\n" + string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*Model)
+}
+
+// row returns a table of one row in a model's schema.
+func row(t testing.TB, m *Model, known map[string]string) *table.Table {
+	t.Helper()
+	b := table.NewBuilder(m.schema)
+	b.Closed = true
+	for name, value := range known {
+		if err := b.String(m.schema.Index(name), value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.End()
+	tab, err := b.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+type query struct {
+	Query     string            `json:"query"`
+	Evidence  map[string]string `json:"evidence"`
+	P         float64           `json:"p_evidence"`
+	Posterior []float64         `json:"posterior"`
+}
+
+func queries(t testing.TB) map[string][]query {
+	text, err := os.ReadFile("testdata/queries.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct{ Networks map[string][]query }
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all.Networks
+}
+
+// Answers are those of an elimination by somebody else, to 1e-9, by the junction
+// tree and by elimination.
+func TestQueries(t *testing.T) {
+	for name, list := range queries(t) {
+		m := open(t, name)
+		for _, q := range list {
+			tab, column := row(t, m, q.Evidence), m.schema.Index(q.Query)
+			a, err := m.Ask(tab, 0, column)
+			if err != nil {
+				t.Fatalf("%s, %s given %v: %v", name, q.Query, q.Evidence, err)
+			}
+			f := newFindings(len(m.net.nodes))
+			f.read(tab, 0, column)
+			p := make([]float64, len(a.P))
+			log, err := (&elimination{net: m.net, findings: f}).sum(p, column)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := 0.0
+			for _, x := range p {
+				sum += x
+			}
+			for s, want := range q.Posterior {
+				if math.Abs(a.P[s]-want) > 1e-9 || math.Abs(p[s]/sum-want) > 1e-9 {
+					t.Errorf("%s: P(%s | %v)[%d] = %v and %v, expected %v", name, q.Query, q.Evidence, s, a.P[s], p[s]/sum, want)
+				}
+			}
+			if math.Abs(math.Exp(a.LogDensity)/q.P-1) > 1e-9 || math.Abs(math.Exp(log)/q.P-1) > 1e-9 {
+				t.Errorf("%s: P(%v) = %v and %v, expected %v", name, q.Evidence, math.Exp(a.LogDensity), math.Exp(log), q.P)
+			}
+		}
+	}
+}
+
+// The figures of the Storm network: Mitchell's table of Campfire, the other
+// numbers made up.
+func TestStorm(t *testing.T) {
+	m := open(t, "mitchell_storm")
+	for _, q := range []struct {
+		what  string
+		given map[string]string
+		want  float64
+	}{
+		{"Campfire", nil, .45}, {"ForestFire", nil, .23441}, {"Thunder", nil, .2598},
+		{"ForestFire", map[string]string{"Thunder": "true", "BusTourGroup": "true"}, 79594. / 162375},
+		{"Storm", map[string]string{"Campfire": "true"}, 1. / 9}, {"BusTourGroup", map[string]string{"Campfire": "true"}, .8},
+		{"Storm", map[string]string{"ForestFire": "true"}, 975. / 2131}, {"Campfire", map[string]string{"Storm": "true", "BusTourGroup": "true", "Lightning": "true"}, .4},
+		{"Campfire", map[string]string{"Storm": "true"}, .25}, {"ForestFire", map[string]string{"Storm": "true", "BusTourGroup": "false"}, .4965},
+		{"Lightning", map[string]string{"Thunder": "true"}, 893. / 1299},
+	} {
+		a, err := m.Ask(row(t, m, q.given), 0, m.schema.Index(q.what))
+		if err != nil || math.Abs(a.P[0]-q.want) > 1e-12 {
+			t.Errorf("P(%s | %v) = %v, %v; expected %v", q.what, q.given, a.P, err, q.want)
+		}
+	}
+	all := map[string]string{}
+	for _, a := range m.schema.Attributes {
+		all[a.Name] = "true"
+	}
+	out := make([]float64, 1)
+	if err := m.LogDensity(t.Context(), row(t, m, all), out); err != nil || math.Abs(math.Exp(out[0])-.02565) > 1e-15 {
+		t.Errorf("all true: %v, %v", math.Exp(out[0]), err)
+	}
+	if s := m.Separated; !s(0, 1, nil) || s(0, 1, []int{3}) || s(2, 3, nil) || !s(2, 3, []int{0}) || s(0, 4, nil) || !s(0, 4, []int{2}) {
+		t.Error("d-separation is wrong")
+	}
+	codes, p, err := m.MostProbable(row(t, m, map[string]string{"Thunder": "true"}), 0, []int{0, 1, 2, 3, 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := 0.0
+	for bits := range 32 { // by enumeration
+		known := map[string]string{"Thunder": "true"}
+		for i, v := range []int{0, 1, 2, 3, 5} {
+			known[m.schema.Attributes[v].Name] = m.schema.Attributes[v].Values[bits>>i&1]
+		}
+		if err := m.LogDensity(t.Context(), row(t, m, known), out); err != nil {
+			t.Fatal(err)
+		}
+		best = max(best, math.Exp(out[0])/.2598)
+	}
+	if math.Abs(p-best) > 1e-12 {
+		t.Errorf("the most probable explanation %v has %v, expected %v", codes, p, best)
+	}
+}
+
+// Sampling agrees within four standard errors; soft evidence is Bayes' rule.
+func TestSampling(t *testing.T) {
+	m := open(t, "mitchell_storm")
+	f := newFindings(6)
+	f.codes[4], f.codes[1] = 0, 0
+	const n = 40000
+	for name, sample := range map[string]func(*findings, *rand.Rand, int, func([]int32, float64)) float64{"weighting": m.net.weighting, "gibbs": m.net.gibbs} {
+		fire, total := 0.0, 0.0
+		sample(f, rand.New(rand.NewPCG(1, 2)), n, func(codes []int32, w float64) {
+			total += w
+			if codes[5] == 0 {
+				fire += w
+			}
+		})
+		// Weights from .1 to .95 and steps that depend on each other leave
+		// less than a tenth of n independent samples: 4·√(.25/(n/10)) = .03.
+		if got := fire / total; math.Abs(got-.490186297) > .03 {
+			t.Errorf("%s: P(fire | thunder, bus) = %v", name, got)
+		}
+	}
+	// Thunder that was heard with likelihoods .6 and .2
+	a, err := m.AskWith(row(t, m, nil), 0, 2, map[int][]float64{4: {.6, .2}})
+	pl := .2*.9 + .8*.01
+	want := pl * (.95*.6 + .05*.2) / (pl*(.95*.6+.05*.2) + (1-pl)*(.1*.6+.9*.2))
+	if err != nil || math.Abs(a.P[0]-want) > 1e-12 {
+		t.Errorf("P(lightning | soft thunder) = %v, %v; expected %v", a.P, err, want)
+	}
+}
+
+// Evidence of probability 0 is an error.
+func TestImpossible(t *testing.T) {
+	m := open(t, "asia")
+	_, err := m.Ask(row(t, m, map[string]string{"lung": "yes", "either": "no"}), 0, 0)
+	if _, is := err.(ErrImpossible); !is {
+		t.Errorf("error %v, expected that it cannot be", err)
+	}
+}
+
+// What is exported reads back.
+func TestBIF(t *testing.T) {
+	for _, name := range []string{"asia", "child", "insurance"} {
+		m := open(t, name)
+		text, err := m.BIF()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := netfile.Parse(name, text)
+		if err != nil || len(n.Variables) != len(m.net.nodes) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func BenchmarkAskAlarm(b *testing.B) {
+	m := open(b, "alarm")
+	tab, column := row(b, m, map[string]string{"HRBP": "HIGH", "PRESS": "LOW", "CVP": "NORMAL", "EXPCO2": "LOW"}), m.schema.Index("LVFAILURE")
+	b.ReportMetric(float64(m.compiled().size), "cells")
+	for b.Loop() {
+		if _, err := m.Ask(tab, 0, column); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

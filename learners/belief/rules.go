@@ -1,0 +1,81 @@
+package belief
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/rule"
+)
+
+// Rules returns each row of each table as a rule: IF the parents have these
+// values THEN the column has this distribution, or this mean and deviation. The
+// target's table comes first. Together they are the network; read one by one, as
+// the language of rules does, they are a summary.
+func (m *Model) Rules() (*rule.Base, error) {
+	base := &rule.Base{Kind: rule.Ordered, Notes: []string{"summary: a table a column, given its parents; the network combines them to answer from any cells"}}
+	if m.target >= 0 {
+		m.table(base, m.target)
+	}
+	for v := range m.net.nodes {
+		if v != m.target {
+			m.table(base, v)
+		}
+	}
+	return base, nil
+}
+
+// table adds the rules of a column's table.
+func (m *Model) table(base *rule.Base, v int) {
+	n := &m.net.nodes[v]
+	if !n.there() {
+		return
+	}
+	for row := range n.rows(m.net.nodes) {
+		r := rule.Rule{Then: rule.Conclusion{Column: m.schema.Attributes[v].Name}}
+		rest := row
+		for k, p := range n.parents {
+			a := &m.schema.Attributes[p]
+			r.If = append(r.If, rule.Test{Op: rule.Eq, Column: a.Name, Value: a.Values[rest/n.strides[k]]})
+			rest %= n.strides[k]
+		}
+		if n.numeric {
+			r.Then.Numeric, r.Then.Mean, r.Then.Deviation = true, n.mean[row], n.deviation[row]
+			base.Rules = append(base.Rules, r)
+			continue
+		}
+		best, covered := 0, 0.0
+		for s, p := range n.table[row*n.states:][:n.states] {
+			if p > n.table[row*n.states+best] {
+				best = s
+			}
+			covered += m.counts[v][row*n.states+s]
+		}
+		p, correct := n.table[row*n.states+best], m.counts[v][row*n.states+best]
+		r.Then.Value = m.schema.Attributes[v].Values[best]
+		r.With = &p
+		bits := m.bits(v, row, covered)
+		r.Evidence = rule.Evidence{Covered: &covered, Correct: &correct, Bits: &bits}
+		base.Rules = append(base.Rules, r)
+	}
+}
+
+// bits is the information that a row of a table has about its column (the
+// J-measure): how far its distribution is from that of all rows, times how many
+// rows it is of.
+func (m *Model) bits(v, row int, covered float64) float64 {
+	n := &m.net.nodes[v]
+	if m.weight == 0 || len(n.parents) == 0 {
+		return 0
+	}
+	all, total := make([]float64, n.states), 0.0
+	for k, c := range m.counts[v] {
+		all[k%n.states] += c
+		total += c
+	}
+	sum := 0.0
+	for s, p := range n.table[row*n.states:][:n.states] {
+		if p > 0 && all[s] > 0 {
+			sum += p * math.Log2(p*total/all[s])
+		}
+	}
+	return max(0, covered/m.weight*sum)
+}

@@ -1,0 +1,200 @@
+package belief
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/netfile"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Names of a model's parts, besides those of its rows. A part by itself named
+// FilePart is a network's file: its name, a line end and its text.
+const (
+	headPart = "belief"
+	bodyPart = "network"
+	FilePart = "network file"
+)
+
+const format = 1
+
+// savedBody is what was learnt, which can be learnt again from the rows.
+type savedBody struct {
+	Columns []table.SavedColumn `cbor:"columns"`
+	Weight  float64             `cbor:"weight"`
+	Nodes   []savedNode         `cbor:"nodes"`
+	Arcs    []Arc               `cbor:"arcs"`
+}
+
+type savedNode struct {
+	_         struct{} `cbor:",toarray"`
+	Parents   []int
+	Table     []float64
+	Counts    []float64
+	Numeric   bool
+	Unit      float64
+	Mean      []float64
+	Deviation []float64
+}
+
+// Parts returns the settings, the rows of each source, and the network.
+func (m *Model) Parts() ([]learn.Part, error) {
+	body := savedBody{Columns: table.SaveColumns(m.schema), Weight: m.weight, Arcs: m.grown}
+	for v := range m.net.nodes {
+		n := &m.net.nodes[v]
+		body.Nodes = append(body.Nodes, savedNode{Parents: n.parents, Table: n.table, Counts: m.counts[v], Numeric: n.numeric, Unit: n.unit, Mean: n.mean, Deviation: n.deviation})
+	}
+	return m.lesson.Parts(headPart, m.rows, bodyPart, body)
+}
+
+// decode makes a model of its parts.
+func decode(parts []learn.Part) (learn.Model, error) {
+	if len(parts) == 1 && parts[0].Name == FilePart {
+		return fromFile(string(parts[0].Data))
+	}
+	var l lesson
+	if err := learn.Unmarshal(learn.FindPart(parts, headPart), &l); err != nil {
+		return nil, fmt.Errorf("part %q: %v", headPart, err)
+	}
+	if l.Format != format {
+		return nil, fmt.Errorf("the model is saved in format %d, this program reads %d", l.Format, format)
+	}
+	if err := l.Settings.check(); err != nil {
+		return nil, err
+	}
+	rows, err := kept.DecodeRows(parts)
+	if err != nil {
+		return nil, err
+	}
+	data := learn.FindPart(parts, bodyPart)
+	if data == nil {
+		m, err := learnRows(context.Background(), rows, l)
+		if err != nil {
+			return nil, err
+		}
+		return m, nil
+	}
+	var body savedBody
+	if err := learn.Unmarshal(data, &body); err != nil {
+		return nil, fmt.Errorf("part %q: %v", bodyPart, err)
+	}
+	m := &Model{lesson: l, rows: rows}
+	if err := m.restore(&body); err != nil {
+		return nil, fmt.Errorf("part %q: %v", bodyPart, err)
+	}
+	return m, nil
+}
+
+// fromFile makes a model of no rows, whose tables are the file's: each row of
+// them is worth one case to the rows that may come.
+func fromFile(text string) (learn.Model, error) {
+	s, err := (&Learner{Network: text, Worth: 1}).settings()
+	if err != nil {
+		return nil, err
+	}
+	m, err := learnRows(context.Background(), &kept.Rows{}, lesson{Format: format, Settings: s})
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// restore checks what was saved and puts it to use.
+func (m *Model) restore(body *savedBody) error {
+	var err error
+	if m.schema, err = table.LoadColumns(body.Columns); err != nil {
+		return err
+	}
+	m.weight, m.grown, m.target = body.Weight, body.Arcs, learn.NoTarget
+	if m.lesson.Target != "" {
+		if m.target = m.schema.Index(m.lesson.Target); m.target < 0 || len(m.schema.Attributes[m.target].Values) == 0 {
+			return fmt.Errorf("the target %q is no column with classes", m.lesson.Target)
+		}
+	}
+	n := len(m.schema.Attributes)
+	if len(body.Nodes) != n || !(m.weight >= 0 && m.weight <= 1e15) {
+		return fmt.Errorf("%d nodes of %d columns, or a weight of %v", len(body.Nodes), n, m.weight)
+	}
+	parents := make([][]int, n)
+	for v := range body.Nodes {
+		parents[v] = body.Nodes[v].Parents
+		for i, p := range parents[v] {
+			if p < 0 || p >= n || p == v || slices.Contains(parents[v][:i], p) || len(m.schema.Attributes[p].Values) == 0 {
+				return fmt.Errorf("column %d cannot have parent %d", v+1, p+1)
+			}
+		}
+		if k := m.schema.Attributes[v].Kind; k != table.Nominal && k != table.Numeric || len(m.schema.Attributes[v].Values) > maxStates {
+			return fmt.Errorf("column %d has no table", v+1)
+		}
+	}
+	if len(topological(parents)) < n {
+		return fmt.Errorf("the arcs go in a circle")
+	}
+	m.net = newNetwork(m.schema, parents)
+	m.counts = make([][]float64, n)
+	for v := range body.Nodes {
+		if err := m.restoreNode(v, &body.Nodes[v]); err != nil {
+			return fmt.Errorf("column %q: %v", m.schema.Attributes[v].Name, err)
+		}
+	}
+	return nil
+}
+
+func (m *Model) restoreNode(v int, s *savedNode) error {
+	n := &m.net.nodes[v]
+	rows := 1
+	for _, p := range n.parents {
+		if rows *= m.net.nodes[p].states; rows > netfile.MaxTable {
+			return fmt.Errorf("its table is too large")
+		}
+	}
+	numbers := 0
+	if s.Numeric {
+		numbers = rows
+	}
+	if len(s.Table) != rows*n.states || len(s.Counts) != rows*n.states || len(s.Mean) != numbers || len(s.Deviation) != numbers || s.Numeric && !n.numeric {
+		return fmt.Errorf("%d and %d numbers do not fit %d rows", len(s.Table), len(s.Mean), rows)
+	}
+	for from := 0; from < len(s.Table); from += max(n.states, 1) {
+		sum := 0.0
+		for _, p := range s.Table[from : from+n.states] {
+			if !(p >= 0 && p <= 1) {
+				return fmt.Errorf("%v is no probability", p)
+			}
+			sum += p
+		}
+		if !(math.Abs(sum-1) <= 1e-6) {
+			return fmt.Errorf("probabilities sum to %v", sum)
+		}
+	}
+	for _, c := range s.Counts {
+		if !(c >= 0 && c <= 1e15) {
+			return fmt.Errorf("%v is no weight of rows", c)
+		}
+	}
+	for i, mean := range s.Mean {
+		if d := s.Deviation[i]; math.IsNaN(mean) || math.IsInf(mean, 0) || !(d >= 1e-300 && d <= math.MaxFloat64) || !(s.Unit > 0 && s.Unit <= math.MaxFloat64) {
+			return fmt.Errorf("%v ± %v is no normal density", mean, d)
+		}
+	}
+	n.table, m.counts[v], n.numeric = s.Table, s.Counts, s.Numeric
+	n.mean, n.deviation, n.unit = s.Mean, s.Deviation, s.Unit
+	return nil
+}
+
+// BIF returns the network in the text form of the interchange format.
+func (m *Model) BIF() ([]byte, error) {
+	file := &netfile.Network{Name: "accrete"}
+	for v := range m.net.nodes {
+		n, a := &m.net.nodes[v], &m.schema.Attributes[v]
+		if n.states == 0 {
+			return nil, fmt.Errorf("column %q is not nominal; files of this kind hold named states only", a.Name)
+		}
+		file.Variables = append(file.Variables, netfile.Variable{Name: a.Name, States: a.Values, Parents: n.parents, Table: n.table})
+	}
+	return file.BIF(), nil
+}

@@ -171,8 +171,8 @@ func shareOut(weight []float64, bins int) []int {
 	return ends
 }
 
-// tests returns tests on bins as tests on the model's codes.
-func (b *binned) tests(of []boost.Test) conjunction {
+// conjunction returns tests on bins as tests on the model's codes.
+func (b *binned) conjunction(of []boost.Test) conjunction {
 	var c conjunction
 	for _, t := range of {
 		column, col := &b.columns[t.Column], int32(b.column[t.Column])

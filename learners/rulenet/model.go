@@ -110,17 +110,19 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 }
 
 // fits returns an error unless the table's columns and codes are the model's.
-func (m *Model) fits(t *table.Table) error {
-	if t.Schema == m.coding.schema {
+func (m *Model) fits(t *table.Table) error { return m.coding.fits(t) }
+
+func (c *coding) fits(t *table.Table) error {
+	if t.Schema == c.schema {
 		return nil
 	}
-	if err := table.Fits(m.coding.schema, t); err != nil {
+	if err := table.Fits(c.schema, t); err != nil {
 		return err
 	}
-	for i := range m.coding.schema.Attributes {
-		have, want := t.Schema.Attributes[i].Values, m.coding.schema.Attributes[i].Values
-		if i != m.coding.target && !slices.Equal(have, want[:len(have)]) {
-			return fmt.Errorf("values of column %q are coded otherwise than the model's; conform the table to the model's schema first", m.coding.schema.Attributes[i].Name)
+	for i := range c.schema.Attributes {
+		have, want := t.Schema.Attributes[i].Values, c.schema.Attributes[i].Values
+		if i != c.target && !slices.Equal(have, want[:len(have)]) {
+			return fmt.Errorf("values of column %q are coded otherwise than the model's; conform the table to the model's schema first", c.schema.Attributes[i].Name)
 		}
 	}
 	return nil

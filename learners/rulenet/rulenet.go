@@ -81,6 +81,27 @@
 // numbers have left the cuts they are cut again, every example is searched from
 // again, and the model says so (Remarks). Sources are not kept apart.
 //
+// # Taught networks
+//
+// With teacher=trees, and always where the target is a number, rules are not
+// climbed to. Boosted trees that all classes share (internal/boost), stopped on
+// rows held out, are a teacher: their nodes are the candidates and their
+// probabilities the labels. A student is picked from the nodes by the gain in
+// loss over the root of the tests to read, in batches of 7 %, and fitted by
+// Newton's steps; the tenth that takes least off the loss leaves, and so on. Its
+// size is the smallest within 1 % of the least loss on rows held out, and a
+// common factor stretches the weights. Larger trees are tried, and kept where
+// both they and their students win. From 10,000 rows on one teacher serves both
+// rehearsal and network. Means of two divisions (2/3 to learn from) of 42 public
+// sets, beside XGBoost (200 trees of depth 6 at rate 0.1):
+//
+//	                accuracy  log loss  ECE    rules, median
+//	taught            86.8      .362   .053      55
+//	XGBoost           86.2      .410   .072
+//
+// bins.go cuts columns, taught.go rehearses, student.go picks and fits classes,
+// adder.go numbers.
+//
 // # Where the paper's steps are
 //
 //	examples as templates          initialRule, templates    search.go, training.go
@@ -136,7 +157,7 @@ func init() {
 		Name:     Name,
 		Summary:  "rule networks: IF-THEN rules found by information, weighed into posterior probabilities",
 		Source:   "Higgins & Goodman 1991; J-measure: Smyth & Goodman 1992",
-		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true},
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
 		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Excerpt: true, Hear: true, Grow: true, Remark: true},
 		Contract: learn.Exact,
 		Keeps:    "distinct rows, counted, per source (update=published: coded rows, their numbers and the rule of each, contract none)",
@@ -253,6 +274,11 @@ func (l *Learner) teaching(s *settings) error {
 	return nil
 }
 
+// climbs reports whether anything is set that is about climbs alone.
+func (s settings) climbs() bool {
+	return s.Weights != "calibrated" || s.Update == "published" || s.Grow != "residual" || s.Ties != "information" || s.Templates != automatic || s.Cuts != "both" || s.Penalty != 0.1 || s.Rounds != 30
+}
+
 // check refuses settings that make no sense, read from anywhere.
 func (s settings) check() error {
 	for _, o := range learn.Options(&Learner{}) {
@@ -308,8 +334,8 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	switch {
 	case target == learn.NoTarget:
 		return nil, fmt.Errorf("rulenet predicts a class and needs a column to predict; name one of %s", strings.Join(task.Table.Schema.Names(), ", "))
-	case attributes[target].Kind != table.Nominal:
-		return nil, fmt.Errorf("rulenet predicts classes, but target %q is numeric; read it as nominal, or use a learner for numbers", attributes[target].Name)
+	case attributes[target].Kind != table.Nominal && attributes[target].Kind != table.Numeric:
+		return nil, fmt.Errorf("rulenet predicts classes and numbers, and target %q is neither", attributes[target].Name)
 	}
 	gathering := (&kept.Rows{}).Gather(task.Source, target, nil)
 	if err := gathering.Add(ctx, task.Table); err != nil {
@@ -319,16 +345,12 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	m, err := learnRows(ctx, rows, attributes[target].Name, task.Seed, s)
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	return learnRows(ctx, rows, attributes[target].Name, task.Seed, s)
 }
 
 // learnRows makes the network of rows that were gathered: a function of the
 // multiset of rows, the seed and the settings.
-func learnRows(ctx context.Context, rows *kept.Rows, target string, seed uint64, s settings) (*Model, error) {
+func learnRows(ctx context.Context, rows *kept.Rows, target string, seed uint64, s settings) (learn.Model, error) {
 	t, err := rows.Table(ctx)
 	if err != nil {
 		return nil, err
@@ -340,9 +362,27 @@ func learnRows(ctx context.Context, rows *kept.Rows, target string, seed uint64,
 	if t.Rows() == 0 {
 		return nil, fmt.Errorf("target %q is missing in all rows; there is nothing to learn from", target)
 	}
-	if s.Teacher != "" {
-		return learnTaught(ctx, rows, t, at, seed, s)
+	if t.Schema.Attributes[at].Kind == table.Numeric {
+		m, err := learnNumbers(ctx, rows, t, at, seed, s)
+		if err != nil {
+			return nil, err
+		}
+		return m, nil
 	}
+	var m *Model
+	if s.Teacher != "" {
+		m, err = learnTaught(ctx, rows, t, at, seed, s)
+	} else {
+		m, err = learnClimbed(ctx, rows, t, at, seed, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// learnClimbed makes the network of rules that climbs by information end in.
+func learnClimbed(ctx context.Context, rows *kept.Rows, t *table.Table, at int, seed uint64, s settings) (*Model, error) {
 	w, err := newTraining(ctx, t, at, seed, s)
 	if err != nil {
 		return nil, err

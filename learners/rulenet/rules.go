@@ -149,12 +149,14 @@ func (m *Model) conclusion(class int) rule.Conclusion {
 }
 
 // tests returns a conjunction in the rule language.
-func (m *Model) tests(c conjunction) []rule.Test {
+func (m *Model) tests(c conjunction) []rule.Test { return m.coding.tests(c) }
+
+func (of *coding) tests(c conjunction) []rule.Test {
 	tests := make([]rule.Test, 0, len(c))
 	for i := 0; i < len(c); i++ {
-		t := m.coding.test(c[i])
+		t := of.test(c[i])
 		if c[i].form&negated != 0 && c[i].hi >= c[i].lo {
-			a := &m.coding.schema.Attributes[c[i].col]
+			a := &of.schema.Attributes[c[i].col]
 			others := []string{a.Values[c[i].lo]}
 			for i+1 < len(c) && c[i+1].col == c[i].col {
 				i++

@@ -28,6 +28,7 @@ type savedHead struct {
 	Settings settings `cbor:"settings"`
 	Seed     uint64   `cbor:"seed"`
 	Target   string   `cbor:"target"`
+	Numbers  bool     `cbor:"numbers,omitempty"` // the target is a number
 }
 
 // savedCoding is the columns and their cuts.
@@ -135,7 +136,7 @@ func (m *Model) Parts() ([]learn.Part, error) {
 		failed = errors.Join(failed, err)
 		parts = append(parts, learn.Part{Name: name, Derived: derived, Data: data})
 	}
-	add(headPart, false, savedHead{format, m.settings, m.seed, m.conclusion(0).Column})
+	add(headPart, false, savedHead{Format: format, Settings: m.settings, Seed: m.seed, Target: m.conclusion(0).Column})
 	if m.incremental != nil {
 		s := m.incremental
 		to := savedIncremental{Coding: s.coding.save(), Codes: s.codes, Class: s.class, Weights: s.weights, Rules: make([][]savedTemplateRule, len(s.rules)), Limit: s.limit, Origin: s.cutFor, Recut: s.recut}
@@ -223,6 +224,9 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	if err := head.Settings.check(); err != nil {
 		return nil, err
 	}
+	if data := learn.FindPart(parts, numbersPart); data != nil || head.Numbers {
+		return decodeNumbers(&head, parts)
+	}
 	m := &Model{settings: head.Settings, seed: head.Seed}
 	if head.Settings.Update == "published" {
 		var from savedIncremental
@@ -261,11 +265,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 		return nil, fmt.Errorf("part %q is not there", networkPart)
 	}
 	if m.incremental == nil {
-		again, err := learnRows(ctx, m.rows, head.Target, head.Seed, head.Settings)
-		if err != nil {
-			return nil, err
-		}
-		return again, nil
+		return learnRows(ctx, m.rows, head.Target, head.Seed, head.Settings)
 	}
 	m.coding, m.counts = m.incremental.coding, m.incremental.count()
 	return m, m.weighIncremental(ctx)
@@ -274,7 +274,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 // restore checks what was saved and puts it to use.
 func (n *savedNetwork) restore(m *Model, target string) error {
 	var err error
-	if m.coding, err = n.Coding.load(target); err != nil {
+	if m.coding, err = n.Coding.loadClasses(target); err != nil {
 		return err
 	}
 	classes := m.coding.classes()
@@ -345,10 +345,19 @@ func (s *savedCoding) load(target string) (coding, error) {
 		return c, err
 	}
 	c.target = c.schema.Index(target)
-	if c.target < 0 || c.schema.Attributes[c.target].Kind != table.Nominal || c.classes() == 0 {
-		return c, fmt.Errorf("the target %q is no column of classes", target)
+	if c.target < 0 {
+		return c, fmt.Errorf("the target %q is no column", target)
 	}
 	return c, nil
+}
+
+// loadClasses loads a coding whose target is a column of classes.
+func (s *savedCoding) loadClasses(target string) (coding, error) {
+	c, err := s.load(target)
+	if err == nil && (c.schema.Attributes[c.target].Kind != table.Nominal || c.classes() == 0) {
+		err = fmt.Errorf("the target %q is no column of classes", target)
+	}
+	return c, err
 }
 
 // same reports whether two codings give the same codes.
@@ -400,7 +409,7 @@ func (c *coding) sound(t test) bool {
 }
 
 func (s *savedIncremental) load(target string) (*incremental, error) {
-	c, err := s.Coding.load(target)
+	c, err := s.Coding.loadClasses(target)
 	if err != nil {
 		return nil, err
 	}

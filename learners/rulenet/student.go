@@ -341,7 +341,7 @@ func (s *student) promising(ctx context.Context, most int) ([]promise, error) {
 	for at := range packed {
 		packed[at] = boost.Pack(s.slope[at]*scale, s.curve[at]*scale)
 	}
-	trees := s.drawTrees()
+	trees := s.drawTrees(s.batch)
 	found := make([][]promise, len(trees))
 	err := crew.Each(ctx, len(trees), func(at int) { found[at] = s.gains(trees[at], packed, scale) })
 	if err != nil {
@@ -355,14 +355,14 @@ func (s *student) promising(ctx context.Context, most int) ([]promise, error) {
 }
 
 // drawTrees draws the trees whose nodes are looked at.
-func (s *student) drawTrees() []int {
+func (l *lesson) drawTrees(batch int) []int {
 	type lot struct {
 		tree int
 		key  uint64
 	}
-	lots := make([]lot, len(s.trees))
+	lots := make([]lot, len(l.trees))
 	for t := range lots {
-		lots[t] = lot{t, scramble(scramble(s.seed^uint64(s.batch)<<32) ^ uint64(t))}
+		lots[t] = lot{t, scramble(scramble(l.seed^uint64(batch)<<32) ^ uint64(t))}
 	}
 	slices.SortFunc(lots, func(a, b lot) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.tree, b.tree)) })
 	trees := make([]int, min(treesLookedAt, len(lots)))

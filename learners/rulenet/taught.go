@@ -31,6 +31,7 @@ const (
 	forwardRows  = 10_000 // that rules are picked on when learning once
 	manyClasses  = 10     // above, trees are larger
 	sizesWin     = 0.995  // of the loss, that larger trees must bring it to
+	aheadAfter   = 30     // trees after which larger ones must be ahead
 )
 
 // sizes are the numbers of rules that are rehearsed.
@@ -39,6 +40,10 @@ var sizes = [...]int{5, 7, 10, 14, 20, 28, 40, 56, 80, 100, 140, 200, 280, 400, 
 // treeSizes are the sizes of trees that are rehearsed, each only if the one
 // before it was better than its own predecessor.
 var treeSizes = [...]struct{ leaves, depth int }{{16, 5}, {64, 10}, {128, 12}}
+
+// columnShare is the share of the columns that a tree sees. For numbers all
+// columns are rehearsed too: where they are few, half of them is very few.
+const columnShare = 0.5
 
 // school is a table that is being taught.
 type school struct {
@@ -71,6 +76,13 @@ func newSchool(ctx context.Context, t *table.Table, target int, seed uint64, s s
 	hashes, err := kept.HashRows(ctx, t)
 	if err != nil {
 		return nil, err
+	}
+	if t.Schema.Attributes[target].Kind == table.Numeric {
+		h.x = &boost.Rows{Columns: b.columns, Hash: hashes, Scores: 1}
+		for r := range h.weights {
+			h.weights[r] = t.Weight(r)
+		}
+		return h, nil
 	}
 	place := make([]int32, b.classes())
 	counts := make([]float64, b.classes())
@@ -148,8 +160,8 @@ func (h *school) holdOut() []*part {
 	return all
 }
 
-func (h *school) options(leaves, depth int) boost.Options {
-	return boost.Options{Leaves: leaves, Depth: depth, Rate: 0.1, RowShare: 0.7, ColumnShare: 0.5, Seed: scramble(h.seed ^ 0x7eac4e5)}
+func (h *school) options(leaves, depth int, columns float64) boost.Options {
+	return boost.Options{Leaves: leaves, Depth: depth, Rate: 0.1, RowShare: 0.7, ColumnShare: columns, Seed: scramble(h.seed ^ 0x7eac4e5)}
 }
 
 // some returns the rows of some weight, at most so many, by hash.
@@ -167,33 +179,43 @@ func (h *school) some(weights []float64, most int) []int32 {
 	return slices.DeleteFunc(rows, func(r int32) bool { return scramble(h.x.Hash[r]^h.seed) > limit })
 }
 
-// teachAll grows teachers, one for each part, of trees of some size, until the
-// rows held out say that it is enough. It returns the number of trees after
-// which the loss was least, and the loss.
-func (h *school) teachAll(ctx context.Context, parts []*part, leaves, depth int) (trees int, least float64, teachers []*boost.Teacher, err error) {
-	teachers = make([]*boost.Teacher, len(parts))
+// faculty is teachers, one for each part, of trees of one size.
+type faculty struct {
+	options  boost.Options
+	teachers []*boost.Teacher
+	losses   []float64 // after each ten trees
+	trees    int       // after which the loss was least
+	least    float64
+}
+
+// teachAll grows teachers until the rows held out say that it is enough, or
+// that they are no better than others after as many trees: larger trees that
+// will win are ahead early.
+func (h *school) teachAll(ctx context.Context, parts []*part, o boost.Options, others *faculty) (*faculty, error) {
+	f := &faculty{options: o, teachers: make([]*boost.Teacher, len(parts)), least: math.Inf(1)}
 	for i, p := range parts {
 		remember := h.some(p.learn, math.MaxInt)
 		if len(h.weights) >= learnOnce {
 			remember = h.some(h.weights, fitRows)
 		}
-		teachers[i] = boost.New(h.x, p.learn, p.held, remember, h.options(leaves, depth))
+		f.teachers[i] = boost.New(h.x, p.learn, p.held, remember, o)
 	}
-	least = math.Inf(1)
-	counted := math.Inf(1)
-	since := 0
+	counted, since := math.Inf(1), 0
 	for n := treesAtATime; n <= mostTrees; n += treesAtATime {
-		errs := make([]error, len(teachers))
-		err := learn.Each(ctx, len(teachers), func(i int) { errs[i] = teachers[i].Grow(ctx, treesAtATime) })
+		errs := make([]error, len(f.teachers))
+		err := learn.Each(ctx, len(f.teachers), func(i int) { errs[i] = f.teachers[i].Grow(ctx, treesAtATime) })
 		if err = errors.Join(append(errs, err)...); err != nil {
-			return 0, 0, nil, err
+			return nil, err
 		}
 		loss := 0.0
-		for _, t := range teachers {
+		for _, t := range f.teachers {
 			loss += t.Loss
 		}
-		if loss < least {
-			trees, least = n, loss
+		if f.losses = append(f.losses, loss); loss < f.least {
+			f.trees, f.least = n, loss
+		}
+		if at := len(f.losses) - 1; others != nil && n >= aheadAfter && at < len(others.losses) && loss >= others.losses[at] {
+			break
 		}
 		if loss < counted*(1-treeGain) {
 			counted, since = loss, 0
@@ -202,40 +224,53 @@ func (h *school) teachAll(ctx context.Context, parts []*part, leaves, depth int)
 		}
 		h.report(ctx, 0.3*float64(n)/mostTrees)
 	}
-	return trees, least, teachers, nil
+	return f, nil
 }
 
 // rehearsed is what the rows held out say.
 type rehearsed struct {
-	trees, leaves, depth int
-	size                 int
-	stretch              float64
+	options boost.Options
+	trees   int
+	size    int
+	stretch float64
+	least   float64 // loss on the rows held out
 }
 
-// rehearseTeacher finds the size and the number of trees, and leaves each part
-// with its teacher.
-func (h *school) rehearseTeacher(ctx context.Context, parts []*part) (rehearsed, error) {
-	var best rehearsed
-	least := math.Inf(1)
-	for i, size := range treeSizes {
-		leaves, depth := size.leaves, size.depth
-		if i == 0 && len(h.present) > manyClasses {
-			leaves, depth = 32, 6
-		}
-		trees, loss, teachers, err := h.teachAll(ctx, parts, leaves, depth)
+// rehearseTeacher tries trees of several sizes: those to begin with, and, where
+// they are better on the rows held out, the best of the larger ones.
+func (h *school) rehearseTeacher(ctx context.Context, parts []*part) ([]*faculty, error) {
+	leaves, depth := treeSizes[0].leaves, treeSizes[0].depth
+	if len(h.present) > manyClasses {
+		leaves, depth = 32, 6
+	}
+	first, err := h.teachAll(ctx, parts, h.options(leaves, depth, columnShare), nil)
+	if err != nil {
+		return nil, err
+	}
+	if h.x.Class == nil {
+		all, err := h.teachAll(ctx, parts, h.options(leaves, depth, 1), first)
 		if err != nil {
-			return best, err
+			return nil, err
 		}
-		if i > 0 && !(loss < least*sizesWin) {
-			break
-		}
-		least = loss
-		best.trees, best.leaves, best.depth = trees, leaves, depth
-		for p, t := range teachers {
-			parts[p].teacher = t
+		if all.least < first.least*sizesWin {
+			first = all
 		}
 	}
-	return best, nil
+	best := first
+	for _, size := range treeSizes[1:] {
+		larger, err := h.teachAll(ctx, parts, h.options(size.leaves, size.depth, first.options.ColumnShare), best)
+		if err != nil {
+			return nil, err
+		}
+		if !(larger.least < best.least*sizesWin) {
+			break
+		}
+		best = larger
+	}
+	if best == first {
+		return []*faculty{first}, nil
+	}
+	return []*faculty{first, best}, nil
 }
 
 // lesson returns what a student can learn of a teacher's first trees: rows and
@@ -269,7 +304,9 @@ func (h *school) lesson(ctx context.Context, t *boost.Teacher, trees int, rememb
 	}
 	for at := range places {
 		row := l.q[at*k : at*k+k]
-		if k == 1 {
+		if h.x.Class == nil {
+			row[0] = (row[0] + h.x.Number[l.rows[at]]) / 2 // half and half with the numbers themselves
+		} else if k == 1 {
 			row[0] = 1 / (1 + math.Exp(-row[0]))
 		} else {
 			boost.Softmax(slices.Clone(row), row)
@@ -398,8 +435,36 @@ func (h *school) rehearse(ctx context.Context, m *Model, parts []*part, r *rehea
 			break
 		}
 	}
+	r.least = least
 	m.stopped = fmt.Sprintf("%d rules: the fewest whose log loss on rows held out is within 1 %% of the least, %.4f", r.size, least)
 	return nil
+}
+
+// rehearseAll lets students of teachers of every size that is worth it learn,
+// and returns what the better ones say: what large trees know need not fit into
+// few rules.
+func (h *school) rehearseAll(ctx context.Context, m *Model, parts []*part, once bool) (best rehearsed, of []*part, err error) {
+	all, err := h.rehearseTeacher(ctx, parts)
+	if err != nil {
+		return best, nil, err
+	}
+	for i, f := range all {
+		r := rehearsed{options: f.options, trees: f.trees}
+		own, taught := make([]*part, len(parts)), &Model{}
+		for j, p := range parts {
+			own[j] = &part{learn: p.learn, held: p.held, teacher: f.teachers[j]}
+			if err := h.seat(ctx, own[j], r, once); err != nil {
+				return best, nil, err
+			}
+		}
+		if err := h.rehearse(ctx, taught, own, &r); err != nil {
+			return best, nil, err
+		}
+		if i == 0 || r.least < best.least {
+			best, of, m.steps, m.stopped = r, own, taught.steps, taught.stopped
+		}
+	}
+	return best, of, nil
 }
 
 // teach learns the network of the rows.
@@ -412,16 +477,8 @@ func (h *school) teach(ctx context.Context, m *Model) error {
 		return nil
 	}
 	once := len(h.weights) >= learnOnce
-	r, err := h.rehearseTeacher(ctx, parts)
+	r, parts, err := h.rehearseAll(ctx, m, parts, once)
 	if err != nil {
-		return err
-	}
-	for _, p := range parts {
-		if err := h.seat(ctx, p, r, once); err != nil {
-			return err
-		}
-	}
-	if err := h.rehearse(ctx, m, parts, &r); err != nil {
 		return err
 	}
 	var s *student
@@ -447,6 +504,26 @@ func (h *school) teach(ctx context.Context, m *Model) error {
 
 // seat gives a part its student.
 func (h *school) seat(ctx context.Context, p *part, r rehearsed, once bool) error {
+	l, err := h.firstLesson(ctx, p, r, once)
+	if err != nil {
+		return err
+	}
+	p.student = l.newStudent()
+	p.student.held = h.judges(p)
+	return nil
+}
+
+// judges returns the rows that a part holds out.
+func (h *school) judges(p *part) *heldOut {
+	held := &heldOut{rows: h.some(p.held, math.MaxInt)}
+	for _, i := range held.rows {
+		held.weight = append(held.weight, p.held[i])
+	}
+	return held
+}
+
+// firstLesson is that of the rows that a part does not hold out.
+func (h *school) firstLesson(ctx context.Context, p *part, r rehearsed, once bool) (*lesson, error) {
 	remembered := h.some(p.learn, math.MaxInt)
 	places := count(len(remembered))
 	if once {
@@ -458,16 +535,7 @@ func (h *school) seat(ctx context.Context, p *part, r rehearsed, once bool) erro
 			places = slices.DeleteFunc(learnt, func(at int32) bool { return scramble(h.x.Hash[remembered[at]]^h.seed^0xf0) > limit })
 		}
 	}
-	l, err := h.lesson(ctx, p.teacher, r.trees, remembered, places, p.learn)
-	if err != nil {
-		return err
-	}
-	p.student = l.newStudent()
-	p.student.held = &heldOut{rows: h.some(p.held, math.MaxInt)}
-	for _, i := range p.student.held.rows {
-		p.student.held.weight = append(p.student.held.weight, p.held[i])
-	}
-	return nil
+	return h.lesson(ctx, p.teacher, r.trees, remembered, places, p.learn)
 }
 
 // startSize is the number of rules that are picked before some are dropped.
@@ -480,20 +548,25 @@ func startSize(size int) int {
 
 // again teaches all rows by a teacher of all rows.
 func (h *school) again(ctx context.Context, r rehearsed) (*student, error) {
+	l, err := h.lastLesson(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	s := l.newStudent()
+	return s, s.forward(ctx, startSize(r.size))
+}
+
+// lastLesson is that of all rows.
+func (h *school) lastLesson(ctx context.Context, r rehearsed) (*lesson, error) {
 	remembered := h.some(h.weights, math.MaxInt)
-	t := boost.New(h.x, h.weights, nil, remembered, h.options(r.leaves, r.depth))
+	t := boost.New(h.x, h.weights, nil, remembered, r.options)
 	for n := 0; n < r.trees; n += treesAtATime {
 		if err := t.Grow(ctx, treesAtATime); err != nil {
 			return nil, err
 		}
 		h.report(ctx, 0.6+0.2*float64(n)/float64(r.trees))
 	}
-	l, err := h.lesson(ctx, t, r.trees, remembered, count(len(remembered)), h.weights)
-	if err != nil {
-		return nil, err
-	}
-	s := l.newStudent()
-	return s, s.forward(ctx, startSize(r.size))
+	return h.lesson(ctx, t, r.trees, remembered, count(len(remembered)), h.weights)
 }
 
 // onAllRows takes the first rules of the rehearsed student, and fits them to
@@ -550,7 +623,7 @@ func (h *school) network(ctx context.Context, m *Model, s *student, stretch floa
 	m.units = make([]unit, len(s.rules))
 	err := learn.Each(ctx, len(s.rules), func(j int) {
 		r := &s.rules[j]
-		u := unit{rule: h.tests(r.tests), class: everyClass, weights: make([]float64, h.classes()), counts: make([]float64, h.classes()), round: r.found, removed: removed[j] * sum(h.weights) / s.total}
+		u := unit{rule: h.conjunction(r.tests), class: everyClass, weights: make([]float64, h.classes()), counts: make([]float64, h.classes()), round: r.found, removed: removed[j] * sum(h.weights) / s.total}
 		for c, class := range h.present {
 			switch {
 			case k > 1:

@@ -1,0 +1,324 @@
+package rulenet
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/bits"
+	"github.com/accrete-ml/accrete/internal/boost"
+	"github.com/accrete-ml/accrete/internal/crew"
+)
+
+// The student for numbers: rules that add. The loss is a square, so that all
+// weights are solved for exactly after every batch, from the products of the
+// rules' columns (centred), which are kept as a Cholesky factor that grows by a
+// row with each rule.
+
+const adderRidge = 4.0 // numbers being in deviations
+
+// addition is a rule that adds.
+type addition struct {
+	tests []boost.Test
+	rows  []int32 // of the lesson
+	set   bits.Set
+	held  []int32
+	found int
+	n     float64 // weight of its rows
+	slope float64 // Σ weight · label over its rows, labels centred
+	adds  float64
+}
+
+// adder is rules that add, being picked.
+type adder struct {
+	*lesson
+	plain    bool // every row weighs one
+	centre   float64
+	zero     float64 // the number that 0 stands for, where that matters
+	rules    []addition
+	products [][]float64 // of each rule with those before it, and itself
+	factor   [][]float64 // rows of the Cholesky factor
+	rest     []float64   // label less what the rules say, of each row
+	batch    int
+	taken    [][]bool
+	done     bool
+	held     *heldOut
+}
+
+func (l *lesson) newAdder() *adder {
+	a := &adder{lesson: l, plain: !slices.ContainsFunc(l.weight, func(w float64) bool { return w != 1 }), taken: make([][]bool, len(l.trees))}
+	for t := range a.taken {
+		a.taken[t] = make([]bool, len(l.trees[t].Nodes))
+	}
+	for i, w := range l.weight {
+		a.centre += w * l.q[i] / l.total
+	}
+	a.rest = make([]float64, len(l.q))
+	a.resume()
+	return a
+}
+
+// resume computes what the rules leave.
+func (a *adder) resume() {
+	bias := a.bias()
+	for i, q := range a.q {
+		a.rest[i] = q - bias
+	}
+	for j := range a.rules {
+		for _, i := range a.rules[j].rows {
+			a.rest[i] -= a.rules[j].adds
+		}
+	}
+}
+
+// bias is what the sum begins with.
+func (a *adder) bias() float64 {
+	bias := a.centre
+	for j := range a.rules {
+		bias -= a.rules[j].adds * a.rules[j].n / a.total
+	}
+	return bias
+}
+
+// include adds a rule whose tests are known.
+func (a *adder) include(tests []boost.Test) {
+	r := addition{tests: tests, rows: covered(a.x, tests, a.rows), found: a.batch}
+	if a.held != nil {
+		r.held = covered(a.x, tests, a.held.rows)
+	}
+	a.extend(r)
+}
+
+// extend adds a rule whose rows are known.
+func (a *adder) extend(r addition) {
+	for _, i := range r.rows {
+		r.n += a.weight[i]
+		r.slope += a.weight[i] * (a.q[i] - a.centre)
+	}
+	r.set = make(bits.Set, bits.Words(len(a.rows)))
+	for _, i := range r.rows {
+		r.set.Put(int(i))
+	}
+	a.rules = append(a.rules, r)
+	own := make([]float64, len(a.rules))
+	for j := range a.rules {
+		of := &a.rules[j]
+		both := 0.0
+		if a.plain {
+			both = float64(bits.AndCount(of.set, r.set))
+		} else {
+			for _, i := range of.rows {
+				if r.set.Get(int(i)) {
+					both += a.weight[i]
+				}
+			}
+		}
+		own[j] = both - of.n*r.n/a.total
+	}
+	own[len(own)-1] += adderRidge
+	a.products = append(a.products, own)
+	a.factorise(own)
+}
+
+// factorise appends a row to the Cholesky factor.
+func (a *adder) factorise(own []float64) {
+	row := make([]float64, len(own))
+	for j := range own {
+		sum := own[j]
+		for k := range j {
+			sum -= row[k] * a.factorAt(j, k, row)
+		}
+		if j == len(own)-1 {
+			row[j] = math.Sqrt(max(sum, 1e-9))
+		} else {
+			row[j] = sum / a.factor[j][j]
+		}
+	}
+	a.factor = append(a.factor, row)
+}
+
+func (a *adder) factorAt(j, k int, row []float64) float64 {
+	if j == len(row)-1 {
+		return row[k]
+	}
+	return a.factor[j][k]
+}
+
+// solve finds all weights.
+func (a *adder) solve() {
+	x := make([]float64, len(a.rules))
+	for j := range x {
+		x[j] = a.rules[j].slope
+	}
+	a.forwards(x)
+	for j := len(x) - 1; j >= 0; j-- {
+		x[j] /= a.factor[j][j]
+		for k := range j {
+			x[k] -= a.factor[j][k] * x[j]
+		}
+	}
+	for j := range x {
+		a.rules[j].adds = x[j]
+	}
+	a.resume()
+}
+
+// forwards solves with the factor itself.
+func (a *adder) forwards(x []float64) {
+	for j := range x {
+		for k := range j {
+			x[j] -= a.factor[j][k] * x[k]
+		}
+		x[j] /= a.factor[j][j]
+	}
+}
+
+// inverse returns the diagonal of the inverse of the products.
+func (a *adder) inverse(ctx context.Context) ([]float64, error) {
+	diagonal := make([]float64, len(a.rules))
+	err := crew.Each(ctx, len(diagonal), func(j int) {
+		x := make([]float64, len(diagonal))
+		x[j] = 1
+		for i := j; i < len(x); i++ { // above it all is 0
+			row := a.factor[i]
+			for k := j; k < i; k++ {
+				x[i] -= row[k] * x[k]
+			}
+			x[i] /= row[i]
+			diagonal[j] += x[i] * x[i]
+		}
+	})
+	return diagonal, err
+}
+
+// promising returns the nodes of greatest gain among those of some trees.
+func (a *adder) promising(ctx context.Context, most int) ([]promise, error) {
+	reach := a.total
+	for i, r := range a.rest {
+		reach += a.weight[i] * math.Abs(r)
+	}
+	scale := (1 << 30) / max(reach, 1)
+	packed := make([]int64, len(a.rest))
+	for i, r := range a.rest {
+		packed[i] = boost.Pack(a.weight[i]*r*scale, a.weight[i]*scale)
+	}
+	trees := a.drawTrees(a.batch)
+	found := make([][]promise, len(trees))
+	err := crew.Each(ctx, len(trees), func(at int) { found[at] = a.gains(trees[at], packed, scale) })
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(found...)
+	slices.SortFunc(all, func(x, y promise) int {
+		return cmp.Or(-cmp.Compare(x.gain, y.gain), cmp.Compare(x.tree, y.tree), cmp.Compare(x.node, y.node))
+	})
+	return all[:min(most, len(all))], nil
+}
+
+// gains returns what the nodes of a tree promise.
+func (a *adder) gains(tree int, packed []int64, scale float64) []promise {
+	nodes := a.trees[tree].Nodes
+	sums := make([]int64, max(256, len(nodes)))
+	for i, leaf := range a.leafOf[tree] {
+		sums[leaf] += packed[i]
+	}
+	var found []promise
+	for node := len(nodes) - 1; node > 0; node-- {
+		sums[nodes[node].Parent] += sums[node]
+		price := a.price[tree][node]
+		if price == 0 || a.taken[tree][node] {
+			continue
+		}
+		slope, n := boost.Unpack(sums[node])
+		slope, n = slope/scale, n/scale
+		gain := slope * slope / (n*(1-n/a.total) + adderRidge) / math.Sqrt(price)
+		if gain > leastPromise {
+			found = append(found, promise{int32(tree), int32(node), gain})
+		}
+	}
+	return found
+}
+
+// forward picks rules until there are so many, or nothing promises anything.
+func (a *adder) forward(ctx context.Context, size int) error {
+	for nothing := 0; len(a.rules) < size && !a.done; {
+		most := min(max(1, int(batchShare*float64(len(a.rules)))), size-len(a.rules))
+		a.batch++
+		best, err := a.promising(ctx, most)
+		if err != nil {
+			return err
+		}
+		if len(best) == 0 {
+			nothing++
+			a.done = nothing > 1 || len(a.trees) <= treesLookedAt
+			continue
+		}
+		nothing = 0
+		for _, b := range best {
+			a.taken[b.tree][b.node] = true
+			a.include(a.trees[b.tree].Tests(a.x.Columns, b.node))
+		}
+		a.solve()
+	}
+	return nil
+}
+
+// backward drops the tenth without which the loss is least when the others have
+// moved, and so on, until so many are left. It needs no further pass over rows.
+func (a *adder) backward(ctx context.Context, size int) error {
+	for len(a.rules) > size {
+		diagonal, err := a.inverse(ctx)
+		if err != nil {
+			return err
+		}
+		order := make([]int, len(diagonal))
+		for j := range order {
+			order[j] = j
+		}
+		slices.SortStableFunc(order, func(x, y int) int {
+			return cmp.Compare(a.removal(x, diagonal), a.removal(y, diagonal))
+		})
+		drop := min(max(1, int(dropShare*float64(len(order)))), len(order)-size)
+		a.keep(order[drop:])
+	}
+	return nil
+}
+
+// removal is what the loss rises by without a rule, the others moved.
+func (a *adder) removal(j int, diagonal []float64) float64 {
+	return a.rules[j].adds * a.rules[j].adds / diagonal[j]
+}
+
+// keep keeps some of the rules.
+func (a *adder) keep(some []int) {
+	slices.Sort(some)
+	rules, products := make([]addition, len(some)), make([][]float64, len(some))
+	for to, j := range some {
+		rules[to] = a.rules[j]
+		for _, k := range some[:to+1] {
+			products[to] = append(products[to], a.products[j][k])
+		}
+	}
+	a.rules, a.products, a.factor = rules, products, nil
+	for _, own := range products {
+		a.factorise(own)
+	}
+	a.solve()
+}
+
+// judge returns what the rules answer for the rows held out, and the sum of
+// the squares of how far that is off.
+func (a *adder) judge() (answers []float64, squares float64) {
+	answers = slices.Repeat([]float64{a.bias()}, len(a.held.rows))
+	for j := range a.rules {
+		for _, i := range a.rules[j].held {
+			answers[i] += a.rules[j].adds
+		}
+	}
+	for at, i := range a.held.rows {
+		off := a.x.Number[i] - answers[at]
+		squares += a.held.weight[at] * off * off
+	}
+	return answers, squares
+}

@@ -1,0 +1,318 @@
+package rulenet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Numbers is a network that answers with a number: where its sum starts, and
+// what the rules that fire add. It is immutable.
+type Numbers struct {
+	settings settings
+	seed     uint64
+	rows     *kept.Rows
+	coding   coding
+	weight   float64  // of the rows
+	start    float64  // of the sum
+	units    []addend // that add most first
+	steps    []Step
+	stopped  string
+	interval interval
+
+	base      *rule.Base
+	predictor *rule.Predictor
+	matchers  []*rule.Matcher
+}
+
+// addend is a rule that adds.
+type addend struct {
+	rule    conjunction
+	adds    float64
+	error   float64 // standard error of what it adds
+	covered float64
+	removed float64 // share of the squares that the rules leave, by which they would grow without it
+	round   int
+}
+
+// interval says how far answers are off: a share of the rows held out is within
+// reach times a spread that grows with the distance from the mean answer
+// (conformal: Lei et al., Distribution-free predictive inference, 2018).
+type interval struct {
+	Centre float64 `cbor:"centre"`
+	Base   float64 `cbor:"base"`
+	Slope  float64 `cbor:"slope"`
+	Least  float64 `cbor:"least"`
+	Reach  float64 `cbor:"reach"`
+	Off    float64 `cbor:"off"` // root of the mean square on rows held out
+}
+
+// around returns the ends of an answer's interval.
+func (v *interval) around(mean float64) (low, high float64) {
+	width := v.Reach * max(v.Least, v.Base+v.Slope*math.Abs(mean-v.Centre))
+	return max(mean-width, -math.MaxFloat64), min(mean+width, math.MaxFloat64)
+}
+
+var (
+	_ learn.Updater   = (*Numbers)(nil)
+	_ learn.Ruler     = (*Numbers)(nil)
+	_ learn.Explainer = (*Numbers)(nil)
+	_ learn.Merger    = (*Numbers)(nil)
+	_ learn.Reweigher = (*Numbers)(nil)
+	_ learn.Drawer    = (*Numbers)(nil)
+	_ learn.Keeper    = (*Numbers)(nil)
+)
+
+// extent is the greatest size of numbers that rules add up to.
+const extent = 1e150
+
+// learnNumbers makes the network of a numeric target.
+func learnNumbers(ctx context.Context, rows *kept.Rows, t *table.Table, target int, seed uint64, s settings) (*Numbers, error) {
+	if s.climbs() {
+		return nil, fmt.Errorf("rulenet predicts numbers by rules that are taught, but for target %q these settings ask for climbs by information or for the published update; leave them out, or read the column as nominal", t.Schema.Attributes[target].Name)
+	}
+	h, err := newSchool(ctx, t, target, seed, s)
+	if err != nil {
+		return nil, err
+	}
+	m := &Numbers{settings: s, seed: seed, rows: rows, coding: h.coding, weight: sum(h.weights)}
+	if s.Update == "none" {
+		m.rows = nil
+	}
+	most := 0.0
+	for _, y := range t.Columns[target].Floats {
+		most = max(most, math.Abs(y))
+		if math.IsInf(y, 0) {
+			return nil, fmt.Errorf("target %q: it is infinite in some rows; leave them out or empty the cells", t.Schema.Attributes[target].Name)
+		}
+	}
+	mean, unit := h.standardise(t.Columns[target].Floats, max(most, math.SmallestNonzeroFloat64))
+	m.start = mean
+	m.interval = interval{Centre: m.start, Least: unit, Reach: 2, Off: unit}
+	if most > extent || !(unit > most*1e-13) || unit < 1/extent {
+		m.stopped = "the numbers are all the same, or too large or small to add up"
+		h.report(ctx, 1)
+		return m, m.compile(ctx)
+	}
+	if err := h.teachNumbers(ctx, m, unit); err != nil {
+		return nil, err
+	}
+	return m, m.compile(ctx)
+}
+
+// standardise lays out the target in deviations, and returns its mean and the
+// deviation.
+func (h *school) standardise(y []float64, most float64) (mean, deviation float64) {
+	total := sum(h.weights)
+	for r, x := range y {
+		mean += h.weights[r] / total * (x / most)
+	}
+	square := 0.0
+	for r, x := range y {
+		square += h.weights[r] / total * (x/most - mean) * (x/most - mean)
+	}
+	deviation = math.Sqrt(square)
+	h.x.Number = make([]float64, len(y))
+	for r, x := range y {
+		if deviation > 0 {
+			h.x.Number[r] = (x/most - mean) / deviation
+		}
+	}
+	return mean * most, deviation * most
+}
+
+// numberSizes is how many of the sizes are rehearsed at least, and at most.
+const leastNumberSizes, mostNumberSizes = 8, 16
+
+// teachNumbers learns the rules that add.
+func (h *school) teachNumbers(ctx context.Context, m *Numbers, unit float64) error {
+	parts := h.holdOut()
+	if len(h.columns) == 0 || len(parts) == 0 {
+		m.stopped = "no columns, or too few rows to hold any out"
+		h.report(ctx, 1)
+		return nil
+	}
+	once := len(h.weights) >= learnOnce
+	all, err := h.rehearseTeacher(ctx, parts)
+	if err != nil {
+		return err
+	}
+	f := all[len(all)-1]
+	r := rehearsed{options: f.options, trees: f.trees}
+	adders := make([]*adder, len(parts))
+	for i, p := range parts {
+		p.teacher = f.teachers[i]
+		l, err := h.firstLesson(ctx, p, r, once)
+		if err != nil {
+			return err
+		}
+		adders[i] = l.newAdder()
+		adders[i].held = h.judges(p)
+	}
+	if err := h.rehearseNumbers(ctx, m, adders, &r, unit); err != nil {
+		return err
+	}
+	var a *adder
+	if once {
+		a, err = h.addOnAllRows(ctx, parts[0], adders[0], r)
+	} else {
+		var l *lesson
+		if l, err = h.lastLesson(ctx, r); err == nil {
+			a = l.newAdder()
+			err = a.forward(ctx, startSize(r.size))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	h.report(ctx, 0.9)
+	if err := a.backward(ctx, r.size); err != nil {
+		return err
+	}
+	if err := h.addends(ctx, m, a, unit); err != nil {
+		return err
+	}
+	h.report(ctx, 1)
+	return nil
+}
+
+// addOnAllRows takes the first rules of the rehearsed student, and solves them
+// on all rows.
+func (h *school) addOnAllRows(ctx context.Context, p *part, from *adder, r rehearsed) (*adder, error) {
+	if err := from.forward(ctx, startSize(r.size)); err != nil {
+		return nil, err
+	}
+	remembered := h.some(h.weights, fitRows)
+	l, err := h.lesson(ctx, p.teacher, r.trees, remembered, count(len(remembered)), h.weights)
+	if err != nil {
+		return nil, err
+	}
+	a := l.newAdder()
+	for _, rule := range from.rules[:min(len(from.rules), startSize(r.size))] {
+		a.batch = rule.found
+		a.include(rule.tests)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	a.solve()
+	return a, nil
+}
+
+// rehearseNumbers picks rules size by size, and takes the smallest size whose
+// mean square is within a hundredth of the least.
+func (h *school) rehearseNumbers(ctx context.Context, m *Numbers, adders []*adder, r *rehearsed, unit float64) error {
+	held := 0.0
+	for _, a := range adders {
+		held += sum(a.held.weight)
+	}
+	least, last, stale := math.Inf(1), math.Inf(1), 0
+	var kept [][][]float64
+	var tried []int
+	for at, size := range sizes[:mostNumberSizes] {
+		if h.s.Rules > 0 && size > h.s.Rules {
+			if at > 0 && sizes[at-1] >= h.s.Rules {
+				break
+			}
+			size = h.s.Rules
+		}
+		errs, answers, squares := make([]error, len(adders)), make([][]float64, len(adders)), make([]float64, len(adders))
+		err := learn.Each(ctx, len(adders), func(i int) {
+			errs[i] = adders[i].forward(ctx, size)
+			answers[i], squares[i] = adders[i].judge()
+		})
+		if err = errors.Join(append(errs, err)...); err != nil {
+			return err
+		}
+		step := Step{Round: at, Loss: sum(squares) / held}
+		reached := false
+		for _, a := range adders {
+			step.Rules += float64(len(a.rules)) / float64(len(adders))
+			reached = reached || len(a.rules) >= size
+		}
+		m.steps, kept, tried = append(m.steps, step), append(kept, answers), append(tried, size)
+		least = min(least, step.Loss)
+		if stale++; step.Loss < last*(1-sizeGain) {
+			last, stale = step.Loss, 0
+		}
+		h.report(ctx, 0.3+0.3*float64(at+1)/mostNumberSizes)
+		if !reached || stale >= sizePatience && at >= leastNumberSizes-1 {
+			break
+		}
+	}
+	at := slices.IndexFunc(m.steps, func(s Step) bool { return s.Loss <= withinLeast*least })
+	r.size = tried[at]
+	m.stopped = fmt.Sprintf("%d rules: the fewest whose mean square error on rows held out is within 1 %% of the least (%.4g of the variance)", r.size, least)
+	m.interval = h.conformal(adders, kept[at], unit, m.start)
+	return nil
+}
+
+// conformal finds how wide intervals are from rows held out: a spread that is
+// linear in the distance of the answer from the mean, and how many of them
+// cover 95 % of the rows.
+func (h *school) conformal(adders []*adder, answers [][]float64, unit, mean float64) interval {
+	type row struct{ far, off, weight float64 }
+	var rows []row
+	var n, sx, sy, sxx, sxy, squares float64
+	for a, of := range adders {
+		for at, i := range of.held.rows {
+			w := of.held.weight[at]
+			x, y := math.Abs(answers[a][at]), math.Abs(h.x.Number[i]-answers[a][at])
+			rows = append(rows, row{x, y, w})
+			n, sx, sy, sxx, sxy, squares = n+w, sx+w*x, sy+w*y, sxx+w*x*x, sxy+w*x*y, squares+w*y*y
+		}
+	}
+	v := interval{Centre: mean, Least: 0.2 * sy / n, Base: sy / n, Off: math.Sqrt(squares/n) * unit}
+	if curve := sxx - sx*sx/n; curve > 1e-9*n {
+		v.Slope = (sxy - sx*sy/n) / curve
+		v.Base = (sy - v.Slope*sx) / n
+	}
+	for i := range rows {
+		rows[i].off /= max(v.Least, v.Base+v.Slope*rows[i].far, 1e-12)
+	}
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.off, b.off) })
+	need := 0.95 * (n + 1)
+	v.Reach = rows[len(rows)-1].off
+	for _, r := range rows {
+		if need -= r.weight; need <= 0 {
+			v.Reach = r.off
+			break
+		}
+	}
+	v.Least, v.Base = v.Least*unit, v.Base*unit // the slope has no unit
+	v.Least = max(v.Least, 1e-12*unit)
+	return v
+}
+
+// addends makes the model's units of a student.
+func (h *school) addends(ctx context.Context, m *Numbers, a *adder, unit float64) error {
+	diagonal, err := a.inverse(ctx)
+	if err != nil {
+		return err
+	}
+	m.start += a.bias() * unit
+	left := 0.0
+	for i, r := range a.rest {
+		left += a.weight[i] * r * r
+	}
+	units := make([]addend, len(a.rules))
+	err = learn.Each(ctx, len(units), func(j int) {
+		r := &a.rules[j]
+		u := addend{rule: h.conjunction(r.tests), adds: r.adds * unit, error: m.interval.Off * math.Sqrt(diagonal[j]), round: r.found}
+		u.removed = a.removal(j, diagonal) / max(left, 1e-12)
+		for _, i := range covered(h.x, r.tests, count(len(h.weights))) {
+			u.covered += h.weights[i]
+		}
+		units[j] = u
+	})
+	m.units = slices.DeleteFunc(units, func(u addend) bool { return len(u.rule) == 0 || u.covered == 0 || u.adds == 0 })
+	return err
+}

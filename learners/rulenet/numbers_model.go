@@ -1,0 +1,469 @@
+package rulenet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/internal/boost"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// compile makes the rules of the units, and what predicts by them.
+func (m *Numbers) compile(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	text := make(map[int]string, len(m.units))
+	order := make([]int, len(m.units))
+	for i := range m.units {
+		order[i], text[i] = i, joined(m.coding.tests(m.units[i].rule))
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(-cmp.Compare(m.moves(a), m.moves(b)), strings.Compare(text[a], text[b]))
+	})
+	units := make([]addend, len(order))
+	for to, from := range order {
+		units[to] = m.units[from]
+	}
+	m.units = units
+	name := m.coding.schema.Attributes[m.coding.target].Name
+	m.base = &rule.Base{Kind: rule.Weighed, Else: &rule.Rule{Then: rule.Conclusion{Column: name, Numeric: true, Mean: m.start, Deviation: m.interval.Off}}}
+	m.base.Else.Evidence.Covered = pointer(m.weight)
+	m.matchers = make([]*rule.Matcher, len(m.units))
+	for i := range m.units {
+		u := &m.units[i]
+		tests := m.coding.tests(u.rule)
+		m.base.Rules = append(m.base.Rules, rule.Rule{
+			If:       tests,
+			Then:     rule.Conclusion{Column: name, Numeric: true, Adds: true, Mean: u.adds, Deviation: u.error},
+			Evidence: rule.Evidence{Covered: pointer(u.covered)},
+		})
+		var err error
+		if m.matchers[i], err = rule.NewMatcher(tests, m.coding.schema); err != nil {
+			return err
+		}
+	}
+	var err error
+	m.predictor, err = rule.NewPredictor(m.base, m.coding.schema, m.coding.target)
+	return err
+}
+
+// moves is how far a rule spreads the answers.
+func (m *Numbers) moves(i int) float64 {
+	share := m.units[i].covered / m.weight
+	return math.Abs(m.units[i].adds) * math.Sqrt(max(0, share*(1-share)))
+}
+
+// Learner returns the name of the learner.
+func (m *Numbers) Learner() string { return Name }
+
+// Schema returns the attributes, values in canonical order.
+func (m *Numbers) Schema() *table.Schema { return m.coding.schema }
+
+// Target returns the index of the predicted attribute.
+func (m *Numbers) Target() int { return m.coding.target }
+
+// Size counts rules as they are printed, and conjunctions as units.
+func (m *Numbers) Size() learn.Size {
+	return learn.Size{Rows: m.weight, Rules: len(m.base.Rules) + 1, Units: len(m.units)}
+}
+
+// Predict answers for the table's rows.
+func (m *Numbers) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
+	if err := m.coding.fits(t); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(out.Mean) < t.Rows() || len(out.Low) < t.Rows() || len(out.High) < t.Rows() {
+		return fmt.Errorf("room for %d numbers, expected %d", len(out.Mean), t.Rows())
+	}
+	if err := m.predictor.Predict(t, nil, out.Mean[:t.Rows()]); err != nil {
+		return err
+	}
+	for r, mean := range out.Mean[:t.Rows()] {
+		out.Low[r], out.High[r] = m.interval.around(mean)
+	}
+	return nil
+}
+
+// Rules returns the network as a weighed base: where the sum starts, and what
+// each rule adds. The base belongs to the caller.
+func (m *Numbers) Rules() (*rule.Base, error) {
+	base := *m.base
+	base.Rules = slices.Clone(m.base.Rules)
+	start := *m.base.Else
+	base.Else = &start
+	return &base, nil
+}
+
+// Explain returns where the sum starts, what each rule that fires adds, and how
+// far the cells that are missing could move the answer.
+func (m *Numbers) Explain(t *table.Table, row int) (*learn.Explanation, error) {
+	if err := m.coding.fits(t); err != nil {
+		return nil, err
+	}
+	if row < 0 || row >= t.Rows() {
+		return nil, fmt.Errorf("row %d is not one of the table's %d rows", row+1, t.Rows())
+	}
+	e := &learn.Explanation{Prior: []float64{m.start}, Additive: true}
+	for i, matcher := range m.matchers {
+		if matcher.MatchRow(t, row) {
+			r := &m.base.Rules[i]
+			e.Evidence = append(e.Evidence, learn.Evidence{ID: r.ID(), Text: joined(r.If), Weight: m.units[i].adds})
+		}
+	}
+	for col := range m.coding.schema.Attributes {
+		if col == m.coding.target || m.coding.schema.Attributes[col].Kind == table.Text || !missing(&t.Columns[col], row) {
+			continue
+		}
+		most := 0.0
+		for code := range int32(m.coding.levels(col)) {
+			most = max(most, math.Abs(m.moved(t, row, col, code)))
+		}
+		e.Missing = append(e.Missing, learn.MissingCell{Column: m.coding.schema.Attributes[col].Name, CouldMove: most})
+	}
+	return e, nil
+}
+
+// moved returns how far the answer moves if a missing cell has a code.
+func (m *Numbers) moved(t *table.Table, row, col int, code int32) float64 {
+	by := 0.0
+	for i := range m.units {
+		before, after := true, true
+		for _, of := range m.units[i].rule {
+			if int(of.col) == col {
+				before, after = before && of.holds(table.Missing), after && of.holds(code)
+			} else {
+				holds := of.holds(m.coding.code(t, row, int(of.col)))
+				before, after = before && holds, after && holds
+			}
+		}
+		by += change(before, after) * m.units[i].adds
+	}
+	return by
+}
+
+// NumberCertificate says what a rule that adds is there for.
+type NumberCertificate struct {
+	ID      string  `json:"id"`
+	Rule    string  `json:"rule"`
+	Round   int     `json:"round"`   // batch in which it was picked
+	Removed float64 `json:"removed"` // share by which the squares left would grow without it
+}
+
+// String returns the certificate as one line.
+func (c NumberCertificate) String() string {
+	return fmt.Sprintf("%s  round %d  without it squared error %+6.1f %%  IF %s", c.ID, c.Round, 100*c.Removed, c.Rule)
+}
+
+// Grown returns the certificates, and why growth stopped.
+func (m *Numbers) Grown() (certificates []fmt.Stringer, stopped string) {
+	for i := range m.units {
+		r := &m.base.Rules[i]
+		certificates = append(certificates, NumberCertificate{r.ID(), joined(r.If), m.units[i].round, m.units[i].removed})
+	}
+	return certificates, m.stopped
+}
+
+// Remarks has nothing to say: all rows are learnt from alike.
+func (m *Numbers) Remarks() ([]fmt.Stringer, error) { return nil, nil }
+
+// Heeds returns nothing: experts' rules conclude classes.
+func (m *Numbers) Heeds() []float64 { return nil }
+
+// Graph returns the network: columns, conjunctions, and the number.
+func (m *Numbers) Graph() (*draw.Graph, error) {
+	g := &draw.Graph{Title: fmt.Sprintf("rules that add: %d units", len(m.units))}
+	target := m.coding.schema.Attributes[m.coding.target].Name
+	seen := map[int32]bool{}
+	column := func(col int32) string { return fmt.Sprintf("column %d", col) }
+	for i := range m.units {
+		id := fmt.Sprintf("unit %d", i)
+		var lines []string
+		for _, t := range m.base.Rules[i].If {
+			lines = append(lines, t.String())
+		}
+		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: lines, Layer: 1})
+		linked := map[int32]bool{}
+		for _, t := range m.units[i].rule {
+			if !seen[t.col] {
+				seen[t.col] = true
+				g.Nodes = append(g.Nodes, draw.Node{ID: column(t.col), Lines: []string{m.coding.schema.Attributes[t.col].Name}, Layer: 0})
+			}
+			if !linked[t.col] {
+				linked[t.col] = true
+				g.Edges = append(g.Edges, draw.Edge{From: column(t.col), To: id})
+			}
+		}
+		g.Edges = append(g.Edges, draw.Edge{From: id, To: "number", Weight: math.Abs(m.units[i].adds), Label: fmt.Sprintf("%+.3g", m.units[i].adds)})
+	}
+	g.Nodes = append(g.Nodes, draw.Node{ID: "number", Layer: 2, Leaf: true, Lines: []string{target, fmt.Sprintf("starts at %.4g", m.start)}})
+	return g, nil
+}
+
+// Relearning says how the network is learnt again from the rows it keeps.
+func (m *Numbers) Relearning() kept.Relearning {
+	return kept.Relearning{
+		Rows: m.rows, Noun: "rule network", Settings: m.settings,
+		Without: "this network was learnt with update=" + m.settings.Update + ", which keeps no rows, so it cannot %s; learn it again with update=exact",
+		Learn: func(ctx context.Context, rows *kept.Rows) (learn.Model, error) {
+			return learnRows(ctx, rows, m.coding.schema.Attributes[m.coding.target].Name, m.seed, m.settings)
+		},
+	}
+}
+
+// Begin returns a private copy to add rows of one source to.
+func (m *Numbers) Begin(source learn.Source) (learn.Update, error) { return kept.Begin(m, source) }
+
+// Merge returns the network of all models' rows.
+func (m *Numbers) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
+	return kept.Merge(ctx, m, others...)
+}
+
+// Kept returns the rows that the network was learnt from, nil if it keeps none.
+func (m *Numbers) Kept(ctx context.Context) ([]learn.Learnt, error) { return kept.Kept(ctx, m) }
+
+// Sources lists the sources of the rows that are kept.
+func (m *Numbers) Sources() []learn.Source { return kept.Sources(m) }
+
+// Forget returns the network of the other sources' rows.
+func (m *Numbers) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
+	return kept.Forget(ctx, m, ids...)
+}
+
+// Without learns again: solving the same rules takes as long.
+func (m *Numbers) Without(ctx context.Context, ids ...string) (learn.Model, bool, error) {
+	again, err := m.Forget(ctx, ids...)
+	return again, true, err
+}
+
+// Promise is exact as long as the network keeps its rows.
+func (m *Numbers) Promise() learn.Promise { return kept.Promise(m) }
+
+// Excerpt cuts the network to a budget: rules leave, those without which the
+// others do best first, and those that stay are solved again. The share of the
+// bits is that of the squares that the whole network explains.
+func (m *Numbers) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, error) {
+	if b.Top < 0 || b.Bits < 0 || b.Bits > 1 || (b.Top == 0) == (b.Bits == 0) {
+		return nil, fmt.Errorf("a budget is a number of rules above 0 or a share of the bits from 0 to 1, not both; got %d and %v", b.Top, b.Bits)
+	}
+	a, unit, err := m.startExcerpt(ctx)
+	if err != nil {
+		return nil, err
+	}
+	none, all := a.squares(nil), a.squares(a.rest)
+	e := &rule.Excerpt{Of: len(m.units), Whole: 1 - all/none, Share: 1}
+	best := slices.Clone(a.rules)
+	start := a.bias()
+	for size := len(a.rules) - 1; size >= 0; size-- {
+		if b.Top > 0 && len(best) <= b.Top {
+			break
+		}
+		if err := a.backward(ctx, size); err != nil {
+			return nil, err
+		}
+		if b.Bits > 0 && none-a.squares(a.rest) < b.Bits*(none-all) {
+			break
+		}
+		best, start = slices.Clone(a.rules), a.bias()
+		e.Accuracy = 1 - a.squares(a.rest)/none
+		e.Share = min(1, max(0, (none-a.squares(a.rest))/max(none-all, 1e-12)))
+	}
+	if len(best) == e.Of {
+		e.Accuracy = e.Whole
+	}
+	cut := &Numbers{settings: m.settings, coding: m.coding, weight: m.weight, start: a.zero + start*unit, interval: m.interval}
+	for _, r := range best {
+		u := m.units[r.found]
+		u.adds = r.adds * unit
+		cut.units = append(cut.units, u)
+	}
+	if err := cut.compile(ctx); err != nil {
+		return nil, err
+	}
+	e.Rules, e.Base = len(best), cut.base
+	e.Base.Notes = []string{fmt.Sprintf("%d rules of %d, R² on the rows %.3f instead of %.3f", e.Rules, e.Of, e.Accuracy, e.Whole)}
+	return e, nil
+}
+
+// squares is the weight of the squares of what is left; of the labels
+// themselves if nothing was said.
+func (a *adder) squares(left []float64) float64 {
+	sum := 0.0
+	for i, w := range a.weight {
+		x := a.q[i] - a.centre
+		if left != nil {
+			x = left[i]
+		}
+		sum += w * x * x
+	}
+	return sum
+}
+
+// startExcerpt lays out the rows and the rules.
+func (m *Numbers) startExcerpt(ctx context.Context) (*adder, float64, error) {
+	if err := m.Relearning().Need("be cut to a budget"); err != nil {
+		return nil, 0, err
+	}
+	t, err := m.rows.Table(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	y := t.Columns[m.coding.target].Floats
+	h := &school{}
+	l := &lesson{k: 1, rows: count(t.Rows()), weight: make([]float64, t.Rows())}
+	most := math.SmallestNonzeroFloat64
+	for r := range y {
+		l.weight[r] = t.Weight(r)
+		l.total += l.weight[r]
+		most = max(most, math.Abs(y[r]))
+	}
+	h.weights, h.x = l.weight, &boost.Rows{}
+	zero, unit := h.standardise(y, most)
+	l.q = h.x.Number
+	a := l.newAdder()
+	a.zero = zero
+	for i := range m.units {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		r := addition{found: i}
+		for row := range y {
+			if m.matchers[i].MatchRow(t, row) {
+				r.rows = append(r.rows, int32(row))
+			}
+		}
+		a.extend(r)
+	}
+	a.solve()
+	return a, unit, nil
+}
+
+// numbersPart names what was learnt of a number.
+const numbersPart = "rules that add"
+
+// savedNumbers is what was learnt. It can be learnt again from the rows.
+type savedNumbers struct {
+	Coding   savedCoding   `cbor:"coding"`
+	Weight   float64       `cbor:"weight"`
+	Start    float64       `cbor:"start"`
+	Units    []savedAddend `cbor:"units"`
+	Steps    []Step        `cbor:"steps,omitempty"`
+	Stopped  string        `cbor:"stopped,omitempty"`
+	Interval interval      `cbor:"interval"`
+}
+
+type savedAddend struct {
+	Tests   [][3]int32 `cbor:"tests"`
+	Forms   []form     `cbor:"forms,omitempty"`
+	Adds    float64    `cbor:"adds"`
+	Error   float64    `cbor:"error"`
+	Covered float64    `cbor:"covered"`
+	Removed float64    `cbor:"removed"`
+	Round   int        `cbor:"round"`
+}
+
+// Parts returns the settings, the rows of each source, and the network, which
+// can be made again from them.
+func (m *Numbers) Parts() ([]learn.Part, error) {
+	name := m.coding.schema.Attributes[m.coding.target].Name
+	head, err := learn.Marshal(savedHead{Format: format, Settings: m.settings, Seed: m.seed, Target: name, Numbers: true})
+	if err != nil {
+		return nil, err
+	}
+	parts := []learn.Part{{Name: headPart, Data: head}}
+	if m.rows != nil {
+		rows, err := m.rows.Parts()
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, rows...)
+	}
+	net := savedNumbers{Coding: m.coding.save(), Weight: m.weight, Start: m.start, Steps: m.steps, Stopped: m.stopped, Interval: m.interval}
+	for _, u := range m.units {
+		net.Units = append(net.Units, savedAddend{saveTests(u.rule), saveForms(u.rule), u.adds, u.error, u.covered, u.removed, u.round})
+	}
+	data, err := learn.Marshal(net)
+	return append(parts, learn.Part{Name: numbersPart, Derived: m.settings.Update != "none", Data: data}), err
+}
+
+// Shed returns the network without the rows that it was learnt from.
+func (m *Numbers) Shed() (learn.Model, bool, error) {
+	bare := *m
+	bare.rows = nil
+	bare.settings.Update = "none"
+	return &bare, m.rows != nil, nil
+}
+
+// decodeNumbers makes a model of its parts.
+func decodeNumbers(head *savedHead, parts []learn.Part) (learn.Model, error) {
+	m := &Numbers{settings: head.Settings, seed: head.Seed}
+	if head.Settings.Update == "exact" {
+		rows, err := kept.DecodeRows(parts)
+		if err != nil {
+			return nil, err
+		}
+		if len(rows.Sources()) == 0 {
+			return nil, errors.New("the rows of the network are not there")
+		}
+		m.rows = rows
+	}
+	data := learn.FindPart(parts, numbersPart)
+	switch {
+	case data == nil && m.rows != nil:
+		return learnRows(context.Background(), m.rows, head.Target, head.Seed, head.Settings)
+	case data == nil:
+		return nil, fmt.Errorf("part %q is not there", numbersPart)
+	}
+	var net savedNumbers
+	if err := learn.Unmarshal(data, &net); err != nil {
+		return nil, fmt.Errorf("part %q: %v", numbersPart, err)
+	}
+	if err := net.restore(m, head.Target); err != nil {
+		return nil, fmt.Errorf("part %q: %v", numbersPart, err)
+	}
+	return m, nil
+}
+
+// restore checks what was saved and puts it to use.
+func (n *savedNumbers) restore(m *Numbers, target string) error {
+	var err error
+	if m.coding, err = n.Coding.load(target); err != nil {
+		return err
+	}
+	v := n.Interval
+	if m.coding.schema.Attributes[m.coding.target].Kind != table.Numeric {
+		return fmt.Errorf("the target %q is no column of numbers", target)
+	}
+	if !amounts([]float64{n.Weight}) || !(n.Weight > 0) || !finite([]float64{n.Start, v.Centre, v.Base, v.Slope, v.Least, v.Reach, v.Off}) || v.Least < 0 || v.Reach < 0 || v.Off < 0 {
+		return errors.New("where the sum starts or how far it is off is not sound")
+	}
+	m.weight, m.start, m.steps, m.stopped, m.interval = n.Weight, n.Start, n.Steps, n.Stopped, v
+	reach := math.Abs(n.Start)
+	for i, u := range n.Units {
+		tests, err := m.coding.loadTests(u.Tests, u.Forms)
+		if err != nil {
+			return fmt.Errorf("unit %d: %v", i+1, err)
+		}
+		if len(tests) == 0 || !finite([]float64{u.Adds, u.Error, u.Removed}) || u.Error < 0 || !(u.Covered > 0) || u.Covered > n.Weight*(1+1e-9) || u.Round < 0 {
+			return fmt.Errorf("unit %d covers no rows, or its numbers are not sound", i+1)
+		}
+		reach += math.Abs(u.Adds)
+		m.units = append(m.units, addend{tests, u.Adds, u.Error, u.Covered, u.Removed, u.Round})
+	}
+	if !(reach <= mostWeight) {
+		return errors.New("the rules add up to more than any number")
+	}
+	return m.compile(context.Background())
+}

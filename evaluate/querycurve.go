@@ -23,8 +23,9 @@ type QueryCurve struct {
 	Pool    int          `json:"pool"`    // rows that there were to ask for
 	Whole   float64      `json:"whole"`   // the measure with the answers of all
 	Points  []QueryPoint `json:"points"`
-	// Enough is after how many answers asking was first as good as all of
-	// them; nil if it never was.
+	// Enough is after how many answers asking was as good as all of them and
+	// stayed so: from there on the mean over the divisions, on the same test
+	// rows, is never below that of all answers. Nil if it is so nowhere.
 	Enough *int `json:"enough"`
 }
 
@@ -42,11 +43,15 @@ type QueryPoint struct {
 	Gain     float64 `json:"gain"`
 	GainLow  float64 `json:"gain_low"`
 	GainHigh float64 `json:"gain_high"`
+	// Short is what asking still lacks of all answers, over the same seeds.
+	Short     float64 `json:"short"`
+	ShortLow  float64 `json:"short_low"`
+	ShortHigh float64 `json:"short_high"`
 }
 
 // QueryOptions say how asking is measured.
 type QueryOptions struct {
-	Seeds int // divisions of the rows; 0 means 5
+	Seeds int // divisions of the rows; 0 means 10
 	Start int // answers to begin with; 0 means a twentieth of the rows, at least 10
 	Steps int // how many times is asked; 0 means 10
 	Batch int // answers a step; 0 means as many as reach half of the rows
@@ -70,7 +75,7 @@ func Query(ctx context.Context, spec Spec, o QueryOptions) (*QueryCurve, error) 
 		return nil, fmt.Errorf("evaluate: a density of all columns has no answers to ask for")
 	}
 	if o.Seeds == 0 {
-		o.Seeds = 5
+		o.Seeds = 10
 	}
 	splits, err := spec.holdOutSplits(1./3, o.Seeds)
 	if err != nil {
@@ -194,36 +199,49 @@ func (s *Spec) queryStep(ctx context.Context, known, left []int, test *table.Tab
 
 // sum makes points of the runs.
 func (c *QueryCurve) sum(runs []queryRun, o QueryOptions, level float64) {
-	better := func(a, b float64) bool {
-		if c.Measure == "accuracy" {
-			return a >= b
-		}
-		return a <= b
-	}
 	for _, r := range runs {
 		c.Whole += r.whole / float64(len(runs))
 	}
 	for step := range o.Steps + 1 {
-		var asked, random, gain []float64
+		var asked, random, gain, short []float64
+		sign := 1.0
+		if c.Measure != "accuracy" { // less is better
+			sign = -1
+		}
 		for _, r := range runs {
 			asked, random = append(asked, r.asked[step]), append(random, r.random[step])
-			if gain = append(gain, r.asked[step]-r.random[step]); c.Measure != "accuracy" {
-				gain[len(gain)-1] *= -1
-			}
+			gain, short = append(gain, sign*(r.asked[step]-r.random[step])), append(short, sign*(r.whole-r.asked[step]))
 		}
 		p := QueryPoint{Rows: o.Start + step*o.Batch}
 		p.Query, p.QueryLow, p.QueryHigh = around(asked, level)
 		p.Random, p.RandomLow, p.RandomHigh = around(random, level)
 		p.Gain, p.GainLow, p.GainHigh = around(gain, level)
+		p.Short, p.ShortLow, p.ShortHigh = around(short, level)
 		if c.Measure == "accuracy" {
 			p.QueryHigh, p.RandomHigh = min(p.QueryHigh, 1), min(p.RandomHigh, 1)
 		}
 		p.QueryLow, p.RandomLow = max(p.QueryLow, 0), max(p.RandomLow, 0)
 		c.Points = append(c.Points, p)
-		if c.Enough == nil && better(p.Query, c.Whole) {
+		const rounding = 1e-12 // of a mean
+		switch {
+		case p.Short > rounding:
+			c.Enough = nil // not yet, or not any more
+		case c.Enough == nil:
 			c.Enough = &p.Rows
 		}
 	}
+}
+
+// verdict says in words how far asking comes.
+func (c *QueryCurve) verdict(write func(float64) string) string {
+	text := fmt.Sprintf("all %d answers: %s; ", c.Pool, write(c.Whole))
+	if c.Enough != nil {
+		return text + fmt.Sprintf("asking is as good with %d, and stays so", *c.Enough)
+	}
+	if last := c.Points[len(c.Points)-1]; c.Measure == "accuracy" {
+		return text + fmt.Sprintf("asking has not come as far: with %d answers it lacks %.1f points (%.1f to %.1f)", last.Rows, 100*last.Short, 100*last.ShortLow, 100*last.ShortHigh)
+	}
+	return text + "asking has not come as far"
 }
 
 // around is the mean of some values and its interval; of one value, itself.

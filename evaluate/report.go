@@ -154,12 +154,7 @@ func (c *QueryCurve) Write(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%s on %s: %s on unseen rows after so many answers, over %d divisions\n\n", c.Learner, c.Data, c.Measure, c.Seeds)
 	console.Table(w, []string{"answers", "asking", "", "random", ""}, rows)
-	fmt.Fprintf(w, "\nall %d answers: %s; ", c.Pool, write(c.Whole))
-	if c.Enough == nil {
-		fmt.Fprintln(w, "asking has not come as far")
-	} else {
-		fmt.Fprintf(w, "asking is as good with %d\n", *c.Enough)
-	}
+	fmt.Fprintln(w, "\n"+c.verdict(write))
 }
 
 // Write writes learners side by side and which differences are real; how is

@@ -18,17 +18,17 @@ import (
 
 // members is how many there are, mostDrawn how many rows each draws at most.
 const (
-	members   = 10
+	members   = 20
 	mostDrawn = 5000
 )
 
 // bootstrap adds to votes the probabilities that the members give each class of
 // each row. It reports whether the model could be learnt again.
 func bootstrap(ctx context.Context, m learn.Model, t *table.Table, votes []float64) (bool, error) {
-	r, ok := learn.Ability[kept.Relearner](m)
-	if !ok || r.Relearning().Rows == nil {
+	if !relearns(m) {
 		return false, nil
 	}
+	r, _ := learn.Ability[kept.Relearner](m)
 	learning := r.Relearning()
 	rows, err := learning.Rows.Table(ctx)
 	if err != nil {
@@ -57,6 +57,12 @@ func bootstrap(ctx context.Context, m learn.Model, t *table.Table, votes []float
 		}
 	}
 	return true, nil
+}
+
+// relearns reports whether a model can be learnt again from rows that it keeps.
+func relearns(m learn.Model) bool {
+	r, ok := learn.Ability[kept.Relearner](m)
+	return ok && r.Relearning().Rows != nil
 }
 
 // drawn returns as many rows of a table as it weighs, drawn with replacement.

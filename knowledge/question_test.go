@@ -132,3 +132,44 @@ func TestEveryLearnerAsks(t *testing.T) {
 		}
 	}
 }
+
+// A tree, which has no members, disagrees with trees of the same rows drawn
+// again; and any answer that can be learnt can be tried out: what it is expected
+// to lower the error by is no more than the error.
+func TestQuestionsByCommitteeAndReduction(t *testing.T) {
+	rows := weather(t, rand.New(rand.NewPCG(2, 2)), 60, false)
+	for _, learner := range []string{"tree", "bayes", "rulenet"} {
+		info, err := learn.Lookup(learner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := info.New().Learn(ctx, learn.Task{Table: rows, Target: "play", Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fitted, _, err := table.Conform(rows, m.Schema(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		some := []int{0, 1, 2, 3, 5, 8, 13, 21, 34, 55}
+		for _, use := range []string{knowledge.Disagreement, knowledge.Reduction} {
+			if learner == "bayes" && use == knowledge.Disagreement {
+				continue // it keeps no rows
+			}
+			o := knowledge.QuestionOptions{N: 3, Use: use}
+			q, err := knowledge.Questions(ctx, m, fitted, some, o)
+			if err != nil {
+				t.Errorf("%s, %s: %v", learner, use, err)
+			}
+			again, err := knowledge.Questions(ctx, m, fitted, some, o)
+			if err != nil || !slices.Equal(q, again) {
+				t.Errorf("%s, %s: asked again %v, %v", learner, use, again, err)
+			}
+			for _, x := range q {
+				if !slices.Contains(some, x.Row) || !(x.Gain > 0 && x.Gain <= 1) || use == knowledge.Disagreement && x.Splits[0]+x.Splits[1] < 19.99 {
+					t.Errorf("%s, %s asks %+v", learner, use, q)
+				}
+			}
+		}
+	}
+}

@@ -127,14 +127,14 @@ func (e *QuestionEntry) fill(t *table.Table, row, target int) {
 }
 
 // QueryCurve measures what asking saves a learner, as its models ask
-// (knowledge.Questions).
-func QueryCurve(ctx context.Context, spec evaluate.Spec) (*evaluate.QueryCurve, error) {
+// (knowledge.Questions) by a use of the answers, "" for what they are best for.
+func QueryCurve(ctx context.Context, spec evaluate.Spec, use string) (*evaluate.QueryCurve, error) {
 	ask := func(ctx context.Context, m learn.Model, rows *table.Table, n int) ([]int, error) {
 		places := make([]int, rows.Rows())
 		for i := range places {
 			places[i] = i
 		}
-		questions, err := knowledge.Questions(ctx, m, rows, places, knowledge.QuestionOptions{N: n})
+		questions, err := knowledge.Questions(ctx, m, rows, places, knowledge.QuestionOptions{N: n, Use: use})
 		asked := make([]int, len(questions))
 		for i, q := range questions {
 			asked[i] = q.Row

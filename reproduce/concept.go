@@ -48,11 +48,16 @@ func concepts() []Experiment {
 		add("votes-"+d.name, "table 2.6", "of six hypotheses, those that say yes to day "+d.name, printed(d.votes), votesFor(d.day))
 	}
 	for _, l := range []struct {
-		algorithm string
-		figure    float64
-	}{{"rote", 4}, {"candidate", 40}, {"find-s", 96}} {
-		add("bias-"+l.algorithm, "section 2.7.3", "of 96 days, those that the learner decides after four", reference(l.figure), decidedBy(l.algorithm))
+		algorithm, assumes string
+		figure             float64
+	}{
+		{"rote", "assumes nothing", 4},
+		{"candidate", "assumes that the concept is in the language", 40},
+		{"find-s", "assumes also that what is not shown to be the concept is not", 96},
+	} {
+		add("bias-"+l.algorithm, "section 2.7.3", "of 96 days, those that "+l.algorithm+" decides after four, which "+l.assumes, reference(l.figure), decidedBy(l.algorithm))
 	}
+	experiments = append(experiments, moreConcepts()...)
 	add("orders", "section 2.5.4", "of 24 orders of the four days, those that end in the same S and G", reference(24), sameOrders)
 	add("best-order", "exercise 2.2", "members of S and G, summed over four steps, in the best order of the days", reference(9), func(ctx context.Context) (float64, error) {
 		sums, err := boundarySums(ctx)

@@ -26,6 +26,7 @@ type evaluation struct {
 	batch       int
 	curve       bool
 	query       bool
+	use         string
 	division    life.Division
 
 	on, positive string // judge a model
@@ -74,6 +75,7 @@ LOW,HIGH and no data, for an error anywhere in that range.`,
 	console.CountVar(f, &e.batch, "batch", 0, 0, console.MostCount, "rows to learn at a time with --prequential (default: a hundredth)")
 	f.BoolVar(&e.curve, "curve", false, "accuracy against the number of rows learnt")
 	f.BoolVar(&e.query, "query", false, "learn by asking: accuracy against the number of answers, asked for and random")
+	f.StringVar(&e.use, "use", "", "what answers are worth to --query: disagreement, margin, error or reduction")
 	f.StringVar(&e.on, "on", "", "judge the model MODEL on this file")
 	f.StringVar(&e.positive, "positive", "", "class that --on ranks rows by (default: the rarest)")
 	console.ShareVar(f, &e.level, "level", 0.95, "confidence of intervals and bounds")
@@ -127,7 +129,7 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 		return a.printCurve(points, e.pictures)
 	}
 	if e.query {
-		points, err := life.QueryCurve(ctx, spec)
+		points, err := life.QueryCurve(ctx, spec, e.use)
 		if err != nil {
 			return err
 		}

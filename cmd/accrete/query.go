@@ -21,14 +21,15 @@ func (a *app) queryCommand() *cobra.Command {
 		use   string
 	)
 	c := &cobra.Command{
-		Use:   "query MODEL [DATA] [--top N] [--use disagreement|margin|error]",
+		Use:   "query MODEL [DATA] [--top N] [--use disagreement|margin|error|reduction]",
 		Short: "Name the rows whose answers would teach the model most",
 		Long: `Query turns the table: the model asks. Without DATA a version space (concept)
 names rows whose answer would halve it. With DATA any model ranks the rows whose
 answer is missing by what it would be worth: how evenly its members are divided
 (disagreement, in bits), how near the two likeliest classes are to each other
-(margin), or how often its own answer would be wrong (error; for numbers the
-width of the interval). Of rows that are alike one is asked for first.
+(margin), how often its own answer would be wrong (error; for numbers the width
+of the interval), or how much knowing it would lower the errors on the other rows
+(reduction, tried out). Of rows that are alike one is asked for first.
 
 Learn the answers with accrete update; accrete evaluate DATA --query measures
 what asking saves.`,
@@ -50,7 +51,7 @@ what asking saves.`,
 	}
 	flags.register(c)
 	console.CountVar(c.Flags(), &top, "top", 5, 0, console.MostCount, "how many rows to ask for")
-	c.Flags().StringVar(&use, "use", "", "what an answer is worth: disagreement, margin or error (default: what the model is best for)")
+	c.Flags().StringVar(&use, "use", "", "what an answer is worth: disagreement, margin, error or reduction (default: what the model is best for)")
 	return c
 }
 

@@ -10,6 +10,7 @@ type example struct {
 	x        []value
 	positive bool
 	weight   float64
+	class    int32
 }
 
 // boundaries are the version space of table 2.5: its most specific members

@@ -13,6 +13,10 @@
 // the opposite, LIST-THEN-ELIMINATE writes all members out, and ROTE assumes
 // nothing and knows the rows it has seen.
 //
+// Disjunctive version spaces (Sebag 1996) keep, for each row, what tells it from
+// the rows of other classes, and let its neighbours vote; they take any number
+// of classes, and noise.
+//
 // Files: language.go has the hypotheses, candidate.go the boundaries, listed.go
 // the spaces that are written out, clauses.go k-CNF and k-DNF, slack.go and
 // disc.go those of measured numbers and of discs, count.go how many members
@@ -25,8 +29,7 @@
 // rows of a total weight up to n may be wrong (listed spaces only), with
 // slack=e numbers may be off by e. FIND-S looks at the rows of the concept
 // alone, and does not notice; where a language has several most specific
-// hypotheses, the S of the written-out spaces is what FIND-S with backtracking
-// finds.
+// hypotheses, it keeps a branch for each (branches.go).
 //
 // It stands on learn/kept: models keep their rows, so update, merge and forget
 // are exact.
@@ -48,7 +51,7 @@ const Name = "concept"
 
 // Learner makes version spaces.
 type Learner struct {
-	Algorithm string  `set:"algorithm" default:"candidate" oneof:"candidate|find-s|find-g|list|rote" doc:"keep both boundaries, the specific one, the general one, all members, or the rows"`
+	Algorithm string  `set:"algorithm" default:"candidate" oneof:"candidate|find-s|find-g|list|rote|disjunctive" doc:"keep both boundaries, the specific one, the general one, all members, the rows, or what tells each row from those of other classes"`
 	Space     string  `set:"space" default:"conjunctions" oneof:"conjunctions|rectangles|intervals|discs|disjunctions|kcnf|kdnf" doc:"hypotheses: conjunctions of a constraint a column, boxes of numbers, intervals of one number, discs around a centre, up to k conjunctions, conjunctions of clauses of up to k literals, or disjunctions of terms of up to k"`
 	K         int     `set:"k" default:"2" doc:"of disjunctions, kcnf and kdnf"`
 	Answer    string  `set:"answer" default:"unanimous" oneof:"unanimous|majority|map|gibbs" doc:"where members disagree: say so, count them, take the most specific, or one at random"`
@@ -59,6 +62,9 @@ type Learner struct {
 	Slack     float64 `set:"slack" default:"0" doc:"how far off numbers may have been measured"`
 	Centre    string  `set:"centre" default:"the mean of the concept's rows" doc:"of discs, a number a column, as 0,1.5"`
 	Most      int     `set:"most" default:"1000" doc:"members of G; if there are more, the negative rows stand for them"`
+
+	Exceptions float64 `set:"exceptions" default:"0" doc:"of disjunctive: share of the rows of other classes that may be let in"`
+	Tests      int     `set:"tests" default:"by leaving rows out" doc:"of disjunctive: columns in which a row must side with one row against another"`
 }
 
 // settings are the parameters that were used.
@@ -74,6 +80,9 @@ type settings struct {
 	Slack     float64 `cbor:"slack,omitempty"`
 	Centre    string  `cbor:"centre,omitempty"`
 	Most      int     `cbor:"most"`
+
+	Exceptions float64 `cbor:"exceptions,omitempty"`
+	Tests      int     `cbor:"tests,omitempty"`
 }
 
 // resolve fills in the defaults.
@@ -109,6 +118,9 @@ func (s *settings) check() error {
 			return fmt.Errorf("setting %s=%s: expected one of %s", o.Key, value, strings.Join(o.Choices, ", "))
 		}
 	}
+	if s.Algorithm == "disjunctive" {
+		return s.checkDisjunctive()
+	}
 	clauses := s.Space == "kcnf" || s.Space == "kdnf"
 	switch {
 	case s.K < 1 || s.K > mostK:
@@ -129,6 +141,19 @@ func (s *settings) check() error {
 		return fmt.Errorf("centre=%s is of space=discs, and the space is %s", s.Centre, s.Space)
 	case clauses && s.Algorithm == "list":
 		return fmt.Errorf("space=%s cannot be written out; use algorithm=candidate", s.Space)
+	}
+	return nil
+}
+
+// checkDisjunctive refuses settings that are not of disjunctive spaces.
+func (s *settings) checkDisjunctive() error {
+	switch {
+	case !(s.Exceptions >= 0 && s.Exceptions < 1):
+		return fmt.Errorf("setting exceptions=%v: expected a share from 0 to less than 1", s.Exceptions)
+	case s.Tests < 0 || s.Tests > 1_000_000:
+		return fmt.Errorf("setting tests=%d: expected 1 or more, or 0 to choose by leaving rows out", s.Tests)
+	case s.Space != "conjunctions" || s.Noise != 0 || s.Slack != 0 || s.Taxonomy != "" || s.Answer != "unanimous":
+		return fmt.Errorf("algorithm=disjunctive has a space of its own and lets classes vote; its settings are exceptions and tests")
 	}
 	return nil
 }

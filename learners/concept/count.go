@@ -19,8 +19,17 @@ type counter struct {
 	slack    float64 // by which a negative example must be passed on both sides
 	chains   []chain
 	out      [][]int // of each negative example, the place on each chain; 0: it satisfies all
+	factors  []factor
 	total    float64 // members; NaN: more than can be counted
 	states   int     // that counting them took
+}
+
+// factor is chains that negative examples tie together: how one of them may be
+// placed depends on the others, and on no chain of another factor. The space is
+// the product of its factors (Subramanian & Feigenbaum 1986).
+type factor struct {
+	chains []int
+	out    []int // the examples that they keep out
 }
 
 // chain is the ways to loosen one constraint, or one end of it.
@@ -72,6 +81,7 @@ func newCounter(l *language, s term, negatives [][]value, slack float64, barred 
 		c.out = append(c.out, c.placesOf(func(k *chain) int { return c.meeting(k, r[k.column]) }))
 	}
 	c.out = hardest(c.out)
+	c.factors = c.factored()
 	c.total, c.states = c.tallied(nil)
 	return c
 }
@@ -189,50 +199,119 @@ func (c *counter) tallied(from []int) (members float64, states int) {
 			return 0, 0
 		}
 	}
-	all := make([]int, len(c.out))
-	for i := range all {
-		all[i] = i
+	members = 1
+	for i := range c.factors {
+		n, took := c.counted(&c.factors[i], from)
+		members, states = members*n, states+took
 	}
-	t := &tally{counter: c, from: from, known: map[string]float64{}}
-	members = t.below(0, all)
+	return members, states
+}
+
+// counted is the number of ways to place the chains of a factor.
+func (c *counter) counted(f *factor, from []int) (members float64, states int) {
+	t := &tally{counter: c, order: f.chains, from: from, known: map[string]float64{}}
+	members = t.below(0, f.out)
 	return members, len(t.known)
+}
+
+// factored finds the factors: chains on which one example can be kept out
+// belong together.
+func (c *counter) factored() []factor {
+	group := make([]int, len(c.chains)) // the first chain of each's factor
+	for d := range group {
+		group[d] = d
+	}
+	for _, n := range c.out {
+		first := -1
+		for d, place := range n {
+			if place == 0 {
+				continue // always satisfied
+			}
+			if first < 0 {
+				first = group[d]
+				continue
+			}
+			for e, old := 0, group[d]; e < len(group); e++ {
+				if group[e] == old {
+					group[e] = first
+				}
+			}
+		}
+	}
+	var all []factor
+	for d := range group {
+		f := factor{}
+		for e := range group {
+			if group[e] == d {
+				f.chains = append(f.chains, e)
+			}
+		}
+		if f.chains == nil {
+			continue
+		}
+		for i, n := range c.out {
+			if slices.ContainsFunc(f.chains, func(e int) bool { return n[e] > 0 }) {
+				f.out = append(f.out, i)
+			}
+		}
+		all = append(all, f)
+	}
+	for i, n := range c.out { // satisfied whatever the chains: nothing is left
+		if sum(n) == 0 && len(all) > 0 {
+			all[0].out = append(all[0].out, i)
+		}
+	}
+	return all
+}
+
+// sizes are the members of each factor that has a choice.
+func (c *counter) sizes() []float64 {
+	var all []float64
+	for i := range c.factors {
+		if n, _ := c.counted(&c.factors[i], make([]int, len(c.chains))); n > 1 {
+			all = append(all, n)
+		}
+	}
+	return all
 }
 
 // tally is one count, with what it has counted so far.
 type tally struct {
 	*counter
+	order []int // the chains that are placed
 	from  []int
 	known map[string]float64
 }
 
-// below counts the ways to place the chains from d on so that the examples in
-// are kept out.
-func (c *tally) below(d int, in []int) float64 {
-	if d == len(c.chains) {
+// below counts the ways to place the chains from the at-th on so that the
+// examples in are kept out.
+func (c *tally) below(at int, in []int) float64 {
+	if at == len(c.order) {
 		if len(in) > 0 {
 			return 0
 		}
 		return 1
 	}
-	key := stateOf(d, in)
+	key := stateOf(at, in)
 	if n, ok := c.known[key]; ok {
 		return n
 	}
 	if len(c.known) > mostStates {
 		return math.NaN()
 	}
+	d := c.order[at]
 	n := 0.0
-	for at := c.from[d]; at < c.chains[d].length; {
+	for place := c.from[d]; place < c.chains[d].length; {
 		next, still := c.chains[d].length, make([]int, 0, len(in))
 		for _, i := range in {
-			if t := c.out[i][d]; t <= at {
+			if t := c.out[i][d]; t <= place {
 				still = append(still, i) // satisfied here
 			} else {
 				next = min(next, t)
 			}
 		}
-		n += float64(next-at) * c.below(d+1, still)
-		at = next
+		n += float64(next-place) * c.below(at+1, still)
+		place = next
 	}
 	c.known[key] = n
 	return n
@@ -252,26 +331,26 @@ func (c *counter) draw(random *rand.Rand) term {
 	if math.IsNaN(c.total) || c.total == 0 {
 		return nil
 	}
-	t := &tally{counter: c, from: make([]int, len(c.chains)), known: map[string]float64{}}
-	in := make([]int, len(c.out))
-	for i := range in {
-		in[i] = i
-	}
 	places := make([]int, len(c.chains))
-	for d := range c.chains {
-		left := random.Float64() * t.below(d, in)
-		for at := range c.chains[d].length {
-			var still []int
-			for _, i := range in {
-				if c.out[i][d] <= at {
-					still = append(still, i)
+	for i := range c.factors {
+		f := &c.factors[i]
+		t := &tally{counter: c, order: f.chains, from: make([]int, len(c.chains)), known: map[string]float64{}}
+		in := f.out
+		for at, d := range f.chains {
+			left := random.Float64() * t.below(at, in)
+			for place := range c.chains[d].length {
+				var still []int
+				for _, i := range in {
+					if c.out[i][d] <= place {
+						still = append(still, i)
+					}
 				}
-			}
-			n := t.below(d+1, still)
-			places[d] = at
-			if left -= n; left < 0 && n > 0 {
-				in = still
-				break
+				n := t.below(at+1, still)
+				places[d] = place
+				if left -= n; left < 0 && n > 0 {
+					in = still
+					break
+				}
 			}
 		}
 	}

@@ -38,10 +38,10 @@ func day(text string) []value {
 
 // The four days of table 2.1.
 var days = []example{
-	{day("Sunny Warm Normal Strong Warm Same"), true, 1},
-	{day("Sunny Warm High Strong Warm Same"), true, 1},
-	{day("Rainy Cold High Strong Warm Change"), false, 1},
-	{day("Sunny Warm High Strong Cool Change"), true, 1},
+	{x: day("Sunny Warm Normal Strong Warm Same"), positive: true, weight: 1},
+	{x: day("Sunny Warm High Strong Warm Same"), positive: true, weight: 1},
+	{x: day("Rainy Cold High Strong Warm Change"), positive: false, weight: 1},
+	{x: day("Sunny Warm High Strong Cool Change"), positive: true, weight: 1},
 }
 
 // write writes terms as the book does: ⟨Sunny, ?, …⟩ by codes.
@@ -226,7 +226,7 @@ func TestRectangles(t *testing.T) {
 	l := wholeNumbers(2, 0, 10)
 	var examples []example
 	point := func(x, y float64, positive bool) {
-		examples = append(examples, example{[]value{{number: x}, {number: y}}, positive, 1})
+		examples = append(examples, example{x: []value{{number: x}, {number: y}}, positive: positive, weight: 1})
 	}
 	point(4, 4, true)
 	point(5, 3, true)
@@ -282,7 +282,7 @@ func TestRepresentationTheorem(t *testing.T) {
 		all := slices.Clone(v.members)
 		var examples []example
 		for range 1 + random.IntN(5) {
-			d := example{[]value{{code: random.Int32N(3)}, {code: random.Int32N(2)}, {code: random.Int32N(3)}}, random.IntN(2) == 0, 1}
+			d := example{x: []value{{code: random.Int32N(3)}, {code: random.Int32N(2)}, {code: random.Int32N(3)}}, positive: random.IntN(2) == 0, weight: 1}
 			examples = append(examples, d)
 			b.eliminate(d)
 			v.eliminate(d, 1)

@@ -30,9 +30,11 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, _ := m.probability(x)
 	answer := make([]float64, len(m.share))
-	m.fill(answer, p)
+	m.answer(x, answer)
+	if v, ok := m.space.(*disjunctive); ok {
+		e.Evidence = m.neighboursOf(v, x)
+	}
 	best := learn.Best(answer, m.schema.Attributes[m.target].Values)
 	for i := range base.Rules {
 		r := &base.Rules[i]
@@ -50,9 +52,7 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 		}
 		e.Evidence = append(e.Evidence, learn.Evidence{ID: r.ID(), Text: condition(tests), Class: best, Weight: weight})
 	}
-	if math.IsNaN(p) {
-		p = m.share[m.concept]
-	}
+	p := answer[best]
 	for i, v := range x {
 		if v.missing {
 			e.Missing = append(e.Missing, learn.MissingCell{Column: m.schema.Attributes[m.columns[i]].Name, CouldMove: max(p, 1-p, 0.5)})

@@ -105,7 +105,7 @@ func TestVerdictsWithoutG(t *testing.T) {
 	for range 200 {
 		var examples []example
 		for range 1 + random.IntN(7) {
-			examples = append(examples, example{rows[random.IntN(len(rows))], random.IntN(3) > 0, 1})
+			examples = append(examples, example{x: rows[random.IntN(len(rows))], positive: random.IntN(3) > 0, weight: 1})
 		}
 		whole, part := start(l, 0), start(l, 1)
 		at, _ := whole.eliminateAll(context.Background(), examples)

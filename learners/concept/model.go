@@ -90,7 +90,8 @@ func (m *Model) study(ctx context.Context, t *table.Table, target string) error 
 	x := make([]value, len(m.columns))
 	for r := range t.Rows() {
 		m.read(t, r, x)
-		m.examples = append(m.examples, example{slices.Clone(x), t.Columns[m.target].Codes[r] == m.concept, t.Weight(r)})
+		class := t.Columns[m.target].Codes[r]
+		m.examples = append(m.examples, example{slices.Clone(x), class == m.concept, t.Weight(r), class})
 	}
 	if err := m.eliminate(ctx); err != nil {
 		return err
@@ -214,7 +215,7 @@ func (m *Model) eliminate(ctx context.Context) error {
 	if err := m.find(ctx); err != nil {
 		return err
 	}
-	if m.settings.Algorithm == "find-s" {
+	if _, looks := m.space.(*branches); m.settings.Algorithm == "find-s" && !looks {
 		m.cause, m.unseen = -1, m.cause
 	}
 	if m.settings.Answer == "gibbs" && !m.collapsed() {
@@ -226,6 +227,9 @@ func (m *Model) eliminate(ctx context.Context) error {
 func (m *Model) find(ctx context.Context) (err error) {
 	s := &m.settings
 	switch {
+	case s.Algorithm == "disjunctive":
+		m.space = newDisjunctive(m.language, m.examples, len(m.share), s.Exceptions, s.Tests)
+		return nil
 	case s.Algorithm == "rote":
 		m.space, m.cause = newRote(m.examples)
 		return nil
@@ -252,6 +256,12 @@ func (m *Model) find(ctx context.Context) (err error) {
 			m.counter = newCounter(m.language, v.s, v.negatives, s.Slack)
 		}
 		return nil
+	case s.Algorithm == "find-s" && s.Space == "disjunctions":
+		var v *branches
+		if v, m.cause, err = newBranches(ctx, m.language, s.K, s.Most, m.examples); err == nil {
+			m.space = v
+		}
+		return err
 	case s.Algorithm == "list" || s.Space == "disjunctions" || s.Noise > 0:
 		return m.write(ctx)
 	}
@@ -270,6 +280,11 @@ func (m *Model) find(ctx context.Context) (err error) {
 		}
 	}
 	m.space = boxes
+	if b.without && s.Algorithm != "find-s" && !m.collapsed() {
+		if bound, all := boxes.upper(); all {
+			b.g, b.without = []term{bound}, false
+		}
+	}
 	if !m.collapsed() && s.Algorithm != "find-s" && s.Algorithm != "find-g" {
 		m.counter = newCounter(m.language, b.s, boxes.negatives, 0, boxes.barred...)
 	}
@@ -416,10 +431,20 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 		x := make([]value, len(m.columns))
 		for r := lo; r < hi; r++ {
 			m.read(t, r, x)
-			p, _ := m.probability(x)
-			m.fill(out.Row(r), p)
+			m.answer(x, out.Row(r))
 		}
 	})
+}
+
+// answer writes the probabilities of the classes, and reports whether the model
+// decides.
+func (m *Model) answer(x []value, row []float64) bool {
+	if v, ok := m.space.(*disjunctive); ok {
+		return v.answer(x, row, m.share)
+	}
+	p, decided := m.probability(x)
+	m.fill(row, p)
+	return decided
 }
 
 // fill writes the probabilities of the classes, given that of the concept; NaN
@@ -529,6 +554,11 @@ func (m *Model) drawMember(random *rand.Rand) func(x []value) bool {
 func (m *Model) Votes(t *table.Table, row int) []float64 {
 	x := make([]value, len(m.columns))
 	m.read(t, row, x)
+	if v, ok := m.space.(*disjunctive); ok {
+		votes := make([]float64, len(m.share))
+		v.vote(x, votes)
+		return votes
+	}
 	yes, of := m.votes(x)
 	if of == 0 || m.collapsed() {
 		return nil
@@ -546,8 +576,7 @@ func (m *Model) Votes(t *table.Table, row int) []float64 {
 func (m *Model) Decides(t *table.Table, row int) bool {
 	x := make([]value, len(m.columns))
 	m.read(t, row, x)
-	_, decided := m.probability(x)
-	return decided
+	return m.answer(x, make([]float64, len(m.share)))
 }
 
 // rote is the learner without a bias: it knows the rows that it has seen.

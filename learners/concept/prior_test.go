@@ -39,7 +39,7 @@ func TestMergingPriorKnowledge(t *testing.T) {
 		all := slices.Clone(v.members)
 		var examples []example
 		for range 1 + random.IntN(3) {
-			d := example{rows[random.IntN(len(rows))], random.IntN(2) == 0, 1}
+			d := example{x: rows[random.IntN(len(rows))], positive: random.IntN(2) == 0, weight: 1}
 			examples = append(examples, d)
 			b.eliminate(d)
 			v.eliminate(d, 1)
@@ -145,7 +145,7 @@ func TestVotesOfClauses(t *testing.T) {
 		cnf := random.IntN(2) == 0
 		var examples []example
 		for range 2 + random.IntN(5) {
-			examples = append(examples, example{rows[random.IntN(len(rows))], random.IntN(2) == 0, 1})
+			examples = append(examples, example{x: rows[random.IntN(len(rows))], positive: random.IntN(2) == 0, weight: 1})
 		}
 		c, cause, err := newClauses(context.Background(), l, 1+random.IntN(2), cnf, examples)
 		if err != nil {
@@ -270,7 +270,7 @@ func TestMergeIsExact(t *testing.T) {
 	for trial := range 200 {
 		a, b, all := start(enjoySport, 0), start(enjoySport, 0), start(enjoySport, 0)
 		for range 6 {
-			d := example{rows[random.IntN(len(rows))], random.IntN(3) > 0, 1}
+			d := example{x: rows[random.IntN(len(rows))], positive: random.IntN(3) > 0, weight: 1}
 			if all.eliminate(d); random.IntN(2) == 0 {
 				a.eliminate(d)
 			} else {

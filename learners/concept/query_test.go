@@ -21,6 +21,7 @@ func TestThreeQuestionsFindTheConcept(t *testing.T) {
 	if len(members) != 6 {
 		t.Fatalf("%d members", len(members))
 	}
+	sum := 0
 	for _, truth := range members {
 		m, asked := first, 0
 		for ; len(m.Members()) > 1; asked++ {
@@ -55,6 +56,10 @@ func TestThreeQuestionsFindTheConcept(t *testing.T) {
 		if asked > 3 || len(found) != 1 || found[0][0].String() != truth[0].String() {
 			t.Errorf("after %d questions %v, the truth is %s", asked, found, truth[0].String())
 		}
+		sum += asked
+	}
+	if sum != 16 { // 2.667 on average is the best possible
+		t.Errorf("%d questions for six truths", sum)
 	}
 }
 

@@ -15,6 +15,12 @@ import (
 // or S has several members, the rules only sum it up, and say so.
 func (m *Model) Rules() (*rule.Base, error) {
 	base := &rule.Base{Kind: rule.Ordered}
+	if v, ok := m.space.(*disjunctive); ok {
+		otherwise := m.conclude(nil, math.NaN(), "")
+		base.Else = &otherwise
+		base.Notes = append(base.Notes, fmt.Sprintf("summary: the neighbours among %d rows vote; no rules are written out", len(v.rows)))
+		return base, nil
+	}
 	specific, general, exact := m.boundaries()
 	summary := !exact || m.settings.Answer == "majority" || m.settings.Answer == "gibbs"
 	switch {
@@ -106,6 +112,13 @@ func (m *Model) boundaries() (specific, general [][]rule.Test, exact bool) {
 			}
 		}
 		return specific, unique(general), len(most) <= 1
+	case *branches:
+		for _, h := range s.members {
+			for _, t := range h {
+				specific = append(specific, m.tests(t))
+			}
+		}
+		return unique(specific), nil, len(s.members) <= 1
 	case *loose:
 		if s.s != nil && !empty(s.s) {
 			specific = append(specific, m.tests(s.s))
@@ -250,11 +263,14 @@ func (m *Model) Remarks() ([]fmt.Stringer, error) {
 
 // State is what is left of a version space.
 type State struct {
-	Concept   string   `json:"concept"`
-	Members   *float64 `json:"members,omitempty"` // nil: not counted
-	Collapsed bool     `json:"collapsed,omitempty"`
-	Converged bool     `json:"converged,omitempty"`
-	What      string   `json:"what"`
+	Concept string   `json:"concept,omitempty"`
+	Members *float64 `json:"members,omitempty"` // nil: not counted
+	// Factors are the members of each part of the space that is independent
+	// of the others, where there are several: the members are their product.
+	Factors   []float64 `json:"factors,omitempty"`
+	Collapsed bool      `json:"collapsed,omitempty"`
+	Converged bool      `json:"converged,omitempty"`
+	What      string    `json:"what"`
 }
 
 // String says it in a line.
@@ -264,6 +280,13 @@ func (m *Model) state() State {
 	a := &m.schema.Attributes[m.target]
 	s := State{Concept: a.Values[m.concept], Collapsed: m.collapsed()}
 	what := fmt.Sprintf("the concept is %s = %s: ", a.Name, s.Concept)
+	if v, ok := m.space.(*disjunctive); ok {
+		s.Concept, s.What = "", fmt.Sprintf("each of %d rows has the hypotheses that tell it from the rows of other classes by %s; its neighbours vote", len(v.rows), plural(v.tests))
+		if n := len(m.examples); n > len(v.rows) {
+			s.What += fmt.Sprintf(" (of %d different rows these are looked at)", n)
+		}
+		return s
+	}
 	switch b, ok := m.space.(*bounded); {
 	case s.Collapsed:
 		s.What = what + m.collapse()
@@ -287,6 +310,11 @@ func (m *Model) state() State {
 		}
 	} else {
 		what += "some hypotheses agree with the rows"
+	}
+	if m.counter != nil && s.Members != nil {
+		if sizes := m.counter.sizes(); len(sizes) > 1 {
+			s.Factors = sizes
+		}
 	}
 	if n := len(m.beliefs); n > 0 {
 		what += fmt.Sprintf(" and the %d rules believed", n)
@@ -315,7 +343,7 @@ func (m *Model) collapse() string {
 	case len(m.beliefs) > 0:
 		return fmt.Sprintf("no hypothesis of the language agrees with all rows and the %d rules believed: %s; correct them, forget a rule, or ask for a wider space", len(m.beliefs), m.conflict(m.cause))
 	}
-	return fmt.Sprintf("no hypothesis of the language agrees with all rows: %s; correct them, ask for a wider space, or allow for noise", m.conflict(m.cause))
+	return fmt.Sprintf("no hypothesis of the language agrees with all rows: %s; correct them, ask for a wider space, or allow for noise (noise=N, or algorithm=disjunctive)", m.conflict(m.cause))
 }
 
 // conflict says which rows cannot all be true: one that is not the concept's
@@ -401,4 +429,11 @@ func (m *Model) cells(x []value) string {
 		}
 	}
 	return text
+}
+
+func plural(tests int) string {
+	if tests == 1 {
+		return "1 test"
+	}
+	return fmt.Sprintf("%d tests", tests)
 }

@@ -133,6 +133,10 @@ func (m *Model) holdOut(ctx context.Context, v *kept.View) (weights, heldOut []f
 // Learner returns "tree".
 func (m *Model) Learner() string { return "tree" }
 
+// Unstable says that a few other rows may make another tree (Breiman 1996), so
+// that a committee of trees tells where it is in doubt.
+func (m *Model) Unstable() {}
+
 // Schema returns the attributes, values in canonical order.
 func (m *Model) Schema() *table.Schema { return m.schema }
 

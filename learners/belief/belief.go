@@ -93,7 +93,7 @@ type Learner struct {
 	Require string `set:"require" default:"" doc:"arcs that must be there: a->b,c->b"`
 	Forbid  string `set:"forbid" default:"" doc:"arcs that must not be there: a->b"`
 	// Restarts of climb.
-	Restarts int `set:"restarts" default:"3" doc:"times that climb begins again from a shaken graph; -1 for none"`
+	Restarts int `set:"restarts" default:"10" doc:"times that climb begins again from a shaken graph; -1 for none"`
 	// Alpha is the level of pc's tests.
 	Alpha *float64 `set:"alpha" default:"0.05" doc:"level of the tests of structure=pc"`
 	// Missing is what becomes of rows that do not know a whole family.
@@ -126,7 +126,7 @@ func (l *Learner) settings() (settings, error) {
 	s := settings{
 		Structure: or(l.Structure, "climb"), Score: or(l.Score, "bdeu"), Worths: l.Worths, Order: l.Order, Require: l.Require, Forbid: l.Forbid,
 		Missing: or(l.Missing, "skip"), Inference: l.Inference,
-		Parents: or(l.Parents, 4), Restarts: or(l.Restarts, 3), Iterations: or(l.Iterations, 100), Samples: or(l.Samples, 10000),
+		Parents: or(l.Parents, 4), Restarts: or(l.Restarts, 10), Iterations: or(l.Iterations, 100), Samples: or(l.Samples, 10000),
 		Worth: l.Worth, M: 1, Sample: 1, Alpha: 0.05,
 	}
 	if l.Structure == "" && l.Network != "" {

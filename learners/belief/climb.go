@@ -2,6 +2,7 @@ package belief
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -22,15 +23,25 @@ type climber struct {
 	above [][]uint64  // ancestors
 	tabu  map[[2]int]int
 	step  int
-	total float64 // of the score, since the start
+	total float64             // of the score, since the start
+	known []map[string]arcsTo // of each column, by its parents
 }
+
+// arcsTo is what the arcs from all columns to one add, given its parents.
+type arcsTo struct {
+	worth []float64
+	able  []bool
+}
+
+// mostKnown bounds what is remembered of a column.
+const mostKnown = 4096
 
 // tenure is how many steps an arc that changed is left alone, and patience how
 // many steps a climb goes on without a new peak.
 const (
 	tenure   = 10
-	patience = 15
-	shakes   = 10
+	patience = 100
+	shaken   = 3    // columns
 	least    = 1e-7 // nats that a step has to gain
 )
 
@@ -51,11 +62,16 @@ const (
 func (g *graph) climb(ctx context.Context, seed uint64) error {
 	g.said = "climb"
 	n := len(g.parents)
-	c := &climber{graph: g, worth: make([][]float64, n), able: make([][]bool, n), above: make([][]uint64, n), tabu: map[[2]int]int{}}
+	c := &climber{graph: g, worth: make([][]float64, n), able: make([][]bool, n), above: make([][]uint64, n), tabu: map[[2]int]int{}, known: make([]map[string]arcsTo, n)}
 	for v := range n {
+		c.known[v] = map[string]arcsTo{}
 		c.worth[v], c.able[v], c.above[v] = make([]float64, n), make([]bool, n), make([]uint64, (n+63)/64)
 	}
-	if err := crew.Each(ctx, n, func(v int) { c.recount(v) }); err != nil {
+	all := make([]int, n)
+	for v := range all {
+		all[v] = v
+	}
+	if err := c.recount(ctx, all); err != nil {
 		return err
 	}
 	random := rand.New(rand.NewPCG(seed, 0xbe11ef))
@@ -89,21 +105,6 @@ func (g *graph) climb(ctx context.Context, seed uint64) error {
 		}
 	}
 	return nil
-}
-
-// recount counts anew what each arc to a column adds, or has added.
-func (c *climber) recount(v int) {
-	if !c.there(v) {
-		return
-	}
-	for p := range c.parents {
-		if p == v || !c.parent(p) || c.forbidden[[2]int{p, v}] {
-			c.able[p][v] = false
-			continue
-		}
-		others := slices.DeleteFunc(slices.Clone(c.parents[v]), func(q int) bool { return q == p })
-		c.worth[p][v], c.able[p][v] = c.gain(v, others, p)
-	}
 }
 
 // ascend climbs to a peak and looks a little beyond. It returns the best graph
@@ -201,20 +202,44 @@ func (c *climber) take(ctx context.Context, m move) error {
 		insert(m.to, m.from)
 		changed = append(changed, m.from)
 	}
-	return c.recountAll(ctx, changed)
+	return c.recount(ctx, changed)
 }
 
-// recountAll counts anew the arcs to some columns, on all cores.
-func (c *climber) recountAll(ctx context.Context, changed []int) error {
+// recount finds what each arc to some columns adds, or has added: as it is
+// remembered, or counted anew on all cores.
+func (c *climber) recount(ctx context.Context, changed []int) error {
 	n := len(c.parents)
-	return crew.Each(ctx, len(changed)*n, func(i int) {
-		v, p := changed[i/n], i%n
+	keys := make([]string, n)
+	unknown := slices.DeleteFunc(slices.Clone(changed), func(v int) bool {
+		keys[v] = fmt.Sprint(c.parents[v])
+		was, ok := c.known[v][keys[v]]
+		for p := range was.worth {
+			c.worth[p][v], c.able[p][v] = was.worth[p], was.able[p]
+		}
+		return ok
+	})
+	err := crew.Each(ctx, len(unknown)*n, func(i int) {
+		v, p := unknown[i/n], i%n
 		if !c.there(v) || p == v || !c.parent(p) || c.forbidden[[2]int{p, v}] {
 			return
 		}
 		others := slices.DeleteFunc(slices.Clone(c.parents[v]), func(q int) bool { return q == p })
 		c.worth[p][v], c.able[p][v] = c.gain(v, others, p)
 	})
+	if err != nil {
+		return err
+	}
+	for _, v := range unknown {
+		if len(c.known[v]) >= mostKnown {
+			clear(c.known[v])
+		}
+		now := arcsTo{make([]float64, n), make([]bool, n)}
+		for p := range n {
+			now.worth[p], now.able[p] = c.worth[p][v], c.able[p][v]
+		}
+		c.known[v][keys[v]] = now
+	}
+	return nil
 }
 
 func (c *climber) snapshot() [][]int { return slices.Clone(c.parents) }
@@ -230,30 +255,25 @@ func (c *climber) restore(ctx context.Context, to [][]int, total float64) error 
 	copy(c.parents, to)
 	c.total = total
 	clear(c.tabu)
-	return c.recountAll(ctx, changed)
+	return c.recount(ctx, changed)
 }
 
-// shake takes a few steps at random.
+// shake takes away all arcs from and to a few columns drawn at random, so that
+// they may come back otherwise.
 func (c *climber) shake(ctx context.Context, random *rand.Rand) error {
 	n := len(c.parents)
-	for range shakes {
-		c.ancestors()
-		from, to := random.IntN(n), random.IntN(n)
-		if from == to || !c.able[from][to] || c.required[[2]int{from, to}] {
-			continue
-		}
-		m := move{addArc, from, to, c.worth[from][to]}
-		switch has := slices.Contains(c.parents[to], from); {
-		case has && c.able[to][from] && len(c.parents[from]) < c.settings.Parents && !c.turns(from, to):
-			m = move{turnArc, from, to, c.worth[to][from] - c.worth[from][to]}
-		case has:
-			m = move{dropArc, from, to, -c.worth[from][to]}
-		case len(c.parents[to]) >= c.settings.Parents || c.isAbove(to, from):
-			continue
-		}
-		if err := c.take(ctx, m); err != nil {
-			return err
+	for range shaken {
+		v := random.IntN(n)
+		for to := range c.parents {
+			for _, from := range slices.Clone(c.parents[to]) {
+				if (from == v || to == v) && !c.required[[2]int{from, to}] {
+					if err := c.take(ctx, move{dropArc, from, to, -c.worth[from][to]}); err != nil {
+						return err
+					}
+				}
+			}
 		}
 	}
+	clear(c.tabu)
 	return nil
 }

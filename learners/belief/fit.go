@@ -237,7 +237,7 @@ func (s *sums) add(w, z float64) { s.n, s.x, s.xx = s.n+w, s.x+w*z, s.xx+w*z*z }
 // iterate raises the likelihood of rows that do not know everything.
 func (d *data) iterate(ctx context.Context, m *Model, priors []prior) error {
 	d.start(m, priors)
-	rate, last := 0.1/max(d.weight, 1), math.Inf(-1)
+	rate, last := 0.01, math.Inf(-1)
 	for range d.settings.Iterations {
 		e, err := newExpecting(m.net)
 		if err != nil {
@@ -256,10 +256,10 @@ func (d *data) iterate(ctx context.Context, m *Model, priors []prior) error {
 			e.take(desk, w, z)
 		}
 		if d.settings.Missing == "gradient" {
-			if e.log < last {
+			if rate *= 1.1; e.log < last {
 				rate /= 2
 			}
-			e.ascend(rate)
+			e.slide(rate)
 		} else {
 			for v := range m.net.nodes {
 				if n := &m.net.nodes[v]; n.states > 0 {
@@ -320,9 +320,43 @@ func (d *data) unseen(v int) bool {
 	return true
 }
 
-// ascend is a step of gradient ascent (Russell et al. 1995; Mitchell's equation
-// 6.25): w ← w + η Σ P(child, parents | row)/w, then each row is divided by its
-// sum.
+// slide is a step of gradient ascent that stays where probabilities sum to 1
+// (Russell et al. 1995): along the gradient of equation 6.25 less its mean over
+// the row of the table, for a case of that row.
+func (e *expecting) slide(rate float64) {
+	for v := range e.net.nodes {
+		n := &e.net.nodes[v]
+		t := make([]float64, len(n.table))
+		for from := 0; from < len(t); from += max(n.states, 1) {
+			weight, mean := 0.0, 0.0
+			for k := from; k < from+n.states; k++ {
+				weight += e.counts[v][k]
+			}
+			copy(t[from:from+n.states], n.table[from:])
+			if weight <= 0 {
+				continue
+			}
+			for k := from; k < from+n.states; k++ {
+				mean += e.counts[v][k] / max(n.table[k], 1e-9) / weight / float64(n.states)
+			}
+			sum := 0.0
+			for k := from; k < from+n.states; k++ {
+				step := rate * (e.counts[v][k]/max(n.table[k], 1e-9)/weight - mean)
+				t[k] = max(n.table[k]+max(-n.table[k]/2, min(step, 0.1)), 1e-9)
+				sum += t[k]
+			}
+			for k := from; k < from+n.states; k++ {
+				t[k] /= sum
+			}
+		}
+		n.table = t
+	}
+}
+
+// ascend is the step as Mitchell's section 6.11.5 has it: w ← w + η Σ P(child,
+// parents | row)/w, then each row is divided by its sum. It is good for a step,
+// not for many: w stays where it is when its squares, not w itself, are as the
+// expected counts, so that learning goes by slide.
 func (e *expecting) ascend(rate float64) {
 	for v := range e.net.nodes {
 		n := &e.net.nodes[v]

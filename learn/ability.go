@@ -6,7 +6,7 @@ type Can struct {
 	Update, Rules, Explain, Merge, Forget, Draw bool
 	Density, Ask, Impute                        bool
 	Grow, Remark, Keep, Excerpt, Hear           bool
-	Vote, List, Question, Disagree              bool
+	Vote, List, Question, Disagree, Curve       bool
 }
 
 // An Able is something that models may do besides predicting: its name, what
@@ -27,6 +27,7 @@ var Abilities = []Able{
 	{"merge", "be merged", has[Merger], func(c *Can) *bool { return &c.Merge }},
 	{"forget", "forget a source", has[Forgetter], func(c *Can) *bool { return &c.Forget }},
 	{"draw", "be drawn", has[Drawer], func(c *Can) *bool { return &c.Draw }},
+	{"curve", "be drawn by its size", curves, func(c *Can) *bool { return &c.Curve }},
 	{"density", "tell how dense rows are", has[Density], func(c *Can) *bool { return &c.Density }},
 	{"ask", "be asked for any column", has[Asker], func(c *Can) *bool { return &c.Ask }},
 	{"impute", "fill in missing cells", has[Imputer], func(c *Can) *bool { return &c.Impute }},
@@ -43,6 +44,16 @@ var Abilities = []Able{
 
 func has[A any](m Model) bool {
 	_, ok := Ability[A](m)
+	return ok
+}
+
+// curves: its learner can draw them (Curver).
+func curves(m Model) bool {
+	info, err := Lookup(m.Learner())
+	if err != nil || info.New == nil {
+		return false
+	}
+	_, ok := info.New().(Curver)
 	return ok
 }
 

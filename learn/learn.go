@@ -235,35 +235,17 @@ type Keeper interface {
 	Kept(ctx context.Context) ([]Learnt, error)
 }
 
-// Shedder is a model that answers the same without the rows that it holds. What
-// needs them (updating, forgetting) is then gone.
-type Shedder interface {
-	Model
-	// Shed returns the model without rows, and whether there were any. An
-	// error that is errors.ErrUnsupported says that it cannot do without.
-	Shed() (bare Model, held bool, err error)
-}
-
-// Shed returns a model without the rows that it holds, and whether it held any.
-func Shed(m Model) (bare Model, held bool, err error) {
-	if s, ok := m.(Shedder); ok {
-		return s.Shed()
-	}
-	k, ok := Ability[Keeper](m)
-	if !ok {
-		return m, false, nil
-	}
-	rows, err := k.Kept(context.Background())
-	if err == nil && len(rows) > 0 {
-		return nil, true, errors.ErrUnsupported
-	}
-	return m, false, err
-}
-
 // Learnt is rows that a model learnt from, in the model's schema.
 type Learnt struct {
 	Source Source
 	Table  *table.Table
+}
+
+// Curver is a learner whose models can be drawn against their size: it learns
+// rows again in folds, and makes models smaller step by step, in a way of its own.
+type Curver interface {
+	Learner
+	CurveInFolds(ctx context.Context, what string, task Task, folds int) (*draw.Chart, error)
 }
 
 // Drawer is a model that can be drawn.

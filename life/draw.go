@@ -169,11 +169,9 @@ func (h *Home) sizes(ctx context.Context, p *Part, what *Drawing) (func(io.Write
 	if err != nil {
 		return nil, err
 	}
-	sizer, ok := l.(interface {
-		CurveInFolds(ctx context.Context, what string, task learn.Task, folds int) (*draw.Chart, error)
-	})
+	sizer, ok := l.(learn.Curver)
 	if !ok {
-		return nil, notJoint(p.Version.Learner, "be drawn by their size")
+		return nil, cannot(p.Version.Learner, "be drawn by their size", func(c learn.Can) bool { return c.Curve })
 	}
 	rows, err := h.allRows(ctx, p, what)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 )
 
 // History is what an export tells besides the model.
@@ -76,7 +77,7 @@ func (l *log) export(number int, path string, o ExportOptions) (c Carried, err e
 		return c, err
 	}
 	sum := r.Sum
-	bare, held, err := learn.Shed(m)
+	bare, held, err := kept.Shed(m)
 	switch c.Rows = held; {
 	case err != nil && (o.WithoutRows || !errors.Is(err, errors.ErrUnsupported)):
 		if errors.Is(err, errors.ErrUnsupported) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -373,7 +374,7 @@ func (m *Told) Adds(ability any) bool {
 
 // Shed returns the model within without the rows that it holds, told the same.
 func (m *Told) Shed() (learn.Model, bool, error) {
-	within, held, err := learn.Shed(m.inner)
+	within, held, err := kept.Shed(m.inner)
 	if err != nil {
 		return nil, held, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -57,7 +58,7 @@ func (m *Pool) Shed() (learn.Model, bool, error) {
 	bare, held := *m, false
 	bare.members = slices.Clone(m.members)
 	for i := range bare.members {
-		within, holds, err := learn.Shed(bare.members[i].model)
+		within, holds, err := kept.Shed(bare.members[i].model)
 		if err != nil {
 			return nil, true, err
 		}

@@ -106,7 +106,7 @@ func (m *Model) Shed() (learn.Model, bool, error) {
 		next.members = slices.Clone(s.members)
 		held = held || s.rows.Rows() > 0
 		for i := range next.members {
-			within, holds, err := learn.Shed(next.members[i].model)
+			within, holds, err := kept.Shed(next.members[i].model)
 			if err != nil {
 				return nil, true, err
 			}

@@ -79,7 +79,7 @@ func init() {
 		Summary:  "mixture of Gaussians: probabilistic rules, any column from any others, a density without target",
 		Source:   "Tresp, Hollatz & Ahmad 1997",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true, Density: true, Rules: true},
-		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Density: true, Ask: true, Impute: true, Hear: true},
+		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Curve: true, Density: true, Ask: true, Impute: true, Hear: true},
 		Contract: learn.Bounded,
 		Keeps:    "statistics per source: weight, moments and counts of each unit, and what experts said",
 		New:      func() learn.Learner { return &Learner{} },

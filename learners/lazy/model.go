@@ -48,7 +48,7 @@ var (
 	_ learn.Merger    = (*Model)(nil)
 	_ learn.Forgetter = (*Model)(nil)
 	_ learn.Keeper    = (*Model)(nil)
-	_ learn.Shedder   = (*Model)(nil)
+	_ kept.Shedder    = (*Model)(nil)
 )
 
 // layOut ranks numbers and finds what they are measured in.

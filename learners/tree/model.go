@@ -29,7 +29,7 @@ var (
 	_ learn.Merger    = (*Model)(nil)
 	_ learn.Forgetter = (*Model)(nil)
 	_ learn.Drawer    = (*Model)(nil)
-	_ learn.Shedder   = (*Model)(nil)
+	_ kept.Shedder    = (*Model)(nil)
 )
 
 // thirdHeldOut is the share of rows that pruning on held-out rows keeps from

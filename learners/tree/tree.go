@@ -425,7 +425,7 @@ func init() {
 		Summary:  "decision and regression trees: ID3, C4.5, CART",
 		Source:   "Quinlan 1986, 1993; Breiman et al. 1984; Mitchell 1997, ch. 3",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
-		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Grow: true},
+		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Curve: true, Keep: true, Grow: true},
 		Contract: learn.Exact,
 		Keeps:    "distinct rows, counted, per source (keep=nothing: only the tree)",
 		New:      func() learn.Learner { return &Learner{} },

@@ -97,14 +97,23 @@ func (x *examples) filter(rows []int32, c *condition) []int32 {
 	return kept
 }
 
-// cover returns the rows that satisfy all conditions.
+// cover returns the rows that satisfy all conditions: bitmaps first, then those
+// that have to look at the rows left.
 func (x *examples) cover(tests []condition) bits.Set {
 	set := bits.Fill(x.rows)
 	for i := range tests {
-		codes := x.columns[tests[i].col].codes
+		if c := &x.columns[tests[i].col]; tests[i].form == is && c.sets != nil {
+			bits.And(set, set, c.sets[tests[i].code])
+		}
+	}
+	for i := range tests {
+		c := &x.columns[tests[i].col]
+		if tests[i].form == is && c.sets != nil {
+			continue
+		}
 		for w, word := range set {
 			for rest := word; rest != 0; rest &= rest - 1 {
-				if b := trailing(rest); !tests[i].covers(codes[w*64+b]) {
+				if b := trailing(rest); !tests[i].covers(c.codes[w*64+b]) {
 					word &^= 1 << b
 				}
 			}
@@ -160,6 +169,10 @@ func (x *examples) settled(c condition) condition {
 // class (Mitchell 1997, exercise 10.2).
 func (x *examples) thresholds(t *tally, col int, labels int, seed int32, visit func(c condition, counts []float64)) {
 	c := &x.columns[col]
+	if labels == 2 && t.goal.set {
+		x.thresholdsOfTwo(t, col, seed, visit)
+		return
+	}
 	left, right := t.left[:labels], t.right[:labels]
 	clear(left)
 	clear(right)
@@ -188,6 +201,46 @@ func (x *examples) thresholds(t *tally, col int, labels int, seed int32, visit f
 			left[l] += w
 			right[l] = max(right[l]-w, 0)
 		}
+	}
+}
+
+// thresholdsOfTwo does the same for two labels, and passes on only what reaches
+// the goal.
+func (x *examples) thresholdsOfTwo(t *tally, col int, seed int32, visit func(c condition, counts []float64)) {
+	c := &x.columns[col]
+	left, right := [2]float64{}, [2]float64{}
+	for i := 0; i < len(t.counts); i += 2 {
+		right[0] += t.counts[i]
+		right[1] += t.counts[i+1]
+	}
+	own := int32(-1)
+	if seed >= 0 {
+		own = c.codes[seed]
+	}
+	pass := func(k condition, counts [2]float64) {
+		copy(t.left, counts[:])
+		visit(k, t.left[:2])
+	}
+	for i, code := range t.codes {
+		no, yes := t.counts[2*i], t.counts[2*i+1]
+		if i > 0 && !(no == 0 && t.counts[2*i-2] == 0 || yes == 0 && t.counts[2*i-1] == 0) {
+			below := t.codes[i-1]
+			lower := t.goal.reached(left[1], left[0]+left[1]) && (seed < 0 || own <= below)
+			upper := t.goal.reached(right[1], right[0]+right[1]) && (seed < 0 || own > below)
+			if lower || upper {
+				if cut, ok := between(c.values[below], c.values[code]); ok {
+					k := condition{col: int32(col), form: atMost, code: below, threshold: cut}
+					if lower {
+						pass(k, left)
+					}
+					if k.form = above; upper && t.goal.reached(right[1], right[0]+right[1]) {
+						pass(k, right)
+					}
+				}
+			}
+		}
+		left[0], left[1] = left[0]+no, left[1]+yes
+		right[0], right[1] = max(right[0]-no, 0), max(right[1]-yes, 0)
 	}
 }
 

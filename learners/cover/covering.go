@@ -318,6 +318,9 @@ func (c *covering) remove(rows []int32, tests []condition, s *search, label []in
 // sets learns rules for each class apart (aq, prism, unordered cn2), and orders
 // them all by their accuracy over all rows.
 func (c *covering) sets(ctx context.Context) ([]learnt, []stop, error) {
+	if err := c.index(ctx); err != nil {
+		return nil, nil, err
+	}
 	order := c.wanted()
 	found := make([][]learnt, len(order))
 	why := make([]stop, c.classes)
@@ -371,6 +374,14 @@ func (c *covering) oneClass(ctx context.Context, class int, report func(float64)
 	if !c.settings.Prune {
 		if s.census, err = c.newCensus(ctx, rows, label, 2, c.weight); err != nil {
 			return nil, 0, err
+		}
+	}
+	if c.settings.Algorithm == aqName && !c.settings.Prune {
+		s.positive = bits.New(c.rowCount())
+		for r, l := range label {
+			if l == 1 {
+				s.positive.Put(r)
+			}
 		}
 	}
 	hopeless := bits.New(c.rowCount()) // seeds that no rule was found for

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	mathbits "math/bits"
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/bits"
@@ -32,6 +33,7 @@ type column struct {
 	codes  []int32 // negative: not known
 	size   int     // codes are below it
 	values []float64
+	sets   []bits.Set // of a nominal column: the rows of each value; nil: not made
 }
 
 // newExamples lays out a table. Rows stand in the table's order.
@@ -107,6 +109,28 @@ func (c *column) last(threshold float64) int32 {
 	return int32(n) - 1
 }
 
+// mostSets is how many values a column may have for a bitmap of each.
+const mostSets = 64
+
+// index makes bitmaps of the values of nominal columns.
+func (x *examples) index(ctx context.Context) error {
+	return learn.Each(ctx, len(x.columns), func(j int) {
+		c := &x.columns[j]
+		if c.codes == nil || c.values != nil || c.size > mostSets {
+			return
+		}
+		c.sets = make([]bits.Set, c.size)
+		for v := range c.sets {
+			c.sets[v] = bits.New(x.rows)
+		}
+		for r, code := range c.codes {
+			if code >= 0 {
+				c.sets[code].Put(r)
+			}
+		}
+	})
+}
+
 // all returns every row.
 func (x *examples) all() []int32 {
 	rows := make([]int32, x.rows)
@@ -141,48 +165,61 @@ func count(rows []int32, label []int32, labels int, weight []float64) []float64 
 type tally struct {
 	codes  []int32   // ascending
 	counts []float64 // labels for each code
-	dense  []float64
+	dense  []float64 // zero between uses, as is occurs
+	occurs bits.Set
 	keys   []uint64
+	goal   goal
 
 	left, right []float64
 	in          []bool
 }
 
-// sparse is how many codes a row may have before sorting rows is cheaper than
-// looking at all codes.
-const sparse = 16
+// scarce is how many rows a column's 64 codes must have at least for an array of
+// all codes to be cheaper than sorting the rows.
+const scarce = 4
 
 // take counts the cells of a column: in an array of all codes if there are
-// rows enough for it, else by sorting the rows.
+// rows enough for it, else by sorting the rows. Which codes occur is told by a
+// bitmap, so that neither is looked at as a whole.
 func (t *tally) take(c *column, rows []int32, label []int32, labels int, weight []float64) {
 	t.codes, t.counts = t.codes[:0], t.counts[:0]
-	if c.size > sparse*len(rows) {
+	if len(rows)*64*scarce < c.size {
 		t.sorted(c, rows, label, labels, weight)
 		return
 	}
-	if cap(t.dense) < c.size*labels {
+	if len(t.dense) < c.size*labels {
 		t.dense = make([]float64, c.size*labels)
 	}
-	dense := t.dense[:c.size*labels]
-	clear(dense)
+	if len(t.occurs)*64 < c.size {
+		t.occurs = bits.New(c.size)
+	}
+	dense, occurs := t.dense, t.occurs
 	if labels == 2 {
 		for _, r := range rows {
 			if code := c.codes[r]; code >= 0 {
+				occurs[code>>6] |= 1 << (code & 63)
 				dense[int(code)*2+int(label[r])] += weight[r]
 			}
 		}
 	} else {
 		for _, r := range rows {
 			if code := c.codes[r]; code >= 0 {
+				occurs[code>>6] |= 1 << (code & 63)
 				dense[int(code)*labels+int(label[r])] += weight[r]
 			}
 		}
 	}
-	for code := range c.size {
-		if of := dense[code*labels : (code+1)*labels]; sum(of) > 0 {
-			t.codes = append(t.codes, int32(code))
-			t.counts = append(t.counts, of...)
+	for w, word := range occurs[:(c.size+63)/64] {
+		for ; word != 0; word &= word - 1 {
+			code := w*64 + trailing(word)
+			of := dense[code*labels : (code+1)*labels]
+			if sum(of) > 0 {
+				t.codes = append(t.codes, int32(code))
+				t.counts = append(t.counts, of...)
+			}
+			clear(of)
 		}
+		occurs[w] = 0
 	}
 }
 
@@ -199,6 +236,25 @@ func (t *tally) only(c *column, code int32, rows []int32, label []int32, labels 
 			counts[label[r]] += weight[r]
 		}
 	}
+}
+
+// meet counts the cells with one code among rows, by bitmaps.
+func (t *tally) meet(x *examples, code int32, of, rows, positive bits.Set) {
+	t.codes, t.counts = append(t.codes[:0], code), append(t.counts[:0], 0, 0)
+	yes, no := 0, 0
+	for w := range rows {
+		word := rows[w] & of[w]
+		if word == 0 {
+			continue
+		}
+		yes += mathbits.OnesCount64(word & positive[w])
+		no += mathbits.OnesCount64(word &^ positive[w])
+		for heavy := word & x.heavy[w]; heavy != 0; heavy &= heavy - 1 {
+			r := w*64 + trailing(heavy)
+			t.counts[positive[w]>>(r&63)&1] += x.weight[r] - 1
+		}
+	}
+	t.counts[0], t.counts[1] = t.counts[0]+float64(no), t.counts[1]+float64(yes)
 }
 
 // sorted counts the cells by sorting the rows.
@@ -232,6 +288,21 @@ func sum(xs []float64) float64 {
 
 func finite(xs ...float64) bool {
 	return !slices.ContainsFunc(xs, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+}
+
+// goal is what a rule for label 1 of two must reach to be of use: (p + a)/(n + b)
+// of at least bar, and p of at least some rows. With that, most thresholds need
+// no closer look.
+type goal struct {
+	set  bool
+	a, b float64
+	bar  float64
+	rows float64
+}
+
+// reached leaves room for rounding.
+func (g *goal) reached(p, n float64) bool {
+	return p >= g.rows && p+g.a >= (g.bar-1e-9)*(n+g.b)
 }
 
 // census is the tallies of all columns over rows from which rows are taken

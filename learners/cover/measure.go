@@ -96,6 +96,21 @@ func (p *performance) ofLabel(label int, counts []float64) float64 {
 	return Frequency(correct, covered)
 }
 
+// goal returns what performance is made of, where rules conclude label 1 of two
+// and it is a share.
+func (p *performance) goal(labels int, rows float64) goal {
+	g := goal{set: labels == 2 && p.label == 1, rows: rows}
+	switch p.measure {
+	case laplaceName:
+		g.a, g.b = 1, float64(p.classes)
+	case mName:
+		g.a, g.b = p.m*p.prior[1], p.m
+	case entropyName:
+		g.set = false
+	}
+	return g
+}
+
 // conclusion returns the label that a rule concludes.
 func (p *performance) conclusion(counts []float64) int {
 	if p.label >= 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -25,14 +26,16 @@ type search struct {
 	maxTests     int
 	published    bool // the beam keeps what cannot become the best
 	tallies      *sync.Pool
-	census       *census // of the rows that rules are looked for in; nil: not known
+	positive     bits.Set // the rows of label 1 of two, where weights are the examples' own (AQ)
+	census       *census  // of the rows that rules are looked for in; nil: not known
 }
 
 // hypothesis is a conjunction with what it covers.
 type hypothesis struct {
 	tests       []condition
-	rows        []int32 // nil until it is made more specific
-	from        []int32 // the rows of the conjunction that it was made of
+	rows        []int32  // nil until it is made more specific
+	from        []int32  // the rows of the conjunction that it was made of
+	set         bits.Set // the rows as a bitmap; nil: there are too few for it
 	counts      []float64
 	performance float64
 	covered     float64
@@ -77,6 +80,10 @@ func (s *search) rule(ctx context.Context, rows []int32) (*hypothesis, error) {
 	return best, nil
 }
 
+// dense is which part of all rows a conjunction must cover for bitmaps to be
+// counted faster than its rows.
+const dense = 48
+
 // enough is how many cells are worth a goroutine.
 const enough = 1 << 15
 
@@ -89,6 +96,12 @@ func (s *search) specialisations(ctx context.Context, parents []hypothesis, best
 		p := &parents[i]
 		if p.rows == nil {
 			p.rows = s.filter(p.from, &p.tests[len(p.tests)-1])
+		}
+		if s.seed >= 0 && s.positive != nil && len(p.tests) > 0 && len(p.rows) > s.examples.rows/dense {
+			p.set = bits.New(s.examples.rows)
+			for _, r := range p.rows {
+				p.set.Put(int(r))
+			}
 		}
 		for j := range s.columns {
 			if c := &s.columns[j]; c.codes != nil && s.open(p.tests, j) && (s.seed < 0 || c.codes[s.seed] >= 0) {
@@ -139,12 +152,15 @@ func (s *search) column(t *tally, parent *hypothesis, col int, best *hypothesis,
 	switch {
 	case s.census != nil && len(parent.tests) == 0:
 		t.census(s.census, col)
+	case s.seed >= 0 && c.sets != nil && !s.sets && parent.set != nil:
+		t.meet(s.examples, c.codes[s.seed], c.sets[c.codes[s.seed]], parent.set, s.positive)
 	case s.seed >= 0 && c.values == nil && !s.sets:
 		t.only(c, c.codes[s.seed], parent.rows, s.label, s.labels, s.weight)
 	default:
 		t.take(c, parent.rows, s.label, s.labels, s.weight)
 	}
 	var try hypothesis
+	t.goal = s.performance.goal(s.labels, s.minRows)
 	s.specialise(t, col, s.labels, s.sets, s.seed, func(c condition, counts []float64) {
 		try.performance, try.covered = s.performance.of(counts), sum(counts)
 		if !s.published && try.covered >= parent.covered-tie*parent.covered || counts[s.performance.conclusion(counts)] < s.minRows {
@@ -164,8 +180,27 @@ func (s *search) column(t *tally, parent *hypothesis, col int, best *hypothesis,
 		if enters {
 			s.insert(&b, h)
 		}
+		t.goal.bar = s.bar(&b, best)
 	})
+	t.goal = goal{}
 	return b
+}
+
+// bar is the least performance that can still change a bunch: it would enter
+// the beam, or be the best.
+func (s *search) bar(b *bunch, best *hypothesis) float64 {
+	if len(b.beam) < s.beam {
+		return 0
+	}
+	last := b.beam[len(b.beam)-1].performance
+	if s.significance >= 1 {
+		return last // the best is in the beam too
+	}
+	most := best.performance
+	if b.best != nil {
+		most = max(most, b.best.performance)
+	}
+	return min(last, most)
 }
 
 // insert puts a hypothesis behind those that are as good, unless it is there

@@ -23,11 +23,26 @@ type Answers struct {
 	Together *Together `json:"together,omitempty"`
 	// Independent answers a question of the form a | b given c, d.
 	Independent *bool `json:"independent,omitempty"`
+	// Solution is what a library of cases says: its text is for people, its
+	// exported fields are for programs.
+	Solution fmt.Stringer `json:"solution,omitempty"`
+}
+
+// solver is a model that reads questions in a language of its own.
+type solver interface {
+	Solve(question string) (fmt.Stringer, error)
 }
 
 // Ask answers a question such as "lstat=5, rm=6, medv=?": what is given, and ?
 // for what is wanted.
 func Ask(m learn.Model, question string) (*Answers, error) {
+	if s, ok := m.(solver); ok {
+		found, err := s.Solve(question)
+		if err != nil {
+			return nil, remedy.Misuse(err)
+		}
+		return &Answers{Answers: []Answered{}, Solution: found}, nil
+	}
 	asker, ok := learn.Ability[learn.Asker](m)
 	if !ok {
 		return nil, notJoint(m.Learner(), "be asked for any column")

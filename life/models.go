@@ -61,9 +61,11 @@ func (h *Home) Restore(ctx context.Context, ref string) (*Learnt, error) {
 func (h *Home) Import(ctx context.Context, path, name string) (*Learnt, error) {
 	switch filepath.Ext(strings.TrimSuffix(path, ".gz")) {
 	case ".rules":
-		return h.importRules(ctx, path, name)
+		return h.importText(ctx, path, name, written{"rules", "base"})
 	case ".bif", ".xml", ".xmlbif", ".net":
 		return h.importNetwork(ctx, path, name)
+	case ".cases":
+		return h.importText(ctx, path, name, written{"cases", "library"})
 	}
 	v, err := h.Store.Import(ctx, path, name, h.now())
 	if err != nil {
@@ -72,18 +74,23 @@ func (h *Home) Import(ctx context.Context, path, name string) (*Learnt, error) {
 	return h.reload(fmt.Sprintf("%s@%d", v.Model, v.Number))
 }
 
-// importRules makes a model of a base of rules with its SCHEMA line, as another
-// model printed it or as somebody wrote it.
-func (h *Home) importRules(ctx context.Context, path, name string) (*Learnt, error) {
+// written is a kind of model that is a text: a base of rules with its SCHEMA
+// line, as another model printed it or as somebody wrote it; a library of cases.
+type written struct{ learner, part string }
+
+// importText makes a model of a text.
+func (h *Home) importText(ctx context.Context, path, name string, kind written) (*Learnt, error) {
 	at := h.now()
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("the rules cannot be read: %w", err)
+		return nil, fmt.Errorf("the %s cannot be read: %w", kind.learner, err)
 	}
-	if _, err := rule.Parse(path, text); err != nil {
-		return nil, err
+	if kind.learner == "rules" {
+		if _, err := rule.Parse(path, text); err != nil {
+			return nil, err
+		}
 	}
-	m, err := learn.DecodeParts("rules", []learn.Part{{Name: "base", Data: text}})
+	m, err := learn.DecodeParts(kind.learner, []learn.Part{{Name: kind.part, Data: text}})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -25,9 +25,11 @@ are several; a name with the probability of each value. What is neither given
 nor wanted is unknown. Names with commas or spaces around them stand in double
 quotes. If the model has hardly seen anything like it, it says so. Of a belief
 network, alarm=yes:0.8|no:0.2 is evidence that is not certain, several columns
-are also answered together, and 'a ⟂ b | c' asks what its graph makes independent.`,
+are also answered together, and 'a ⟂ b | c' asks what its graph makes independent. A
+library of cases is asked for a function: arcs of three words, as 'Qc + Qm, Qh + Qm'.`,
 		Example: `  accrete ask boston 'lstat=5, rm=6, medv=?'
-  accrete ask boston 'medv=40, rm=?, crim=?' --json`,
+  accrete ask boston 'medv=40, rm=?, crim=?' --json
+  accrete ask cadet 'Ct - Qc, Ct + Qh, Qc + Qm, Qh + Qm'`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
 		RunE: a.atHome(func(_ *cobra.Command, h *life.Home, args []string) error {
@@ -41,6 +43,9 @@ are also answered together, and 'a ⟂ b | c' asks what its graph makes independ
 			}
 			if a.json {
 				return a.printJSON(all)
+			}
+			if all.Solution != nil {
+				fmt.Fprint(a.out, all.Solution)
 			}
 			for i := range all.Answers {
 				printAnswer(a.out, &all.Answers[i])

@@ -9,6 +9,7 @@ import (
 	_ "github.com/accrete-ml/accrete/learn/expert" // decodes models that were told rules
 	_ "github.com/accrete-ml/accrete/learners/bayes"
 	_ "github.com/accrete-ml/accrete/learners/belief"
+	_ "github.com/accrete-ml/accrete/learners/cases"
 	_ "github.com/accrete-ml/accrete/learners/concept"
 	_ "github.com/accrete-ml/accrete/learners/cover"
 	_ "github.com/accrete-ml/accrete/learners/ensemble"

@@ -37,12 +37,18 @@ func (g *graph) node(name string) int32 {
 	return int32(i)
 }
 
-// add reads arcs, three words each, separated by commas: Qc + Qm, Qh + Qm.
+// add reads arcs, three words each, separated by commas: Qc + Qm, Qh + Qm, or
+// without spaces where the label is a sign.
 func (g *graph) add(text string) error {
 	for _, part := range strings.Split(text, ",") {
 		words := strings.Fields(part)
 		if len(words) == 0 {
 			continue
+		}
+		if len(words) == 1 { // Qc+Qm
+			if i := strings.IndexAny(words[0], "+-"); i > 0 && i < len(words[0])-1 {
+				words = []string{words[0][:i], words[0][i : i+1], words[0][i+1:]}
+			}
 		}
 		if len(words) != 3 {
 			return fmt.Errorf("%q: expected an arc of three words, as in Qc + Qm", strings.TrimSpace(part))

@@ -74,6 +74,7 @@ type Case struct {
 type Library struct {
 	text   []byte
 	cases  []Case
+	byName map[string]int
 	typed  bool
 	schema *table.Schema
 }
@@ -85,7 +86,7 @@ func Parse(text []byte) (*Library, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("the library is not UTF-8 text")
 	}
-	l := &Library{text: bytes.Clone(text), typed: true}
+	l := &Library{text: bytes.Clone(text), byName: map[string]int{}, typed: true}
 	var into *graph
 	started := 0
 	for number, line := range strings.Split(string(text), "\n") {
@@ -131,11 +132,9 @@ func Parse(text []byte) (*Library, error) {
 func (l *Library) begin(word, rest string) (*graph, error) {
 	name, structure, _ := strings.Cut(rest, ":")
 	name, structure = strings.TrimSpace(name), strings.TrimSpace(structure)
-	i := -1
-	for k := range l.cases {
-		if l.cases[k].Name == name {
-			i = k
-		}
+	i, known := l.byName[name]
+	if !known {
+		i = -1
 	}
 	switch {
 	case name == "":
@@ -153,6 +152,7 @@ func (l *Library) begin(word, rest string) (*graph, error) {
 	if structure == "" {
 		structure = name
 	}
+	l.byName[name] = len(l.cases)
 	l.cases = append(l.cases, Case{Name: name, Structure: structure})
 	return &l.cases[len(l.cases)-1].graph, nil
 }

@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -193,25 +194,43 @@ func FuzzLibrary(f *testing.F) {
 	f.Add([]byte("CASE a: b\nQ1 + Q2\nREJECT a\nQ1 - Q2\n"), "Q1 + Q2, Q2 - Q3")
 	f.Add([]byte("KINDS none\nCASE a\nA + B, B + A, A + A\n"), faucet)
 	f.Fuzz(func(t *testing.T, text []byte, question string) {
-		bounded.Input(t, len(text)+len(question), func() {
-			l, err := Parse(text)
-			if err != nil {
-				return
-			}
-			s, err := l.solve(question)
-			if err != nil {
-				return
-			}
-			if s.Complete != (len(s.Uncovered) == 0) || s.String() == "" {
-				t.Fatalf("%+v", s)
-			}
-			parts, err := l.Parts()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if again, err := Parse(parts[0].Data); err != nil || len(again.cases) != len(l.cases) {
-				t.Fatal("the saved library is another", err)
-			}
-		})
+		defer bounded.Start(t, len(text)+len(question))()
+		l, err := Parse(text)
+		if err != nil {
+			return
+		}
+		s, err := l.solve(question)
+		if err != nil {
+			return
+		}
+		if s.Complete != (len(s.Uncovered) == 0) || s.String() == "" {
+			t.Fatalf("%+v", s)
+		}
+		parts, err := l.Parts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := Parse(parts[0].Data); err != nil || len(again.cases) != len(l.cases) {
+			t.Fatal("the saved library is another", err)
+		}
 	})
+}
+
+// Reading a library takes time in proportion to it.
+func TestGrowth(t *testing.T) {
+	for name, line := range map[string]func(i int) string{
+		"cases":    func(i int) string { return fmt.Sprintf("CASE c%d\nA + B\n", i) },
+		"failures": func(i int) string { return strings.Repeat("CASE a\nA + B\n", max(0, 1-i)) + "REJECT a\nA + B\n" },
+		"comments": func(int) string { return "# # #\n" },
+	} {
+		t.Run("cases.Parse/"+name, func(t *testing.T) {
+			bounded.Worst(t, func(size int) []byte {
+				var b []byte
+				for i := 0; len(b) < size; i++ {
+					b = append(b, line(i)...)
+				}
+				return b
+			}, func(b []byte) { _, _ = Parse(b) })
+		})
+	}
 }

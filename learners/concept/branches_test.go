@@ -177,3 +177,24 @@ func TestDisjunctive(t *testing.T) {
 		t.Errorf("strict %v, lenient %v", a, b)
 	}
 }
+
+// A space of many columns of many values is halved by its factors: rows with one
+// or two cells changed leave half or a quarter, whatever is tried first.
+func TestFactoredQuestion(t *testing.T) {
+	l := flat(slices.Repeat([]int{2}, 30)...)
+	m := &Model{settings: settings{Algorithm: "candidate", Space: "conjunctions", Most: 10}, language: l, columns: make([]int, 30)}
+	first := example{x: make([]value, 30), positive: true, weight: 1}
+	far := example{x: slices.Clone(first.x), weight: 1}
+	for i := range 3 { // one of three columns is needed: seven of eight are left
+		far.x[i].code = 1
+	}
+	m.examples = []example{first, far}
+	if err := m.eliminate(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	x := m.factoredRow(m.counter.total)
+	yes, of := m.votes(x)
+	if of != 7*math.Pow(2, 27) || math.Abs(yes/of-0.5) > 1e-12 {
+		t.Errorf("%v of %v by %v", yes, of, x)
+	}
+}

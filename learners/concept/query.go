@@ -37,7 +37,7 @@ func (m *Model) Questions(ctx context.Context, n int) ([]learn.Question, error) 
 		yes, gap float64
 	}
 	var best []candidate
-	m.eachRow(m.tries(), func(x []value) bool {
+	consider := func(x []value) bool {
 		if ctx.Err() != nil {
 			return false
 		}
@@ -54,7 +54,13 @@ func (m *Model) Questions(ctx context.Context, n int) ([]learn.Question, error) 
 		best = slices.Insert(best, at, c)
 		best = best[:min(len(best), n)]
 		return len(best) < n || best[n-1].gap > 0.25
-	})
+	}
+	m.eachRow(m.tries(), consider)
+	if len(best) == 0 || best[0].gap > 0.25 && best[0].gap > nearly*of {
+		if x := m.factoredRow(of); x != nil && !slices.ContainsFunc(best, func(b candidate) bool { return slices.Equal(b.x, x) }) {
+			consider(x)
+		}
+	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -67,6 +73,66 @@ func (m *Model) Questions(ctx context.Context, n int) ([]learn.Question, error) 
 		questions[i] = learn.Question{Row: row, Yes: c.yes, No: of - c.yes}
 	}
 	return questions, nil
+}
+
+// nearly is how far from a half a question may be before the factors of the
+// space are looked at.
+const nearly = 0.05
+
+// factoredRow puts a row together that comes near to halving a space of many
+// columns (Subramanian & Feigenbaum 1986). The space is a product of factors, so
+// that the share of it that a row's cells leave is the product of what they
+// leave of each factor: beginning with a row that all members cover, the cell is
+// changed that brings the share nearest to a half, and then, while that helps,
+// one of another factor.
+func (m *Model) factoredRow(of float64) []value {
+	at := slices.IndexFunc(m.examples, func(d example) bool { return d.positive })
+	if m.counter == nil || at < 0 || math.IsNaN(of) || of < 2 {
+		return nil
+	}
+	x, gap := slices.Clone(m.examples[at].x), 0.5
+	factorOf := make([]int, len(m.columns))
+	for f := range m.counter.factors {
+		for _, d := range m.counter.factors[f].chains {
+			factorOf[m.counter.chains[d].column] = f
+		}
+	}
+	used := make([]bool, len(m.counter.factors))
+	for {
+		column, cell := -1, value{}
+		for i := range x {
+			if used[factorOf[i]] {
+				continue
+			}
+			before := x[i]
+			for _, v := range m.language.columns[i].few() {
+				x[i] = v
+				if yes, _ := m.votes(x); math.Abs(yes/of-0.5) < gap-1e-12 {
+					gap, column, cell = math.Abs(yes/of-0.5), i, v
+				}
+			}
+			x[i] = before
+		}
+		if column < 0 {
+			return x
+		}
+		x[column] = cell
+		used[factorOf[column]] = true
+	}
+}
+
+// few returns some values of a column: of many, evenly spread ones.
+func (c *column) few() []value {
+	const most = 16
+	all := c.cells()
+	if len(all) <= most {
+		return all
+	}
+	some := make([]value, most)
+	for i := range some {
+		some[i] = all[i*(len(all)-1)/(most-1)]
+	}
+	return some
 }
 
 // eachRow calls try with rows that there can be, until it says no or most were

@@ -54,7 +54,8 @@ type QueryOptions struct {
 	Seeds int // divisions of the rows; 0 means 10
 	Start int // answers to begin with; 0 means a twentieth of the rows, at least 10
 	Steps int // how many times is asked; 0 means 10
-	Batch int // answers a step; 0 means as many as reach half of the rows
+	Batch int // answers a step; 0 means as many as end at half of the rows
+	end   int // answers after the last step
 	// Ask returns the places of the n rows whose answers a model would like
 	// to know, the first one most.
 	Ask func(ctx context.Context, m learn.Model, rows *table.Table, n int) ([]int, error)
@@ -111,13 +112,23 @@ func (o *QueryOptions) resolve(pool int) error {
 	if o.Steps == 0 {
 		o.Steps = 10
 	}
+	o.end = o.Start + o.Steps*o.Batch
 	if o.Batch == 0 {
-		o.Batch = max((pool/2-o.Start)/o.Steps, 1)
+		o.end = max(pool/2, o.Start)
+		o.Steps = min(o.Steps, o.end-o.Start)
 	}
-	if o.Start < 1 || o.Steps < 0 || o.Batch < 1 || o.Start+o.Steps*o.Batch > pool {
+	if o.Start < 1 || o.Steps < 0 || o.Batch < 0 || o.end > pool {
 		return fmt.Errorf("evaluate: %d answers to begin with and %d steps of %d; expected no more than the %d rows that there are to ask for", o.Start, o.Steps, o.Batch, pool)
 	}
 	return nil
+}
+
+// at is how many answers there are after some steps.
+func (o *QueryOptions) at(step int) int {
+	if o.Steps == 0 {
+		return o.Start
+	}
+	return o.Start + step*(o.end-o.Start)/o.Steps
 }
 
 // queryRun is one division: the measure after each step, by asking and at
@@ -141,7 +152,11 @@ func (s *Spec) queryRun(ctx context.Context, division split, o QueryOptions) (qu
 		for step := range o.Steps + 1 {
 			var value float64
 			var next []int
-			ask := arm == 0 && step < o.Steps
+			batch := o.at(min(step+1, o.Steps)) - o.at(step)
+			ask := batch
+			if arm == 1 {
+				ask = 0
+			}
 			if value, next, err = s.queryStep(part(ctx, arm*(o.Steps+1)+step, 2*o.Steps+3), known, left, test, division.seed, o, ask, &run.measure); err != nil {
 				return run, err
 			}
@@ -151,7 +166,7 @@ func (s *Spec) queryRun(ctx context.Context, division split, o QueryOptions) (qu
 				run.random, next = append(run.random, value), nil
 			}
 			for _, r := range left { // what it does not ask for comes as it comes
-				if len(next) < o.Batch && !slices.Contains(next, r) {
+				if len(next) < batch && !slices.Contains(next, r) {
 					next = append(next, r)
 				}
 			}
@@ -159,13 +174,13 @@ func (s *Spec) queryRun(ctx context.Context, division split, o QueryOptions) (qu
 			left = slices.DeleteFunc(left, func(r int) bool { return slices.Contains(next, r) })
 		}
 	}
-	run.whole, _, err = s.queryStep(ctx, pool, nil, test, division.seed, o, false, &run.measure)
+	run.whole, _, err = s.queryStep(ctx, pool, nil, test, division.seed, o, 0, &run.measure)
 	return run, err
 }
 
 // queryStep learns from the rows that are known, tests, and says which of the
-// others it would like to know.
-func (s *Spec) queryStep(ctx context.Context, known, left []int, test *table.Table, seed uint64, o QueryOptions, ask bool, name *string) (value float64, next []int, err error) {
+// others it would like to know, as many as are asked for.
+func (s *Spec) queryStep(ctx context.Context, known, left []int, test *table.Table, seed uint64, o QueryOptions, ask int, name *string) (value float64, next []int, err error) {
 	var t trial
 	m, err := s.learn(ctx, s.Table.Select(sorted(known)), seed, &t)
 	if err != nil {
@@ -183,14 +198,14 @@ func (s *Spec) queryStep(ctx context.Context, known, left []int, test *table.Tab
 	if figure == nil {
 		return 0, nil, errWeightless
 	}
-	if !ask {
+	if ask == 0 {
 		return *figure, nil, nil
 	}
 	fitted, err := conform(s.Table.Select(left), m)
 	if err != nil {
 		return 0, nil, err
 	}
-	places, err := o.Ask(ctx, m, fitted, o.Batch)
+	places, err := o.Ask(ctx, m, fitted, ask)
 	for _, i := range places {
 		next = append(next, left[i])
 	}
@@ -212,7 +227,7 @@ func (c *QueryCurve) sum(runs []queryRun, o QueryOptions, level float64) {
 			asked, random = append(asked, r.asked[step]), append(random, r.random[step])
 			gain, short = append(gain, sign*(r.asked[step]-r.random[step])), append(short, sign*(r.whole-r.asked[step]))
 		}
-		p := QueryPoint{Rows: o.Start + step*o.Batch}
+		p := QueryPoint{Rows: o.at(step)}
 		p.Query, p.QueryLow, p.QueryHigh = around(asked, level)
 		p.Random, p.RandomLow, p.RandomHigh = around(random, level)
 		p.Gain, p.GainLow, p.GainHigh = around(gain, level)

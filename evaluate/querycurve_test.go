@@ -34,11 +34,11 @@ func TestQueryCurve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Points) != 11 || c.Pool != 290 || c.Points[0].Query != c.Points[0].Random || c.Points[0].Gain != 0 {
+	if len(c.Points) != 11 || c.Pool != 290 || c.Points[10].Rows != 145 || c.Points[0].Query != c.Points[0].Random || c.Points[0].Gain != 0 {
 		t.Fatalf("%+v", c)
 	}
 	for i, p := range c.Points {
-		if i > 0 && p.Rows-c.Points[i-1].Rows != 13 || p.QueryLow > p.Query || p.Query > p.QueryHigh || p.Rows > c.Pool/2 {
+		if i > 0 && (p.Rows-c.Points[i-1].Rows)/13 != 1 || p.QueryLow > p.Query || p.Query > p.QueryHigh || p.Rows > c.Pool/2 {
 			t.Errorf("point %d: %+v", i, p)
 		}
 	}

@@ -105,8 +105,8 @@ type Unstable interface {
 // Measured by evaluate.Query over ten divisions of ten sets (votes, iris, wine,
 // glass, heart-c, tic-tac-toe, soybean, ionosphere, balance-scale, wdbc), trees
 // with half of the answers lack on average 2.3 points of all answers by margin,
-// 1.0 by disagreement of 20 members, 1.3 of 10, and 2.0 where the rows asked for
-// are not spread.
+// about 1 by disagreement of 20 members, 1.3 of 10, and 2.0 where the rows asked
+// for are not spread.
 func BestUse(m learn.Model) string {
 	_, voter := expert.Settled(m).(learn.Voter)
 	_, committee := learn.Ability[learn.Committee](m)

@@ -17,7 +17,7 @@ import (
 // Learners that are used when none is named, by the kind of target.
 const (
 	DefaultForClasses = "rulenet"
-	DefaultForNumbers = "tree"
+	DefaultForNumbers = "rulenet"
 )
 
 // Choice is a learner by name, "" for the one that fits the target, and its

@@ -217,6 +217,23 @@ func (b *binned) conjunction(of []boost.Test) conjunction {
 	return c
 }
 
+// otherwise returns the test that holds where another does not, if it can be
+// said as one: of a number on one side of a cut, or of any value but one.
+func (b *binned) otherwise(of []boost.Test) ([]boost.Test, bool) {
+	if len(of) != 1 || b.columns[of[0].Column].Missing {
+		return nil, false
+	}
+	c := &b.columns[of[0].Column]
+	known := uint64(1)<<c.Bins - 2
+	set := known &^ of[0].Set
+	oneValue := set&(set-1) == 0 && log2(set) <= len(b.value[of[0].Column])
+	oneSide := c.Ordered && (of[0].Set>>1&1 != of[0].Set>>(c.Bins-1)&1)
+	if set == 0 || !c.Ordered && !oneValue || c.Ordered && !oneSide {
+		return nil, false
+	}
+	return []boost.Test{{Column: of[0].Column, Set: set}}, true
+}
+
 func log2(x uint64) int {
 	n := 0
 	for x > 1 {

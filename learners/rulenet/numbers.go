@@ -303,6 +303,13 @@ func (h *school) addends(ctx context.Context, m *Numbers, a *adder, unit float64
 	for i, r := range a.rest {
 		left += a.weight[i] * r * r
 	}
+	for j := range a.rules { // what is usual goes without saying, and holds where a cell is missing
+		r := &a.rules[j]
+		if tests, ok := h.otherwise(r.tests); ok && r.n > a.total/2 {
+			m.start += r.adds * unit
+			r.tests, r.adds = tests, -r.adds
+		}
+	}
 	units := make([]addend, len(a.rules))
 	err = learn.Each(ctx, len(units), func(j int) {
 		r := &a.rules[j]

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/mixed"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/rule"
@@ -43,22 +44,20 @@ type addend struct {
 	round   int
 }
 
-// interval says how far answers are off: a share of the rows held out is within
-// reach times a spread that grows with the distance from the mean answer
-// (conformal: Lei et al., Distribution-free predictive inference, 2018).
+// interval says how far answers are off.
 type interval struct {
-	Centre float64 `cbor:"centre"`
-	Base   float64 `cbor:"base"`
-	Slope  float64 `cbor:"slope"`
-	Least  float64 `cbor:"least"`
-	Reach  float64 `cbor:"reach"`
-	Off    float64 `cbor:"off"` // root of the mean square on rows held out
+	// Deviation is such that 95 % of the rows held out are within as many of it
+	// as of a normal distribution (conformal: Lei et al., Distribution-free
+	// predictive inference, 2018). It is printed, so that the printed rules
+	// have the same intervals.
+	Deviation float64 `cbor:"deviation"`
+	Off       float64 `cbor:"off"` // root of the mean square on rows held out
 }
 
 // around returns the ends of an answer's interval.
 func (v *interval) around(mean float64) (low, high float64) {
-	width := v.Reach * max(v.Least, v.Base+v.Slope*math.Abs(mean-v.Centre))
-	return max(mean-width, -math.MaxFloat64), min(mean+width, math.MaxFloat64)
+	half := mixed.Normal95 * v.Deviation
+	return mean - half, mean + half
 }
 
 var (
@@ -96,7 +95,7 @@ func learnNumbers(ctx context.Context, rows *kept.Rows, t *table.Table, target i
 	}
 	mean, unit := h.standardise(t.Columns[target].Floats, max(most, math.SmallestNonzeroFloat64))
 	m.start = mean
-	m.interval = interval{Centre: m.start, Least: unit, Reach: 2, Off: unit}
+	m.interval = interval{Deviation: unit, Off: unit}
 	if most > extent || !(unit > most*1e-13) || unit < 1/extent {
 		m.stopped = "the numbers are all the same, or too large or small to add up"
 		h.report(ctx, 1)
@@ -251,45 +250,33 @@ func (h *school) rehearseNumbers(ctx context.Context, m *Numbers, adders []*adde
 	at := slices.IndexFunc(m.steps, func(s Step) bool { return s.Loss <= withinLeast*least })
 	r.size = tried[at]
 	m.stopped = fmt.Sprintf("%d rules: the fewest whose mean square error on rows held out is within 1 %% of the least (%.4g of the variance)", r.size, least)
-	m.interval = h.conformal(adders, kept[at], unit, m.start)
+	m.interval = h.conformal(adders, kept[at], unit)
 	return nil
 }
 
-// conformal finds how wide intervals are from rows held out: a spread that is
-// linear in the distance of the answer from the mean, and how many of them
-// cover 95 % of the rows.
-func (h *school) conformal(adders []*adder, answers [][]float64, unit, mean float64) interval {
-	type row struct{ far, off, weight float64 }
+// conformal finds how wide intervals are that cover 95 % of the rows held out. A
+// width that grows with the distance from the mean answer scores 6 % better, but
+// could not be read from the rules.
+func (h *school) conformal(adders []*adder, answers [][]float64, unit float64) interval {
+	type row struct{ off, weight float64 }
 	var rows []row
-	var n, sx, sy, sxx, sxy, squares float64
+	var n, squares float64
 	for a, of := range adders {
 		for at, i := range of.held.rows {
-			w := of.held.weight[at]
-			x, y := math.Abs(answers[a][at]), math.Abs(h.x.Number[i]-answers[a][at])
-			rows = append(rows, row{x, y, w})
-			n, sx, sy, sxx, sxy, squares = n+w, sx+w*x, sy+w*y, sxx+w*x*x, sxy+w*x*y, squares+w*y*y
+			w, off := of.held.weight[at], math.Abs(h.x.Number[i]-answers[a][at])
+			rows = append(rows, row{off, w})
+			n, squares = n+w, squares+w*off*off
 		}
 	}
-	v := interval{Centre: mean, Least: 0.2 * sy / n, Base: sy / n, Off: math.Sqrt(squares/n) * unit}
-	if curve := sxx - sx*sx/n; curve > 1e-9*n {
-		v.Slope = (sxy - sx*sy/n) / curve
-		v.Base = (sy - v.Slope*sx) / n
-	}
-	for i := range rows {
-		rows[i].off /= max(v.Least, v.Base+v.Slope*rows[i].far, 1e-12)
-	}
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.off, b.off) })
-	need := 0.95 * (n + 1)
-	v.Reach = rows[len(rows)-1].off
+	need, half := 0.95*(n+1), rows[len(rows)-1].off
 	for _, r := range rows {
 		if need -= r.weight; need <= 0 {
-			v.Reach = r.off
+			half = r.off
 			break
 		}
 	}
-	v.Least, v.Base = v.Least*unit, v.Base*unit // the slope has no unit
-	v.Least = max(v.Least, 1e-12*unit)
-	return v
+	return interval{Deviation: half / mixed.Normal95 * unit, Off: math.Sqrt(squares/n) * unit}
 }
 
 // addends makes the model's units of a student.

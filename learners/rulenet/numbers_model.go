@@ -36,7 +36,7 @@ func (m *Numbers) compile(ctx context.Context) error {
 	}
 	m.units = units
 	name := m.coding.schema.Attributes[m.coding.target].Name
-	m.base = &rule.Base{Kind: rule.Weighed, Else: &rule.Rule{Then: rule.Conclusion{Column: name, Numeric: true, Mean: m.start, Deviation: m.interval.Off}}}
+	m.base = &rule.Base{Kind: rule.Weighed, Else: &rule.Rule{Then: rule.Conclusion{Column: name, Numeric: true, Mean: m.start, Deviation: m.interval.Deviation}}}
 	m.base.Else.Evidence.Covered = pointer(m.weight)
 	m.matchers = make([]*rule.Matcher, len(m.units))
 	for i := range m.units {
@@ -446,7 +446,7 @@ func (n *savedNumbers) restore(m *Numbers, target string) error {
 	if m.coding.schema.Attributes[m.coding.target].Kind != table.Numeric {
 		return fmt.Errorf("the target %q is no column of numbers", target)
 	}
-	if !amounts([]float64{n.Weight}) || !(n.Weight > 0) || !finite([]float64{n.Start, v.Centre, v.Base, v.Slope, v.Least, v.Reach, v.Off}) || v.Least < 0 || v.Reach < 0 || v.Off < 0 {
+	if !amounts([]float64{n.Weight}) || !(n.Weight > 0) || !finite([]float64{n.Start, v.Deviation, v.Off}) || v.Deviation < 0 || v.Off < 0 || v.Deviation > mostWeight {
 		return errors.New("where the sum starts or how far it is off is not sound")
 	}
 	m.weight, m.start, m.steps, m.stopped, m.interval = n.Weight, n.Start, n.Steps, n.Stopped, v

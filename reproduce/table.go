@@ -11,6 +11,7 @@ func All() []Experiment {
 	all := slices.Concat(
 		concepts(), bounds(),
 		playTennis(),
+		covering(),
 		perceptrons(), backPropagation(), growingNetworks(), faces(),
 		statistics(),
 		ruleNetworks(), ruleNetworkDivisions(), ruleNetworkGrowth(),

@@ -436,3 +436,40 @@ func mistakes(t testing.TB, m *Model, tab *table.Table) (wrong int) {
 	}
 	return wrong
 }
+
+// Post-pruning (section 10.3): a test that only fits the rows a rule was grown
+// on is dropped by rows that were held out; one that they confirm stays.
+func TestPostPruning(t *testing.T) {
+	c := tennis(t, &Learner{Algorithm: "cn2", Prune: "held-out", Significance: 1})
+	yes := int(c.schema.Attributes[c.target].Code("Yes"))
+	test := func(column, value string) condition {
+		j := c.schema.Index(column)
+		return condition{col: int32(j), form: is, code: c.schema.Attributes[j].Code(value)}
+	}
+	days := func(numbers ...int32) (rows []int32) {
+		for _, n := range numbers {
+			rows = append(rows, n-1)
+		}
+		return rows
+	}
+	s := c.search(c.class, c.classes, -1)
+	for _, w := range []struct {
+		rule string
+		held []int32
+		want string
+	}{
+		// Overcast days are yes whatever the wind: of four held out, one would be covered with it.
+		{"Overcast∧Weak", days(3, 7, 12, 6), "Overcast"},
+		// Neither test alone is right on all held-out days: 6 is windy, 8 is humid.
+		{"Normal∧Weak", days(5, 9, 10, 6, 8), "Normal∧Weak"},
+	} {
+		tests := map[string][]condition{
+			"Overcast∧Weak": {test("outlook", "Overcast"), test("wind", "Weak")},
+			"Normal∧Weak":   {test("humidity", "Normal"), test("wind", "Weak")},
+		}[w.rule]
+		left := c.postPrune(tests, w.held, s, c.weight, yes)
+		if got := c.say([]learnt{{tests: left, class: yes}}); got != w.want+"→Yes" {
+			t.Errorf("%s is pruned to %s, want %s", w.rule, got, w.want)
+		}
+	}
+}

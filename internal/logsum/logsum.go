@@ -38,6 +38,36 @@ func Normalise(x []float64) (most, total float64) {
 	return most, total
 }
 
+// Float is what scores are kept in.
+type Float interface{ ~float32 | ~float64 }
+
+// Softmax writes e^(x/t)/Σe^(x/t), t being a temperature.
+func Softmax[F Float](x []F, temperature float64, p []float64) {
+	most, total := x[0], 0.0
+	for _, v := range x {
+		most = max(most, v)
+	}
+	for i, v := range x {
+		p[i] = math.Exp(float64(v-most) / temperature)
+		total += p[i]
+	}
+	for i := range x {
+		p[i] /= total
+	}
+}
+
+// Surprise is −ln of the i-th share of a softmax.
+func Surprise[F Float](x []F, i int, temperature float64) float64 {
+	most, total := x[0], 0.0
+	for _, v := range x {
+		most = max(most, v)
+	}
+	for _, v := range x {
+		total += math.Exp(float64(v-most) / temperature)
+	}
+	return math.Log(total) - float64(x[i]-most)/temperature
+}
+
 // Most returns the largest of numbers, −∞ of none.
 func Most(x []float64) float64 {
 	most := math.Inf(-1)

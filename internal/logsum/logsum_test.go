@@ -40,3 +40,28 @@ func TestOfAndNormalise(t *testing.T) {
 		t.Errorf("%v", nothing)
 	}
 }
+
+// A softmax at a temperature is the normalised scores divided by it, and the
+// surprise is its logarithm, of either kind of number.
+func TestSoftmaxAndSurprise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.SliceOfN(rapid.Float64Range(-50, 50), 1, 8).Draw(t, "x")
+		temperature := rapid.Float64Range(0.1, 10).Draw(t, "temperature")
+		want, single := make([]float64, len(x)), make([]float32, len(x))
+		for i, v := range x {
+			want[i], single[i] = v/temperature, float32(v)
+		}
+		Normalise(want)
+		p, q := make([]float64, len(x)), make([]float64, len(x))
+		Softmax(x, temperature, p)
+		Softmax(single, temperature, q)
+		for i := range x {
+			if math.Abs(p[i]-want[i]) > 1e-12 || math.Abs(q[i]-want[i]) > 1e-3 {
+				t.Fatalf("%v and %v, expected %v", p[i], q[i], want[i])
+			}
+			if s := Surprise(x, i, temperature); p[i] > 1e-300 && math.Abs(s+math.Log(p[i])) > 1e-9*(1+s) {
+				t.Fatalf("surprise %v of the probability %v", s, p[i])
+			}
+		}
+	})
+}

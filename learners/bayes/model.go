@@ -182,19 +182,11 @@ func (m *Model) estimateNominal(counts []float64) estimate {
 
 // mixture returns ln Σ P(c)·P(cell|c) from the logarithms.
 func mixture(logPrior, logs []float64) float64 {
-	most := math.Inf(-1)
+	joint := make([]float64, len(logs))
 	for c, l := range logs {
-		most = max(most, logPrior[c]+l)
+		joint[c] = logPrior[c] + l
 	}
-	total := 0.0
-	for c, l := range logs {
-		if log := logPrior[c] + l; log == most {
-			total++
-		} else {
-			total += math.Exp(log - most)
-		}
-	}
-	return most + math.Log(total)
+	return logsum.Of(joint)
 }
 
 // estimateNumeric turns moments into normal densities. The variance is an

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/accrete-ml/accrete/learn"
 )
 
 // Majority is Weighted-Majority (Littlestone and Warmuth 1991; Mitchell 1997,
@@ -40,13 +42,7 @@ func (m *Majority) Answer(said []int, classes []string) int {
 	for i, w := range m.Weights() {
 		votes[said[i]] += w
 	}
-	best := 0
-	for c := range votes {
-		if votes[c] > votes[best] || votes[c] == votes[best] && classes[c] < classes[best] {
-			best = c
-		}
-	}
-	return best
+	return learn.Best(votes, classes)
 }
 
 // mostSteps bounds how often one heavy row is presented.

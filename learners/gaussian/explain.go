@@ -106,12 +106,7 @@ func (q *question) answer() []float64 {
 // or, for a number, over three deviations to both sides of each unit's centre
 // in steps of a half.
 func (q *question) couldMove(j int, now []float64) float64 {
-	best := 0
-	for v := range now {
-		if now[v] > now[best] {
-			best = v
-		}
-	}
+	best := learn.Best(now, q.Schema().Attributes[q.total.target].Values)
 	most, classes := 0.0, q.columns[q.total.target].share != nil
 	compare := func() {
 		then := q.answer()

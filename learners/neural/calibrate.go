@@ -1,6 +1,10 @@
 package neural
 
-import "math"
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/logsum"
+)
 
 // calibrate turns a trained network's outputs into answers that mean what
 // they say, by the rows that judged it: a temperature for the softmax (Guo et
@@ -32,7 +36,7 @@ func calibrate(net *dense, s *sample, d division) member {
 		t := math.Exp(log)
 		sum := 2 * log * log
 		for i, row := range j.rows {
-			sum += j.weight[i] * surprise(outputs[i*width:(i+1)*width], s.class[row], t)
+			sum += j.weight[i] * logsum.Surprise(outputs[i*width:(i+1)*width], int(s.class[row]), t)
 		}
 		return sum
 	}

@@ -283,7 +283,8 @@ func (m *Model) InternalRepresentation(ctx context.Context, t *table.Table) (*dr
 		if m.regression() {
 			row.Answer = fmt.Sprintf("%.6g", out.Mean[r])
 		} else {
-			row.Answer = m.schema.Attributes[m.target].Values[argMax(out.Row(r))]
+			classes := m.schema.Attributes[m.target].Values
+			row.Answer = classes[learn.Best(out.Row(r), classes)]
 		}
 		s.Rows = append(s.Rows, row)
 	}

@@ -154,12 +154,7 @@ func (q *question) ask() []float64 {
 // best class, or the number: the most over the column's values or, for a
 // number, over a grid of three deviations to both sides of the mean.
 func (q *question) couldMove(j int, answer []float64) float64 {
-	best := 0
-	for c := range answer {
-		if answer[c] > answer[best] {
-			best = c
-		}
-	}
+	best := learn.Best(answer, q.model.schema.Attributes[q.model.target].Values)
 	most := 0.0
 	try := func() {
 		moved := q.ask()[best]

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/encode"
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -148,7 +149,7 @@ func within(x float32) float32 {
 func (d *forwardPass) probabilities(row int, p []float64) {
 	clear(p)
 	for i, member := range d.model.members {
-		softmax(d.states[i].row(member.net, row), member.temperature, d.p)
+		logsum.Softmax(d.states[i].row(member.net, row), member.temperature, d.p)
 		for c, q := range d.p {
 			p[c] += q
 		}
@@ -162,22 +163,6 @@ func (d *forwardPass) probabilities(row int, p []float64) {
 	}
 	for c := range p {
 		p[c] /= total
-	}
-}
-
-// softmax writes e^(x/t)/Σe^(x/t).
-func softmax(x []float32, temperature float64, p []float64) {
-	most := x[0]
-	for _, v := range x {
-		most = max(most, v)
-	}
-	sum := 0.0
-	for i, v := range x {
-		p[i] = math.Exp(float64(v-most) / temperature)
-		sum += p[i]
-	}
-	for i := range p {
-		p[i] /= sum
 	}
 }
 

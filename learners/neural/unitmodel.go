@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learners/neural/units"
 	"github.com/accrete-ml/accrete/table"
@@ -268,10 +269,7 @@ func (a *answering) softmaxOfSums(p []float64) {
 			p[k] = a.sum(k)
 		}
 	}
-	most := slices.Max(p)
-	for c := range p {
-		p[c] = math.Exp((p[c] - most) / m.temperature)
-	}
+	logsum.Softmax(p, m.temperature, p)
 }
 
 // Predict answers row by row. A recurrent network goes through the rows in
@@ -369,21 +367,11 @@ func (l *lesson) wrong() int {
 			clear(a.context)
 		}
 		a.probabilities(a.outputs(x), p)
-		if c := int(l.class[r]); c >= 0 && argMax(p) != c {
+		if c := int(l.class[r]); c >= 0 && learn.Best(p, l.schema.Attributes[l.target].Values) != c {
 			wrong++
 		}
 	}
 	return wrong
-}
-
-func argMax(p []float64) int {
-	best := 0
-	for c := range p {
-		if p[c] > p[best] {
-			best = c
-		}
-	}
-	return best
 }
 
 // calibrate finds the temperature of a softmax of sums, or the deviation of a
@@ -505,7 +493,7 @@ func (m *UnitModel) InternalRepresentation(ctx context.Context, t *table.Table) 
 			row.Answer = fmt.Sprintf("%.6g", m.unscale(o[0]))
 		} else {
 			a.probabilities(o, out.Row(0))
-			row.Answer = target.Values[argMax(out.Row(0))]
+			row.Answer = target.Values[learn.Best(out.Row(0), target.Values)]
 		}
 		s.Rows = append(s.Rows, row)
 	}

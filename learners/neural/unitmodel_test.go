@@ -102,7 +102,7 @@ func TestAlgorithms(t *testing.T) {
 			if math.Abs(sum-1) > 1e-9 {
 				t.Fatalf("%s: probabilities %v", name, out.Row(r))
 			}
-			if argMax(out.Row(r)) == int(c.rows.Columns[target].Codes[r]) {
+			if learn.Best(out.Row(r), c.rows.Schema.Attributes[target].Values) == int(c.rows.Columns[target].Codes[r]) {
 				right++
 			}
 		}

@@ -1,6 +1,10 @@
 package neural
 
-import "math"
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/logsum"
+)
 
 // outcome is a trained network and how good it is.
 type outcome struct {
@@ -108,7 +112,7 @@ func (j *judge) loss(net *dense) float64 {
 			j.losses[i] = squaredError(out, j.sample.class[row])
 			return
 		}
-		j.losses[i] = surprise(out, j.sample.class[row], 1)
+		j.losses[i] = logsum.Surprise(out, int(j.sample.class[row]), 1)
 	})
 	sum := 0.0
 	for i, l := range j.losses {
@@ -122,28 +126,15 @@ func (j *judge) loss(net *dense) float64 {
 
 // squaredError is ½Σ(t−p)² of a softmax.
 func squaredError(out []float32, class int32) float64 {
-	most, total, squares := out[0], 0.0, 0.0
-	for _, v := range out {
-		most = max(most, v)
+	var room [64]float64
+	p := room[:min(len(out), len(room))]
+	if len(out) > len(room) {
+		p = make([]float64, len(out))
 	}
-	for _, v := range out {
-		e := math.Exp(float64(v - most))
-		total += e
-		squares += e * e
+	logsum.Softmax(out, 1, p)
+	squares := 0.0
+	for _, q := range p {
+		squares += q * q
 	}
-	p := math.Exp(float64(out[class]-most)) / total
-	return (squares/total/total - 2*p + 1) / 2
-}
-
-// surprise is −ln of a class's softmax at a temperature.
-func surprise(out []float32, class int32, temperature float64) float64 {
-	most := out[0]
-	for _, v := range out {
-		most = max(most, v)
-	}
-	sum := 0.0
-	for _, v := range out {
-		sum += math.Exp(float64(v-most) / temperature)
-	}
-	return math.Log(sum) - float64(out[class]-most)/temperature
+	return (squares - 2*p[class] + 1) / 2
 }

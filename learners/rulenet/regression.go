@@ -491,16 +491,12 @@ func (r *regression) evaluate(counts []float64) (loss, errors float64) {
 	for g := range r.groups() {
 		row := r.scores[g*k : g*k+k]
 		top := 0
-		norm := 0.0
 		for a := range row {
 			if row[a] > row[top] {
 				top = a
 			}
 		}
-		for _, s := range row {
-			norm += math.Exp(s - row[top])
-		}
-		log := row[top] + math.Log(norm)
+		log := logsum.Of(row)
 		place := 0
 		for c, n := range counts[g*r.classes : (g+1)*r.classes] {
 			for place < k && r.present[place] < c {

@@ -63,10 +63,14 @@ func readRules(ctx context.Context, p *Part, m learn.Model, o RulesOptions) (*ru
 	if err == nil && o.Deviations {
 		base, err = inDeviations(p.Model, base)
 	}
-	if err != nil || !o.Formal {
+	if err != nil || base == nil {
 		return base, err
 	}
 	formal := *base
+	formal.Clocks = p.Schema()
+	if !o.Formal {
+		return &formal, nil
+	}
 	formal.Header = rule.NewHeader(p.Schema(), Overall(p.Model), p.Target())
 	return &formal, nil
 }

@@ -221,7 +221,7 @@ func (e *entry) appendShape(dst []byte, t *Test) []byte {
 		}
 		return append(dst, '}')
 	}
-	return appendTest(dst, t)
+	return appendTest(dst, t, nil)
 }
 
 // pair makes twins of entries with equal keys, in the order of the bases.

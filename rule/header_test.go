@@ -280,3 +280,40 @@ func TestContains(t *testing.T) {
 		t.Errorf("canonical form %v", got)
 	}
 }
+
+// TestDatesAreDates: limits on dates and times are printed as such, and read back
+// to the same base; what has no such text stays a number.
+func TestDatesAreDates(t *testing.T) {
+	const text = `SCHEMA day date, at time, x numeric, y nominal {no, yes}; TARGET y
+RULES ordered
+IF day <= 18781.5 AND x > 3 THEN y = no
+IF day > 18781 THEN y = yes
+IF 18781 < day <= 18782 AND at >= 1613793330 THEN y = yes
+IF 18781.5 < day < 18783.25 THEN y = yes
+IF AT LEAST 1 OF {day < 0, at < 1609459200} THEN y = yes
+IF day > 1e300 THEN y = yes
+ELSE y = no
+`
+	base, err := Parse("test", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := base.String()
+	for _, want := range []string{`day <= "2021-06-03T12:00:00" AND x > 3`, "IF day > 2021-06-03 THEN", `2021-06-03 < day <= 2021-06-04 AND at >= "2021-02-20T03:55:30"`, "day < 1970-01-01"} {
+		if !strings.Contains(printed, want) {
+			t.Errorf("%s\nexpected %s", printed, want)
+		}
+	}
+	again, err := Parse("printed", []byte(printed))
+	if err != nil || !again.Equal(base) {
+		t.Errorf("%v\n%s", err, printed)
+	}
+	if again.Rules[0].ID() != base.Rules[0].ID() {
+		t.Error("the id hangs on how a date is written")
+	}
+	bare := *base
+	bare.Header, bare.Clocks = nil, base.Header.known().schema
+	if !strings.Contains(bare.String(), "IF day > 2021-06-03 THEN") {
+		t.Errorf("%s", bare.String())
+	}
+}

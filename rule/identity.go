@@ -14,7 +14,7 @@ func (r *Rule) ID() string { return identify(r.identity()) }
 
 // identity is the text that the id is the hash of.
 func (r *Rule) identity() []byte {
-	text := appendTests([]byte("IF "), Canonical(r.If))
+	text := appendTests([]byte("IF "), Canonical(r.If), nil)
 	switch {
 	case len(r.Then.By) > 0:
 		return append(appendName(append(text, " THEN "...), r.Then.Column), " BY"...)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+
+	"github.com/accrete-ml/accrete/table"
 )
 
 // String returns "ordered", "weighed" or "mixture"; "unstated" for none.
@@ -61,10 +63,10 @@ func (b *Base) lines(line func(print func([]byte) []byte)) {
 			line(func(dst []byte) []byte { return append(append(dst, "# "...), part...) })
 		}
 	}
-	usual := b.usual()
+	usual, clocks := b.usual(), b.clocks()
 	for i := range b.Rules {
 		line(func(dst []byte) []byte {
-			dst = appendRule(dst, &b.Rules[i])
+			dst = appendRule(dst, &b.Rules[i], clocks)
 			if share, ok := usual[b.Rules[i].Then.Value]; ok && b.Rules[i].against() {
 				dst = append(append(dst, " # "...), oneLine(b.Rules[i].words(share))...)
 			}
@@ -80,10 +82,10 @@ func (b *Base) lines(line func(print func([]byte) []byte)) {
 }
 
 // String returns the rule as its line in a rule file.
-func (r *Rule) String() string { return string(appendRule(nil, r)) }
+func (r *Rule) String() string { return string(appendRule(nil, r, nil)) }
 
 // String returns the test as it stands in a rule.
-func (t Test) String() string { return string(appendTest(nil, &t)) }
+func (t Test) String() string { return string(appendTest(nil, &t, nil)) }
 
 // String returns the conclusion as it stands after THEN.
 func (c Conclusion) String() string { return string(appendConclusion(nil, &c)) }
@@ -94,14 +96,52 @@ func (u *Unit) String() string { return string(appendUnit(nil, u)) }
 // String returns the expectation as it stands after EXPECT.
 func (e Expectation) String() string { return string(appendExpectation(nil, &e)) }
 
-func appendRule(dst []byte, r *Rule) []byte {
+// clocks are the columns whose numbers are dates or times, by their names.
+type clocks map[string]*table.Attribute
+
+// clocks returns those that the base knows of.
+func (b *Base) clocks() clocks {
+	s := b.Clocks
+	if b.Header != nil {
+		s = b.Header.known().schema
+	}
+	if s == nil {
+		return nil
+	}
+	c := clocks{}
+	for i := range s.Attributes {
+		if a := &s.Attributes[i]; a.Kind == table.Numeric && (a.Date || a.Time) {
+			c[a.Name] = a
+		}
+	}
+	return c
+}
+
+// appendLimit prints a limit on a column: of a date or a time as one, where that
+// reads back to the same number, in quotes where it has a time of day and may.
+func (c clocks) appendLimit(dst []byte, column string, x float64, quoted bool) []byte {
+	if a := c[column]; a != nil {
+		text := a.Format(x)
+		if y, ok := a.Parse(text); ok && y == x {
+			if _, day := parseDate(text); day {
+				return append(dst, text...)
+			}
+			if _, err := strconv.ParseFloat(text, 64); err != nil && quoted {
+				return appendQuoted(dst, text)
+			}
+		}
+	}
+	return appendNumber(dst, x)
+}
+
+func appendRule(dst []byte, r *Rule, c clocks) []byte {
 	dst = append(dst, "IF "...)
-	dst = appendTests(dst, r.If)
+	dst = appendTests(dst, r.If, c)
 	dst = append(dst, " THEN "...)
 	return appendThen(dst, r)
 }
 
-func appendTests(dst []byte, tests []Test) []byte {
+func appendTests(dst []byte, tests []Test, c clocks) []byte {
 	if len(tests) == 0 {
 		return append(dst, "ALWAYS"...)
 	}
@@ -109,7 +149,7 @@ func appendTests(dst []byte, tests []Test) []byte {
 		if i > 0 {
 			dst = append(dst, " AND "...)
 		}
-		dst = appendTest(dst, &tests[i])
+		dst = appendTest(dst, &tests[i], c)
 	}
 	return dst
 }
@@ -191,12 +231,12 @@ func (op Op) String() string {
 	return fmt.Sprintf("Op(%d)", uint8(op))
 }
 
-func appendTest(dst []byte, t *Test) []byte {
+func appendTest(dst []byte, t *Test, c clocks) []byte {
 	switch t.Op {
 	case Eq, Ne, Contains, NotContains:
 		return appendValue(appendOp(dst, t), t.Value)
 	case Lt, Le, Gt, Ge:
-		return appendNumber(appendOp(dst, t), t.Number)
+		return c.appendLimit(appendOp(dst, t), t.Column, t.Number, true)
 	case In, NotIn:
 		dst = append(appendOp(dst, t), '{')
 		for i, v := range t.Values {
@@ -207,7 +247,7 @@ func appendTest(dst []byte, t *Test) []byte {
 		}
 		return append(dst, '}')
 	case Between:
-		dst = append(appendNumber(dst, t.Low), " <"...)
+		dst = append(c.appendLimit(dst, t.Column, t.Low, false), " <"...)
 		if t.LowClosed {
 			dst = append(dst, '=')
 		}
@@ -215,7 +255,7 @@ func appendTest(dst []byte, t *Test) []byte {
 		if !t.HighOpen {
 			dst = append(dst, '=')
 		}
-		return appendNumber(append(dst, ' '), t.High)
+		return c.appendLimit(append(dst, ' '), t.Column, t.High, true)
 	case HalfSpace:
 		for i, term := range t.Terms {
 			factor := term.Factor
@@ -240,7 +280,7 @@ func appendTest(dst []byte, t *Test) []byte {
 			if i > 0 {
 				dst = append(dst, ", "...)
 			}
-			dst = appendTest(dst, &t.Of[i])
+			dst = appendTest(dst, &t.Of[i], c)
 		}
 		return append(dst, '}')
 	}

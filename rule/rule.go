@@ -37,9 +37,12 @@
 // digits and _ - . with at least one letter or digit, and no keyword; others
 // stand in double quotes with JSON's escapes, and so do, when printed, names
 // of columns that look like numbers. An ISO date is read as the number of
-// days since 1970-01-01, which is how tables keep dates. The probabilities of
+// days since 1970-01-01, which is how tables keep dates; limits on columns that
+// the SCHEMA line calls dates or times are printed as such. The probabilities of
 // a distribution sum to one, as far as rounding to two decimals allows.
 package rule
+
+import "github.com/accrete-ml/accrete/table"
 
 // Kind is how the rules of a base are read together.
 type Kind uint8
@@ -66,6 +69,9 @@ type Base struct {
 	// base holds, as in "summary: agrees with the model on 97.1 % of rows",
 	// and are not parsed back.
 	Notes []string
+	// Clocks, unless nil, says which columns are dates and times, as the Header
+	// does: limits on them are printed as such.
+	Clocks *table.Schema
 	// CompleteOnly means that the base speaks as its model does only for
 	// rows whose tested cells are all known and seen. It is not printed
 	// except through Notes.

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"hash/maphash"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/accrete-ml/accrete/learn"
 )
@@ -143,6 +145,51 @@ func frameSum(at int64, frame []byte) uint32 {
 	var place [8]byte
 	binary.LittleEndian.PutUint64(place[:], uint64(at))
 	return crc32.Update(crc32.Checksum(place[:], castagnoli), castagnoli, frame)
+}
+
+// contentsMemory remembers what the contents of frames are: a change reads its
+// log twice, before it learns and when it is its turn to write, and contents
+// take longer to decode than to compare. Nil remembers nothing.
+type contentsMemory struct {
+	sync.Mutex
+	known map[uint64]remembered // by a hash of the bytes, which are compared too
+	seed  maphash.Seed
+	size  int
+}
+
+type remembered struct {
+	bytes string // of the contents, as they are in the file
+	c     contents
+}
+
+// mostRemembered is how many bytes of contents are remembered.
+const mostRemembered = 16 << 20
+
+// open is openContents.
+func (m *contentsMemory) open(payload []byte) (c contents, blob int, err error) {
+	size, n := binary.Uvarint(payload)
+	_, k := binary.Uvarint(payload[max(n, 0):])
+	if m == nil || n <= 0 || k <= 0 || size > uint64(len(payload)-n-k) {
+		return openContents(payload)
+	}
+	blob = n + k + int(size)
+	m.Lock()
+	defer m.Unlock()
+	if m.known == nil {
+		m.known, m.seed = map[uint64]remembered{}, maphash.MakeSeed()
+	}
+	hash := maphash.Bytes(m.seed, payload[:blob])
+	if r, ok := m.known[hash]; ok && r.bytes == string(payload[:blob]) {
+		r.c.Versions = slices.Clone(r.c.Versions) // theirs to change
+		return r.c, blob, nil
+	}
+	if c, blob, err = openContents(payload); err == nil && m.size+blob <= mostRemembered {
+		m.size += blob
+		own := c
+		own.Versions = slices.Clone(c.Versions)
+		m.known[hash] = remembered{string(payload[:blob]), own}
+	}
+	return c, blob, err
 }
 
 // openContents takes a payload apart. blob is where the parts' bytes begin.

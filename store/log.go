@@ -44,7 +44,8 @@ type index struct {
 	// whole, and may not need more than so many bytes; 0 is no limit.
 	strict bool
 	limit  int64
-	raw    int64 // bytes of parts, before compression
+	memory *contentsMemory // of frames that were read before, or nil
+	raw    int64           // bytes of parts, before compression
 }
 
 func newIndex() *index {
@@ -80,7 +81,7 @@ func (ix *index) scan(r io.ReaderAt, from, size int64) error {
 
 // add takes in a frame, or says what is wrong with it and takes in nothing.
 func (ix *index) add(payload []byte, at, begin, next int64) error {
-	c, blob, err := openContents(payload)
+	c, blob, err := ix.memory.open(payload)
 	if err != nil {
 		return err
 	}
@@ -179,6 +180,7 @@ func (s *Store) readLog(f file, path, name string, noted int) (*log, error) {
 		return nil, s.readError(err)
 	}
 	l := &log{index: newIndex(), store: s, name: name, path: path, bytes: f, file: f, size: size}
+	l.memory = s.memory
 	headErr := checkHead(f, logFile, path)
 	if errors.Is(headErr, ErrNewer) {
 		return nil, headErr

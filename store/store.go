@@ -58,6 +58,8 @@ type Store struct {
 	disk disk
 	told *sync.Map // what was warned of already
 
+	memory *contentsMemory
+
 	largePart    int   // parts larger than this are files of their own
 	largeDerived int   // so are derived parts larger than this
 	minWaste     int64 // less waste than this is left where it is
@@ -97,7 +99,7 @@ func open(dir string, o Options, d disk) (*Store, error) {
 	if info, err := d.Stat(dir); err == nil && !info.IsDir() {
 		return nil, remedy.New(elsewhere, "the store %s is a file, expected a folder", dir)
 	}
-	return &Store{dir: filepath.Clean(dir), opts: o, disk: d, told: &sync.Map{}, largePart: 1 << 20, largeDerived: 512, minWaste: 16 << 10}, nil
+	return &Store{dir: filepath.Clean(dir), opts: o, disk: d, told: &sync.Map{}, memory: &contentsMemory{}, largePart: 1 << 20, largeDerived: 512, minWaste: 16 << 10}, nil
 }
 
 // Dir returns the store's folder.

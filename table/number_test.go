@@ -99,6 +99,9 @@ func FuzzDate(f *testing.F) {
 			if err != nil || want.Format(layout) != text {
 				continue // package time also takes hours of one digit
 			}
+			if n := len(text); n > 20 && text[n-5:n-3] == "24" {
+				continue // and zones of 24 hours, which RFC 3339 has not
+			}
 			if x := float64(want.Unix())/86400 + float64(want.Nanosecond())/86400e9; !ok || math.Abs(x-got) > 1e-9 {
 				t.Errorf("%q is %v %v, package time says %v", text, got, ok, x)
 			}

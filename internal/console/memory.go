@@ -50,7 +50,7 @@ func (f SizeFlag) Set(text string) error {
 // MachineMemory is what the machine has, or what this process may have of it,
 // 0 if that is not known.
 func MachineMemory() int64 {
-	least := int64(0)
+	least := addressSpace()
 	take := func(n int64) {
 		if n > 0 && (least == 0 || n < least) {
 			least = n

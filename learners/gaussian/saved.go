@@ -87,7 +87,7 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	}
 	for _, run := range runs {
 		name := sourcePart
-		if len(run.Blocks) > 1 {
+		if len(run.Blocks) > 1 || run.Blocks[0].plain() {
 			name = bundlePart
 		}
 		parts = append(parts, learn.Part{Name: name + run.Blocks[0].source.ID, Data: run.Data})
@@ -95,13 +95,16 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	return parts, nil
 }
 
+// plain reports whether a block is rows alone.
+func (b *block) plain() bool { return len(b.said) == 0 && b.expert == (learn.Source{}) }
+
 // save returns the saved form of one block or of several.
 func save(blocks []*block) ([]byte, error) {
-	if len(blocks) == 1 {
+	if len(blocks) == 1 && !blocks[0].plain() {
 		return learn.Marshal(blocks[0].saved())
 	}
 	var to savedBundle
-	if slices.ContainsFunc(blocks, func(b *block) bool { return len(b.said) > 0 || b.expert != (learn.Source{}) }) {
+	if slices.ContainsFunc(blocks, func(b *block) bool { return !b.plain() }) {
 		for _, b := range blocks {
 			to.Blocks = append(to.Blocks, b.saved())
 		}

@@ -12,6 +12,7 @@ func All() []Experiment {
 		concepts(), bounds(),
 		playTennis(),
 		covering(),
+		networks(),
 		perceptrons(), backPropagation(), growingNetworks(), faces(),
 		statistics(),
 		ruleNetworks(), ruleNetworkDivisions(), ruleNetworkGrowth(),

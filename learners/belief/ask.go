@@ -3,6 +3,7 @@ package belief
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -52,6 +53,9 @@ func (m *Model) AskWith(t *table.Table, row, column int, likelihoods map[int][]f
 	if math.IsInf(log, -1) {
 		return nil, ErrImpossible{}
 	}
+	if len(likelihoods) == 0 {
+		a.Experience = m.experience(d.findings, log)
+	}
 	for v := range m.net.nodes {
 		if o := &m.net.nodes[v]; o.numeric && d.floats[v] == d.floats[v] {
 			log += math.Log(o.unit)
@@ -59,6 +63,50 @@ func (m *Model) AskWith(t *table.Table, row, column int, likelihoods map[int][]f
 	}
 	a.LogDensity = log
 	return a, nil
+}
+
+// draws is how many rows are drawn to tell how usual a question is, and mostDraws
+// how many numbers of tables that may take.
+const (
+	draws     = 60
+	mostDraws = 1 << 20
+)
+
+// experience returns the share of rows drawn from the network that are no more
+// probable than what is known, in the same columns; 1 where nothing is known, or
+// where it would take long to tell.
+func (m *Model) experience(known *findings, log float64) float64 {
+	some := false
+	for v := range known.codes {
+		some = some || known.codes[v] >= 0 || known.floats[v] == known.floats[v]
+	}
+	if !some || m.tree == nil || m.tree.size*draws > mostDraws {
+		return 1
+	}
+	random := rand.New(rand.NewPCG(m.lesson.Seed, 0xe4be))
+	d := m.desk()
+	defer m.desks.Put(d)
+	codes := make([]int32, len(m.net.nodes))
+	below := 0
+	for range draws {
+		for _, v := range m.net.order {
+			n := &m.net.nodes[v]
+			d.codes[v], d.floats[v] = -1, math.NaN()
+			switch row := n.row(codes); {
+			case n.states > 0:
+				codes[v] = pick(n.table[row*n.states:][:n.states], random)
+				if known.codes[v] >= 0 {
+					d.codes[v] = codes[v]
+				}
+			case n.numeric && known.floats[v] == known.floats[v]:
+				d.floats[v] = n.mean[row] + n.deviation[row]*random.NormFloat64()
+			}
+		}
+		if m.tree.collect(d) <= log+1e-9 {
+			below++
+		}
+	}
+	return float64(below) / draws
 }
 
 // parents fills in the distribution over the rows of a number's table.

@@ -102,6 +102,9 @@ type Learner struct {
 	Iterations int `set:"iterations" default:"100" doc:"iterations of em or gradient at most"`
 	// Inference is how questions are answered.
 	Inference string `set:"inference" default:"exact, or weighting where that takes too much memory" oneof:"exact|weighting|gibbs" doc:"answers: exact, or by sampling"`
+	// Keep is whether the rows are kept. Without, a model cannot learn more,
+	// be merged or forget, and learning costs little more than counting.
+	Keep string `set:"keep" default:"rows" oneof:"rows|nothing" doc:"rows are kept, so that updates, merges and forgetting are exact, or nothing is"`
 	// Samples are drawn for a sampled answer.
 	Samples int `set:"samples" default:"10000" doc:"samples drawn for an answer by weighting or gibbs"`
 }
@@ -111,9 +114,9 @@ var _ learn.Checker = (*Learner)(nil)
 // settings are a learner's parameters with the defaults filled in, in a form
 // that can be compared and saved.
 type settings struct {
-	Structure, Network, Score, Worths, Order, Require, Forbid, Missing, Inference string
-	Parents, Restarts, Iterations, Samples                                        int
-	Worth, M, Sample, Alpha                                                       float64
+	Structure, Network, Score, Worths, Order, Require, Forbid, Missing, Inference, Keep string
+	Parents, Restarts, Iterations, Samples                                              int
+	Worth, M, Sample, Alpha                                                             float64
 }
 
 // Check returns an error if the settings do not go together.
@@ -125,7 +128,7 @@ func (l *Learner) Check() error {
 func (l *Learner) settings() (settings, error) {
 	s := settings{
 		Structure: or(l.Structure, "climb"), Score: or(l.Score, "bdeu"), Worths: l.Worths, Order: l.Order, Require: l.Require, Forbid: l.Forbid,
-		Missing: or(l.Missing, "skip"), Inference: l.Inference,
+		Missing: or(l.Missing, "skip"), Inference: l.Inference, Keep: l.Keep,
 		Parents: or(l.Parents, 4), Restarts: or(l.Restarts, 10), Iterations: or(l.Iterations, 100), Samples: or(l.Samples, 10000),
 		Worth: l.Worth, M: 1, Sample: 1, Alpha: 0.05,
 	}
@@ -181,6 +184,7 @@ func (s *settings) check() error {
 	}{
 		{"structure", s.Structure, []string{"given", "naive", "tan", "k2", "climb", "pc"}}, {"score", s.Score, []string{"bdeu", "bic", "k2"}},
 		{"missing", s.Missing, []string{"skip", "em", "gradient"}}, {"inference", s.Inference, []string{"", "exact", "weighting", "gibbs"}},
+		{"keep", s.Keep, []string{"", "rows", "nothing"}},
 	} {
 		found := false
 		for _, word := range w.words {
@@ -225,6 +229,14 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err := table.Distinct(task.Table.Schema); err != nil {
 		return nil, err
 	}
+	lesson := lesson{Format: format, Settings: s, Seed: task.Seed, Target: task.Target}
+	if s.Keep == "nothing" {
+		m, err := learnView(ctx, kept.ViewOf(task.Table), nil, lesson)
+		if err != nil {
+			return nil, err
+		}
+		return m, nil
+	}
 	gathering := (&kept.Rows{}).Gather(task.Source, target, nil)
 	if err := gathering.Add(ctx, task.Table); err != nil {
 		return nil, err
@@ -233,17 +245,26 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	m, err := learnRows(ctx, rows, lesson{Format: format, Settings: s, Seed: task.Seed, Target: task.Target})
+	m, err := learnRows(ctx, rows, lesson)
 	if err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-// learnRows finds the graph and fills in its tables: a function of the rows, the
-// settings and the seed.
+// learnRows learns the rows that are kept.
 func learnRows(ctx context.Context, rows *kept.Rows, l lesson) (*Model, error) {
-	d, err := read(ctx, rows, &l)
+	v, err := view(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	return learnView(ctx, v, rows, l)
+}
+
+// learnView finds the graph and fills in its tables: a function of the rows, the
+// settings and the seed.
+func learnView(ctx context.Context, v *kept.View, rows *kept.Rows, l lesson) (*Model, error) {
+	d, err := read(ctx, v, &l)
 	if err != nil {
 		return nil, err
 	}

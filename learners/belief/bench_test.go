@@ -52,10 +52,16 @@ func BenchmarkParameters(b *testing.B) {
 	b.ReportMetric(20*float64(d.rows)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mcells/s")
 }
 
-// The same with rows that are gathered and kept.
+// Learning as a whole, with rows that are gathered and kept, and without.
 func BenchmarkLearnGiven(b *testing.B) {
+	for _, keep := range []string{"rows", "nothing"} {
+		b.Run(keep, func(b *testing.B) { learnGiven(b, keep) })
+	}
+}
+
+func learnGiven(b *testing.B, keep string) {
 	t := many(1_000_000)
-	l := &Learner{Structure: "given", Require: "c0->c1,c1->c2,c0->c3"}
+	l := &Learner{Structure: "given", Require: "c0->c1,c1->c2,c0->c3", Keep: keep}
 	for b.Loop() {
 		if _, err := l.Learn(context.Background(), learn.Task{Table: t, NoTarget: true}); err != nil {
 			b.Fatal(err)

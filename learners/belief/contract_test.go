@@ -23,3 +23,9 @@ func TestContractOfStructures(t *testing.T) {
 		t.Run(name, func(t *testing.T) { learntest.RunWith(t, belief.Name, learntest.Options{Settings: set, Laws: laws}) })
 	}
 }
+
+// Without rows a network answers as with them.
+func TestKeepNothing(t *testing.T) {
+	laws := []string{"same seed, same model, any number of cores", "a table without targets is refused", "missing cells", "row by row as all at once", "explanations add up", "huge and tiny numbers"}
+	learntest.RunWith(t, belief.Name, learntest.Options{Settings: map[string]string{"keep": "nothing", "structure": "tan"}, Laws: laws})
+}

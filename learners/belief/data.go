@@ -44,11 +44,8 @@ const unknown = 0xffff
 const maxStates = netfile.MaxStates
 
 // read lays out the rows.
-func read(ctx context.Context, rows *kept.Rows, l *lesson) (*data, error) {
-	v, err := view(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
+func read(ctx context.Context, v *kept.View, l *lesson) (*data, error) {
+	var err error
 	d := &data{settings: &l.Settings, rows: v.Rows(), weights: v.Weights, target: learn.NoTarget}
 	if l.Settings.Network != "" {
 		if d.file, err = netfile.Parse("the network", []byte(l.Settings.Network)); err != nil {
@@ -63,6 +60,7 @@ func read(ctx context.Context, rows *kept.Rows, l *lesson) (*data, error) {
 			return nil, fmt.Errorf("the target %q is no column with classes", l.Target)
 		}
 	}
+	d.leaveOut(v)
 	d.weight = float64(d.rows)
 	if d.weights != nil {
 		d.weight = 0
@@ -76,6 +74,27 @@ func read(ctx context.Context, rows *kept.Rows, l *lesson) (*data, error) {
 	n := len(d.schema.Attributes)
 	d.codes, d.numbers, d.gapped = make([][]uint16, n), make([]numbers, n), make([]bool, n)
 	return d, d.columns(ctx, v)
+}
+
+// leaveOut gives rows without a class no weight, where there is a target.
+func (d *data) leaveOut(v *kept.View) {
+	if d.target == learn.NoTarget {
+		return
+	}
+	at, own := v.Schema.Index(d.schema.Attributes[d.target].Name), false
+	for r := 0; r < d.rows && at >= 0; r++ {
+		if v.Code(at, r) >= 0 {
+			continue
+		}
+		if !own {
+			weights := make([]float64, d.rows)
+			for i := range weights {
+				weights[i] = v.Weight(i)
+			}
+			d.weights, own = weights, true
+		}
+		d.weights[r] = 0
+	}
 }
 
 // view returns the rows, or a table of none for a network that is a file alone.

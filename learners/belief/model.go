@@ -77,6 +77,15 @@ func (m *Model) Grown() (certificates []fmt.Stringer, stopped string) {
 	return certificates, stopped
 }
 
+// Order returns the columns, parents before children.
+func (m *Model) Order() []string {
+	names := make([]string, len(m.net.order))
+	for i, v := range m.net.order {
+		names[i] = m.schema.Attributes[v].Name
+	}
+	return names
+}
+
 // compiled makes the junction tree when the first question comes.
 func (m *Model) compiled() *junction {
 	m.compiling.Do(func() {

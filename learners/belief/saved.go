@@ -70,7 +70,13 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if l.Settings.Keep == "nothing" {
+		rows = nil
+	}
 	data := learn.FindPart(parts, bodyPart)
+	if data == nil && rows == nil {
+		return nil, fmt.Errorf("part %q is not there", bodyPart)
+	}
 	if data == nil {
 		m, err := learnRows(context.Background(), rows, l)
 		if err != nil {

@@ -11,7 +11,8 @@ import (
 func (m *Model) Relearning() kept.Relearning {
 	return kept.Relearning{
 		Rows: m.rows, Noun: "network", Settings: m.lesson.Settings,
-		Learn: func(ctx context.Context, rows *kept.Rows) (learn.Model, error) { return learnRows(ctx, rows, m.lesson) },
+		Without: "this network kept no rows (keep=nothing), so it cannot %s; learn it again with keep=rows",
+		Learn:   func(ctx context.Context, rows *kept.Rows) (learn.Model, error) { return learnRows(ctx, rows, m.lesson) },
 	}
 }
 
@@ -32,4 +33,14 @@ func (m *Model) Sources() []learn.Source { return kept.Sources(m) }
 // Forget returns the network of the other sources' rows.
 func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
 	return kept.Forget(ctx, m, ids...)
+}
+
+// Promise is exact as long as the rows are kept.
+func (m *Model) Promise() learn.Promise { return kept.Promise(m) }
+
+// Shed returns the network without the rows that it was learnt from.
+func (m *Model) Shed() (learn.Model, bool, error) {
+	l := m.lesson
+	l.Settings.Keep = "nothing"
+	return &Model{lesson: l, schema: m.schema, target: m.target, weight: m.weight, net: m.net, counts: m.counts, grown: m.grown}, m.rows != nil, nil
 }

@@ -73,8 +73,8 @@ func TestPrintedBasesAnswerAgain(t *testing.T) {
 	dir := t.TempDir()
 	data, text := filepath.Join(dir, "d.csv"), filepath.Join(dir, "m.rules")
 	for _, info := range learn.All() {
-		if !info.Can.Rules || info.Name == "learnpp" {
-			continue
+		if !info.Can.Rules || info.Name == "learnpp" || info.Name == "belief" {
+			continue // their rules are a summary, whatever the rows
 		}
 		for i, takes := range []bool{info.Takes.Classes, info.Takes.Regression, info.Takes.Density} {
 			numeric, density := i == 1, i == 2

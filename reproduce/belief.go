@@ -50,6 +50,7 @@ func networks() []Experiment {
 		}), ""})
 	}
 	rows = append(rows,
+		row{"soft", "section 6.11.3", "P(Lightning | Thunder perhaps heard, with likelihoods .6 and .2)", reference(.188 * .58 / (.188*.58 + .812*.24)).digits(9), 1, Fixed(perhapsThunder), ""},
 		row{"naive", "exercise 6.6", "P(no | a sunny, cool, humid and windy day), naive Bayes as a network", reference(.795417349).digits(9), 1, Fixed(naiveNetwork), ""},
 		row{"naive-wind", "exercise 6.6", "P(strong wind | no), the network's table", reference(.6).digits(9), 1, Fixed(windTable), ""},
 		row{"k2-alarm", "section 6.11.6", "arcs of Alarm that K2 loses or adds, of 3,000 rows and a consistent order", printed(2).lower(), 10, OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
@@ -101,6 +102,25 @@ func askModel(m learn.Model, wanted, value, given string) (float64, error) {
 		return 0, err
 	}
 	return a.P[m.Schema().Attributes[at].Code(value)], nil
+}
+
+// perhapsThunder asks with evidence that is a distribution.
+func perhapsThunder(context.Context) (float64, error) {
+	m, err := readNetwork(stormFile)
+	if err != nil {
+		return 0, err
+	}
+	cells := table.NewBuilder(m.Schema())
+	cells.End()
+	t, err := cells.Table()
+	if err != nil {
+		return 0, err
+	}
+	a, err := m.AskWith(t, 0, m.Schema().Index("Lightning"), map[int][]float64{m.Schema().Index("Thunder"): {.6, .2}})
+	if err != nil {
+		return 0, err
+	}
+	return a.P[0], nil
 }
 
 // tennisNetwork is naive Bayes of PlayTennis as a network, without pseudo cases.

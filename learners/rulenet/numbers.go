@@ -57,7 +57,7 @@ type interval struct {
 // around returns the ends of an answer's interval.
 func (v *interval) around(mean float64) (low, high float64) {
 	half := mixed.Normal95 * v.Deviation
-	return mean - half, mean + half
+	return max(mean-half, -math.MaxFloat64), min(mean+half, math.MaxFloat64)
 }
 
 var (

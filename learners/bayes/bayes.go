@@ -101,6 +101,11 @@ func (s settings) check() error {
 
 // Learn returns the model of the task's rows.
 func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	target, err := task.Column()
+	if err != nil {
+		return nil, err
+	}
+	task.Table, _ = task.Table.WithoutText(target)
 	u, err := l.Start(task)
 	if err != nil {
 		return nil, err

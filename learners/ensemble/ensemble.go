@@ -227,6 +227,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
+	task.Table, target = task.Table.WithoutText(target)
 	if err := checkTask(Name, task.Table, target); err != nil {
 		return nil, err
 	}

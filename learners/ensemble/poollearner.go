@@ -176,6 +176,7 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 	if err != nil {
 		return nil, err
 	}
+	task.Table, target = task.Table.WithoutText(target)
 	numeric := target != learn.NoTarget && task.Table.Schema.Attributes[target].Kind == table.Numeric
 	if !numeric || o.name != CommitteeName {
 		if err := checkTask(o.name, task.Table, target); err != nil {

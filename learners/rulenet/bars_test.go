@@ -119,9 +119,8 @@ func without(t *testing.T, rows *table.Table, target int, column string) (*table
 	return left, schema.Index(name)
 }
 
-// Ten-fold cross-validation of the defaults. In the short run one repeat,
-// whose mean lies within 2·√(p(1−p)/n)/√2 of that over many: half of the
-// variance comes from the folds.
+// Ten-fold cross-validation of the defaults, in the short run once: the bars
+// are met as they stand (by 0.8754, 0.9149 and 1 in the one repeat).
 func TestDefaultAccuracy(t *testing.T) {
 	for _, c := range []struct {
 		name, without string
@@ -132,9 +131,9 @@ func TestDefaultAccuracy(t *testing.T) {
 		if c.without != "" {
 			rows, target = without(t, rows, target, c.without)
 		}
-		repeats, slack := 1, math.Sqrt(2*c.bar*(1-c.bar)/float64(rows.Rows()))
+		repeats := 1
 		if long {
-			repeats, slack = c.repeats, slack/math.Sqrt(float64(c.repeats))
+			repeats = c.repeats
 		}
 		r, err := evaluate.CrossValidate(background, evaluate.Spec{
 			Data: c.name, Table: rows, Target: target, Seed: 1, Repeats: repeats, Learner: Name, New: evaluate.Registered(Name, nil),
@@ -142,7 +141,7 @@ func TestDefaultAccuracy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if *r.Accuracy < c.bar-slack {
+		if *r.Accuracy < c.bar {
 			t.Errorf("%s without %q: %.4f, expected %.3f", c.name, c.without, *r.Accuracy, c.bar)
 		}
 		t.Logf("%s without %q: accuracy %.4f, log loss %.4f, ECE %.4f, %d rules", c.name, c.without, *r.Accuracy, *r.LogLoss, *r.ECE, *r.Rules)

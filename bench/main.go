@@ -5,6 +5,8 @@
 //
 //	go run ./bench -docs docs    everything, under 40 minutes on two cores
 //	go run ./bench -quick        a look, under 5 minutes
+//	go run ./bench -only neighbours    the nearest rows, against scikit-learn's
+//	go run ./bench -only numbers       learners of numbers, against ridge and boosted trees
 //	go run ./bench -resume       go on with a run that was broken off
 //	go run ./bench -measure -profile cpu.out speed FOLDER tree budget=0
 //	                             what one learner spends its time on
@@ -92,7 +94,7 @@ func main() {
 	docs := flag.String("docs", "", "folder for benchmark.md and the folder benchmark; the work folder if not given")
 	work := flag.String("work", "", "folder for data and the journal; one among the temporary files if not given")
 	resume := flag.Bool("resume", false, "go on with the journal that is there")
-	only := flag.String("only", "", "reading, speed or accuracy: measure only that part")
+	only := flag.String("only", "", "reading, speed or accuracy: measure only that part; neighbours or numbers: print that comparison")
 	learners := flag.String("learners", "", "measure only these learners of ours and their peers, as in tree,bayes")
 	rivals := flag.String("peers", "", "measure only these peers, as in 'Weka JRip,Weka PART'")
 	folder := flag.String("bench", "bench", "folder of this command's sources")
@@ -153,8 +155,9 @@ func (b *bench) run(ctx context.Context, docs string, resume bool, only string) 
 			return err
 		}
 	}
-	if only != "" && !slices.Contains([]string{"reading", "speed", "accuracy"}, only) {
-		return fmt.Errorf("unknown part %q: expected reading, speed or accuracy", only)
+	apart := map[string]func(context.Context) error{"neighbours": b.measureNeighbours, "numbers": b.measureNumbers}[only]
+	if only != "" && apart == nil && !slices.Contains([]string{"reading", "speed", "accuracy"}, only) {
+		return fmt.Errorf("unknown part %q: expected reading, speed, accuracy, neighbours or numbers", only)
 	}
 	var err error
 	if b.self, err = os.Executable(); err != nil {
@@ -170,6 +173,9 @@ func (b *bench) run(ctx context.Context, docs string, resume bool, only string) 
 	defer b.journal.Close()
 	if err := b.prepare(ctx); err != nil {
 		return err
+	}
+	if apart != nil {
+		return apart(ctx)
 	}
 	b.sections = map[string]bool{}
 	b.start = time.Now() // installing and building are not counted

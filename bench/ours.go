@@ -50,6 +50,10 @@ func measureOurs(ctx context.Context, args []string) error {
 		return speedOfOurs(ctx, folder, method, budget)
 	case workFolds:
 		return foldsOfOurs(ctx, folder, method, keys["out"])
+	case workNeighbours:
+		return neighboursOfOurs(ctx, folder, method)
+	case workNumbers:
+		return numbersOfOurs(ctx, folder, method, keys["out"])
 	case workRead:
 		return readByOurs(ctx, folder, budget)
 	}

@@ -22,7 +22,11 @@ const (
 	workVersion = "version" // method is the package to tell the version of
 	workSpeed   = "speed"   // folder is a table; budget=seconds to repeat each part for
 	workFolds   = "folds"   // folder is a table; out=file for the probabilities of each row
-	workRead    = "read"    // folder is a file to read; budget as above
+	// Of the parts neighbours and numbers: learn the first half of the rows and
+	// answer the others; answer each fold by the others.
+	workNeighbours = "neighbours"
+	workNumbers    = "numbers"
+	workRead       = "read" // folder is a file to read; budget as above
 )
 
 // part is what a measuring process prints.
@@ -34,6 +38,8 @@ type part struct {
 	Rules   float64   `json:"rules,omitempty"`
 	Tests   float64   `json:"tests,omitempty"`
 	Text    string    `json:"text,omitempty"`
+	CPU     float64   `json:"cpu,omitempty"`   // seconds of the processors
+	Right   float64   `json:"right,omitempty"` // share of the answers
 }
 
 // The parts, in the order in which processes print them.

@@ -103,6 +103,7 @@ var peerMethods = []method{
 	{Tool: "scikit-learn", Name: "logistic regression"},
 	{Tool: "scikit-learn", Name: "random forest"},
 	{Tool: "scikit-learn", Name: "AdaBoost"},
+	{Tool: "scikit-learn", Name: "KNeighborsClassifier"},
 	{Tool: "scikit-learn", Name: "VotingClassifier"},
 	{Tool: "scikit-learn", Name: "MLPClassifier"},
 	{Tool: "scikit-learn", Name: "GaussianMixture by class"},
@@ -137,6 +138,7 @@ var nearest = map[string][]string{
 	"committee":             {"scikit-learn VotingClassifier", "scikit-learn random forest"},
 	"majority":              {"scikit-learn VotingClassifier"},
 	"halving":               {"scikit-learn VotingClassifier"},
+	"nearest":               {"scikit-learn KNeighborsClassifier"},
 	"any learner besides …": {"scikit-learn random forest", "XGBoost"},
 }
 

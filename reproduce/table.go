@@ -10,7 +10,7 @@ import (
 func All() []Experiment {
 	all := slices.Concat(
 		concepts(), bounds(),
-		playTennis(),
+		playTennis(), instances(),
 		covering(),
 		networks(),
 		perceptrons(), backPropagation(), growingNetworks(), faces(),

@@ -33,7 +33,10 @@ class Table:
                 else:
                     codes.append(np.fromfile(f, "<i4", self.rows))
                     self.values.append(int(k[1]))
-        self.y, self.classes = codes.pop(), self.values.pop()
+        if kinds[-1][0] == "numeric":
+            self.y, self.classes = numbers.pop(), 0
+        else:
+            self.y, self.classes = codes.pop(), self.values.pop()
         stack = lambda columns, kind: np.column_stack(columns) if columns else np.empty((self.rows, 0), kind)
         self.numbers, self.codes = stack(numbers, float), stack(codes, np.int32)
         if np.isinf(self.numbers).any():
@@ -141,6 +144,38 @@ def folds(make, folder, out):
     say(**part)
 
 
+def neighbours(make, folder):
+    """Learns the first half of the rows and answers the others."""
+    table = Table(folder)
+    model = make()
+    model.encode(table)
+    half = table.rows // 2
+    clock, busy = time.perf_counter(), time.process_time()
+    model.fit(table, slice(0, half))
+    say(part="fit", seconds=[time.perf_counter() - clock], cpu=time.process_time() - busy)
+    clock, busy = time.perf_counter(), time.process_time()
+    p = model.proba(table, slice(half, None))
+    seconds, cpu = time.perf_counter() - clock, time.process_time() - busy
+    say(part="predict", seconds=[seconds], cpu=cpu, rows=len(p), right=float((p.argmax(axis=1) == table.y[half:]).mean()))
+
+
+def numbers(make, folder, out):
+    """Answers each fold by the others: one-hot names, medians for missing
+    numbers, all columns with mean 0 and deviation 1 on the training rows."""
+    table = Table(folder)
+    fold = np.fromfile(folder + "/folds.i32", "<i4")
+    x, said = table.one_hot().astype(float), np.zeros(table.rows)
+    for k in range(FOLDS):
+        train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        fill = filler(table, x[train])
+        rows = fill(x[train])
+        mean, deviation = rows.mean(axis=0), rows.std(axis=0)
+        deviation[deviation == 0] = 1
+        model = make().fit((rows - mean) / deviation, table.y[train])
+        said[test] = model.predict((fill(x[test]) - mean) / deviation)
+    said.astype("<f8").tofile(out)
+
+
 class Model:
     """A model made of an estimator with scikit-learn's methods."""
 
@@ -164,5 +199,9 @@ def main(methods, version):
         speed(methods[method], folder, float(keys["budget"]))
     elif work == "folds":
         folds(methods[method], folder, keys["out"])
+    elif work == "neighbours":
+        neighbours(methods[method], folder)
+    elif work == "numbers":
+        numbers(methods[method], folder, keys["out"])
     else:
         sys.exit("unknown work " + work)

@@ -6,9 +6,10 @@ import numpy as np
 import sklearn
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier, VotingClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.mixture import GaussianMixture
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -152,6 +153,10 @@ class Network(Scaled):
         self.estimator.partial_fit(self.scaled(rows), table.y[rows])
 
 
+class Neighbours(Scaled):
+    new = staticmethod(KNeighborsClassifier)
+
+
 class Vote(Scaled):
     """The mean of naive Bayes, a tree and a network, as our committee's members."""
 
@@ -184,4 +189,5 @@ peer.main({
     "DummyClassifier": Dummy, "naive Bayes": NaiveBayes, "tree": Tree, "tree of depth 10": ShallowTree,
     "random forest": Forest, "AdaBoost": AdaBoost, "logistic regression": Logistic, "MLPClassifier": Network, "VotingClassifier": Vote,
     "GaussianMixture by class": Mixture,
+    "KNeighborsClassifier": Neighbours, "Ridge": lambda: Ridge(),
 }, sklearn.__version__)

@@ -26,4 +26,4 @@ class Boosted(peer.Model):
         return len(leaves), sum(len(line) - len(line.lstrip("\t")) for line in leaves)
 
 
-peer.main({"XGBClassifier": Boosted}, xgboost.__version__)
+peer.main({"XGBClassifier": Boosted, "XGBRegressor": lambda: xgboost.XGBRegressor(tree_method="hist")}, xgboost.__version__)

@@ -29,7 +29,7 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	t = t.Slice(row, row+1)
 	s := newSearch(m.metric)
 	s.ask(t.Columns, 0, m.chosen.K)
-	m.index.find(s)
+	m.find(s)
 	near := slices.Clone(s.found())
 	e := &learn.Explanation{Additive: true}
 	if m.cases.classes != nil {
@@ -134,15 +134,21 @@ func showCases(s *search, n *neighbour, e *learn.Explanation) {
 	m, c := s.m, s.m.cases
 	var columns []learn.CaseColumn
 	width, names := len(m.numbers), len(m.names)
+	factor := func(d int) float64 {
+		if s.stretch == nil {
+			return 1
+		}
+		return s.stretch[d]
+	}
 	for d := range m.numbers {
 		gap := math.Abs(s.point[d] - m.points[int(n.at)*width+d])
 		if math.IsNaN(gap) {
 			gap = math.Sqrt(m.numbers[d].missing)
 		}
-		columns = append(columns, learn.CaseColumn{Column: c.schema.Attributes[m.numbers[d].column].Name, Distance: gap})
+		columns = append(columns, learn.CaseColumn{Column: c.schema.Attributes[m.numbers[d].column].Name, Distance: gap * math.Sqrt(factor(d))})
 	}
 	for d := range m.names {
-		gap := m.distance(s.near[d][m.codes[int(n.at)*names+d]])
+		gap := m.distance(factor(width+d) * s.near[d][m.codes[int(n.at)*names+d]])
 		columns = append(columns, learn.CaseColumn{Column: c.schema.Attributes[m.names[d].column].Name, Distance: gap})
 	}
 	for r := c.starts[n.at]; r < c.starts[n.at+1] && len(e.Cases) < mostShown; r++ {
@@ -166,7 +172,7 @@ func (m *Model) couldMove(s *search, t *table.Table, column int) float64 {
 	best, now := 0, 0.0
 	answer := func() float64 {
 		s.ask(columns, 0, m.chosen.K)
-		m.index.find(s)
+		m.find(s)
 		if near := s.found(); len(p) == 0 {
 			return c.number(m.mean(near))
 		} else {

@@ -372,38 +372,132 @@ func (m *LocalModel) trials() []localChosen {
 // choose finds what errs least when rows are left out.
 func (m *LocalModel) choose(ctx context.Context) (localChosen, error) {
 	trials := m.trials()
-	asked, err := sampled(ctx, m.cases, mostFitted)
+	errors, weight, err := m.errors(ctx, trials, mostFitted)
 	if err != nil {
 		return localChosen{}, err
 	}
-	errors := make([][]float64, len(asked)) // of each row by each trial
-	err = learn.Each(ctx, len(asked), func(at int) {
-		r := m.rooms.Get().(*localRoom)
-		defer m.rooms.Put(r)
-		errors[at] = m.leaveOut(ctx, r, asked[at], trials)
-	})
-	if err != nil {
-		return localChosen{}, err
-	}
-	best, least, weight := 0, math.Inf(1), 0.0
-	for _, i := range asked {
-		weight += m.cases.worth[i]
-	}
-	for t := range trials {
-		sum := 0.0
-		for at := range asked {
-			sum += errors[at][t]
-		}
+	best, least := 0, math.Inf(1)
+	for t, sum := range errors {
 		if sum < least*(1-1e-9) {
 			best, least = t, sum
 		}
 	}
 	c := trials[best]
 	c.Spread = min(math.Sqrt(least/weight), 8)
-	if !(c.Spread >= 0) || len(asked) < 2 {
+	if !(c.Spread >= 0) || m.cases.count() < 2 {
 		c.Spread = 0
 	}
 	return c, nil
+}
+
+// errors returns the squared error of each trial over rows that are left out, so
+// many at most, and the weight of those.
+func (m *LocalModel) errors(ctx context.Context, trials []localChosen, most int) ([]float64, float64, error) {
+	asked, err := sampled(ctx, m.cases, most)
+	if err != nil {
+		return nil, 0, err
+	}
+	of := make([][]float64, len(asked)) // each row, by each trial
+	err = learn.Each(ctx, len(asked), func(at int) {
+		r := m.rooms.Get().(*localRoom)
+		defer m.rooms.Put(r)
+		of[at] = m.leaveOut(ctx, r, asked[at], trials)
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	weight := 0.0
+	for _, i := range asked {
+		weight += m.cases.worth[i]
+	}
+	sums := make([]float64, len(trials))
+	for t := range trials {
+		for at := range asked {
+			sums[t] += of[at][t]
+		}
+	}
+	return sums, weight, nil
+}
+
+// What is tried for an axis, times what it is; how many cases are left out for
+// it, and how many there may be unless it is asked for.
+var triedStretch = []float64{0, 0.5, 2}
+
+const (
+	mostLocal   = 150
+	localModest = 2000
+	localGain   = 0.99 // of the error: less is chance
+)
+
+func (m *LocalModel) stretches() bool {
+	s := m.lesson.Settings.Stretch
+	return s == "global" || s == modest && m.cases.count() <= localModest && m.cases.count() > 10
+}
+
+// stretched returns the model with axes stretched, by coordinate search: column
+// after column gets the factor with which rows that are left out are answered
+// best, until a round changes nothing. What else there is to choose is then
+// chosen again.
+func (m *LocalModel) stretched(ctx context.Context) (*LocalModel, error) {
+	z := make([]float64, len(m.cases.schema.Attributes))
+	for j := range z {
+		z[j] = 1
+	}
+	fares := func() (*LocalModel, float64, error) {
+		t := &LocalModel{lesson: m.lesson, rows: m.rows, cases: m.cases, chosen: m.chosen}
+		t.lesson.Settings.Index = "brute" // for few questions
+		if err := t.measure(ctx, z); err != nil {
+			return nil, 0, err
+		}
+		sums, _, err := t.errors(ctx, []localChosen{m.chosen}, mostLocal)
+		if err != nil {
+			return nil, 0, err
+		}
+		return t, sums[0], nil
+	}
+	now, least, err := fares()
+	if err != nil {
+		return nil, err
+	}
+	plain := now
+	for range 2 {
+		changed := false
+		for _, j := range m.cases.inputs() {
+			best := z[j]
+			for _, f := range triedStretch {
+				if z[j] = best * f; best == 0 {
+					z[j] = f
+				}
+				if z[j] == best || z[j] > 16 || z[j] != 0 && z[j] < 1.0/16 {
+					continue
+				}
+				then, sum, err := fares()
+				if err != nil {
+					return nil, err
+				}
+				if sum < localGain*least {
+					now, least, best, changed = then, sum, z[j], true
+					break
+				}
+			}
+			z[j] = best
+		}
+		if !changed {
+			break
+		}
+	}
+	if now == plain {
+		return m, nil
+	}
+	now.lesson = m.lesson
+	if err := now.measure(ctx, z); err != nil {
+		return nil, err
+	}
+	if now.chosen, err = now.choose(ctx); err != nil {
+		return nil, err
+	}
+	now.chosen.Stretch = z
+	return now, nil
 }
 
 // leaveOut returns the squared error of each trial when a row is left out, or one

@@ -38,6 +38,10 @@ func (m *Model) choose(ctx context.Context) (chosen, error) {
 		c.M = defaultM
 	}
 	c.K = min(c.K, m.cases.weight)
+	if len(m.metric.numbers)+len(m.metric.names) == 0 {
+		c.K = m.cases.weight // all rows are equally near: all answer
+		return c, nil
+	}
 	ks := m.trials(c.K)
 	found, err := m.leaveOut(ctx, ks, mostLeftOut)
 	if err != nil || found.rows == 0 {
@@ -122,7 +126,7 @@ func (m *Model) leaveOut(ctx context.Context, ks []float64, most int) (*leftOut,
 				return
 			}
 			s.askCase(i, slices.Max(ks)+1)
-			m.index.find(s)
+			m.find(s)
 			m.judge(s, i, ks, part)
 		}
 		parts[chunk] = part

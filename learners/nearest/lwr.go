@@ -43,6 +43,7 @@ type Local struct {
 	Ridge     *float64 `set:"ridge" default:"0.0001" doc:"how strongly slopes are pulled towards 0"`
 	Distance  string   `set:"distance" default:"hvdm, or euclid where scale is given" oneof:"euclid|hvdm" doc:"how far rows are from each other"`
 	Scale     string   `set:"scale" default:"sd" oneof:"sd|range|none" doc:"the unit of each number with distance=euclid: its standard deviation, its range, or as it stands"`
+	Stretch   string   `set:"stretch" default:"none where k and distance are given or over 2000 cases are kept, else global" oneof:"none|global" doc:"stretch axes by what errs least when rows are left out: none, or a factor for each column"`
 	Ties      string   `set:"ties" default:"row" oneof:"row|cells" doc:"which of equally far rows count: the first to come, or the first by its cells"`
 	Index     string   `set:"index" default:"auto" oneof:"auto|brute|kd|ball|graph" doc:"how the nearest are found: exactly, or nearly so by a graph"`
 }
@@ -59,6 +60,7 @@ type localSettings struct {
 	Scale     string  `cbor:"scale"`
 	Index     string  `cbor:"index"`
 	Ties      string  `cbor:"ties,omitempty"`
+	Stretch   string  `cbor:"stretch,omitempty"`
 }
 
 // defaultRidge keeps fits to few cases in many columns from running away.
@@ -68,13 +70,18 @@ func (l *Local) resolve() (localSettings, error) {
 	near, err := (&Learner{K: l.K, Distance: l.Distance, Scale: l.Scale, Index: l.Index, Ties: l.Ties}).resolve()
 	s := localSettings{
 		K: near.K, Form: l.Form, Kernel: l.Kernel, Criterion: l.Criterion, Width: l.Width, Ridge: defaultRidge,
-		Distance: near.Distance, Scale: near.Scale, Index: near.Index, Ties: near.Ties,
+		Distance: near.Distance, Scale: near.Scale, Index: near.Index, Ties: near.Ties, Stretch: l.Stretch,
 	}
 	if err != nil {
 		return s, err
 	}
 	if l.Ridge != nil {
 		s.Ridge = *l.Ridge
+	}
+	if given := s.K != auto && (l.Distance != "" || l.Scale != ""); s.Stretch == "" {
+		if s.Stretch = modest; given {
+			s.Stretch = none
+		}
 	}
 	for field, word := range map[*string]string{&s.Form: auto, &s.Kernel: auto, &s.Criterion: "e3"} {
 		if *field == "" {
@@ -95,6 +102,9 @@ func (s *localSettings) check() error {
 	if err := near.check(); err != nil {
 		return err
 	}
+	if s.Stretch != none && s.Stretch != modest && s.Stretch != "global" {
+		return fmt.Errorf("setting stretch=%s: expected none or global", s.Stretch)
+	}
 	words := map[string]string{"form": s.Form, "kernel": s.Kernel, "criterion": s.Criterion, "distance": s.Distance}
 	for _, o := range learn.Options(&Local{}) {
 		if value, isChoice := words[o.Key]; isChoice && !slices.Contains(o.Choices, value) {
@@ -112,12 +122,15 @@ func (s *localSettings) check() error {
 
 // near returns the settings of the search for neighbours.
 func (s *localSettings) near() settings {
-	return settings{K: s.K, Distance: s.Distance, Weight: "uniform", Scale: s.Scale, Index: s.Index, Stretch: none, M: defaultM, Recall: defaultRecall, Ties: s.Ties}
+	return settings{K: s.K, Distance: s.Distance, Weight: "uniform", Scale: s.Scale, Index: s.Index, Stretch: none, M: defaultM, Recall: defaultRecall, Ties: s.Ties, Prototypes: none}
 }
 
 func (s *localSettings) keeps() (bool, error) {
 	if s.Ties == "" {
 		s.Ties = byCells
+	}
+	if s.Stretch == "" {
+		s.Stretch = none
 	}
 	return true, s.check()
 }
@@ -168,24 +181,40 @@ func learnLocal(ctx context.Context, rows *kept.Rows, l localLesson, chosen *loc
 		return nil, fmt.Errorf("setting k=%d: there are %.6g rows; choose a k up to that, auto or all", k, cases.weight)
 	}
 	m := &LocalModel{lesson: l, rows: rows, cases: cases}
-	near := l.Settings.near()
-	if m.metric, err = newMetric(ctx, cases, &near, nil); err != nil {
-		return nil, err
-	}
-	if m.index, err = newIndex(ctx, m.metric, &near); err != nil {
-		return nil, err
-	}
-	m.encode()
-	m.rooms.New = func() any { return &localRoom{search: newSearch(m.metric), asked: make([]float64, m.width)} }
 	if chosen != nil {
 		m.chosen = *chosen
-		return m, m.chosen.check(cases)
+		if err := m.chosen.check(cases); err != nil {
+			return nil, err
+		}
+		return m, m.measure(ctx, m.chosen.Stretch)
+	}
+	if err := m.measure(ctx, nil); err != nil {
+		return nil, err
 	}
 	if m.chosen, err = m.choose(ctx); err != nil {
 		return nil, err
 	}
+	if m.stretches() {
+		if m, err = m.stretched(ctx); err != nil {
+			return nil, err
+		}
+	}
 	learn.Report(ctx, 1)
 	return m, nil
+}
+
+// measure lays the cases out with their axes stretched.
+func (m *LocalModel) measure(ctx context.Context, z []float64) (err error) {
+	near := m.lesson.Settings.near()
+	if m.metric, err = newMetric(ctx, m.cases, &near, z); err != nil {
+		return err
+	}
+	if m.index, err = newIndex(ctx, m.metric, &near); err != nil {
+		return err
+	}
+	m.encode()
+	m.rooms.New = func() any { return &localRoom{search: newSearch(m.metric), asked: make([]float64, m.width)} }
+	return nil
 }
 
 // LocalModel is the cases of locally weighted regression. It is immutable.
@@ -214,9 +243,14 @@ type localChosen struct {
 	Kernel string  `cbor:"kernel"`
 	Part   float64 `cbor:"part"` // width of the kernel over the distance of the k-th nearest
 	Spread float64 `cbor:"spread"`
+	// Stretch is the factor of each column, nil if all are 1.
+	Stretch []float64 `cbor:"stretch,omitempty"`
 }
 
 func (c *localChosen) check(cases *cases) error {
+	if err := checkStretch(c.Stretch, cases); err != nil {
+		return err
+	}
 	form, kernel := degrees[c.Form], kernels[c.Kernel]
 	if !(c.K > 0 && c.K <= cases.weight) || form == 0 || kernel == nil || !(c.Part > 0 && c.Part <= 10) || !(c.Spread >= 0 && c.Spread <= 8) {
 		return fmt.Errorf("k=%v, form=%q, kernel=%q, a width of %v and a spread of %v do not fit %v rows", c.K, c.Form, c.Kernel, c.Part, c.Spread, cases.weight)

@@ -371,6 +371,7 @@ type search struct {
 	filled   [][]float64 // for those that no table has
 	codes    []int       // of the row, in each name column
 	complete bool
+	stretch  []float64 // of each column, for this question; nil: none
 	room     room
 
 	k     float64 // weight of the cases that are wanted
@@ -429,7 +430,7 @@ func (s *search) name(d, code int) {
 }
 
 func (s *search) begin(k float64) {
-	s.k, s.total, s.limit = k, 0, math.Inf(1)
+	s.k, s.total, s.limit, s.stretch = k, 0, math.Inf(1), nil
 	s.heap = s.heap[:0]
 }
 

@@ -30,16 +30,23 @@ type chosen struct {
 	Spread float64 `cbor:"spread"` // of a number around what is predicted, in units of its scale
 	// Stretch is the factor of each column, nil if all are 1.
 	Stretch []float64 `cbor:"stretch,omitempty"`
+	// Condensed is what prototypes cost, nil if all rows are kept.
+	Condensed *Condensed `cbor:"condensed,omitempty"`
 }
 
 func (c *chosen) check(cases *cases) error {
 	if !(c.K > 0 && c.K <= cases.weight) || !(c.M > 0 && c.M <= mostM) || !(c.Spread >= 0 && c.Spread <= 4) {
 		return fmt.Errorf("k=%v, m=%v and a spread of %v do not fit %v rows", c.K, c.M, c.Spread, cases.weight)
 	}
-	if len(c.Stretch) != 0 && len(c.Stretch) != len(cases.schema.Attributes) {
-		return fmt.Errorf("%d axes are stretched, of %d", len(c.Stretch), len(cases.schema.Attributes))
+	return checkStretch(c.Stretch, cases)
+}
+
+// checkStretch refuses factors that do not fit the columns.
+func checkStretch(factors []float64, cases *cases) error {
+	if len(factors) != 0 && len(factors) != len(cases.schema.Attributes) {
+		return fmt.Errorf("%d axes are stretched, of %d", len(factors), len(cases.schema.Attributes))
 	}
-	for _, z := range c.Stretch {
+	for _, z := range factors {
 		if !(z == 0 || z >= 1e-6 && z <= 1e6) {
 			return fmt.Errorf("an axis is stretched by %v", z)
 		}
@@ -100,7 +107,7 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 				row = int(order[at])
 			}
 			s.ask(t.Columns, row, m.chosen.K)
-			m.index.find(s)
+			m.find(s)
 			if near := s.found(); classes > 0 {
 				m.vote(s, near, out.Row(row))
 			} else {

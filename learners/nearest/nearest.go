@@ -30,7 +30,7 @@
 // the width of the interval around a number.
 //
 // Axes can be stretched (section 8.2.2): with stretch=eliminate columns are left
-// out, with stretch=global each gets a factor, as long as fewer rows that are
+// out, or taken in one by one if that serves better, with stretch=global each gets a factor, as long as fewer rows that are
 // left out are answered wrongly, or as many with less loss. That costs a search
 // for each column, a few times over; where k and distance are given, or there are
 // over 2000 cases, it is done only if it is asked for. On ten small sets leaving
@@ -57,28 +57,30 @@ const Name = "nearest"
 
 // Learner answers by the nearest cases. Its zero value is ready to use.
 type Learner struct {
-	K        string   `set:"k" default:"auto" doc:"how many of the nearest rows answer: a number, auto (what errs least when rows are left out one by one) or all"`
-	Distance string   `set:"distance" default:"hvdm, or euclid where scale is given" oneof:"euclid|hvdm|hamming" doc:"how far rows are from each other"`
-	Weight   string   `set:"weight" default:"uniform" oneof:"uniform|distance" doc:"each of the k rows counts alike, or by 1/d²"`
-	Scale    string   `set:"scale" default:"sd" oneof:"sd|range|none" doc:"the unit of each number with distance=euclid: its standard deviation, its range, or as it stands"`
-	Index    string   `set:"index" default:"auto" oneof:"auto|brute|kd|ball|graph" doc:"how the nearest are found: by looking at all, by a kd-tree or a tree of balls, which is exact, or by a graph, which finds nearly all"`
-	Stretch  string   `set:"stretch" default:"none where k and distance are given or over 2000 cases are kept, else eliminate" oneof:"none|eliminate|global" doc:"stretch axes by what errs least when rows are left out: none, leave columns out, or give each a factor"`
-	Ties     string   `set:"ties" default:"row" oneof:"row|cells" doc:"which of equally far rows count: the first to come, or the first by its cells, whatever the order in which rows came"`
-	Recall   *float64 `set:"recall" default:"0.99" doc:"share of the nearest rows that a graph is to find, measured with rows held out"`
-	M        *float64 `set:"m" default:"what serves best when rows are left out" doc:"rows of all classes in equal parts that are added to the k for probabilities"`
+	K          string   `set:"k" default:"auto" doc:"how many of the nearest rows answer: a number, auto (what errs least when rows are left out one by one) or all"`
+	Distance   string   `set:"distance" default:"hvdm, or euclid where scale is given" oneof:"euclid|hvdm|hamming" doc:"how far rows are from each other"`
+	Weight     string   `set:"weight" default:"uniform" oneof:"uniform|distance" doc:"each of the k rows counts alike, or by 1/d²"`
+	Scale      string   `set:"scale" default:"sd" oneof:"sd|range|none" doc:"the unit of each number with distance=euclid: its standard deviation, its range, or as it stands"`
+	Index      string   `set:"index" default:"auto" oneof:"auto|brute|kd|ball|graph" doc:"how the nearest are found: by looking at all, by a kd-tree or a tree of balls, which is exact, or by a graph, which finds nearly all"`
+	Stretch    string   `set:"stretch" default:"none where k and distance are given or over 2000 cases are kept, else eliminate" oneof:"none|eliminate|global|local" doc:"stretch axes by what errs least when rows are left out: none, leave columns out, or give each a factor; local: anew for each question"`
+	Prototypes string   `set:"prototypes" default:"none" oneof:"none|edit|condense|both" doc:"keep some rows only: without those that their neighbours outvote, only those that are needed to answer the others, or both"`
+	Ties       string   `set:"ties" default:"row" oneof:"row|cells" doc:"which of equally far rows count: the first to come, or the first by its cells, whatever the order in which rows came"`
+	Recall     *float64 `set:"recall" default:"0.99" doc:"share of the nearest rows that a graph is to find, measured with rows held out"`
+	M          *float64 `set:"m" default:"what serves best when rows are left out" doc:"rows of all classes in equal parts that are added to the k for probabilities"`
 }
 
 // settings are a learner's parameters with the words filled in.
 type settings struct {
-	K        string  `cbor:"k"`
-	Distance string  `cbor:"distance"`
-	Weight   string  `cbor:"weight"`
-	Scale    string  `cbor:"scale"`
-	Index    string  `cbor:"index"`
-	Stretch  string  `cbor:"stretch"`
-	M        float64 `cbor:"m"` // below 0: by leave-one-out
-	Recall   float64 `cbor:"recall,omitempty"`
-	Ties     string  `cbor:"ties,omitempty"`
+	K          string  `cbor:"k"`
+	Distance   string  `cbor:"distance"`
+	Weight     string  `cbor:"weight"`
+	Scale      string  `cbor:"scale"`
+	Index      string  `cbor:"index"`
+	Stretch    string  `cbor:"stretch"`
+	M          float64 `cbor:"m"` // below 0: by leave-one-out
+	Recall     float64 `cbor:"recall,omitempty"`
+	Ties       string  `cbor:"ties,omitempty"`
+	Prototypes string  `cbor:"prototypes,omitempty"`
 }
 
 // What decides between equally far rows. The first models said nothing of it and
@@ -98,17 +100,19 @@ const (
 )
 
 // What is done to axes besides what can be set: none is to leave them as they
-// are, and modest to eliminate where that takes little time.
+// are, modest to eliminate where that takes little time, and locally to do it
+// for each question anew.
 const (
-	none   = "none"
-	modest = "modest"
+	none    = "none"
+	locally = "local"
+	modest  = "modest"
 )
 
 // mostM bounds m, so that sums stay finite.
 const mostM = 1e9
 
 func (l *Learner) resolve() (settings, error) {
-	s := settings{K: l.K, Distance: l.Distance, Weight: l.Weight, Scale: l.Scale, Index: l.Index, Stretch: l.Stretch, M: -1, Recall: defaultRecall, Ties: l.Ties}
+	s := settings{K: l.K, Distance: l.Distance, Weight: l.Weight, Scale: l.Scale, Index: l.Index, Stretch: l.Stretch, M: -1, Recall: defaultRecall, Ties: l.Ties, Prototypes: l.Prototypes}
 	if l.Recall != nil {
 		s.Recall = *l.Recall
 	}
@@ -130,7 +134,7 @@ func (l *Learner) resolve() (settings, error) {
 	if s.Scale != "" && s.Distance != "euclid" {
 		return s, fmt.Errorf("setting scale=%s: distance=%s has its own scale; leave one of the two out", s.Scale, s.Distance)
 	}
-	for field, word := range map[*string]string{&s.K: auto, &s.Weight: "uniform", &s.Scale: "sd", &s.Index: "auto", &s.Ties: byRow} {
+	for field, word := range map[*string]string{&s.K: auto, &s.Weight: "uniform", &s.Scale: "sd", &s.Index: "auto", &s.Ties: byRow, &s.Prototypes: none} {
 		if *field == "" {
 			*field = word
 		}
@@ -141,7 +145,7 @@ func (l *Learner) resolve() (settings, error) {
 // check refuses settings that make no sense.
 func (s *settings) check() error {
 	for _, o := range learn.Options(&Learner{}) {
-		value, isChoice := map[string]string{"distance": s.Distance, "weight": s.Weight, "scale": s.Scale, "index": s.Index, "stretch": s.Stretch, "ties": s.Ties}[o.Key]
+		value, isChoice := map[string]string{"distance": s.Distance, "weight": s.Weight, "scale": s.Scale, "index": s.Index, "stretch": s.Stretch, "ties": s.Ties, "prototypes": s.Prototypes}[o.Key]
 		if isChoice && !slices.Contains(o.Choices, value) && value != modest {
 			return fmt.Errorf("setting %s=%s: expected one of %s", o.Key, value, strings.Join(o.Choices, ", "))
 		}
@@ -172,6 +176,9 @@ func (s *settings) keeps() (bool, error) {
 	if s.Ties == "" {
 		s.Ties = byCells
 	}
+	if s.Prototypes == "" {
+		s.Prototypes = none
+	}
 	return true, s.check()
 }
 
@@ -200,6 +207,11 @@ type lesson = kept.Lesson[settings]
 // learnRows makes a model of rows that were gathered. What was chosen when
 // they were learnt before need not be chosen again.
 func learnRows(ctx context.Context, rows *kept.Rows, l lesson, chosen *chosen) (learn.Model, error) {
+	return learnKept(ctx, rows, l, chosen, false)
+}
+
+// learnKept is learnRows; again says that the rows are prototypes already.
+func learnKept(ctx context.Context, rows *kept.Rows, l lesson, chosen *chosen, again bool) (learn.Model, error) {
 	cases, err := casesOf(ctx, rows, l.Target, l.Settings.Ties)
 	if err != nil {
 		return nil, err
@@ -226,8 +238,44 @@ func learnRows(ctx context.Context, rows *kept.Rows, l lesson, chosen *chosen) (
 		return nil, err
 	}
 	m.chosen.Stretch = z
+	if l.Settings.Prototypes != none && !again {
+		return m.reduced(ctx)
+	}
 	learn.Report(ctx, 1)
 	return m, nil
+}
+
+// reduced returns the model of a model's prototypes.
+func (m *Model) reduced(ctx context.Context) (learn.Model, error) {
+	if m.cases.classes == nil {
+		return nil, fmt.Errorf("setting prototypes=%s: the target %q has numbers, and prototypes are of classes; leave it out", m.lesson.Settings.Prototypes, m.lesson.Target)
+	}
+	rows, err := m.condensed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := m.lesson
+	if k, err := strconv.Atoi(l.Settings.K); err == nil && float64(k) > rows.Weight() {
+		return nil, fmt.Errorf("setting k=%d: %.6g prototypes are left; choose a k up to that, or auto", k, rows.Weight())
+	}
+	// What was chosen by all rows holds for their prototypes: those stand where
+	// classes meet, and left out one by one they would mislead. A condensed set
+	// is made for the nearest one.
+	was := m.chosen
+	was.K = min(was.K, rows.Weight())
+	if l.Settings.K == auto && l.Settings.Prototypes != "edit" {
+		was.K = 1
+	}
+	fewer, err := learnKept(ctx, rows, l, &was, true)
+	if err != nil {
+		return nil, err
+	}
+	small := fewer.(*Model)
+	if small.chosen.Condensed, err = small.price(ctx, m); err != nil {
+		return nil, err
+	}
+	learn.Report(ctx, 1)
+	return small, nil
 }
 
 // measure lays the cases out with their axes stretched.

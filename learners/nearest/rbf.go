@@ -112,7 +112,7 @@ func (s *radialSettings) check() error {
 }
 
 func (s *radialSettings) near() settings {
-	return settings{K: auto, Distance: s.Distance, Weight: "uniform", Scale: s.Scale, Index: "brute", Stretch: none, M: defaultM, Recall: defaultRecall, Ties: byCells}
+	return settings{K: auto, Distance: s.Distance, Weight: "uniform", Scale: s.Scale, Index: "brute", Stretch: none, M: defaultM, Recall: defaultRecall, Ties: byCells, Prototypes: none}
 }
 
 func (s *radialSettings) keeps() (bool, error) { return true, s.check() }

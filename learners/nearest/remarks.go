@@ -22,7 +22,11 @@ func (s Searched) String() string {
 
 // Remarks says what is not exact, and what was left out.
 func (m *Model) Remarks() ([]fmt.Stringer, error) {
-	return searched(m.index), nil
+	remarks := searched(m.index)
+	if m.chosen.Condensed != nil {
+		remarks = append(remarks, *m.chosen.Condensed)
+	}
+	return remarks, nil
 }
 
 // Remarks says what is not exact.

@@ -2,6 +2,7 @@ package nearest
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -35,6 +36,13 @@ func stretched(ctx context.Context, l lesson, c *cases) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if l.Settings.Stretch == "eliminate" {
+		if some, then, err := forward(ctx, l, c); err != nil {
+			return nil, err
+		} else if then.better(now) {
+			z, now = some, then
+		}
+	}
 	for range mostRounds {
 		changed := false
 		for _, j := range c.inputs() {
@@ -58,6 +66,33 @@ func stretched(ctx context.Context, l lesson, c *cases) ([]float64, error) {
 		}
 	}
 	return z, nil
+}
+
+// forward begins with no column and adds the one that serves best, as long as one
+// does. Where few of many columns count, leaving out one at a time shows little.
+func forward(ctx context.Context, l lesson, c *cases) ([]float64, fare, error) {
+	z := make([]float64, len(c.schema.Attributes))
+	now := fare{math.Inf(1), math.Inf(1)}
+	for {
+		best := -1
+		for _, j := range c.inputs() {
+			if z[j] != 0 {
+				continue
+			}
+			z[j] = 1
+			then, err := fares(ctx, l, c, z)
+			if err != nil {
+				return nil, now, err
+			}
+			if z[j] = 0; then.better(now) {
+				now, best = then, j
+			}
+		}
+		if best < 0 {
+			return z, now, nil
+		}
+		z[best] = 1
+	}
 }
 
 // fare is how a metric fares: its errors and its loss, with the best k.

@@ -42,6 +42,9 @@ func (m *Model) choose(ctx context.Context) (chosen, error) {
 		c.K = m.cases.weight // all rows are equally near: all answer
 		return c, nil
 	}
+	if s.K != auto && s.M >= 0 && m.cases.classes != nil {
+		return c, nil // there is nothing to choose
+	}
 	ks := m.trials(c.K)
 	found, err := m.leaveOut(ctx, ks, mostLeftOut)
 	if err != nil || found.rows == 0 {

@@ -3,12 +3,14 @@ package rulenet
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/learntest"
 	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
 )
 
 func TestContract(t *testing.T) {
@@ -97,5 +99,33 @@ func TestSavedWithoutRows(t *testing.T) {
 	}
 	if _, err := learn.DecodeParts(Name, parts[:1]); err == nil {
 		t.Error("a network without a network is read")
+	}
+}
+
+// A column that was empty when a network of update=published was learnt is
+// refused when its first numbers come, in words.
+func TestPublishedRefusesNewColumns(t *testing.T) {
+	early, err := table.New(&table.Schema{Attributes: []table.Attribute{
+		{Name: "a", Kind: table.Nominal, Values: []string{"x", "y"}}, {Name: "late", Kind: table.Nominal}, {Name: "c", Kind: table.Nominal, Values: []string{"n", "p"}},
+	}}, []table.Column{{Codes: []int32{0, 1, 0, 1}}, {Codes: slices.Repeat([]int32{table.Missing}, 4)}, {Codes: []int32{0, 1, 0, 1}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := (&Learner{Update: "published"}).Learn(t.Context(), learn.Task{Table: early, Target: "c", Source: learn.Source{ID: "early"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := table.CopySchema(m.Schema())
+	schema.Attributes[1] = table.Attribute{Name: "late", Kind: table.Numeric}
+	late, err := table.New(schema, []table.Column{early.Columns[0], {Floats: []float64{1, 2, 3, 4}}, early.Columns[2]}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := m.(learn.Updater).Begin(learn.Source{ID: "late"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := u.Add(t.Context(), late); err == nil || !strings.Contains(err.Error(), "takes no new columns") {
+		t.Errorf("%v", err)
 	}
 }

@@ -197,6 +197,11 @@ func (u *incrementalUpdate) Add(ctx context.Context, t *table.Table) error {
 		if err := u.vocabulary.Check(t.Schema); err != nil {
 			return err
 		}
+		for j := range t.Schema.Attributes {
+			if own, new := &u.state.schema.Attributes[j], &t.Schema.Attributes[j]; own.Kind != new.Kind {
+				return fmt.Errorf("column %q had no cell when the network was learnt, and the published search takes no new columns; leave it out, or learn again", own.Name)
+			}
+		}
 		u.vocabulary.Admit(t.Schema)
 		if !u.vocabulary.Same(t.Schema) {
 			return fmt.Errorf("values of the table's columns are coded otherwise than the model's; conform it to the model's schema first")

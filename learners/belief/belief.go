@@ -32,11 +32,11 @@
 // answered as if nothing were known.
 //
 // A model keeps its rows by source (learn/kept) and learns them again, so that
-// updating, merging and forgetting are exact, its graph included. With rules=…
-// each table reads as rules (package rule); package internal/netfile reads and
+// updating, merging and forgetting are exact, its graph included. Each
+// table reads as rules (package rule); package internal/netfile reads and
 // writes the files.
 //
-// Counting a family costs a pass over its columns, about a nanosecond a cell; a
+// Counting a family costs a pass over its columns; a
 // step of climbing recounts the families of one column; a question costs the
 // junction tree's size, which is exponential in its width.
 package belief

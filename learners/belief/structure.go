@@ -293,7 +293,8 @@ func (g *graph) order() ([]int, error) {
 // k2 is the greedy search of Cooper & Herskovits (1992): each column of the
 // order takes, one by one, the earlier column that raises its score the most.
 // Theirs takes no parent back; ours does when that raises the score: of Alarm
-// (3,000 rows, three samples) 2.3 arcs instead of 6 are wrong.
+// (3,000 rows, the first three samples) 3 arcs instead of 6 are wrong on average,
+// 2.9 over ten samples.
 func (g *graph) k2(ctx context.Context) error {
 	g.said = "k2"
 	order, err := g.order()

@@ -153,7 +153,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// The library that is shipped has CADET's number of cases, and designs a faucet.
+// The library that is shipped has a few of CADET's cases, and designs a faucet.
 func TestCadet(t *testing.T) {
 	text, err := os.ReadFile("testdata/cadet.cases")
 	if err != nil {

@@ -152,6 +152,7 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 			root.AddCommand(c)
 		}
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.Args = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil

@@ -29,7 +29,8 @@ func (counter) Learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 	case task.Table.Rows() == 0:
 		return nil, errors.New("there are no rows")
 	}
-	c := &count{schema: table.CopySchema(task.Table.Schema)}
+	known, _ := task.Table.WithoutText(learn.NoTarget)
+	c := &count{schema: table.CopySchema(known.Schema)}
 	for r := range task.Table.Rows() {
 		c.rows += task.Table.Weight(r)
 	}

@@ -47,6 +47,9 @@ func newFit(ctx context.Context, s *settings, task learn.Task, reference *table.
 	if err := table.Distinct(t.Schema); err != nil {
 		return nil, err
 	}
+	if !slices.ContainsFunc(t.Schema.Attributes, func(a table.Attribute) bool { return !a.Open() }) {
+		return nil, fmt.Errorf("no cell of the table is known: there is nothing to learn from")
+	}
 	total := 0.0
 	for r := range t.Rows() {
 		if t.Weight(r) > 0 && f.hasTarget(r) {

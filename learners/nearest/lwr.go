@@ -248,6 +248,9 @@ type localChosen struct {
 }
 
 func (c *localChosen) check(cases *cases) error {
+	if len(c.Stretch) == 0 {
+		c.Stretch = nil
+	}
 	if err := checkStretch(c.Stretch, cases); err != nil {
 		return err
 	}

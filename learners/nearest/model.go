@@ -38,6 +38,9 @@ func (c *chosen) check(cases *cases) error {
 	if !(c.K > 0 && c.K <= cases.weight) || !(c.M > 0 && c.M <= mostM) || !(c.Spread >= 0 && c.Spread <= 4) {
 		return fmt.Errorf("k=%v, m=%v and a spread of %v do not fit %v rows", c.K, c.M, c.Spread, cases.weight)
 	}
+	if len(c.Stretch) == 0 {
+		c.Stretch = nil
+	}
 	return checkStretch(c.Stretch, cases)
 }
 

@@ -34,6 +34,13 @@ func TestRecordsAreReadAsCBOR(t *testing.T) {
 				err := learn.Unmarshal(b, &e)
 				return (*partEntry)(&e), err
 			})
+		c := contents{Name: r.Kind, Next: r.Number, Versions: []record{r, r}, Parts: []partEntry{e, e}, Packed: e.Flags > 3, Newest: int(e.Flags)}
+		compare(t, c, func(b []byte) (any, error) { var c contents; err := learn.Unmarshal(b, &c); return &c, err },
+			func(b []byte) (any, error) {
+				var c plainContents
+				err := learn.Unmarshal(b, &c)
+				return (*contents)(&c), err
+			})
 	})
 }
 

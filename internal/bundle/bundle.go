@@ -23,6 +23,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/accrete-ml/accrete/internal/coding"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -147,9 +148,92 @@ func (c *codes) schema(p *Packed, s *table.Schema) int {
 	return at
 }
 
+// plainPacked is a bundle that is read field by field, whatever is in it.
+type plainPacked Packed
+
+// UnmarshalCBOR reads a bundle. Every load reads all bundles, so what Pack's
+// saved form is like is read here, at a fraction of the cost; anything else is
+// left to those who know all of CBOR. The numbers stay where they are in data.
+func (p *Packed) UnmarshalCBOR(data []byte) error {
+	q := coding.NewQuick(data)
+	if p.read(q); q.Done() {
+		return nil
+	}
+	*p = Packed{}
+	return coding.Unmarshal(data, (*plainPacked)(p))
+}
+
+func (p *Packed) read(q *coding.Quick) {
+	q.Strange = q.Map() != 3
+	each := func(name string, add func()) {
+		if q.Strange = q.Strange || q.Text() != name; q.Strange || q.Null() {
+			return
+		}
+		for range q.List() {
+			if add(); q.Strange {
+				return
+			}
+		}
+	}
+	each("columns", func() {
+		q.Strange = q.List() != 5 || q.Strange
+		c := Column{Name: q.Text(), Numeric: q.Bool(), Date: q.Bool(), Time: q.Bool()}
+		if !q.Null() {
+			for range q.List() {
+				if c.Values = append(c.Values, q.Text()); q.Strange {
+					return
+				}
+			}
+		}
+		p.Columns = append(p.Columns, c)
+	})
+	each("schemas", func() {
+		var list []int
+		if !q.Null() {
+			list = make([]int, q.List())
+		}
+		for i := range list {
+			list[i] = int(q.Int())
+		}
+		p.Schemas = append(p.Schemas, list)
+	})
+	each("sources", func() {
+		q.Strange = q.List() != 6 || q.Strange
+		s := PackedSource{ID: q.Text(), Name: q.Text(), Schema: int(q.Int()), Target: int(q.Int()), Count: int(q.Int())}
+		if !q.Null() {
+			s.Numbers = q.Share()
+		}
+		p.Sources = append(p.Sources, s)
+	})
+}
+
 // Unpack returns the members of a bundle, those of one schema sharing it. It
 // checks what it reads but for the meaning of the numbers.
 func (p *Packed) Unpack() ([]Member, error) {
+	members, err := p.Outline()
+	if err != nil {
+		return nil, err
+	}
+	most := 0 // numbers, each of a byte at least
+	for i := range p.Sources {
+		if n := p.Sources[i].Count; n >= 0 && n <= len(p.Sources[i].Numbers) {
+			most += n
+		}
+	}
+	room := make([]float64, most)
+	for i := range members {
+		s := &p.Sources[i]
+		n := min(max(s.Count, 0), len(room))
+		members[i].Numbers, room = room[:n:n], room[n:]
+		if err := unpackNumbers(members[i].Numbers, s.Numbers, s.Count); err != nil {
+			return nil, fmt.Errorf("source %q: %v", s.ID, err)
+		}
+	}
+	return members, nil
+}
+
+// Outline is Unpack without the numbers.
+func (p *Packed) Outline() ([]Member, error) {
 	schemas := make([]*table.Schema, len(p.Schemas))
 	for i, list := range p.Schemas {
 		var err error
@@ -166,11 +250,7 @@ func (p *Packed) Unpack() ([]Member, error) {
 		if s.Target < 0 || s.Target >= len(schemas[s.Schema].Attributes) {
 			return nil, fmt.Errorf("source %q has target %d of %d columns", s.ID, s.Target+1, len(schemas[s.Schema].Attributes))
 		}
-		numbers, err := unpackNumbers(s.Numbers, s.Count)
-		if err != nil {
-			return nil, fmt.Errorf("source %q: %v", s.ID, err)
-		}
-		members[i] = Member{ID: s.ID, Name: s.Name, Schema: schemas[s.Schema], Target: s.Target, Numbers: numbers}
+		members[i] = Member{ID: s.ID, Name: s.Name, Schema: schemas[s.Schema], Target: s.Target}
 	}
 	return members, nil
 }
@@ -223,17 +303,21 @@ func packNumbers(xs []float64) []byte {
 	return data
 }
 
-// unpackNumbers reads n numbers, and no others.
-func unpackNumbers(data []byte, n int) ([]float64, error) {
-	if n < 0 || n > len(data) {
-		return nil, fmt.Errorf("%d numbers in %d bytes", n, len(data))
+// unpackNumbers reads n numbers, for which there is room in xs, and no others.
+func unpackNumbers(xs []float64, data []byte, n int) error {
+	if n < 0 || n > len(data) || n != len(xs) {
+		return fmt.Errorf("%d numbers in %d bytes", n, len(data))
 	}
-	xs := make([]float64, n)
 	for i := range xs {
+		if len(data) >= 9 && data[0] == 1 { // most of them
+			xs[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[1:]))
+			data = data[9:]
+			continue
+		}
 		u, length := binary.Uvarint(data)
 		switch {
 		case length <= 0, u&1 == 1 && (u != 1 || len(data) < length+8):
-			return nil, fmt.Errorf("number %d of %d cannot be read", i+1, n)
+			return fmt.Errorf("number %d of %d cannot be read", i+1, n)
 		case u == 1:
 			xs[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[length:]))
 			length += 8
@@ -243,9 +327,9 @@ func unpackNumbers(data []byte, n int) ([]float64, error) {
 		data = data[length:]
 	}
 	if len(data) > 0 {
-		return nil, fmt.Errorf("%d bytes after the last of %d numbers", len(data), n)
+		return fmt.Errorf("%d bytes after the last of %d numbers", len(data), n)
 	}
-	return xs, nil
+	return nil
 }
 
 // Shelf remembers how blocks that are never changed were saved, for a model

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/coding"
 	"github.com/accrete-ml/accrete/table"
 	"pgregory.net/rapid"
 )
@@ -47,7 +48,21 @@ func TestPack(t *testing.T) {
 			m.Target = rapid.IntRange(0, len(m.Schema.Attributes)-1).Draw(t, "target")
 			members = append(members, m)
 		}
-		got, err := Pack(members).Unpack()
+		p := Pack(members)
+		data, err := coding.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 4 { // as it was saved, and damaged
+			var quick Packed
+			var plain plainPacked
+			errQuick, errPlain := coding.Unmarshal(data, &quick), coding.Unmarshal(data, &plain)
+			if (errQuick == nil) != (errPlain == nil) || errQuick == nil && !reflect.DeepEqual(quick, Packed(plain)) {
+				t.Fatalf("%x:\n%+v %v\n%+v %v", data, quick, errQuick, plain, errPlain)
+			}
+			data[rapid.IntRange(0, len(data)-1).Draw(t, "place")] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
+		}
+		got, err := p.Unpack()
 		if err != nil {
 			t.Fatal(err)
 		}

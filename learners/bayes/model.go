@@ -137,7 +137,7 @@ func (m *Model) add() {
 		return
 	}
 	m.total = newBlock(learn.Source{}, m.schema, m.target)
-	for _, b := range slices.SortedFunc(slices.Values(m.blocks), func(a, b *block) int { return cmp.Compare(a.source.ID, b.source.ID) }) {
+	for _, b := range m.sorted() {
 		m.total.absorb(b)
 	}
 }
@@ -339,25 +339,51 @@ func (n *normal) log(x float64) float64 {
 	return n.peak - float64(0.5*z*z)
 }
 
-// Size counts the rows, the rules, and a unit for each class with a normal.
+// Size counts the rows, the rules, and a unit for each class with a normal. It
+// asks for no estimates: a model that is saved after each update needs no others.
 func (m *Model) Size() learn.Size {
-	m.estimate()
-	size := learn.Size{Rows: sum(m.total.classes)}
-	classes := 0
-	for c := range m.logPrior {
-		if m.active(c) {
+	total := m.weights()
+	size, classes := learn.Size{Rows: sum(total)}, 0
+	for _, n := range total {
+		if n > 0 || m.settings.PriorM > 0 {
 			classes++
 		}
 	}
-	if m.numeric() {
-		size.Rules, size.Units = classes, classes
-		return size
-	}
 	size.Rules = classes
-	for j := range m.columns {
-		size.Rules += len(m.columns[j].marginal) * classes
+	for j := range m.schema.Attributes {
+		switch a := &m.schema.Attributes[j]; {
+		case j == m.target:
+		case a.Kind == table.Nominal:
+			size.Rules += len(a.Values) * classes
+		default:
+			return learn.Size{Rows: size.Rows, Rules: classes, Units: classes}
+		}
 	}
 	return size
+}
+
+// weights returns the classes' weights, as add adds them up.
+func (m *Model) weights() []float64 {
+	total := make([]float64, len(m.class().Values))
+	var codes [64]int32
+	var of *table.Schema // whose codes are known
+	var classOf []int32
+	for _, b := range m.sorted() {
+		if b.schema != of {
+			of, classOf = b.schema, table.AppendRecoding(codes[:0], &b.schema.Attributes[b.target], m.class())
+		}
+		for c, w := range b.classes {
+			if to := classOf[c]; to >= 0 {
+				total[to] += w
+			}
+		}
+	}
+	return total
+}
+
+// sorted returns the blocks in the order of their identifiers.
+func (m *Model) sorted() []*block {
+	return slices.SortedFunc(slices.Values(m.blocks), func(a, b *block) int { return cmp.Compare(a.source.ID, b.source.ID) })
 }
 
 // numeric reports whether the model has numeric columns.

@@ -118,8 +118,11 @@ func (ix *index) add(payload []byte, at, begin, next int64) error {
 		ix.versions = append(ix.versions, r)
 		ix.next = max(ix.next, r.Number+1)
 		// Numbers of parts that are lost must not be given to others.
-		for _, run := range r.Parts.runs() {
-			ix.lastID = max(ix.lastID, uint64(run.first), uint64(run.first+(run.count-1)*run.difference))
+		previous := int64(0)
+		for i := 0; i < len(r.Parts); i += 2 {
+			first := previous + r.Parts[i]
+			previous += r.Parts[i] * r.Parts[i+1]
+			ix.lastID = max(ix.lastID, uint64(first), uint64(previous))
 		}
 	}
 	return nil
@@ -145,6 +148,7 @@ type log struct {
 
 	cached *frame // whose parts' bytes are
 	blob   []byte
+	room   []byte // for compressed bytes
 }
 
 // openLog reads a log. A log without versions is not an error here.

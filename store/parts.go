@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -119,12 +120,13 @@ func (l *log) data(p *part) ([]byte, error) {
 		_, err = l.bytes.ReadAt(data, p.frame.blob+p.offset)
 	} else {
 		if l.cached != p.frame {
-			if l.blob, err = readBlob(l.bytes, p.frame); err == nil {
+			l.cached = nil
+			if l.blob, err = l.readBlob(p.frame); err == nil {
 				l.cached = p.frame
 			}
 		}
 		if err == nil {
-			data = bytes.Clone(l.blob[p.offset : p.offset+p.size])
+			data = l.blob[p.offset : p.offset+p.size : p.offset+p.size]
 		}
 	}
 	if err != nil {
@@ -134,6 +136,15 @@ func (l *log) data(p *part) ([]byte, error) {
 		return nil, fmt.Errorf("its part %q in %s is damaged", p.key.name, where)
 	}
 	return data, nil
+}
+
+// readBlob is readBlob, of a compressed frame of the log.
+func (l *log) readBlob(f *frame) ([]byte, error) {
+	l.room = slices.Grow(l.room[:0], int(f.blobSize))[:f.blobSize]
+	if _, err := l.bytes.ReadAt(l.room, f.blob); err != nil {
+		return nil, err
+	}
+	return unpack(l.room, f.raw)
 }
 
 // readBlob reads the bytes of a frame's parts, decompressed.

@@ -155,7 +155,7 @@ type plainPacked Packed
 // saved form is like is read here, at a fraction of the cost; anything else is
 // left to those who know all of CBOR. The numbers stay where they are in data.
 func (p *Packed) UnmarshalCBOR(data []byte) error {
-	q := coding.NewQuick(data)
+	q := coding.NewQuickNumbers(data)
 	if p.read(q); q.Done() {
 		return nil
 	}
@@ -214,22 +214,24 @@ func (p *Packed) Unpack() ([]Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	most := 0 // numbers, each of a byte at least
-	for i := range p.Sources {
-		if n := p.Sources[i].Count; n >= 0 && n <= len(p.Sources[i].Numbers) {
-			most += n
-		}
-	}
-	room := make([]float64, most)
 	for i := range members {
-		s := &p.Sources[i]
-		n := min(max(s.Count, 0), len(room))
-		members[i].Numbers, room = room[:n:n], room[n:]
-		if err := unpackNumbers(members[i].Numbers, s.Numbers, s.Count); err != nil {
-			return nil, fmt.Errorf("source %q: %v", s.ID, err)
+		if members[i].Numbers, err = p.Sources[i].Unpack(nil); err != nil {
+			return nil, err
 		}
 	}
 	return members, nil
+}
+
+// Unpack returns a source's numbers, in room if there is enough.
+func (s *PackedSource) Unpack(room []float64) ([]float64, error) {
+	if s.Count < 0 || s.Count > len(s.Numbers) { // a byte each at least
+		return nil, fmt.Errorf("source %q: %d numbers in %d bytes", s.ID, s.Count, len(s.Numbers))
+	}
+	numbers := slices.Grow(room[:0], s.Count)[:s.Count]
+	if err := unpackNumbers(numbers, s.Numbers); err != nil {
+		return nil, fmt.Errorf("source %q: %v", s.ID, err)
+	}
+	return numbers, nil
 }
 
 // Outline is Unpack without the numbers.
@@ -303,11 +305,8 @@ func packNumbers(xs []float64) []byte {
 	return data
 }
 
-// unpackNumbers reads n numbers, for which there is room in xs, and no others.
-func unpackNumbers(xs []float64, data []byte, n int) error {
-	if n < 0 || n > len(data) || n != len(xs) {
-		return fmt.Errorf("%d numbers in %d bytes", n, len(data))
-	}
+// unpackNumbers fills in numbers, and expects no others.
+func unpackNumbers(xs []float64, data []byte) error {
 	for i := range xs {
 		if len(data) >= 9 && data[0] == 1 { // most of them
 			xs[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[1:]))
@@ -317,7 +316,7 @@ func unpackNumbers(xs []float64, data []byte, n int) error {
 		u, length := binary.Uvarint(data)
 		switch {
 		case length <= 0, u&1 == 1 && (u != 1 || len(data) < length+8):
-			return fmt.Errorf("number %d of %d cannot be read", i+1, n)
+			return fmt.Errorf("number %d of %d cannot be read", i+1, len(xs))
 		case u == 1:
 			xs[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[length:]))
 			length += 8
@@ -327,7 +326,7 @@ func unpackNumbers(xs []float64, data []byte, n int) error {
 		data = data[length:]
 	}
 	if len(data) > 0 {
-		return fmt.Errorf("%d bytes after the last of %d numbers", len(data), n)
+		return fmt.Errorf("%d bytes after the last of %d numbers", len(data), len(xs))
 	}
 	return nil
 }

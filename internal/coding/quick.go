@@ -8,16 +8,19 @@ import (
 
 // Quick reads the part of CBOR that models and their records are written in, at
 // a fraction of the cost of reading all of it. Who meets anything else starts
-// again with Unmarshal. Strings share one copy of the data.
+// again with Unmarshal.
 type Quick struct {
 	data    []byte
-	text    string // data, for all strings to share
+	text    string // data, for all strings to share; "" if each has its own
 	at      int
 	Strange bool // something else came, and what was read is of no use
 }
 
-// NewQuick reads data, which is not changed meanwhile.
+// NewQuick reads data of many strings, which share a copy of it.
 func NewQuick(data []byte) *Quick { return &Quick{data: data, text: string(data)} }
+
+// NewQuickNumbers reads data of few strings, which are copied one by one.
+func NewQuickNumbers(data []byte) *Quick { return &Quick{data: data} }
 
 // Done reports whether everything was read, and nothing strange came.
 func (q *Quick) Done() bool { return !q.Strange && q.at == len(q.data) }
@@ -97,7 +100,12 @@ func (q *Quick) span(kind byte) (from, to int) {
 // Text reads a string.
 func (q *Quick) Text() string {
 	from, to := q.span(majorText)
-	s := q.text[from:to]
+	var s string
+	if q.text != "" {
+		s = q.text[from:to]
+	} else {
+		s = string(q.data[from:to])
+	}
 	q.Strange = q.Strange || !utf8.ValidString(s)
 	return s
 }

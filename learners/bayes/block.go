@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
@@ -20,6 +21,46 @@ type block struct {
 	target  int
 	classes []float64 // weight of the rows of each class
 	columns []column  // one for each attribute; the target's is empty
+	// packed are the numbers of a block that was read and checked, but not
+	// asked for yet (see open). It has no columns.
+	packed *bundle.PackedSource
+}
+
+// open returns the block with its columns.
+func (b *block) open() *block { return (&reader{}).open(b) }
+
+// reader opens blocks one after the other, each in the room of the last one of
+// its schema: sources that stand together share theirs.
+type reader struct {
+	rooms   map[*table.Schema]*block
+	room    *block // of the last
+	numbers []float64
+}
+
+// open returns a block with its columns, which are good until the next call.
+func (r *reader) open(b *block) *block {
+	if b.packed == nil {
+		return b
+	}
+	r.read(b) // no error: it was checked when it came
+	return r.room
+}
+
+// read fills the room with a packed block.
+func (r *reader) read(b *block) error {
+	if r.room = r.rooms[b.schema]; r.room == nil || r.room.target != b.target {
+		if r.rooms == nil {
+			r.rooms = map[*table.Schema]*block{}
+		}
+		r.room = newBlock(b.source, b.schema, b.target)
+		r.rooms[b.schema] = r.room
+	}
+	r.room.source = b.source
+	var err error
+	if r.numbers, err = b.packed.Unpack(r.numbers); err != nil {
+		return err
+	}
+	return r.room.fill(r.numbers)
 }
 
 // column is what a block knows of one attribute.
@@ -64,6 +105,7 @@ func cut[T any](list []T, n int) (first, rest []T) { return list[:n:n], list[n:]
 
 // clone returns a copy that shares nothing that can be changed.
 func (b *block) clone() *block {
+	b = b.open()
 	to := newBlock(b.source, b.schema, b.target)
 	copy(to.classes, b.classes)
 	for j := range b.columns {
@@ -302,6 +344,7 @@ func (c *column) sample(floats, weights []float64, order []int32) moment.Moment 
 // absorb adds the statistics of another block. Columns, values and classes
 // are matched by name; what b's schema does not have is left out.
 func (b *block) absorb(o *block) {
+	o = o.open()
 	var classes, values [64]int32 // room for the codes of most columns
 	classOf := table.AppendRecoding(classes[:0], &o.schema.Attributes[o.target], &b.schema.Attributes[b.target])
 	valueOf := values[:0]

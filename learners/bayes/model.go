@@ -133,12 +133,13 @@ func (m *Model) estimate() {
 // does not depend on the order in which the sources came.
 func (m *Model) add() {
 	if len(m.blocks) == 1 {
-		m.total = m.blocks[0]
+		m.total = m.blocks[0].open()
 		return
 	}
 	m.total = newBlock(learn.Source{}, m.schema, m.target)
+	var r reader
 	for _, b := range m.sorted() {
-		m.total.absorb(b)
+		m.total.absorb(r.open(b))
 	}
 }
 

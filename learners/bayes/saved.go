@@ -85,6 +85,7 @@ func save(blocks []*block) ([]byte, error) {
 
 // saved returns a block as the part of one source.
 func (b *block) saved() savedBlock {
+	b = b.open()
 	s := savedBlock{ID: b.source.ID, Name: b.source.Name, Target: b.target, Classes: b.classes, Columns: make([]savedColumn, len(b.columns))}
 	for j, c := range b.columns {
 		a := &b.schema.Attributes[j]
@@ -100,6 +101,7 @@ func (b *block) saved() savedBlock {
 // numbers returns all that a block knows besides its schema: the weights of
 // the classes and then, for each column, its counts, or its level and moments.
 func (b *block) numbers() []float64 {
+	b = b.open()
 	numbers := slices.Clone(b.classes)
 	for j := range b.columns {
 		c := &b.columns[j]
@@ -114,47 +116,43 @@ func (b *block) numbers() []float64 {
 	return numbers
 }
 
-// blockOf returns the block of a bundle's member.
-func blockOf(m *bundle.Member) (*block, error) {
-	if m.Schema.Attributes[m.Target].Kind != table.Nominal {
-		return nil, fmt.Errorf("source %q: its target is a number", m.ID)
-	}
-	b := newBlock(learn.Source{ID: m.ID, Name: m.Name}, m.Schema, m.Target)
-	rest := m.Numbers
+// fill checks the numbers of a block, and takes them in.
+func (b *block) fill(numbers []float64) error {
+	rest := numbers
 	take := func(to []float64) bool {
 		n := copy(to, rest)
 		rest = rest[n:]
 		return n == len(to) && weights(to)
 	}
 	bad := func(column string) error {
-		return fmt.Errorf("source %q, column %q: numbers are missing, or not what they should be", m.ID, column)
+		return fmt.Errorf("source %q, column %q: numbers are missing, or not what they should be", b.source.ID, column)
 	}
 	if !take(b.classes) {
-		return nil, bad(b.className())
+		return bad(b.className())
 	}
 	for j := range b.columns {
-		c, name := &b.columns[j], m.Schema.Attributes[j].Name
+		c, name := &b.columns[j], b.schema.Attributes[j].Name
 		if !take(c.counts) {
-			return nil, bad(name)
+			return bad(name)
 		}
 		if c.moments == nil {
 			continue
 		}
 		if len(rest) < 1+3*len(c.moments) || !(rest[0] >= 0 && rest[0] <= float64(moment.Huge-moment.Tiny)) {
-			return nil, bad(name)
+			return bad(name)
 		}
 		c.level, rest = moment.Tiny+moment.Level(rest[0]), rest[1:]
 		for i := range c.moments {
 			c.moments[i], rest = moment.Moment{N: rest[0], Mean: rest[1], M2: rest[2]}, rest[3:]
 			if !c.moments[i].Valid() {
-				return nil, bad(name)
+				return bad(name)
 			}
 		}
 	}
 	if len(rest) > 0 {
-		return nil, fmt.Errorf("source %q: %d numbers too many", m.ID, len(rest))
+		return fmt.Errorf("source %q: %d numbers too many", b.source.ID, len(rest))
 	}
-	return b, nil
+	return nil
 }
 
 // decode makes a model of the parts that Parts returned.
@@ -225,15 +223,21 @@ func decodeBlocks(p learn.Part) ([]*block, error) {
 		if err := learn.Unmarshal(p.Data, &from); err != nil {
 			return nil, err
 		}
-		members, err := from.Unpack()
+		members, err := from.Outline()
 		if err != nil {
 			return nil, err
 		}
+		var r reader
 		for i := range members {
-			b, err := blockOf(&members[i])
-			if err != nil {
+			m := &members[i]
+			if m.Schema.Attributes[m.Target].Kind != table.Nominal {
+				return nil, fmt.Errorf("source %q: its target is a number", m.ID)
+			}
+			b := &block{source: learn.Source{ID: m.ID, Name: m.Name}, schema: m.Schema, target: m.Target, packed: &from.Sources[i]}
+			if err := r.read(b); err != nil {
 				return nil, err
 			}
+			b.classes = slices.Clone(r.room.classes)
 			blocks = append(blocks, b)
 		}
 	default:

@@ -33,7 +33,7 @@ func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 		u.block = newBlock(source, m.schema, m.target)
 		return u, nil
 	}
-	known := m.blocks[u.at]
+	known := m.blocks[u.at].open()
 	u.vocabulary = table.NewVocabulary(m.schema, known.schema)
 	if known.schema == m.schema {
 		u.block, u.shared = known, true

@@ -160,6 +160,9 @@ func checkPages(r io.ReaderAt, size int64, f *parquet.File, column int) (err err
 			return fmt.Errorf("%w (a column does not fit in); write it again", errParquet)
 		}
 		for values := int64(0); at < end && values < m.NumValues; {
+			if err := believable(bufio.NewReaderSize(io.NewSectionReader(r, at, end-at), 512), end-at); err != nil {
+				return err
+			}
 			section := io.NewSectionReader(r, at, end-at)
 			buffer := bufio.NewReaderSize(section, 512)
 			var page format.PageHeader

@@ -7,24 +7,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/accrete-ml/accrete/internal/atomicfile"
+	"github.com/accrete-ml/accrete/internal/patient"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
-// mostText bounds files that are read as a whole.
-const mostText = 64 << 20
+// MostText bounds files that are read as a whole.
+const MostText = 64 << 20
 
 // readSmall returns the text of a file, which may be packed.
 func readSmall(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
+	text, err := patient.Regular(path, MostText)
 	if err != nil {
 		return nil, err
 	}
@@ -33,12 +33,12 @@ func readSmall(path string) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if text, err = io.ReadAll(io.LimitReader(r, mostText+1)); err != nil {
+		if text, err = io.ReadAll(io.LimitReader(r, MostText+1)); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	if len(text) > mostText {
-		return nil, fmt.Errorf("%s: more than %d MiB of text", path, mostText>>20)
+	if len(text) > MostText {
+		return nil, fmt.Errorf("%s: more than %d MiB of text", path, MostText>>20)
 	}
 	return text, nil
 }
@@ -58,7 +58,7 @@ func (h *Home) importNetwork(ctx context.Context, path, name string) (*Learnt, e
 }
 
 // WriteAs writes a model in another program's format.
-func (h *Home) WriteAs(model, format, file string) error {
+func (h *Home) WriteAs(ctx context.Context, model, format, file string) error {
 	p, err := h.Load(model)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (h *Home) WriteAs(model, format, file string) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(file, func(w io.Writer) error {
+	return atomicfile.Write(ctx, file, func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})

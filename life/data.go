@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/internal/patient"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/scratch"
 	"github.com/accrete-ml/accrete/internal/spell"
@@ -164,7 +165,7 @@ func (d *Data) Stage(ctx context.Context) error {
 		if info, err := os.Stat(d.Arg); err != nil || info.Mode().IsRegular() {
 			return err
 		}
-		f, err := os.Open(d.Arg)
+		f, err := patient.Open(ctx, d.Arg)
 		if err != nil {
 			return err
 		}
@@ -177,22 +178,9 @@ func (d *Data) Stage(ctx context.Context) error {
 	}
 	d.staged = f
 	if in != nil {
-		_, err = io.Copy(f, interruptible{ctx, in})
+		_, err = io.Copy(f, patient.Ending(ctx, in))
 	}
 	return err
-}
-
-// interruptible is a reader that ends with its context.
-type interruptible struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r interruptible) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
 }
 
 // Release removes what Stage made.

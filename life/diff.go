@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/accrete-ml/accrete/internal/patient"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
@@ -26,11 +27,11 @@ type Difference struct {
 // Diff compares what two models know. Both are models of the store, exported
 // models or rule files. With data it lists the rows whose answer flips.
 func (h *Home) Diff(ctx context.Context, before, after string, on *Data) (*Difference, error) {
-	x, err := h.knower(before)
+	x, err := h.knower(ctx, before)
 	if err != nil {
 		return nil, err
 	}
-	y, err := h.knower(after)
+	y, err := h.knower(ctx, after)
 	if err != nil {
 		return nil, err
 	}
@@ -48,12 +49,12 @@ type knower struct {
 }
 
 // knower resolves a model of the store, an exported model or a rule file.
-func (h *Home) knower(arg string) (*knower, error) {
+func (h *Home) knower(ctx context.Context, arg string) (*knower, error) {
 	m, _, err := h.Store.Load(arg)
 	if info, statErr := os.Stat(arg); err != nil && statErr == nil && !info.IsDir() {
 		var exportErr error
 		if m, _, exportErr = store.ReadFile(arg); exportErr != nil {
-			src, err := os.ReadFile(arg)
+			src, err := patient.File(ctx, arg, MostText)
 			if err != nil {
 				return nil, err
 			}

@@ -209,7 +209,7 @@ func (h *Home) learn(ctx context.Context, o LearnOptions, versions []store.Versi
 // learnTable makes the model of a lesson that has all rows.
 func (h *Home) learnTable(ctx context.Context, l *Lesson, o LearnOptions) (*lectured, error) {
 	at := h.now()
-	if err := h.hear(l, o.Rules); err != nil {
+	if err := h.hear(ctx, l, o.Rules); err != nil {
 		return nil, err
 	}
 	made := &lectured{table: l.Table, estimate: func(ctx context.Context) (*evaluate.Result, error) { return h.estimate(ctx, l, o.Folds) }}

@@ -179,11 +179,11 @@ func (h *Home) Specs(ctx context.Context, d *Data, target string, choices []Choi
 }
 
 // hear takes in an expert's rules, if there are any.
-func (h *Home) hear(l *Lesson, rules *Rules) (err error) {
+func (h *Home) hear(ctx context.Context, l *Lesson, rules *Rules) (err error) {
 	if rules == nil {
 		return nil
 	}
-	if l.rules, l.expert, err = rules.read(h.In, l.Table.Schema); err != nil {
+	if l.rules, l.expert, err = rules.read(ctx, h.In, l.Table.Schema); err != nil {
 		return err
 	}
 	l.told = []store.Version{{Kind: store.Tell, Source: l.expert, At: h.now(), Settings: rules.settings()}}

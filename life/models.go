@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/accrete-ml/accrete/internal/patient"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/store"
@@ -81,7 +81,7 @@ type written struct{ learner, part string }
 // importText makes a model of a text.
 func (h *Home) importText(ctx context.Context, path, name string, kind written) (*Learnt, error) {
 	at := h.now()
-	text, err := os.ReadFile(path)
+	text, err := patient.Regular(path, MostText)
 	if err != nil {
 		return nil, fmt.Errorf("the %s cannot be read: %w", kind.learner, err)
 	}

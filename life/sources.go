@@ -330,6 +330,12 @@ func (h *Home) moved(v store.Version) error {
 	return nil
 }
 
+// waits reports whether a path leads to what may keep its reader waiting.
+func waits(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}
+
 // foreign reports whether a source came with an import: then its path is the
 // word of a stranger, and nothing is opened by it.
 func foreign(versions []store.Version, id string) bool {
@@ -350,6 +356,9 @@ func knows(history []store.Version, id string) bool {
 // The options say as which columns.
 func (h *Home) readAgain(ctx context.Context, p *Part, v store.Version, at Elsewhere, as table.Options) (*table.Table, *table.Report, error) {
 	read := func(arg string) (*table.Table, *table.Report, error) {
+		if waits(arg) {
+			return nil, nil, fmt.Errorf("%s is not a regular file, as version %d learnt one", arg, v.Number)
+		}
 		d, err := h.Find(arg, Reading{Weight: v.Settings[weightSetting]})
 		if err != nil {
 			return nil, nil, err

@@ -51,7 +51,7 @@ func (h *Home) verify(ctx context.Context, p *Part, at Elsewhere) (*Verified, er
 	if err != nil {
 		return nil, err
 	}
-	l, err := h.learnerAgain(p, at)
+	l, err := h.learnerAgain(ctx, p, at)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (h *Home) verify(ctx context.Context, p *Part, at Elsewhere) (*Verified, er
 // learnerAgain returns the learner that made a model, with the rules that it
 // took into the learning itself. Rules that stand next to what was learnt are
 // part of the model.
-func (h *Home) learnerAgain(p *Part, at Elsewhere) (learn.Learner, error) {
+func (h *Home) learnerAgain(ctx context.Context, p *Part, at Elsewhere) (learn.Learner, error) {
 	l, err := newLearner(p.Version.Learner, learnerSettings(p.Version))
 	if err != nil {
 		return nil, err
@@ -92,7 +92,10 @@ func (h *Home) learnerAgain(p *Part, at Elsewhere) (learn.Learner, error) {
 				return nil, err
 			}
 		}
-		base, source, err := rules.read(h.In, p.Schema())
+		if waits(rules.File) {
+			return nil, fmt.Errorf("%s is not a regular file", rules.File)
+		}
+		base, source, err := rules.read(ctx, h.In, p.Schema())
 		if err != nil {
 			return nil, err
 		}

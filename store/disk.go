@@ -37,7 +37,7 @@ type disk interface {
 
 	// Import and Export are about files outside of the store.
 	Import(path string) (file, error)
-	Export(path string, write func(io.Writer) error) error
+	Export(ctx context.Context, path string, write func(io.Writer) error) error
 }
 
 // held is a lock that one has.
@@ -223,8 +223,8 @@ func (d osDisk) SyncDir(path string) error {
 
 func (osDisk) Import(path string) (file, error) { return openRegular(path) }
 
-func (osDisk) Export(path string, write func(io.Writer) error) error {
-	return atomicfile.Write(path, write)
+func (osDisk) Export(ctx context.Context, path string, write func(io.Writer) error) error {
+	return atomicfile.Write(ctx, path, write)
 }
 
 // openRegular opens a file for reading, unless it is one that would make the

@@ -327,7 +327,7 @@ func (l *memLock) Release() {
 
 func (d *memDisk) Import(path string) (file, error) { return d.Open(path) }
 
-func (d *memDisk) Export(path string, write func(io.Writer) error) error {
+func (d *memDisk) Export(_ context.Context, path string, write func(io.Writer) error) error {
 	f, err := d.Create(path+".new", 0o600)
 	if err == nil {
 		err = write(io.NewOffsetWriter(f, 0))

@@ -27,7 +27,7 @@ type History struct {
 // to a file that Import and ReadFile read, here or on another machine. The
 // file is there whole or not at all.
 func (s *Store) Export(ref, path string) error {
-	_, err := s.ExportWith(ref, path, ExportOptions{})
+	_, err := s.ExportWith(context.Background(), ref, path, ExportOptions{})
 	return err
 }
 
@@ -45,7 +45,7 @@ type Carried struct {
 }
 
 // ExportWith exports as Export does, without some of it.
-func (s *Store) ExportWith(ref, path string, o ExportOptions) (c Carried, err error) {
+func (s *Store) ExportWith(ctx context.Context, ref, path string, o ExportOptions) (c Carried, err error) {
 	name, number, err := ParseRef(ref)
 	if err != nil {
 		return c, err
@@ -56,13 +56,13 @@ func (s *Store) ExportWith(ref, path string, o ExportOptions) (c Carried, err er
 			return err
 		}
 		defer l.close()
-		c, err = l.export(number, path, o)
+		c, err = l.export(ctx, number, path, o)
 		return err
 	})
 	return c, err
 }
 
-func (l *log) export(number int, path string, o ExportOptions) (c Carried, err error) {
+func (l *log) export(ctx context.Context, number int, path string, o ExportOptions) (c Carried, err error) {
 	s := l.store
 	r, err := l.find(number)
 	if err != nil {
@@ -100,7 +100,7 @@ func (l *log) export(number int, path string, o ExportOptions) (c Carried, err e
 			c.Paths++
 		}
 	}
-	err = s.disk.Export(path, func(w io.Writer) error {
+	err = s.disk.Export(ctx, path, func(w io.Writer) error {
 		return writeFrames(w, exportFile, func(w *frameWriter) error { return l.writeExport(w, records, parts, sum) })
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"github.com/accrete-ml/accrete/internal/patient"
 	"github.com/accrete-ml/accrete/internal/scratch"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -54,15 +56,15 @@ func newInput(name string, r io.Reader, keep bool) *input {
 }
 
 // openInput opens a file, or standard input if the path is "-".
-func openInput(path string, keep bool) (*input, error) {
+func openInput(ctx context.Context, path string, keep bool) (*input, error) {
 	if path == "-" {
-		return newInput(path, os.Stdin, keep), nil
+		return newInput(path, patient.Ending(ctx, os.Stdin), keep), nil
 	}
-	f, err := os.Open(path)
+	f, err := patient.Open(ctx, path)
 	if err != nil {
 		return nil, openError(path, err)
 	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		f.Close()
 		return nil, fmt.Errorf("%s: is a folder; give a file", path)
 	}

@@ -2,10 +2,12 @@ package table_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -246,6 +248,25 @@ func TestBadParquet(t *testing.T) {
 	_, _, err = Read(t.Context(), bytes.NewReader(parquetBytes(t, []latin{{[]byte("x")}, {[]byte("\xff")}})), Options{Name: "x"})
 	if want := `x: row 2: column "a": a cell is not UTF-8 text`; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// A footer of a few bytes gets no room for what it only claims to have.
+func TestParquetClaims(t *testing.T) {
+	huge := binary.AppendUvarint(nil, 1<<24)
+	for name, footer := range map[string][]byte{
+		"list of columns": slices.Concat([]byte{0x29, 0xfc}, huge),
+		"list of groups":  slices.Concat([]byte{0x49, 0xfc}, huge),
+		"text":            slices.Concat([]byte{0x68}, huge),
+		"lists in lists":  slices.Concat([]byte{0x29}, bytes.Repeat([]byte{0x19}, 60000)),
+	} {
+		data := slices.Concat([]byte("PAR1"), footer, binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), []byte("PAR1"))
+		bounded.Input(t, len(data), func() {
+			_, _, err := Read(t.Context(), bytes.NewReader(data), Options{Name: "x.parquet"})
+			if err == nil || !strings.HasPrefix(err.Error(), "x.parquet: is damaged or no Parquet file") {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 

@@ -71,7 +71,7 @@ type Report struct {
 // ReadFile reads a file, or standard input if the path is "-". Its format follows from its extension, else from its
 // beginning; a file packed with gzip or zstd is unpacked on the way.
 func ReadFile(ctx context.Context, path string, o Options) (*Table, *Report, error) {
-	in, err := openInput(path, o.Schema == nil)
+	in, err := openInput(ctx, path, o.Schema == nil)
 	if err != nil {
 		return nil, nil, err
 	}

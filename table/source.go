@@ -169,7 +169,7 @@ func openFile(ctx context.Context, address string, o Options) (Source, error) {
 	if _, err := os.Stat(path); err != nil {
 		path = strings.TrimPrefix(address, "file:")
 	}
-	in, err := openInput(path, o.Schema == nil)
+	in, err := openInput(ctx, path, o.Schema == nil)
 	if err != nil {
 		return nil, err
 	}

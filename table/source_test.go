@@ -185,7 +185,7 @@ var patients = &Schema{Attributes: []Attribute{
 	{Name: "age", Kind: Numeric}, {Name: "sex", Values: []string{"f", "m"}}, {Name: "seen", Kind: Numeric, Date: true}, {Name: "note", Kind: Text}, {Name: "ill"},
 }}
 
-type patient struct {
+type ill struct {
 	Age   *float64
 	Sex   string
 	When  time.Time `accrete:"seen"`
@@ -198,8 +198,8 @@ func TestBuilder(t *testing.T) {
 	b := NewBuilder(patients)
 	age := 54.0
 	rows := []any{
-		patient{Age: &age, Sex: "f", When: time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), Note: "A cough. A cold", Ill: true},
-		&patient{Sex: "x"},
+		ill{Age: &age, Sex: "f", When: time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), Note: "A cough. A cold", Ill: true},
+		&ill{Sex: "x"},
 		map[string]any{"age": 7, "sex": "m", "seen": "2024-03-01", "ill": false, "note": nil},
 		map[string]string{"age": "8.5", "sex": ""},
 		map[string]float64{"age": 9},

@@ -27,7 +27,7 @@ func OpenStream(ctx context.Context, path string, o Options) (*Stream, error) {
 	if o.Schema == nil {
 		return nil, errNoSchema
 	}
-	in, err := openInput(path, false)
+	in, err := openInput(ctx, path, false)
 	if err != nil {
 		return nil, err
 	}

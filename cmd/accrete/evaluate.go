@@ -159,7 +159,7 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 
 // specOf reads the data and chooses the learner.
 func (a *app) specOf(ctx context.Context, h *life.Home, e *evaluation, data string) (evaluate.Spec, error) {
-	choice, err := e.learner.choice()
+	choice, err := e.learner.choice(ctx)
 	if err == nil && e.test != "" && e.division != (life.Division{}) {
 		err = usagef("--test has rows of its own; --group and --time divide DATA")
 	}

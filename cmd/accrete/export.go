@@ -26,9 +26,9 @@ With --as bif a belief network is written as other programs read it.`,
 		ValidArgsFunction: a.completeModels,
 		RunE: a.atHome(func(_ *cobra.Command, h *life.Home, args []string) error {
 			if as != "" {
-				return h.WriteAs(args[0], as, args[1])
+				return h.WriteAs(a.ctx, args[0], as, args[1])
 			}
-			carried, err := h.Store.ExportWith(args[0], args[1], o)
+			carried, err := h.Store.ExportWith(a.ctx, args[0], args[1], o)
 			if err != nil {
 				return err
 			}

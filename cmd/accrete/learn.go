@@ -36,7 +36,7 @@ under a name that exists adds a version. Learners that take rows as they come
 			if rules.File != "" {
 				o.Rules = &rules
 			}
-			if o.Choice, err = learner.choice(); err != nil {
+			if o.Choice, err = learner.choice(c.Context()); err != nil {
 				return err
 			}
 			return a.learn(c.Context(), args[0], &flags, o)

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/internal/console"
+	"github.com/accrete-ml/accrete/internal/patient"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	_ "github.com/accrete-ml/accrete/learners/all"
 	"github.com/accrete-ml/accrete/life"
@@ -60,7 +61,7 @@ func usagef(format string, args ...any) error {
 
 // execute runs one command line and returns its exit status.
 func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	a := &app{in: in, raw: out, out: &console.Page{W: out}, errs: &console.Page{W: errs}}
+	a := &app{ctx: ctx, in: patient.Ending(ctx, in), raw: out, out: &console.Page{W: out}, errs: &console.Page{W: errs}}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)
@@ -93,6 +94,7 @@ func oneLine(err error) string {
 
 // app is what every command has: the streams and the flags common to all.
 type app struct {
+	ctx       context.Context
 	in        io.Reader
 	raw       io.Writer // standard output for programs
 	out, errs io.Writer // for people

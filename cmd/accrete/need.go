@@ -70,7 +70,7 @@ func (a *app) need(c *cobra.Command, args []string, flags *dataFlags, learner *l
 	if err != nil {
 		return nil, err
 	}
-	choice, err := learner.choice()
+	choice, err := learner.choice(c.Context())
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (a *app) output(path string, write func(w io.Writer) error, reads ...string
 			}
 		}
 	}
-	return atomicfile.Write(path, write)
+	return atomicfile.Write(a.ctx, path, write)
 }
 
 // progress draws how far the work is, on a terminal.

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"os"
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/internal/patient"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/life"
 )
@@ -35,7 +36,7 @@ func completeLearners(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 }
 
 // choice returns what was chosen.
-func (l *learnerFlags) choice() (life.Choice, error) {
+func (l *learnerFlags) choice(ctx context.Context) (life.Choice, error) {
 	settings := map[string]string{}
 	for _, s := range l.set {
 		key, value, ok := strings.Cut(s, "=")
@@ -43,9 +44,9 @@ func (l *learnerFlags) choice() (life.Choice, error) {
 			return life.Choice{}, usagef("--set %s: expected key=value", s)
 		}
 		if file, isFile := strings.CutPrefix(value, "@"); isFile {
-			text, err := os.ReadFile(file)
+			text, err := patient.File(ctx, file, life.MostText)
 			if err != nil {
-				return life.Choice{}, usagef("--set %s: %v", s, err)
+				return life.Choice{}, usagef("--set %s: %w", s, err)
 			}
 			value = string(text)
 		}

@@ -8,6 +8,7 @@ package atomicfile
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,15 +17,17 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/accrete-ml/accrete/internal/owner"
+	"github.com/accrete-ml/accrete/internal/patient"
 )
 
 // Write creates or replaces the file with what write puts out. If write or
 // any step of storing fails, a regular file is as it was before. A file that
 // was there keeps its mode, and its owner where that can be; a new one has
 // what the user's mask leaves.
-func Write(path string, write func(w io.Writer) error) error {
+func Write(ctx context.Context, path string, write func(w io.Writer) error) error {
 	target, info, err := follow(path)
 	switch {
 	case err != nil:
@@ -34,7 +37,7 @@ func Write(path string, write func(w io.Writer) error) error {
 	case info.IsDir():
 		return fmt.Errorf("cannot write %s: it is a folder; give another name", path)
 	case !info.Mode().IsRegular():
-		return through(target, write)
+		return through(ctx, target, write)
 	}
 	return replace(target, info, write)
 }
@@ -69,13 +72,18 @@ func follow(path string) (string, fs.FileInfo, error) {
 	return "", nil, errors.New("too many symbolic links lead to one another")
 }
 
-// through writes to what cannot be replaced.
-func through(path string, write func(w io.Writer) error) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+// through writes to what cannot be replaced. It may wait for a reader, until
+// the context ends.
+func through(ctx context.Context, path string, write func(w io.Writer) error) (err error) {
+	f, err := patient.OpenFile(ctx, path, os.O_WRONLY)
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
+	defer context.AfterFunc(ctx, func() { _ = f.SetWriteDeadline(time.Unix(1, 0)) })()
 	defer func() {
+		if ctx.Err() != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+			err = ctx.Err()
+		}
 		if closed := f.Close(); err == nil && closed != nil {
 			err = fmt.Errorf("cannot write %s: %w", path, closed)
 		}

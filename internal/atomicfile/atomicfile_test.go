@@ -11,7 +11,7 @@ import (
 func TestWriteReplaces(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	for _, text := range []string{"one", "two"} {
-		if err := Write(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+		if err := Write(t.Context(), path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
 			t.Fatal(err)
 		}
 		if got, _ := os.ReadFile(path); string(got) != text {
@@ -27,7 +27,7 @@ func TestWriteLeavesTheOldFileOnFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	boom := errors.New("boom")
-	err := Write(path, func(w io.Writer) error { io.WriteString(w, "half"); return boom })
+	err := Write(t.Context(), path, func(w io.Writer) error { io.WriteString(w, "half"); return boom })
 	if !errors.Is(err, boom) {
 		t.Fatalf("got %v, want %v", err, boom)
 	}
@@ -40,7 +40,7 @@ func TestWriteLeavesTheOldFileOnFailure(t *testing.T) {
 }
 
 func TestWriteSaysWhere(t *testing.T) {
-	err := Write(filepath.Join(t.TempDir(), "no", "such", "f"), func(io.Writer) error { return nil })
+	err := Write(t.Context(), filepath.Join(t.TempDir(), "no", "such", "f"), func(io.Writer) error { return nil })
 	if err == nil || !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("got %v", err)
 	}

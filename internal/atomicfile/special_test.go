@@ -12,7 +12,7 @@ import (
 
 func put(t *testing.T, path, text string) {
 	t.Helper()
-	if err := Write(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+	if err := Write(t.Context(), path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -40,7 +40,7 @@ func TestWriteFollowsLinks(t *testing.T) {
 	if err := os.Symlink("loop", loop); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(loop, func(io.Writer) error { return nil }); err == nil {
+	if err := Write(t.Context(), loop, func(io.Writer) error { return nil }); err == nil {
 		t.Error("wrote to a link that leads to itself")
 	}
 }
@@ -97,7 +97,7 @@ func TestWriteKeepsTheMode(t *testing.T) {
 			t.Errorf("%s has mode %v, want %v (%v)", path, info.Mode(), want, err)
 		}
 	}
-	if err := Write(dir, func(io.Writer) error { return nil }); err == nil {
+	if err := Write(t.Context(), dir, func(io.Writer) error { return nil }); err == nil {
 		t.Error("wrote to a folder")
 	}
 }

@@ -131,8 +131,14 @@ func openParquet(r io.ReaderAt, size int64) (f *parquet.File, err error) {
 	// The decoder makes room for a footer of the size that is said at the
 	// end of the file, whatever it is.
 	var end [8]byte
-	if _, err := r.ReadAt(end[:], max(0, size-int64(len(end)))); err != nil || int64(binary.LittleEndian.Uint32(end[:])) > size-int64(len(end)) {
+	last := size - int64(len(end))
+	_, err = r.ReadAt(end[:], max(0, last))
+	footer := int64(binary.LittleEndian.Uint32(end[:]))
+	if err != nil || footer > last {
 		return nil, fmt.Errorf("%w (no footer); write it again", errParquet)
+	}
+	if err := believable(bufio.NewReader(io.NewSectionReader(r, last-footer, footer)), footer); err != nil {
+		return nil, err
 	}
 	f, err = parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {

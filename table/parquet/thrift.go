@@ -75,7 +75,9 @@ func passValue(r *bufio.Reader, kind byte, most int64, depth int) error {
 		}
 		return err
 	case kind == thriftList, kind == thriftSet:
-		return passList(r, most, depth)
+		if depth < deepest {
+			return passList(r, most, depth+1)
+		}
 	case kind == thriftStruct && depth < deepest:
 		return passStruct(r, most, depth+1)
 	}

@@ -23,6 +23,7 @@ type block struct {
 	// become units of their own: the units say what rows made of them.
 	said   []share
 	expert learn.Source // who said it, of a block of rows
+	packed *packed      // its numbers, if it was read and nobody asked for them yet (see load)
 }
 
 // unit is what a unit is apart from its numbers.
@@ -308,6 +309,9 @@ func sum(blocks []*block) (*block, error) {
 		return nil, err
 	}
 	for _, b := range blocks {
+		if err := b.load(); err != nil {
+			return nil, err
+		}
 		total.absorb(b)
 	}
 	return total, nil
@@ -316,6 +320,9 @@ func sum(blocks []*block) (*block, error) {
 // plus is the sum of blocks whose sum so far is b and of one more: what sum
 // returns of all of them, at a cost that does not grow with their number.
 func (b *block) plus(last *block) (*block, error) {
+	if err := last.load(); err != nil {
+		return nil, err
+	}
 	total, err := emptySum(b, b.schema, last.schema)
 	if err != nil {
 		return nil, err
@@ -341,6 +348,9 @@ func emptySum(first *block, schemas ...*table.Schema) (*block, error) {
 
 // joinBlocks returns the block of the rows of two.
 func joinBlocks(a, b *block) (*block, error) {
+	if err := load([]*block{a, b}); err != nil {
+		return nil, err
+	}
 	schema, err := table.Union(a.schema, b.schema)
 	if err != nil {
 		return nil, err

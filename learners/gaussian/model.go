@@ -19,7 +19,7 @@ import (
 type Model struct {
 	settings settings
 	blocks   []*block // in the order in which the sources came
-	before   *block   // the sum of all of them but the last; nil if there is one
+	before   *block   // the sum of all of them but the last; nil if there is one, or nobody asked for it
 	sum      *block   // the sum of all of them, in the union of their schemas
 	total    *block   // the sum with the units that answer
 	overall  []overall
@@ -83,7 +83,7 @@ func (m *Model) with(at int, own *block) (*Model, error) {
 	if at < len(m.blocks) {
 		blocks = slices.Clone(m.blocks)
 		blocks[at] = own
-		if before = m.before; at < len(m.blocks)-1 {
+		if before = m.before; at < len(m.blocks)-1 || before == nil {
 			return newModel(m.settings, m.total.target != learn.NoTarget, blocks)
 		}
 	}
@@ -108,6 +108,11 @@ func newModelAfter(before *block, s settings, hasTarget bool, blocks []*block) (
 	if err != nil {
 		return nil, err
 	}
+	return newModelOf(all, before, s, hasTarget, blocks)
+}
+
+// newModelOf is newModelAfter where the sum of all blocks is known, too.
+func newModelOf(all, before *block, s settings, hasTarget bool, blocks []*block) (*Model, error) {
 	if hasTarget && all.target < 0 {
 		return nil, fmt.Errorf("no source has the target's column")
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -430,11 +431,73 @@ func TestManySourcesSaved(t *testing.T) {
 			if !reflect.DeepEqual(a.columns, b.columns) || !reflect.DeepEqual(a.logPrior, b.logPrior) || !reflect.DeepEqual(a.Sources(), b.Sources()) {
 				t.Error("a model that was read answers otherwise")
 			}
+			checkPacked(t, a, before)
 			again.(*Model).written = &bundle.Shelf[*block]{} // nothing is remembered
 			if after, err = again.Parts(); err != nil || !reflect.DeepEqual(before, after) {
 				t.Errorf("a model that was read is written otherwise: %v", err)
 			}
 		}
+	}
+}
+
+// checkPacked compares a model with what its parts are read as: with the sum of
+// its sources, whose numbers are left packed, and without.
+func checkPacked(t *testing.T, m *Model, parts []learn.Part) {
+	t.Helper()
+	ctx := context.Background()
+	rows := mixedTable(t)
+	change := func(m learn.Model) *Model {
+		m, err := m.(learn.Forgetter).Forget(ctx, "s3", "s20")
+		for _, id := range []string{"s5", "s39", "new"} { // in a bundle, the last, and none so far
+			var u learn.Update
+			if err == nil {
+				u, err = m.(learn.Updater).Begin(learn.Source{ID: id})
+			}
+			if err == nil {
+				err = u.Add(ctx, rows.Slice(7, 12))
+			}
+			if err == nil {
+				m, err = u.Freeze(ctx)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.(*Model)
+	}
+	want := change(m)
+	for what, from := range map[string][]learn.Part{"with": parts, "without": parts[:len(parts)-1]} {
+		read, err := decode(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if packed := read.(*Model).blocks[0].packed != nil; packed != (what == "with") {
+			t.Errorf("%s the sum: packed is %t", what, packed)
+		}
+		got := change(read)
+		if !reflect.DeepEqual(got.columns, want.columns) || !reflect.DeepEqual(got.logPrior, want.logPrior) {
+			t.Errorf("%s the sum: a model that was read changes otherwise", what)
+		}
+	}
+	damaged := slices.Clone(parts)
+	var s savedBundle
+	if err := learn.Unmarshal(parts[1].Data, &s); err != nil {
+		t.Fatal(err)
+	}
+	numbers := slices.Clone(s.Packed.Sources[4].Numbers) // they are still those of the part
+	numbers[0] = 3                                       // no number begins like this
+	s.Packed.Sources[4].Numbers = numbers
+	damaged[1].Data, _ = learn.Marshal(s)
+	read, err := decode(damaged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read.(learn.Forgetter).Forget(ctx, "s20"); err == nil {
+		t.Error("the sum of numbers that cannot be read is known")
+	}
+	damaged = damaged[:len(damaged)-1]
+	if _, err := decode(damaged); err == nil {
+		t.Error("numbers that cannot be read are accepted")
 	}
 }
 

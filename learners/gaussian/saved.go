@@ -1,10 +1,13 @@
 package gaussian
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/internal/moment"
@@ -62,7 +65,78 @@ const (
 	settingsPart = "settings"
 	sourcePart   = "source/"
 	bundlePart   = "sources/" // of several; the identifier of the first follows
+	sumPart      = "sum"      // derived: of all sources, where there are many
+	manySources  = 2 * bundle.Fan
 )
+
+// savedSum is the sum of all sources, so that who has it needs the numbers of
+// none to answer, and to add one more.
+type savedSum struct {
+	Of    []byte     `cbor:"of"` // see identify
+	Block savedBlock `cbor:"block"`
+}
+
+// identify returns a checksum of the sources and their order.
+func identify(blocks []*block) []byte {
+	h := sha256.New()
+	for _, b := range blocks {
+		fmt.Fprintf(h, "%d %s", len(b.source.ID), b.source.ID)
+	}
+	return h.Sum(nil)
+}
+
+// packed is where the numbers of a block are that nobody asked for yet.
+type packed struct {
+	once   sync.Once
+	bundle *savedBundle
+	at     int // among its sources
+	err    error
+}
+
+// load reads the block's numbers, unless they are there. Whoever looks at more
+// of a model's block than its source, schema and target calls it first.
+func (b *block) load() error {
+	if b.packed == nil {
+		return nil
+	}
+	b.packed.once.Do(func() {
+		from := &b.packed.bundle.Packed.Sources[b.packed.at]
+		m := bundle.Member{ID: b.source.ID, Name: b.source.Name, Schema: b.schema, Target: max(b.target, 0)}
+		if m.Numbers, b.packed.err = from.Unpack(nil); b.packed.err != nil {
+			return
+		}
+		var s *savedBlock
+		if s, b.packed.err = b.packed.bundle.unpack(&m); b.packed.err != nil {
+			return
+		}
+		var own *block
+		if own, b.packed.err = s.block(); b.packed.err != nil {
+			return
+		}
+		if own.target != b.target {
+			b.packed.err = fmt.Errorf("source %q: its target is %q, expected %q", b.source.ID, own.targetName(), b.targetName())
+			return
+		}
+		b.rows, b.columns, b.units, b.said = own.rows, own.columns, own.units, own.said
+	})
+	return b.packed.err
+}
+
+// rowsAlone reports whether a block is known to have no expert's units, though
+// nobody asked for its numbers yet.
+func (b *block) rowsAlone() bool {
+	return b.packed != nil && !slices.ContainsFunc(b.packed.bundle.Units, func(u savedUnit) bool { return u.Expert })
+}
+
+// load reads the numbers of blocks.
+func load(blocks []*block) error {
+	for _, b := range blocks {
+		if err := b.load(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // savedBundle is the part of several sources, either their blocks one by one
 // or, if all of them are rows alone, packed: units are written once, and each
@@ -92,7 +166,11 @@ func (m *Model) Parts() ([]learn.Part, error) {
 		}
 		parts = append(parts, learn.Part{Name: name + run.Blocks[0].source.ID, Data: run.Data})
 	}
-	return parts, nil
+	if len(m.blocks) < manySources {
+		return parts, nil
+	}
+	data, err = learn.Marshal(savedSum{identify(m.blocks), m.sum.saved()})
+	return append(parts, learn.Part{Name: sumPart, Derived: true, Data: data}), err
 }
 
 // plain reports whether a block is rows alone.
@@ -100,6 +178,9 @@ func (b *block) plain() bool { return len(b.said) == 0 && b.expert == (learn.Sou
 
 // save returns the saved form of one block or of several.
 func save(blocks []*block) ([]byte, error) {
+	if err := load(blocks); err != nil {
+		return nil, err
+	}
 	if len(blocks) == 1 && !blocks[0].plain() {
 		return learn.Marshal(blocks[0].saved())
 	}
@@ -263,40 +344,28 @@ func (b *block) savedUnits(units []share) []savedUnit {
 
 // decode makes a model of the parts that Parts returned.
 func decode(parts []learn.Part) (learn.Model, error) {
-	var s *saved
-	var blocks []*block
-	written, known := &bundle.Shelf[*block]{}, map[string]bool{}
-	for _, p := range parts {
-		if p.Name == settingsPart && s == nil {
-			s = &saved{}
-			if err := learn.Unmarshal(p.Data, s); err != nil {
-				return nil, fmt.Errorf("part %s: %v", p.Name, err)
-			}
-			if s.Format != format {
-				return nil, fmt.Errorf("part %s: format %d, this program reads format %d", p.Name, s.Format, format)
-			}
-			if err := s.Settings.check(); err != nil {
-				return nil, fmt.Errorf("part %s: %v", p.Name, err)
-			}
-			continue
-		}
-		read, err := decodeBlocks(p)
-		if err != nil {
-			return nil, fmt.Errorf("part %s: %v", p.Name, err)
-		}
-		for _, b := range read {
-			if known[b.source.ID] {
-				return nil, fmt.Errorf("part %s: its source %q comes twice", p.Name, b.source.ID)
-			}
-			known[b.source.ID] = true
-			if blocks = append(blocks, b); b.targetName() != blocks[0].targetName() {
-				return nil, fmt.Errorf("part %s: its target is %q, expected %q", p.Name, b.targetName(), blocks[0].targetName())
-			}
-		}
-		written.Put(bundle.Run[*block]{Blocks: read, Data: p.Data})
+	data := learn.FindPart(parts, settingsPart)
+	if data == nil {
+		return nil, fmt.Errorf("the settings are missing")
 	}
-	if s == nil || len(blocks) == 0 {
-		return nil, fmt.Errorf("the settings or the sources are missing")
+	var s saved
+	if err := learn.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("part %s: %v", settingsPart, err)
+	}
+	if s.Format != format {
+		return nil, fmt.Errorf("part %s: format %d, this program reads format %d", settingsPart, s.Format, format)
+	}
+	if err := s.Settings.check(); err != nil {
+		return nil, fmt.Errorf("part %s: %v", settingsPart, err)
+	}
+	if sum := learn.FindPart(parts, sumPart); sum != nil {
+		if m := decodeSum(&s, sum, parts); m != nil {
+			return m, nil
+		}
+	}
+	blocks, written, err := decodeSources(&s, parts, false)
+	if err != nil {
+		return nil, err
 	}
 	m, err := newModel(s.Settings, s.HasTarget, blocks)
 	if err != nil {
@@ -306,54 +375,137 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	return m, nil
 }
 
+// decodeSum is decode where the sum is known: the numbers of most sources are
+// left as they are. It returns nil if that does not work out, as the sum can be
+// done without.
+func decodeSum(s *saved, data []byte, parts []learn.Part) *Model {
+	var from savedSum
+	if learn.Unmarshal(data, &from) != nil {
+		return nil
+	}
+	sum, err := from.Block.block()
+	if err != nil {
+		return nil
+	}
+	blocks, written, err := decodeSources(s, parts, true)
+	if err != nil || len(blocks) < manySources || !bytes.Equal(identify(blocks), from.Of) || sum.targetName() != blocks[0].targetName() {
+		return nil
+	}
+	m, err := newModelOf(sum, nil, s.Settings, s.HasTarget, blocks)
+	if err != nil {
+		return nil
+	}
+	m.written = written
+	return m
+}
+
+// decodeSources reads the sources; if their numbers can wait, those of bundles
+// are left packed.
+func decodeSources(s *saved, parts []learn.Part, wait bool) ([]*block, *bundle.Shelf[*block], error) {
+	var blocks []*block
+	written, known := &bundle.Shelf[*block]{}, map[string]bool{}
+	settings := false
+	for _, p := range parts {
+		if p.Name == sumPart || p.Name == settingsPart && !settings {
+			settings = settings || p.Name == settingsPart
+			continue
+		}
+		read, err := decodeBlocks(p, s, wait)
+		if err != nil {
+			return nil, nil, fmt.Errorf("part %s: %v", p.Name, err)
+		}
+		for _, b := range read {
+			if known[b.source.ID] {
+				return nil, nil, fmt.Errorf("part %s: its source %q comes twice", p.Name, b.source.ID)
+			}
+			known[b.source.ID] = true
+			if blocks = append(blocks, b); b.targetName() != blocks[0].targetName() {
+				return nil, nil, fmt.Errorf("part %s: its target is %q, expected %q", p.Name, b.targetName(), blocks[0].targetName())
+			}
+		}
+		written.Put(bundle.Run[*block]{Blocks: read, Data: p.Data})
+	}
+	if len(blocks) == 0 {
+		return nil, nil, fmt.Errorf("the sources are missing")
+	}
+	return blocks, written, nil
+}
+
 // decodeBlocks reads the blocks of one part, at least one.
-func decodeBlocks(p learn.Part) ([]*block, error) {
-	var from []savedBlock
-	schemas := []*table.Schema{nil} // of each, if known
+func decodeBlocks(p learn.Part, of *saved, wait bool) ([]*block, error) {
+	var blocks []*block
 	id, isSource := strings.CutPrefix(p.Name, sourcePart)
 	switch first, isBundle := strings.CutPrefix(p.Name, bundlePart); {
 	case isSource:
-		from = make([]savedBlock, 1)
-		if err := learn.Unmarshal(p.Data, &from[0]); err != nil {
+		var from savedBlock
+		if err := learn.Unmarshal(p.Data, &from); err != nil {
 			return nil, err
 		}
-	case isBundle:
-		id = first
-		var s savedBundle
-		if err := learn.Unmarshal(p.Data, &s); err != nil {
-			return nil, err
-		}
-		from = s.Blocks
-		schemas = make([]*table.Schema, len(from))
-		if s.Packed == nil {
-			break
-		}
-		members, err := s.Packed.Unpack()
+		b, err := from.block()
 		if err != nil {
 			return nil, err
 		}
-		for i := range members {
-			b, err := s.unpack(&members[i])
-			if err != nil {
-				return nil, err
-			}
-			from, schemas = append(from, *b), append(schemas, members[i].Schema)
+		blocks = append(blocks, b)
+	case isBundle:
+		id = first
+		s := &savedBundle{}
+		if err := learn.Unmarshal(p.Data, s); err != nil {
+			return nil, err
+		}
+		var err error
+		if blocks, err = s.blocks(of, wait); err != nil {
+			return nil, err
 		}
 	default:
 		return nil, fmt.Errorf("it is not one that gaussian knows")
 	}
-	if len(from) == 0 || from[0].ID != id {
+	if len(blocks) == 0 || blocks[0].source.ID != id {
 		return nil, fmt.Errorf("its source is not the one it is named after")
 	}
-	blocks := make([]*block, len(from))
-	for i := range from {
-		var err error
-		if blocks[i], err = from[i].block(); err != nil {
+	return blocks, nil
+}
+
+// blocks returns the blocks of a bundle, packed if that is asked for and they
+// are.
+func (s *savedBundle) blocks(of *saved, wait bool) ([]*block, error) {
+	var blocks []*block
+	for i := range s.Blocks {
+		b, err := s.Blocks[i].block()
+		if err != nil {
 			return nil, err
 		}
-		if schemas[i] != nil {
-			blocks[i].schema = schemas[i] // one for all that have the same
+		blocks = append(blocks, b)
+	}
+	if s.Packed == nil {
+		return blocks, nil
+	}
+	members, err := s.Packed.Outline()
+	if err != nil {
+		return nil, err
+	}
+	for i := range members {
+		m := &members[i]
+		if wait && len(members) > 1 {
+			b := &block{source: learn.Source{ID: m.ID, Name: m.Name}, schema: m.Schema, target: learn.NoTarget, packed: &packed{bundle: s, at: i}}
+			if of.HasTarget {
+				b.target = m.Target
+			}
+			blocks = append(blocks, b)
+			continue
 		}
+		if m.Numbers, err = s.Packed.Sources[i].Unpack(nil); err != nil {
+			return nil, err
+		}
+		from, err := s.unpack(m)
+		if err != nil {
+			return nil, err
+		}
+		b, err := from.block()
+		if err != nil {
+			return nil, err
+		}
+		b.schema = m.Schema // one for all that have the same
+		blocks = append(blocks, b)
 	}
 	return blocks, nil
 }

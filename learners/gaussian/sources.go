@@ -62,6 +62,9 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := load(blocks); err != nil {
+		return nil, err
+	}
 	if !slices.ContainsFunc(blocks, func(b *block) bool { return b.rows > 0 }) {
 		return nil, fmt.Errorf("without %s no rows are left; delete the model instead", strings.Join(ids, ", "))
 	}

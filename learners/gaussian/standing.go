@@ -23,6 +23,9 @@ func (m *Model) UnitStandings() []told.UnitStanding {
 	var all []told.UnitStanding
 	var made *table.Table // rows as the rows alone have them
 	for _, b := range m.blocks {
+		if b.rowsAlone() || b.load() != nil {
+			continue
+		}
 		rules := m.rulesOf(b)
 		if len(rules) == 0 {
 			continue
@@ -235,7 +238,7 @@ func (m *Model) judge(s *told.UnitStanding, rule *share, mean []float64, expecte
 func (m *Model) withoutExperts() *Model {
 	var blocks []*block
 	for _, b := range m.blocks {
-		if b.rows > 0 {
+		if b.load() == nil && b.rows > 0 {
 			blocks = append(blocks, b)
 		}
 	}

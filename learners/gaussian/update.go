@@ -39,6 +39,9 @@ func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 		u.at = len(m.blocks)
 	} else {
 		known = m.blocks[u.at]
+		if err := known.load(); err != nil {
+			return nil, err
+		}
 		own, source = known.schema, known.source
 	}
 	u.vocabulary = table.NewVocabulary(m.total.schema, own)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/accrete-ml/accrete/internal/console"
 )
 
 // picture is an SVG document in the making. It is written by hand: the
@@ -85,11 +87,11 @@ func num(x float64) string {
 	return text
 }
 
-// escape returns text as XML writes it; characters that XML cannot hold
-// become U+FFFD.
+// escape returns text as XML writes it; characters that would not show are
+// written as on a page.
 func escape(s string) string {
 	var b strings.Builder
-	if err := xml.EscapeText(&b, []byte(s)); err != nil {
+	if err := xml.EscapeText(&b, []byte(console.Escaped(s, ""))); err != nil {
 		return ""
 	}
 	return b.String()

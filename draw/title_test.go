@@ -56,3 +56,12 @@ func TestNoTitle(t *testing.T) {
 		t.Errorf("height %v, %q", h, p.body.String())
 	}
 }
+
+// What would not show is written out: pictures are opened by terminals too.
+func TestControlsAreWrittenOut(t *testing.T) {
+	const name = "a\x1b[31m\u009b\u202e"
+	svg := render(t, &Graph{Title: name, Nodes: []Node{{ID: "a", Lines: []string{name}}, {ID: "b", Lines: []string{name}, Layer: 1}}, Edges: []Edge{{From: "a", To: "b", Label: name, Weight: 1}}})
+	if strings.ContainsAny(svg, "\x1b\u009b\u202e\ufffd") || !strings.Contains(svg, `a\x1b[31m\u009b\u202e`) {
+		t.Error(svg)
+	}
+}

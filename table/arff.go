@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -74,9 +73,9 @@ func (g *arff) arrange(s *reading, declared []declaration) {
 	}
 	g.place = make([]int, len(g.fields))
 	for i, f := range g.fields {
-		if g.bag != nil && declared[i].kind == "numeric" && (f.how == auto || f.how == skip && o.Schema != nil && !slices.Contains(o.Ignore, f.name)) && f.name != o.Target {
+		if g.bag != nil && declared[i].kind == "numeric" && (f.how == auto || f.how == skip && o.Schema != nil && !s.plan.ignore[f.name]) && f.name != o.Target {
 			f.how, g.place[i] = skip, -1
-			f.slot = -2
+			f.slot, f.bagged = -2, true
 			continue
 		}
 		g.place[i] = len(g.own)

@@ -451,30 +451,42 @@ type plan struct {
 	attrs   map[string]int // of the schema
 	mutex   sync.Mutex
 	fields  map[string]*field
+
+	nominal, numeric, text, ignore map[string]bool // of the options
+}
+
+// set makes a list of names one in which they are found at once.
+func set(names []string) map[string]bool {
+	in := make(map[string]bool, len(names))
+	for _, name := range names {
+		in[name] = true
+	}
+	return in
 }
 
 func newPlan(o Options) (*plan, error) {
 	if o.Schema != nil && o.Sequence == "" {
 		o.Sequence = o.Schema.Sequence
 	}
-	p := &plan{name: o.Name, options: o, fields: map[string]*field{}, attrs: map[string]int{}}
-	if o.Sequence != "" && (o.Sequence == o.Target || o.Sequence == o.Weight || slices.Contains(o.Text, o.Sequence) || slices.Contains(o.Ignore, o.Sequence)) {
+	p := &plan{name: o.Name, options: o, fields: map[string]*field{}, attrs: map[string]int{},
+		nominal: set(o.Nominal), numeric: set(o.Numeric), text: set(o.Text), ignore: set(o.Ignore)}
+	if o.Sequence != "" && (o.Sequence == o.Target || o.Sequence == o.Weight || p.text[o.Sequence] || p.ignore[o.Sequence]) {
 		return nil, fmt.Errorf("column %q says the sequence of a row and cannot be the target, the weights, text or ignored", o.Sequence)
 	}
-	if o.Target != "" && slices.Contains(o.Ignore, o.Target) {
+	if o.Target != "" && p.ignore[o.Target] {
 		return nil, fmt.Errorf("column %q cannot be both the target and ignored", o.Target)
 	}
 	if o.Weight != "" && o.Weight == o.Target {
 		return nil, fmt.Errorf("column %q cannot be both the target and the weights", o.Target)
 	}
 	for _, name := range o.Nominal {
-		if slices.Contains(o.Numeric, name) {
+		if p.numeric[name] {
 			return nil, fmt.Errorf("column %q cannot be both nominal and numeric", name)
 		}
 	}
 	for _, name := range o.Text {
 		switch {
-		case slices.Contains(o.Nominal, name), slices.Contains(o.Numeric, name):
+		case p.nominal[name], p.numeric[name]:
 			return nil, fmt.Errorf("column %q cannot be both text and nominal or numeric", name)
 		case name == o.Target, name == o.Weight:
 			return nil, fmt.Errorf("column %q is text and cannot be the target or the weights", name)
@@ -499,7 +511,7 @@ func (p *plan) field(name string) *field {
 	o := &p.options
 	f := &field{name: name, how: auto, attr: -1, slot: -1}
 	switch i, known := p.attrs[name]; {
-	case slices.Contains(o.Ignore, name):
+	case p.ignore[name]:
 		f.how = skip
 	case o.Weight != "" && o.Weight == name:
 		f.how, f.weight = asNumbers, true
@@ -520,11 +532,11 @@ func (p *plan) field(name string) *field {
 		}
 	case o.Schema != nil:
 		f.how = skip
-	case slices.Contains(o.Nominal, name):
+	case p.nominal[name]:
 		f.how, f.keepID = asNames, true
-	case slices.Contains(o.Numeric, name):
+	case p.numeric[name]:
 		f.how = asQuantity
-	case slices.Contains(o.Text, name):
+	case p.text[name]:
 		f.how = asWords
 	}
 	p.fields[name] = f
@@ -534,10 +546,7 @@ func (p *plan) field(name string) *field {
 // check compares the columns that there are with those that were asked for.
 func (p *plan) check(names []string) error {
 	o := &p.options
-	has := make(map[string]bool, len(names))
-	for _, name := range names {
-		has[name] = true
-	}
+	has := set(names)
 	asked := func(name, as string) error {
 		if _, ok := p.attrs[name]; name == "" || has[name] || ok {
 			return nil

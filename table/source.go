@@ -256,8 +256,9 @@ func survey(ctx context.Context, in *input, path string, o Options) (*surveyed, 
 		return nil, err
 	}
 	found := &surveyed{schema: t.Schema, report: s.report(), rows: rows}
-	for name := range s.plan.fields {
-		if t.Schema.Index(name) < 0 && name != o.Weight && name != o.Sequence {
+	known := set(t.Schema.Names())
+	for name, f := range s.plan.fields {
+		if !known[name] && !f.bagged && name != o.Weight && name != o.Sequence {
 			found.ignored = append(found.ignored, name)
 		}
 	}

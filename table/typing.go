@@ -44,6 +44,7 @@ type field struct {
 	weight  bool     // holds the weights of the rows
 	group   bool     // says the sequence of the rows
 	seconds bool     // dates are counted in seconds, not in days
+	bagged  bool     // its numbers are in the bag of sparse rows
 	keepID  bool     // never ignored for having too many distinct values
 	values  []string // names that the dictionary begins with
 	markers []string // those of them that mean a missing cell elsewhere

@@ -19,7 +19,7 @@ func (answer *Explained) Write(w io.Writer) {
 	var rows [][]string
 	if target.Kind == table.Numeric {
 		fmt.Fprintf(w, "row %d: %s = %s (%s to %s)\n", answer.Row, target.Name, console.Number(answer.Prediction.(float64)), console.Number(*answer.Low), console.Number(*answer.High))
-		rows = append(rows, []string{console.Number(x.Prior[0]), "the mean of all rows"})
+		rows = append(rows, []string{console.Number(x.Prior[0]), "before any evidence"})
 		for _, v := range x.Evidence {
 			rows = append(rows, []string{fmt.Sprintf("%+.4g", v.Weight), v.Text})
 		}

@@ -61,6 +61,12 @@ func RoundRule(r *rule.Rule, brief bool) {
 	}
 	e.Weight, r.With = decimals(e.Weight), decimals(r.With)
 	r.Then.Mean, r.Then.Deviation = around(r.Then.Mean, r.Then.Deviation), digits(r.Then.Deviation)
+	if len(r.Then.By) > 0 {
+		r.Then.By = slices.Clone(r.Then.By)
+		for i := range r.Then.By {
+			r.Then.By[i].P = *decimals(&r.Then.By[i].P)
+		}
+	}
 	if len(r.Then.Classes) > 0 {
 		likely := Likeliest(r.Then.Classes)
 		r.Then.Value, r.With, r.Then.Classes = likely.Value, decimals(&likely.P), nil

@@ -12,7 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
-func TestLocalContract(t *testing.T) { learntest.Run(t, "lwr") }
+func TestLocalContract(t *testing.T) { contract(t, "lwr") }
 
 func TestLocalContractWithSettings(t *testing.T) {
 	if os.Getenv("ACCRETE_LONG") == "" {

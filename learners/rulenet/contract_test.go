@@ -26,8 +26,15 @@ func TestContract(t *testing.T) {
 			}
 		})
 	}
+	var laws []string // all of them
+	if !long {
+		laws = []string{
+			"predictions are sound", "missing cells", "huge and tiny numbers", "one class only", "cancellation", "save and load", "damaged parts are refused",
+			"updates keep their contract", "merging is learning the union", "forgetting is learning without", "rules predict as the model does", "explanations add up",
+		}
+	}
 	t.Run("taught", func(t *testing.T) {
-		learntest.RunWith(t, Name, learntest.Options{Settings: map[string]string{"teacher": "trees"}})
+		learntest.RunWith(t, Name, learntest.Options{Settings: map[string]string{"teacher": "trees"}, Laws: laws})
 	})
 }
 

@@ -180,14 +180,11 @@ func (m *contentsMemory) open(payload []byte) (c contents, blob int, err error) 
 	}
 	hash := maphash.Bytes(m.seed, payload[:blob])
 	if r, ok := m.known[hash]; ok && r.bytes == string(payload[:blob]) {
-		r.c.Versions = slices.Clone(r.c.Versions) // theirs to change
-		return r.c, blob, nil
+		return r.c, blob, nil // who changes a record changes a copy
 	}
 	if c, blob, err = openContents(payload); err == nil && m.size+blob <= mostRemembered {
 		m.size += blob
-		own := c
-		own.Versions = slices.Clone(c.Versions)
-		m.known[hash] = remembered{string(payload[:blob]), own}
+		m.known[hash] = remembered{string(payload[:blob]), c}
 	}
 	return c, blob, err
 }
@@ -212,7 +209,7 @@ func openContents(payload []byte) (c contents, blob int, err error) {
 			return c, 0, err
 		}
 	}
-	if err := learn.Unmarshal(meta, &c); err != nil {
+	if err := c.UnmarshalCBOR(meta); err != nil {
 		return c, 0, err
 	}
 	if c.Next > maxNumber || c.Newest > maxNumber {
@@ -242,10 +239,13 @@ const windowSize = 128 << 10
 // are good until the next call.
 func (w *window) bytes(at, n int64) ([]byte, error) {
 	n = min(n, w.end-at)
+	if m, ok := w.r.(inMemory); ok && w.end <= int64(len(m)) {
+		return m[at:][:n], nil
+	}
 	if at < w.at || at+n > w.at+int64(len(w.buf)) {
 		size := min(max(n, windowSize), w.end-at)
 		if int64(cap(w.buf)) < size {
-			w.buf = make([]byte, size)
+			w.buf = make([]byte, size+size/2)
 		}
 		got, err := w.r.ReadAt(w.buf[:size], at)
 		w.at, w.buf = at, w.buf[:got]

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
@@ -56,6 +57,14 @@ func newIndex() *index {
 // last whole frame is a write that did not finish, or still goes on.
 func (ix *index) scan(r io.ReaderAt, from, size int64) error {
 	w := &window{r: r, end: size}
+	if room, ok := windows.Get().(*[]byte); ok {
+		w.buf = (*room)[:0]
+	}
+	defer func() {
+		if cap(w.buf) <= mostWindow {
+			windows.Put(&w.buf)
+		}
+	}()
 	ix.end = from
 	for at := from; at < w.end; {
 		payload, begin, next, err := w.frame(at)
@@ -78,6 +87,12 @@ func (ix *index) scan(r io.ReaderAt, from, size int64) error {
 	}
 	return nil
 }
+
+// windows are the rooms of windows that are not used: a change reads its log
+// twice.
+var windows sync.Pool
+
+const mostWindow = 4 << 20
 
 // add takes in a frame, or says what is wrong with it and takes in nothing.
 func (ix *index) add(payload []byte, at, begin, next int64) error {

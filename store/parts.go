@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"weak"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -114,7 +115,7 @@ func (l *log) data(p *part) ([]byte, error) {
 	data, where, err := []byte(nil), l.path, error(nil)
 	if p.inFile {
 		where = l.partPath(p)
-		data, err = l.store.readPartFile(where)
+		data, err = l.store.readPartFile(where, &l.room)
 	} else if !p.frame.packed {
 		data = make([]byte, p.size)
 		_, err = l.bytes.ReadAt(data, p.frame.blob+p.offset)
@@ -135,7 +136,53 @@ func (l *log) data(p *part) ([]byte, error) {
 	if sha256.Sum256(data) != p.key.hash {
 		return nil, fmt.Errorf("its part %q in %s is damaged", p.key.name, where)
 	}
+	if l.store != nil {
+		l.store.hashes.put(data, p.key.hash)
+	}
 	return data, nil
+}
+
+// hashMemory remembers the hashes of large parts that were read, for as long as
+// somebody has their bytes, which nobody changes: a model that is saved again
+// gives most of them back as they came.
+type hashMemory struct {
+	sync.Mutex
+	known map[weak.Pointer[byte]]hashed
+}
+
+type hashed struct {
+	size int
+	hash [sha256.Size]byte
+}
+
+const (
+	leastHashed = 4 << 10 // bytes of a part that is worth it
+	mostHashed  = 4096    // parts
+)
+
+func (m *hashMemory) put(data []byte, hash [sha256.Size]byte) {
+	if len(data) < leastHashed {
+		return
+	}
+	m.Lock()
+	defer m.Unlock()
+	if m.known == nil || len(m.known) >= mostHashed {
+		m.known = map[weak.Pointer[byte]]hashed{}
+	}
+	m.known[weak.Make(&data[0])] = hashed{len(data), hash}
+}
+
+// of returns the hash of a part's bytes.
+func (m *hashMemory) of(data []byte) [sha256.Size]byte {
+	if len(data) >= leastHashed {
+		m.Lock()
+		known, ok := m.known[weak.Make(&data[0])]
+		m.Unlock()
+		if ok && known.size == len(data) {
+			return known.hash
+		}
+	}
+	return sha256.Sum256(data)
 }
 
 // readBlob is readBlob, of a compressed frame of the log.
@@ -171,20 +218,54 @@ func (s *Store) writePartFile(dir string, p *part, data []byte) error {
 	})
 }
 
-func (s *Store) readPartFile(path string) ([]byte, error) {
+// readPartFile reads a part that is a file of its own, the file into room.
+func (s *Store) readPartFile(path string, room *[]byte) ([]byte, error) {
 	f, err := s.disk.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	ix, err := readWhole(f, partFile, path, 0)
+	size, err := f.Size()
+	if err != nil {
+		return nil, err
+	}
+	whole := sizedReader(f)
+	if size <= trusted {
+		*room = slices.Grow((*room)[:0], int(size))[:size]
+		n, err := f.ReadAt(*room, 0)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		whole = inMemory((*room)[:n])
+	}
+	ix, err := readWhole(whole, partFile, path, 0)
 	if err != nil {
 		return nil, err
 	}
 	if len(ix.frames) != 1 || len(ix.frames[0].parts) != 1 {
 		return nil, errors.New("it does not hold one part")
 	}
-	return readBlob(f, ix.frames[0])
+	if m, ok := whole.(inMemory); ok && ix.frames[0].packed {
+		of := ix.frames[0]
+		return unpack(m[of.blob:of.blob+of.blobSize], of.raw)
+	}
+	return readBlob(whole, ix.frames[0])
+}
+
+// inMemory is a file that was read.
+type inMemory []byte
+
+func (m inMemory) Size() (int64, error) { return int64(len(m)), nil }
+
+func (m inMemory) ReadAt(b []byte, at int64) (int, error) {
+	if at < 0 || at >= int64(len(m)) {
+		return 0, io.EOF
+	}
+	n := copy(b, m[at:])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
 }
 
 // sizedReader is a file to read, or the bytes of one.

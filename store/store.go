@@ -59,6 +59,7 @@ type Store struct {
 	told *sync.Map // what was warned of already
 
 	memory *contentsMemory
+	hashes *hashMemory
 
 	largePart    int   // parts larger than this are files of their own
 	largeDerived int   // so are derived parts larger than this
@@ -99,7 +100,7 @@ func open(dir string, o Options, d disk) (*Store, error) {
 	if info, err := d.Stat(dir); err == nil && !info.IsDir() {
 		return nil, remedy.New(elsewhere, "the store %s is a file, expected a folder", dir)
 	}
-	return &Store{dir: filepath.Clean(dir), opts: o, disk: d, told: &sync.Map{}, memory: &contentsMemory{}, largePart: 1 << 20, largeDerived: 512, minWaste: 16 << 10}, nil
+	return &Store{dir: filepath.Clean(dir), opts: o, disk: d, told: &sync.Map{}, memory: &contentsMemory{}, hashes: &hashMemory{}, largePart: 1 << 20, largeDerived: 512, minWaste: 16 << 10}, nil
 }
 
 // Dir returns the store's folder.

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -186,7 +185,7 @@ func (tx *Tx) append(parts []learn.Part, r record) error {
 	fresh := map[partKey]uint64{}
 	lastID := l.lastID
 	for _, given := range parts {
-		key := partKey{given.Name, given.Derived, sha256.Sum256(given.Data)}
+		key := partKey{given.Name, given.Derived, s.hashes.of(given.Data)}
 		id := fresh[key]
 		if known := l.byKey[key]; known != nil && tx.has(known) {
 			id = known.id

@@ -3,6 +3,7 @@
 package store
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -153,13 +154,15 @@ func TestWritersComeInOrder(t *testing.T) {
 	}
 	var mu sync.Mutex
 	var order []int
+	impatient, giveUp := context.WithCancel(ctx)
+	gone := make(chan struct{})
 	for i := range 6 {
-		impatient := *s
+		patience := ctx
 		if i == 2 {
-			impatient.opts.LockTimeout = 20 * time.Millisecond
+			patience = impatient
 		}
 		group.Go(func() {
-			err := impatient.Write(ctx, "m", func(*Tx) error {
+			err := s.Write(patience, "m", func(*Tx) error {
 				mu.Lock()
 				defer mu.Unlock()
 				order = append(order, i)
@@ -168,10 +171,14 @@ func TestWritersComeInOrder(t *testing.T) {
 			if (err != nil) != (i == 2) {
 				t.Errorf("writer %d: %v", i, err)
 			}
+			if i == 2 {
+				close(gone)
+			}
 		})
 		waiting(i + 3)
 	}
-	time.Sleep(30 * time.Millisecond)
+	giveUp()
+	<-gone
 	close(leave)
 	group.Wait()
 	for i := 1; i < len(order); i++ {

@@ -96,7 +96,7 @@ func Worst(t testing.TB, input func(size int) []byte, read func(b []byte)) {
 		took = processor(func() { read(b) })
 	}
 	growth := 0.
-	for range 2 { // what grows too fast does so at twice the size as well
+	for range 4 { // what grows too fast does so at every size, noise does not
 		if growth = doubling(took, b, input(4*size), read); growth <= Growth {
 			return
 		}

@@ -19,7 +19,7 @@ accrete:
 test: check
 	scripts/laws 1
 	$(MAKE) race
-	scripts/fuzz 1s
+	scripts/fuzz 300ms
 
 test-long: check
 	ACCRETE_LONG=1 scripts/laws 0 -timeout 60m

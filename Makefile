@@ -1,4 +1,4 @@
-# make test        everything, a few minutes on two cores
+# make test        everything, about ten minutes on two cores
 # make test-long   full seeds, 1000 kills, 1000 corruptions, minutes of fuzzing
 # make soak        HOURS (8) of fuzzing, kills, corruptions and crowds
 # make release     VERSION: the same binaries for everybody, checksums, SBOM

@@ -146,14 +146,15 @@ func (l *lexer) numbers() ([]float64, error) {
 	return xs, nil
 }
 
-// bifProbability reads: probability ( a | b, c ) { (yes, no) 0.9, 0.1; … }.
-func bifProbability(d *draft, l *lexer) error {
+// head reads whose table follows, given which parents: ( a | b, c ). It returns
+// the variable's number.
+func (d *draft) head(l *lexer, what string) (int, error) {
 	if err := l.expect("("); err != nil {
-		return err
+		return 0, err
 	}
-	child, err := l.name("a variable's name")
+	child, err := l.name(what)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var parents []string
 	if l.is("|") {
@@ -163,9 +164,14 @@ func bifProbability(d *draft, l *lexer) error {
 		err = l.expect(")")
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
-	i, err := d.given(child.line, child.text, parents)
+	return d.given(child.line, child.text, parents)
+}
+
+// bifProbability reads: probability ( a | b, c ) { (yes, no) 0.9, 0.1; … }.
+func bifProbability(d *draft, l *lexer) error {
+	i, err := d.head(l, "a variable's name")
 	if err != nil {
 		return err
 	}

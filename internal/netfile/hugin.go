@@ -86,24 +86,7 @@ func huginNode(d *draft, l *lexer) error {
 }
 
 func huginPotential(d *draft, l *lexer) error {
-	if err := l.expect("("); err != nil {
-		return err
-	}
-	child, err := l.name("a node's name")
-	if err != nil {
-		return err
-	}
-	var parents []string
-	if l.is("|") {
-		l.take()
-		parents, err = l.names(")", "a parent's name")
-	} else {
-		err = l.expect(")")
-	}
-	if err != nil {
-		return err
-	}
-	i, err := d.given(child.line, child.text, parents)
+	i, err := d.head(l, "a node's name")
 	if err != nil {
 		return err
 	}

@@ -345,7 +345,7 @@ func savedOf(t *testing.T, info learn.Info, rows int) []byte {
 	}
 	m, err := info.New().Learn(t.Context(), learn.Task{Table: data, Target: "y", Seed: 1, Source: learn.Source{ID: "s", Name: "s"}})
 	if err != nil {
-		t.Skip(err) // version spaces are empty where rows contradict
+		t.Fatal(err)
 	}
 	b, err := learn.Encode(m)
 	if err != nil {

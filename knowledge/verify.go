@@ -121,6 +121,13 @@ func Join(schema *table.Schema, parts []learn.Learnt) (*table.Table, error) {
 	}
 	columns := make([]table.Column, len(schema.Attributes))
 	for j := range columns {
+		if schema.Attributes[j].Kind == table.Text {
+			columns[j].Words = &table.Bag{Starts: make([]int, 1, rows+1)}
+			for _, p := range parts {
+				columns[j].Words.Append(p.Table.Columns[j].Words)
+			}
+			continue
+		}
 		if schema.Attributes[j].Kind == table.Nominal {
 			columns[j].Codes = make([]int32, 0, rows)
 			for _, p := range parts {

@@ -57,7 +57,7 @@ func impute(ctx context.Context, m learn.Imputer, t *table.Table) (*table.Table,
 	columns := make([]table.Column, len(t.Columns))
 	for j := range columns {
 		at, was := &t.Schema.Attributes[j], t.Columns[j]
-		columns[j] = table.Column{Codes: slices.Clone(was.Codes), Floats: slices.Clone(was.Floats)}
+		columns[j] = table.Column{Codes: slices.Clone(was.Codes), Floats: slices.Clone(was.Floats), Words: was.Words}
 		for r, code := range was.Codes {
 			if now := full.Columns[j].Codes[r]; code == table.Missing && now >= 0 {
 				columns[j].Codes[r] = now

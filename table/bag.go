@@ -1,10 +1,10 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"unicode"
 	"unicode/utf8"
 )
@@ -80,6 +80,13 @@ func (b *Bag) append(from *Bag, row int) {
 	b.Codes = append(b.Codes, codes...)
 	b.Counts = append(b.Counts, counts...)
 	b.end()
+}
+
+// Append adds the cells of another bag with the same dictionary.
+func (b *Bag) Append(from *Bag) {
+	for r := range from.Rows() {
+		b.append(from, r)
+	}
 }
 
 // end closes the row whose words were appended.
@@ -177,6 +184,7 @@ func (b *Bag) recode(codes []int32) *Bag {
 type words struct {
 	codes  []int32
 	counts []float64
+	pairs  []pair
 }
 
 func (w *words) reset() { w.codes, w.counts = w.codes[:0], w.counts[:0] }
@@ -186,11 +194,29 @@ func (w *words) add(code int32, count float64) {
 	w.counts = append(w.counts, count)
 }
 
-func (w *words) Len() int           { return len(w.codes) }
-func (w *words) Less(i, j int) bool { return w.codes[i] < w.codes[j] }
-func (w *words) Swap(i, j int) {
-	w.codes[i], w.codes[j] = w.codes[j], w.codes[i]
-	w.counts[i], w.counts[j] = w.counts[j], w.counts[i]
+// sort puts the words into the order of their codes. Those of a text that is
+// being read all have the count 1, which then stays where it is.
+func (w *words) sort() {
+	if slices.IsSorted(w.codes) {
+		return
+	}
+	if !slices.ContainsFunc(w.counts, func(n float64) bool { return n != 1 }) {
+		slices.Sort(w.codes)
+		return
+	}
+	w.pairs = w.pairs[:0]
+	for i, code := range w.codes {
+		w.pairs = append(w.pairs, pair{code, w.counts[i]})
+	}
+	slices.SortFunc(w.pairs, func(a, b pair) int { return cmp.Or(cmp.Compare(a.code, b.code), cmp.Compare(a.count, b.count)) })
+	for i, p := range w.pairs {
+		w.codes[i], w.counts[i] = p.code, p.count
+	}
+}
+
+type pair struct {
+	code  int32
+	count float64
 }
 
 // Tokens calls word for each word of a text: its lower-cased runs of letters,
@@ -222,9 +248,7 @@ func Tokens(text []byte, word func(token []byte)) {
 
 // into appends the row to a bag, its words sorted and each once.
 func (w *words) into(b *Bag) {
-	if !slices.IsSorted(w.codes) {
-		sort.Sort(w)
-	}
+	w.sort()
 	from := len(b.Codes)
 	for i, code := range w.codes {
 		if n := len(b.Codes); n > from && b.Codes[n-1] == code {

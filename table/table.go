@@ -305,9 +305,7 @@ func Concat(tables ...*Table) (*Table, error) {
 		case Text:
 			c.Words = newBag()
 			for _, t := range tables {
-				for r := range t.Rows() {
-					c.Words.append(t.Columns[i].Words, r)
-				}
+				c.Words.Append(t.Columns[i].Words)
 			}
 		}
 	}

@@ -59,6 +59,7 @@ type Packed struct {
 	Columns []Column       `cbor:"columns"` // of all schemas, each once
 	Schemas [][]int        `cbor:"schemas"` // see codes.schema
 	Sources []PackedSource `cbor:"sources"`
+	Texts   []int          `cbor:"texts,omitempty"` // which columns are texts; their values are words
 }
 
 // Column is a column with every value that one of the sources knows.
@@ -106,8 +107,9 @@ type codes struct {
 }
 
 type columnKey struct {
-	name                string
-	numeric, date, time bool
+	name       string
+	kind       table.Kind
+	date, time bool
 }
 
 func newCodes() *codes { return &codes{columns: map[columnKey]int{}, schemas: map[string]int{}} }
@@ -119,13 +121,16 @@ func (c *codes) schema(p *Packed, s *table.Schema) int {
 	var list []int
 	for i := range s.Attributes {
 		a := &s.Attributes[i]
-		key := columnKey{a.Name, a.Kind == table.Numeric, a.Date, a.Time}
+		key := columnKey{a.Name, a.Kind, a.Date, a.Time}
 		at, ok := c.columns[key]
 		if !ok {
 			at = len(p.Columns)
 			c.columns[key] = at
 			c.values = append(c.values, map[string]int{})
-			p.Columns = append(p.Columns, Column{Name: key.name, Numeric: key.numeric, Date: key.date, Time: key.time})
+			if key.kind == table.Text {
+				p.Texts = append(p.Texts, at)
+			}
+			p.Columns = append(p.Columns, Column{Name: key.name, Numeric: key.kind == table.Numeric, Date: key.date, Time: key.time})
 		}
 		list = append(list, at, len(a.Values))
 		for _, v := range a.Values {
@@ -266,7 +271,8 @@ func (p *Packed) schema(list []int) (*table.Schema, error) {
 		if len(list) < 2 || list[0] < 0 || list[0] >= len(p.Columns) || list[1] < 0 || list[1] > len(list)-2 {
 			return nil, fmt.Errorf("column %d is none of %d, or its values are missing", len(s.Attributes)+1, len(p.Columns))
 		}
-		column, values := &p.Columns[list[0]], list[2:2+list[1]]
+		at, values := list[0], list[2:2+list[1]]
+		column := &p.Columns[at]
 		list = list[2+list[1]:]
 		a := table.Attribute{Name: column.Name, Kind: table.Nominal, Date: column.Date, Time: column.Time}
 		if column.Numeric {
@@ -274,6 +280,12 @@ func (p *Packed) schema(list []int) (*table.Schema, error) {
 			if len(values) > 0 {
 				return nil, fmt.Errorf("column %q is numeric, but has names for values", a.Name)
 			}
+		}
+		if slices.Contains(p.Texts, at) {
+			if column.Numeric {
+				return nil, fmt.Errorf("column %q is numeric, and a text", a.Name)
+			}
+			a.Kind = table.Text
 		}
 		if names[a.Name] {
 			return nil, fmt.Errorf("two columns are named %q", a.Name)
@@ -327,6 +339,45 @@ func unpackNumbers(xs []float64, data []byte) error {
 	}
 	if len(data) > 0 {
 		return fmt.Errorf("%d bytes after the last of %d numbers", len(data), len(xs))
+	}
+	return nil
+}
+
+// PackSparse writes numbers most of which are 0: how many of those come
+// before each other one, and that one as packNumbers does.
+func PackSparse(xs []float64) []byte {
+	var data []byte
+	gap := uint64(0)
+	for i, x := range xs {
+		if x == 0 {
+			gap++
+			continue
+		}
+		data = append(binary.AppendUvarint(data, gap), packNumbers(xs[i:i+1])...)
+		gap = 0
+	}
+	return data
+}
+
+// UnpackSparse fills in numbers that are 0 so far.
+func UnpackSparse(xs []float64, data []byte) error {
+	for at := uint64(0); len(data) > 0; at++ {
+		gap, length := binary.Uvarint(data)
+		if length <= 0 || gap >= uint64(len(xs))-at {
+			return fmt.Errorf("a number beyond the %d that there are, or none", len(xs))
+		}
+		at, data = at+gap, data[length:]
+		size := 9
+		if u, length := binary.Uvarint(data); u != 1 {
+			size = length
+		}
+		if size <= 0 || size > len(data) {
+			return fmt.Errorf("number %d of %d cannot be read", at+1, len(xs))
+		}
+		if err := unpackNumbers(xs[at:at+1], data[:size]); err != nil {
+			return err
+		}
+		data = data[size:]
 	}
 	return nil
 }

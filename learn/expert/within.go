@@ -25,6 +25,10 @@ func (m *Told) within(t *table.Table) (*table.Table, error) {
 	columns := slices.Clone(t.Columns)
 	for j := range columns {
 		known := int32(len(inner.Attributes[j].Values))
+		if columns[j].Words != nil && int(known) < len(m.schema.Attributes[j].Values) {
+			seen, _, err := table.Conform(t, inner, false) // without the words that only rules name
+			return seen, err
+		}
 		if columns[j].Codes == nil || int(known) == len(m.schema.Attributes[j].Values) {
 			continue
 		}

@@ -11,9 +11,17 @@
 // that was never seen, or are infinite say nothing and are left out of the
 // product.
 //
+// Texts are bags of words (section 6.10): the position of a word does not
+// count, and a text is the product of what its words say, each as often as it
+// occurs (multinomial, the default), or of which words of the vocabulary it
+// has and which it has not (bernoulli); complement estimates a word from all
+// classes but one, which suits classes of unequal size. Which words count is
+// decided when the counts are turned into estimates: stop words, frequent and
+// rare ones can be left out, and all words are counted all the same.
+//
 // A model is the sum of its sources. What each source brought is kept as a
 // block of sufficient statistics in the source's own schema: weights of rows
-// by class and value, and the moments of numbers by class. Learning more is
+// by class and value, of words by class, and the moments of numbers by class. Learning more is
 // adding to a block, merging is putting blocks side by side, forgetting is
 // dropping one, and each equals learning from the rows themselves: nothing is
 // ever subtracted.
@@ -29,6 +37,7 @@
 package bayes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -46,12 +55,12 @@ const Name = "bayes"
 func init() {
 	learn.Register(learn.Info{
 		Name:     Name,
-		Summary:  "naive Bayes: columns independent given the class, normal densities for numbers",
-		Source:   "Mitchell 1997, section 6.9; m-estimates: Cestnik 1990",
-		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Stream: true},
+		Summary:  "naive Bayes: columns independent given the class, normal densities for numbers, words for texts",
+		Source:   "Mitchell 1997, sections 6.9 and 6.10; m-estimates: Cestnik 1990",
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Stream: true, Text: true},
 		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true},
 		Contract: learn.Exact,
-		Keeps:    "statistics per source: weights by class and value, moments of numbers by class",
+		Keeps:    "statistics per source: weights by class and value or word, moments of numbers by class",
 		New:      func() learn.Learner { return &Learner{} },
 		Decode:   decode,
 	})
@@ -63,9 +72,17 @@ type Learner struct {
 	// spread evenly over the values of a nominal column, or with the
 	// variance of the whole of a numeric one. Nil is DefaultM, zero takes
 	// what was observed.
-	M *float64 `set:"m" default:"1" doc:"rows that each class is given besides its own (m-estimate): spread evenly over the values of a nominal column, or with the variance of the whole numeric column"`
+	M *float64 `set:"m" default:"1" doc:"rows that each class is given besides its own (m-estimate): spread evenly over the values of a nominal column, or with the variance of the whole numeric column; of a text as many words as there are in the vocabulary, unless set"`
 	// PriorM is the same for the classes. Zero takes their frequencies.
 	PriorM float64 `set:"prior-m" default:"0" doc:"rows that the uniform estimate P(class) = 1/k is worth"`
+	// Text is how texts are taken: as words that occur so often
+	// (multinomial), as words that occur or do not (bernoulli), or by the
+	// words of all other classes (complement).
+	Text string `set:"text" default:"multinomial" oneof:"multinomial|bernoulli|complement" doc:"event model of texts: how often words occur, whether they occur, or how often they occur in the other classes"`
+	// Min leaves out words that occur less often, in all texts together.
+	Min float64 `set:"min" default:"1" doc:"leave out words that occur less often than this, in all texts together (bernoulli: in fewer texts)"`
+	// Stop leaves out frequent words.
+	Stop string `set:"stop" default:"none" doc:"words to leave out: none, english, how many of the most frequent ones, or a list with commas"`
 }
 
 var _ learn.Starter = (*Learner)(nil)
@@ -79,14 +96,29 @@ const DefaultM = 1
 // settings are a learner's parameters with the defaults filled in.
 type settings struct {
 	M, PriorM float64
+	words     words
 }
 
 func (l *Learner) settings() (settings, error) {
-	s := settings{M: DefaultM, PriorM: l.PriorM}
+	s := settings{M: DefaultM, PriorM: l.PriorM, words: words{Event: cmp.Or(l.Text, multinomial), M: oneEach, Min: l.Min, Stop: l.Stop}}
 	if l.M != nil {
-		s.M = *l.M
+		s.M, s.words.M = *l.M, *l.M
 	}
 	return s, s.check()
+}
+
+// Check refuses settings that are not what they should be.
+func (l *Learner) Check() error {
+	_, err := l.settings()
+	return err
+}
+
+// of returns the settings as far as they matter for the columns of a schema.
+func (s settings) of(schema *table.Schema) settings {
+	if !hasText(schema) {
+		s.words = words{}
+	}
+	return s
 }
 
 func (s settings) check() error {
@@ -96,16 +128,14 @@ func (s settings) check() error {
 	if !(s.PriorM >= 0 && s.PriorM <= moment.MaxWeight) {
 		return fmt.Errorf("setting prior-m=%v: expected a number from 0 to %g", s.PriorM, float64(moment.MaxWeight))
 	}
-	return nil
+	if s.words == (words{}) {
+		return nil
+	}
+	return s.words.check()
 }
 
 // Learn returns the model of the task's rows.
 func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
-	target, err := task.Column()
-	if err != nil {
-		return nil, err
-	}
-	task.Table, _ = task.Table.WithoutText(target)
 	u, err := l.Start(task)
 	if err != nil {
 		return nil, err
@@ -133,6 +163,10 @@ func (l *Learner) Start(task learn.Task) (learn.Update, error) {
 		return nil, err
 	}
 	schema := table.CopySchema(task.Table.Schema)
+	if err := checkRoom(schema, target); err != nil {
+		return nil, err
+	}
+	s = s.of(schema)
 	return &update{
 		model: &Model{settings: s, schema: schema, target: target, written: &bundle.Shelf[*block]{}},
 		block: newBlock(task.Source, schema, target), vocabulary: table.NewVocabulary(schema, schema),
@@ -145,7 +179,7 @@ func checkTarget(s *table.Schema, target int) error {
 	case target == learn.NoTarget:
 		return fmt.Errorf("bayes predicts a class and needs a target column%s", others(func(t learn.Takes) bool { return t.Density }))
 	case s.Attributes[target].Kind != table.Nominal:
-		return fmt.Errorf("bayes predicts classes, but target %q is numeric; read it as nominal%s", s.Attributes[target].Name, others(func(t learn.Takes) bool { return t.Regression }))
+		return fmt.Errorf("bayes predicts classes, but target %q is %v; read it as nominal%s", s.Attributes[target].Name, s.Attributes[target].Kind, others(func(t learn.Takes) bool { return t.Regression }))
 	}
 	return nil
 }

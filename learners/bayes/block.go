@@ -65,7 +65,8 @@ func (r *reader) read(b *block) error {
 
 // column is what a block knows of one attribute.
 type column struct {
-	counts  []float64       // nominal: weight of value v in class c at v·classes + c
+	counts  []float64       // nominal and text: weight of value or word v in class c at v·classes + c
+	known   []float64       // text: weight of the rows of each class that have one
 	level   moment.Level    // numeric: the unit of the moments
 	moments []moment.Moment // numeric: of each class
 }
@@ -81,6 +82,8 @@ func newBlock(source learn.Source, schema *table.Schema, target int) *block {
 		case j == target:
 		case a.Kind == table.Nominal:
 			values += len(a.Values)
+		case a.Kind == table.Text:
+			values += len(a.Values) + 1
 		default:
 			numbers++
 		}
@@ -91,6 +94,9 @@ func newBlock(source learn.Source, schema *table.Schema, target int) *block {
 		switch a := &schema.Attributes[j]; {
 		case j == target:
 		case a.Kind == table.Nominal:
+			b.columns[j].counts, counts = cut(counts, len(a.Values)*classes)
+		case a.Kind == table.Text:
+			b.columns[j].known, counts = cut(counts, classes)
 			b.columns[j].counts, counts = cut(counts, len(a.Values)*classes)
 		default:
 			b.columns[j].level = moment.Tiny
@@ -111,6 +117,7 @@ func (b *block) clone() *block {
 	for j := range b.columns {
 		to.columns[j].level = b.columns[j].level
 		copy(to.columns[j].counts, b.columns[j].counts)
+		copy(to.columns[j].known, b.columns[j].known)
 		copy(to.columns[j].moments, b.columns[j].moments)
 	}
 	return to
@@ -126,7 +133,7 @@ func (c *column) promote(x float64) {
 }
 
 // addRow takes in one row of a table in the block's schema.
-func (b *block) addRow(t *table.Table, row int) {
+func (b *block) addRow(t *table.Table, row int, once bool) {
 	class, w := t.Columns[b.target].Codes[row], t.Weight(row)
 	if class < 0 || w == 0 {
 		return
@@ -135,6 +142,8 @@ func (b *block) addRow(t *table.Table, row int) {
 	for j := range b.columns {
 		c := &b.columns[j]
 		switch {
+		case c.known != nil:
+			c.read(t.Columns[j].Words, t.Weights, []int32{int32(row)}, int(class), len(b.classes), once)
 		case c.counts != nil:
 			if code := t.Columns[j].Codes[row]; code >= 0 {
 				c.counts[int(code)*len(b.classes)+int(class)] += w
@@ -161,12 +170,13 @@ func (b *block) checkWeights(t *table.Table) error {
 	if !(total <= moment.MaxWeight) {
 		return fmt.Errorf("the weights of the rows add up to %g; scale them to a sum below %g", total, float64(moment.MaxWeight))
 	}
-	return nil
+	return checkCounts(t)
 }
 
-// learn takes in the rows of a table whose dictionaries are the block's. On
-// an error the block is of no use.
-func (b *block) learn(ctx context.Context, t *table.Table) error {
+// learn takes in the rows of a table whose dictionaries are the block's; of
+// texts each word once, or as often as it occurs. On an error the block is of
+// no use.
+func (b *block) learn(ctx context.Context, t *table.Table, once bool) error {
 	if err := b.checkWeights(t); err != nil {
 		return err
 	}
@@ -183,28 +193,30 @@ func (b *block) learn(ctx context.Context, t *table.Table) error {
 
 	var mutex sync.Mutex
 	next, done := 0, 0
+	tasks := b.tasks()
 	work := func() {
 		for {
 			mutex.Lock()
-			j := next
+			i := next
 			next++
 			mutex.Unlock()
-			if j >= len(b.columns) {
+			if i >= len(tasks) {
 				return
 			}
-			b.columns[j].learn(ctx, &t.Columns[j], t.Weights, rows, len(b.classes))
+			task := tasks[i]
+			b.columns[task.column].learn(ctx, &t.Columns[task.column], t.Weights, rows, task, len(b.classes), once)
 			if ctx.Err() != nil {
 				return
 			}
 			mutex.Lock()
 			done++
-			learn.Report(ctx, float64(done)/float64(len(b.columns)))
+			learn.Report(ctx, float64(done)/float64(len(tasks)))
 			mutex.Unlock()
 		}
 	}
-	// Each column is summed by one goroutine in the order of its rows, so
-	// that the sums do not depend on the number of cores.
-	workers := min(runtime.GOMAXPROCS(0), len(b.columns))
+	// Each cell of a block is summed by one goroutine in the order of its
+	// rows, so that the sums do not depend on the number of cores.
+	workers := min(runtime.GOMAXPROCS(0), len(tasks))
 	if len(rows.order) < chunk {
 		workers = 1
 	}
@@ -218,6 +230,24 @@ func (b *block) learn(ctx context.Context, t *table.Table) error {
 	}
 	group.Wait()
 	return ctx.Err()
+}
+
+// task is a column, or the part of it that belongs to some classes.
+type task struct{ column, from, to int }
+
+// tasks returns the columns in pieces that are worth a goroutine: texts have
+// many cells, so that there are two for each.
+func (b *block) tasks() []task {
+	tasks := make([]task, 0, len(b.columns)+1)
+	classes := len(b.classes)
+	for j := range b.columns {
+		if b.columns[j].known != nil {
+			tasks = append(tasks, task{j, 0, classes / 2}, task{j, classes / 2, classes})
+			continue
+		}
+		tasks = append(tasks, task{j, 0, classes})
+	}
+	return tasks
 }
 
 // chunk is the number of rows that are grouped by class at a time: few enough
@@ -268,14 +298,19 @@ func groupByClass(t *table.Table, target, classes int) classRuns {
 	return g
 }
 
-// learn takes in the cells of one column.
-func (c *column) learn(ctx context.Context, cells *table.Column, weights []float64, rows classRuns, classes int) {
+// learn takes in the cells of one column, of some classes.
+func (c *column) learn(ctx context.Context, cells *table.Column, weights []float64, rows classRuns, of task, classes int, once bool) {
 	for i, run := range rows.runs {
-		if i%16 == 0 && ctx.Err() != nil {
+		if (i%16 == 0 || c.known != nil) && ctx.Err() != nil {
 			return
+		}
+		if int(run.class) < of.from || int(run.class) >= of.to {
+			continue
 		}
 		order := rows.order[run.start:run.end]
 		switch {
+		case c.known != nil:
+			c.read(cells.Words, weights, order, int(run.class), classes, once)
 		case c.counts != nil:
 			c.count(cells.Codes, weights, order, int(run.class), classes)
 		case c.moments != nil:
@@ -373,6 +408,11 @@ func (b *block) absorb(o *block) {
 				}
 			}
 			continue
+		}
+		for c, w := range from.known {
+			if at := classOf[c]; at >= 0 {
+				to.known[at] += w
+			}
 		}
 		valueOf = table.AppendRecoding(valueOf[:0], &o.schema.Attributes[j], &b.schema.Attributes[k])
 		for v, at := range valueOf {

@@ -22,7 +22,12 @@ func (m *Model) Graph() (*draw.Graph, error) {
 		a := &m.schema.Attributes[j]
 		edge := draw.Edge{From: class, To: a.Name}
 		lines := []string{a.Name}
-		if a.Kind == table.Nominal {
+		switch a.Kind {
+		case table.Text:
+			var words string
+			edge.Weight, words = m.textInformation(j)
+			lines = append(lines, fmt.Sprintf("%.3f bits a word", edge.Weight), words)
+		case table.Nominal:
 			edge.Weight = m.mutualInformation(j)
 			lines = append(lines, fmt.Sprintf("%.3f bits", edge.Weight))
 		}
@@ -30,6 +35,19 @@ func (m *Model) Graph() (*draw.Graph, error) {
 		g.Edges = append(g.Edges, edge)
 	}
 	return g, nil
+}
+
+// textInformation returns what a word of a text tells of the class, in bits,
+// and how many words there are.
+func (m *Model) textInformation(j int) (bits float64, words string) {
+	l, q, n := m.lexicon(j), make([]float64, len(m.logPrior)), 0
+	for v, in := range l.chosen {
+		if in {
+			bits += l.bits(v, m.logPrior, q)
+			n++
+		}
+	}
+	return bits, fmt.Sprintf("%d words", n)
 }
 
 // mutualInformation returns what a nominal column tells of the class, in bits.

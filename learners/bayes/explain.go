@@ -3,6 +3,7 @@ package bayes
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/learn"
@@ -37,8 +38,11 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 		switch at := &t.Columns[j]; {
 		case j == m.target:
 			continue
-		case a.Kind == table.Nominal && at.Codes[row] == table.Missing, a.Kind == table.Numeric && table.IsMissing(at.Floats[row]):
+		case a.Kind == table.Nominal && at.Codes[row] == table.Missing, a.Kind == table.Numeric && table.IsMissing(at.Floats[row]), a.Kind == table.Text && at.Words.Missing(row):
 			missing = append(missing, j)
+			continue
+		case a.Kind == table.Text:
+			m.explainWords(e, logs, j, at.Words, row)
 			continue
 		}
 		if !m.weigh(j, &t.Columns[j], row, cell) {
@@ -65,6 +69,30 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 		e.Missing = append(e.Missing, learn.MissingCell{Column: m.schema.Attributes[j].Name, CouldMove: m.couldMove(j, logs, p[best], best)})
 	}
 	return e, nil
+}
+
+// explainWords adds the evidence of each word of a text.
+func (m *Model) explainWords(e *learn.Explanation, logs []float64, j int, bag *table.Bag, row int) {
+	a, of, classes := &m.schema.Attributes[j], &m.columns[j], len(m.logPrior)
+	add := func(t rule.Test, times float64, weights []float64) {
+		r := rule.Rule{If: []rule.Test{t}, Then: rule.Conclusion{Column: m.class().Name, By: []rule.Share{{}}}}
+		id, text := r.ID(), t.String()
+		for c, w := range weights {
+			if m.active(c) {
+				logs[c] += float64(times * w)
+				e.Evidence = append(e.Evidence, learn.Evidence{ID: id, Text: text, Class: c, Weight: float64(times * w)})
+			}
+		}
+	}
+	if of.absent != nil {
+		add(rule.Test{Op: rule.IsKnown, Column: a.Name}, 1, of.absent)
+	}
+	codes, counts := bag.Row(row)
+	for i, code := range codes {
+		if of.chosen[code] {
+			add(m.wordTest(j, int(code)), of.times(counts[i]), of.value(int(code), classes))
+		}
+	}
 }
 
 // weigh fills in the weights of evidence of a cell for each class. It returns
@@ -114,6 +142,12 @@ func (m *Model) weighNumber(e *estimate, x float64, weights []float64) {
 // on the word of a cell that no class expects.)
 func (m *Model) couldMove(j int, logs []float64, p float64, class int) float64 {
 	e := &m.columns[j]
+	if e.chosen != nil {
+		if slices.Contains(e.chosen, true) { // a text can be as long as it takes
+			return max(p, 1-p)
+		}
+		return 0
+	}
 	most := 0.0
 	moved := make([]float64, len(logs))
 	try := func(weights []float64) {

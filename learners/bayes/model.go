@@ -53,6 +53,13 @@ type estimate struct {
 	weights  []float64
 	marginal []float64 // ln P(v)
 
+	// Of a text weights are those of words, for each time that one occurs
+	// or, once, for all; absent is what a known text says besides, and
+	// chosen which words count.
+	chosen []bool
+	once   bool
+	absent []float64
+
 	normals   []normal // of each class
 	scale     float64  // of cells, into the unit of the normals
 	low, high float64  // cells beyond are taken for these, or squares could overflow
@@ -104,7 +111,11 @@ func newModel(s settings, blocks []*block, union *table.Schema, written *bundle.
 	} else if rows > moment.MaxWeight {
 		return nil, fmt.Errorf("the weights of the rows add up to %g; scale them to a sum below %g", rows, float64(moment.MaxWeight))
 	}
-	return &Model{settings: s, blocks: blocks, schema: union, target: columnNamed(union, blocks[0].className(), blocks[0].target), written: written}, nil
+	target := columnNamed(union, blocks[0].className(), blocks[0].target)
+	if err := checkRoom(union, target); err != nil {
+		return nil, err
+	}
+	return &Model{settings: s, blocks: blocks, schema: union, target: target, written: written}, nil
 }
 
 // estimate fills in the probabilities unless they are there. Every method
@@ -120,6 +131,8 @@ func (m *Model) estimate() {
 		m.columns = make([]estimate, len(m.total.columns))
 		for j := range m.total.columns {
 			switch c := &m.total.columns[j]; {
+			case c.known != nil:
+				m.columns[j] = m.estimateWords(j)
 			case c.counts != nil:
 				m.columns[j] = m.estimateNominal(c.counts)
 			case c.moments != nil:
@@ -275,6 +288,8 @@ func (m *Model) predict(t *table.Table, p []float64, lo, hi int) {
 		}
 		for j := range m.columns {
 			switch e := &m.columns[j]; {
+			case e.chosen != nil:
+				e.addWords(logs, t.Columns[j].Words, lo, end, classes)
 			case e.weights != nil:
 				e.addNominal(logs, t.Columns[j].Codes[lo:end], classes)
 			case e.normals != nil:
@@ -349,6 +364,10 @@ func (m *Model) Size() learn.Size {
 		if n > 0 || m.settings.PriorM > 0 {
 			classes++
 		}
+	}
+	if hasText(m.schema) {
+		m.estimate()
+		return learn.Size{Rows: size.Rows, Rules: m.ruleCount(classes)}
 	}
 	size.Rules = classes
 	for j := range m.schema.Attributes {

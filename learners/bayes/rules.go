@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/rule"
 )
@@ -12,12 +13,54 @@ import (
 // is a rule for or against each class, weighed by ln P(value|class)/P(value)
 // and sorted by the information it carries (J-measure, Smyth & Goodman 1991).
 // If some are numeric, each class is a unit that expects its means and shares.
+// Each word of a text is a rule that moves all classes.
 func (m *Model) Rules() (*rule.Base, error) {
 	m.estimate()
-	if m.numeric() {
+	switch {
+	case hasText(m.schema):
+		return m.worded(math.MaxInt), nil
+	case m.numeric():
 		return m.mixture(), nil
 	}
 	return m.weighed(), nil
+}
+
+// TopRules returns the n most informative rules, and how many were left out. Of
+// many words only those that are shown become rules.
+func (m *Model) TopRules(n int) (*rule.Base, int, error) {
+	if m.estimate(); hasText(m.schema) {
+		base := m.worded(n)
+		return base, m.Size().Rules - len(base.Rules), nil
+	}
+	base, err := m.Rules()
+	if err != nil || len(base.Units) > 0 || len(base.Rules) <= n {
+		return base, 0, err
+	}
+	left := len(base.Rules) - n
+	base.Rules = foremost(base.Rules, n)
+	return base, left, nil
+}
+
+// foremost returns the n rules of most bits, in their order.
+func foremost(rules []rule.Rule, n int) []rule.Rule {
+	bits := func(i int) float64 {
+		if b := rules[i].Evidence.Bits; b != nil {
+			return *b
+		}
+		return 0 // of classes before any evidence
+	}
+	order := make([]int, len(rules))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return -cmp.Compare(bits(i), bits(j)) })
+	order = order[:min(n, len(order))]
+	slices.Sort(order)
+	best := make([]rule.Rule, len(order))
+	for k, i := range order {
+		best[k] = rules[i]
+	}
+	return best
 }
 
 // weighed returns a rule for each class, and for each value and class.
@@ -63,6 +106,88 @@ func (m *Model) weighed() *rule.Base {
 	slices.SortStableFunc(rules, func(a, b rule.Rule) int { return -cmp.Compare(*a.Evidence.Bits, *b.Evidence.Bits) })
 	base.Rules = append(base.Rules, rules...)
 	return base
+}
+
+// ruleCount returns how many rules worded gives.
+func (m *Model) ruleCount(classes int) int {
+	rules := classes
+	for j := range m.columns {
+		e := &m.columns[j]
+		for _, in := range e.chosen {
+			if in {
+				rules++
+			}
+		}
+		if e.absent != nil {
+			rules++
+		}
+		rules += len(e.marginal) * classes
+	}
+	return rules
+}
+
+// worded returns the rules of names and words, the n most informative of them.
+func (m *Model) worded(n int) *rule.Base {
+	base := m.weighed()
+	type word struct {
+		column, code int
+		bits         float64
+	}
+	var all []word
+	q, classes := make([]float64, len(m.logPrior)), len(m.logPrior)
+	for j := range m.columns {
+		e, name := &m.columns[j], m.schema.Attributes[j].Name
+		if e.chosen == nil {
+			continue
+		}
+		l := m.lexicon(j)
+		for v, in := range l.chosen {
+			if in {
+				all = append(all, word{j, v, l.bits(v, m.logPrior, q)})
+			}
+		}
+		if e.absent != nil {
+			base.Rules = slices.Insert(base.Rules, 0, rule.Rule{If: []rule.Test{{Op: rule.IsKnown, Column: name}}, Then: m.concludeAll(e.absent)})
+		}
+		if !e.once {
+			base.Notes = append(base.Notes, "summary: the rule of a word counts as often as the word occurs in "+name)
+		}
+	}
+	if m.numeric() {
+		base.Notes = append(base.Notes, "summary: what numbers say is not in these rules")
+	}
+	slices.SortFunc(all, func(a, b word) int {
+		return cmp.Or(-cmp.Compare(a.bits, b.bits), cmp.Compare(a.column, b.column), strings.Compare(m.schema.Attributes[a.column].Values[a.code], m.schema.Attributes[b.column].Values[b.code]))
+	})
+	for _, w := range all[:min(len(all), n)] {
+		base.Rules = append(base.Rules, rule.Rule{
+			If: []rule.Test{m.wordTest(w.column, w.code)}, Then: m.concludeAll(m.columns[w.column].value(w.code, classes)),
+			Evidence: rule.Evidence{Bits: pointer(w.bits)},
+		})
+	}
+	if len(base.Rules) > n {
+		base.Rules = foremost(base.Rules, n)
+	}
+	return base
+}
+
+// concludeAll returns what a rule adds to all classes, the greatest first.
+func (m *Model) concludeAll(weights []float64) rule.Conclusion {
+	said := rule.Conclusion{Column: m.class().Name}
+	for c, w := range weights {
+		if m.active(c) {
+			said.By = append(said.By, rule.Share{Value: m.class().Values[c], P: w})
+		}
+	}
+	slices.SortStableFunc(said.By, func(x, y rule.Share) int {
+		return cmp.Or(-cmp.Compare(x.P, y.P), strings.Compare(x.Value, y.Value))
+	})
+	return said
+}
+
+func (m *Model) wordTest(j, code int) rule.Test {
+	a := &m.schema.Attributes[j]
+	return rule.Test{Op: rule.Contains, Column: a.Name, Value: a.Values[code]}
 }
 
 // jMeasure returns the information in bits that a condition of probability y

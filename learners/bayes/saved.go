@@ -17,6 +17,15 @@ type saved struct {
 	Format int     `cbor:"format"`
 	M      float64 `cbor:"m"`
 	PriorM float64 `cbor:"prior_m"`
+	// Words are the settings of texts, of a model that has some.
+	Words *savedWords `cbor:"words,omitempty"`
+}
+
+type savedWords struct {
+	Event string  `cbor:"event"`
+	M     float64 `cbor:"m"`
+	Min   float64 `cbor:"min"`
+	Stop  string  `cbor:"stop"`
 }
 
 // savedBlock is the part of one source. Numbers stand as in block; moments as
@@ -27,6 +36,17 @@ type savedBlock struct {
 	Target  int           `cbor:"target"`
 	Classes []float64     `cbor:"classes"`
 	Columns []savedColumn `cbor:"columns"`
+	// Texts are the counts of columns of texts, which have none there.
+	Texts []savedText `cbor:"texts,omitempty"`
+}
+
+// savedText is the counts of one column of texts: few of its words occur in
+// many classes, so that only those are written that do.
+type savedText struct {
+	_      struct{} `cbor:",toarray"`
+	Column int
+	Known  []float64
+	Counts []byte
 }
 
 // savedColumn is a list: the names of its fields, again for each column, would
@@ -44,6 +64,7 @@ type savedColumn struct {
 
 const (
 	format       = 2
+	wordsFormat  = 3 // of models that have texts
 	settingsPart = "settings"
 	sourcePart   = "source/"
 	bundlePart   = "sources/" // of several; the identifier of the first follows
@@ -52,7 +73,11 @@ const (
 // Parts returns the settings and a part for each source or, where there are
 // many, for each bundle of them.
 func (m *Model) Parts() ([]learn.Part, error) {
-	data, err := learn.Marshal(saved{Format: format, M: m.settings.M, PriorM: m.settings.PriorM})
+	of := saved{Format: format, M: m.settings.M, PriorM: m.settings.PriorM}
+	if w := m.settings.words; w != (words{}) {
+		of.Format, of.Words = wordsFormat, &savedWords{w.Event, w.M, w.Min, w.Stop}
+	}
+	data, err := learn.Marshal(of)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +115,9 @@ func (b *block) saved() savedBlock {
 	for j, c := range b.columns {
 		a := &b.schema.Attributes[j]
 		to := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: table.SaveDate(a), Values: a.Values, Counts: c.counts, Level: int8(c.level)}
+		if c.known != nil {
+			s.Texts, to.Counts = append(s.Texts, savedText{Column: j, Known: c.known, Counts: bundle.PackSparse(c.counts)}), nil
+		}
 		for _, m := range c.moments {
 			to.Moments = append(to.Moments, m.N, m.Mean, m.M2)
 		}
@@ -105,7 +133,7 @@ func (b *block) numbers() []float64 {
 	numbers := slices.Clone(b.classes)
 	for j := range b.columns {
 		c := &b.columns[j]
-		numbers = append(numbers, c.counts...)
+		numbers = append(append(numbers, c.known...), c.counts...)
 		if c.moments != nil {
 			numbers = append(numbers, float64(c.level-moment.Tiny))
 		}
@@ -132,7 +160,7 @@ func (b *block) fill(numbers []float64) error {
 	}
 	for j := range b.columns {
 		c, name := &b.columns[j], b.schema.Attributes[j].Name
-		if !take(c.counts) {
+		if !take(c.known) || !take(c.counts) {
 			return bad(name)
 		}
 		if c.moments == nil {
@@ -187,6 +215,9 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	if s == nil || len(blocks) == 0 {
 		return nil, fmt.Errorf("the settings or the sources are missing")
 	}
+	if slices.ContainsFunc(blocks, func(b *block) bool { return hasText(b.schema) }) && s.words == (words{}) {
+		return nil, fmt.Errorf("a source has texts, but how they are read is missing")
+	}
 	return newModel(*s, blocks, nil, written)
 }
 
@@ -195,10 +226,16 @@ func decodeSettings(data []byte) (*settings, error) {
 	if err := learn.Unmarshal(data, &from); err != nil {
 		return nil, err
 	}
-	if from.Format != format {
-		return nil, fmt.Errorf("format %d, this program reads format %d", from.Format, format)
+	if from.Format != format && from.Format != wordsFormat {
+		return nil, fmt.Errorf("format %d, this program reads format %d and, with texts, %d", from.Format, format, wordsFormat)
 	}
 	s := &settings{M: from.M, PriorM: from.PriorM}
+	if w := from.Words; w != nil {
+		s.words = words{w.Event, w.M, w.Min, w.Stop}
+		if err := s.words.check(); err != nil {
+			return nil, err
+		}
+	}
 	return s, s.check()
 }
 
@@ -260,6 +297,10 @@ func (s *savedBlock) block() (*block, error) {
 		return nil, fmt.Errorf("%d weights of %d classes, or not weights", len(s.Classes), len(s.Columns[s.Target].Values))
 	}
 	schema := &table.Schema{Attributes: make([]table.Attribute, len(s.Columns))}
+	texts, err := s.texts()
+	if err != nil {
+		return nil, err
+	}
 	for j := range s.Columns {
 		c := &s.Columns[j]
 		a := &schema.Attributes[j]
@@ -268,12 +309,23 @@ func (s *savedBlock) block() (*block, error) {
 		if c.Numeric {
 			a.Kind = table.Numeric
 		}
-		if err := c.check(j == s.Target, len(s.Classes)); err != nil {
+		if texts[j] != nil {
+			a.Kind = table.Text
+		}
+		if err := c.check(j == s.Target || texts[j] != nil, len(s.Classes)); err != nil {
 			return nil, fmt.Errorf("column %q: %v", c.Name, err)
 		}
 	}
+	if err := checkRoom(schema, s.Target); err != nil {
+		return nil, err
+	}
 	b := newBlock(learn.Source{ID: s.ID, Name: s.Name}, schema, s.Target)
 	copy(b.classes, s.Classes)
+	for j, text := range texts {
+		if err := b.columns[j].load(text); err != nil {
+			return nil, fmt.Errorf("column %q: %v", s.Columns[j].Name, err)
+		}
+	}
 	for j := range s.Columns {
 		c, to := &s.Columns[j], &b.columns[j]
 		copy(to.counts, c.Counts)
@@ -289,6 +341,34 @@ func (s *savedBlock) block() (*block, error) {
 		}
 	}
 	return b, table.Distinct(b.schema)
+}
+
+// texts returns the counts of texts by column.
+func (s *savedBlock) texts() (map[int]*savedText, error) {
+	texts := map[int]*savedText{}
+	for i := range s.Texts {
+		t := &s.Texts[i]
+		if t.Column < 0 || t.Column >= len(s.Columns) || t.Column == s.Target || s.Columns[t.Column].Numeric || texts[t.Column] != nil {
+			return nil, fmt.Errorf("column %d of %d has counts of words", t.Column, len(s.Columns))
+		}
+		texts[t.Column] = t
+	}
+	return texts, nil
+}
+
+// load takes in the counts of a text column.
+func (c *column) load(from *savedText) error {
+	if len(from.Known) != len(c.known) || !weights(from.Known) {
+		return fmt.Errorf("%d weights of %d classes, or not weights", len(from.Known), len(c.known))
+	}
+	copy(c.known, from.Known)
+	if err := bundle.UnpackSparse(c.counts, from.Counts); err != nil {
+		return err
+	}
+	if !weights(c.counts) {
+		return fmt.Errorf("the counts of words are not weights")
+	}
+	return nil
 }
 
 // check refuses columns whose numbers do not agree with their kind.

@@ -1,6 +1,7 @@
 package bayes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,13 +28,16 @@ func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, 
 		return nil, err
 	}
 	var more []*block
+	s := m.settings
 	for _, other := range others {
 		o, ok := other.(*Model)
 		if !ok {
 			return nil, fmt.Errorf("a bayes model cannot be merged with a model of learner %s", other.Learner())
 		}
-		if m.settings != o.settings {
-			return nil, fmt.Errorf("models learnt with different settings cannot be merged: m=%v prior-m=%v and m=%v prior-m=%v", m.settings.M, m.settings.PriorM, o.settings.M, o.settings.PriorM)
+		if of := o.settings; of.words == (words{}) && of.M == s.M && of.PriorM == s.PriorM || s.words == (words{}) && of.M == s.M && of.PriorM == s.PriorM {
+			s.words = cmp.Or(s.words, of.words) // one has no texts
+		} else if s != of {
+			return nil, fmt.Errorf("models learnt with different settings cannot be merged: %v and %v", s, of)
 		}
 		if m.class().Name != o.class().Name {
 			return nil, fmt.Errorf("models of different targets cannot be merged: %q and %q", m.class().Name, o.class().Name)
@@ -44,7 +48,16 @@ func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, 
 	if err != nil {
 		return nil, err
 	}
-	return newModel(m.settings, blocks, nil, m.written)
+	return newModel(s, blocks, nil, m.written)
+}
+
+// String names the settings.
+func (s settings) String() string {
+	text := fmt.Sprintf("m=%v prior-m=%v", s.M, s.PriorM)
+	if w := s.words; w != (words{}) {
+		text += fmt.Sprintf(" text=%s min=%v stop=%s", w.Event, w.Min, cmp.Or(w.Stop, "none"))
+	}
+	return text
 }
 
 func sourceOf(b *block) learn.Source { return b.source }

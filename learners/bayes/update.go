@@ -55,7 +55,7 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 	if !u.fresh() && t.Rows() <= small && u.vocabulary.Same(t.Schema) {
 		u.unshare()
 		for r := range t.Rows() {
-			u.block.addRow(t, r)
+			u.block.addRow(t, r, u.once())
 		}
 		u.seeIdle(t)
 		return nil
@@ -66,6 +66,9 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 // fresh reports whether there is nothing yet: what comes first is learnt as
 // Learn does, to the bit.
 func (u *update) fresh() bool { return len(u.model.blocks) == 0 && sum(u.block.classes) == 0 }
+
+// once reports whether a word counts once for each text that has it.
+func (u *update) once() bool { return u.model.settings.words.Event == bernoulli }
 
 // unshare makes the block the update's own.
 func (u *update) unshare() {
@@ -88,16 +91,19 @@ func (u *update) addMany(ctx context.Context, t *table.Table) error {
 		}
 		vocabulary = vocabulary.Clone()
 		vocabulary.Admit(t.Schema)
+		if err := checkRoom(vocabulary.Schema(), u.block.target); err != nil {
+			return err
+		}
 		grown = newBlock(u.block.source, vocabulary.Schema(), u.block.target)
 		grown.absorb(u.block)
 	}
 	if vocabulary.Same(t.Schema) {
-		if err := grown.learn(ctx, t); err != nil {
+		if err := grown.learn(ctx, t, u.once()); err != nil {
 			return err
 		}
 	} else { // it lacks values, or has them in another order
 		rows := newBlock(u.block.source, t.Schema, u.block.target)
-		if err := rows.learn(ctx, t); err != nil {
+		if err := rows.learn(ctx, t, u.once()); err != nil {
 			return err
 		}
 		grown.absorb(rows)

@@ -1,0 +1,409 @@
+package bayes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/logsum"
+	"github.com/accrete-ml/accrete/internal/moment"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// The event models of texts.
+const (
+	multinomial = "multinomial"
+	bernoulli   = "bernoulli"
+	complement  = "complement"
+)
+
+// words say how texts are read. They are zero in a model without texts.
+type words struct {
+	Event string  // multinomial, bernoulli or complement
+	M     float64 // as settings.M; OneEach is a case for each value
+	Min   float64 // how often a word must occur
+	Stop  string  // see stopping
+}
+
+// oneEach is the m of the book's table 6.2: as many cases as there are words
+// in the vocabulary, one for each; for the two values of a Bernoulli cell, two.
+const oneEach = -1
+
+func (w words) check() error {
+	switch w.Event {
+	case multinomial, bernoulli, complement:
+	default:
+		return fmt.Errorf("setting text=%s: expected %s, %s or %s", w.Event, multinomial, bernoulli, complement)
+	}
+	if w.M != oneEach && !(w.M >= 0 && w.M <= moment.MaxWeight) {
+		return fmt.Errorf("setting m=%v: expected a number from 0 to %g", w.M, float64(moment.MaxWeight))
+	}
+	if !(w.Min >= 0 && w.Min <= moment.MaxWeight) {
+		return fmt.Errorf("setting min=%v: expected a number from 0 to %g", w.Min, float64(moment.MaxWeight))
+	}
+	_, _, err := stopping(w.Stop)
+	return err
+}
+
+// stopping reads which words are left out: none, those that are frequent in
+// English, the n most frequent, or those of a list.
+func stopping(stop string) (list map[string]bool, top int, err error) {
+	switch {
+	case stop == "" || stop == "none":
+		return nil, 0, nil
+	case stop == "english":
+		return wordSet(english), 0, nil
+	}
+	if top, err := strconv.Atoi(stop); err == nil {
+		if top < 0 {
+			return nil, 0, fmt.Errorf("setting stop=%s: expected a number of words from 0", stop)
+		}
+		return nil, top, nil
+	}
+	if strings.IndexFunc(stop, func(r rune) bool { return r == ',' || r == ' ' }) < 0 {
+		return nil, 0, fmt.Errorf("setting stop=%s: expected none, english, how many of the most frequent words, or words with commas between them", stop)
+	}
+	return wordSet(stop), 0, nil
+}
+
+// wordSet returns the words of a text.
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	table.Tokens([]byte(text), func(token []byte) { set[string(token)] = true })
+	return set
+}
+
+// english are the words of closed classes that English texts of any kind are
+// full of: articles, pronouns, prepositions, conjunctions, auxiliaries.
+const english = `a an the this that these those i me my mine myself we us our ours ourselves you your yours yourself
+yourselves he him his himself she her hers herself it its itself they them their theirs themselves who whom whose which what
+one and or but nor so yet if then than as because while although though until unless since whether of in on at by for with
+from to into onto upon out off over under above below between among through during before after about against around up down
+be am is are was were been being have has had having do does did doing done will would shall should can could may might must
+not no yes there here when where why how all any both each few more most other some such only own same too very just also
+s t d m ll re ve don isn aren wasn weren hasn haven hadn doesn didn won wouldn couldn shouldn`
+
+// hasText reports whether a schema has a text column besides the target.
+func hasText(s *table.Schema) bool {
+	return slices.ContainsFunc(s.Attributes, func(a table.Attribute) bool { return a.Kind == table.Text })
+}
+
+// mostCells bounds the counts of a text column: words times classes.
+const mostCells = 1 << 28
+
+// checkRoom refuses dictionaries whose counts would take gigabytes.
+func checkRoom(s *table.Schema, target int) error {
+	classes := len(s.Attributes[target].Values)
+	for j := range s.Attributes {
+		if a := &s.Attributes[j]; a.Kind == table.Text && len(a.Values) > mostCells/max(1, classes) {
+			return fmt.Errorf("column %q has %d words, which for %d classes would take %d GB to count; read fewer texts at a time, or texts with fewer words",
+				a.Name, len(a.Values), classes, len(a.Values)*classes/mostCells*2+2)
+		}
+	}
+	return nil
+}
+
+// checkCounts refuses texts whose counts cannot be weights.
+func checkCounts(t *table.Table) error {
+	for j := range t.Columns {
+		bag := t.Columns[j].Words
+		if bag == nil {
+			continue
+		}
+		total := 0.0
+		for r := range bag.Rows() {
+			w := t.Weight(r)
+			_, counts := bag.Row(r)
+			for _, n := range counts {
+				if n < 0 {
+					return fmt.Errorf("column %q, row %d: %v occurrences; texts and counts from 0 can be learnt, other vectors are columns of numbers", t.Schema.Attributes[j].Name, r+1, n)
+				}
+				total += n * w
+			}
+		}
+		if !(total <= moment.MaxWeight) {
+			return fmt.Errorf("the counts of column %q add up to %g; scale them to a sum below %g", t.Schema.Attributes[j].Name, total, float64(moment.MaxWeight))
+		}
+	}
+	return nil
+}
+
+// read adds the texts of rows of one class. A word counts as often as it
+// occurs or, once, as soon as it does.
+func (c *column) read(bag *table.Bag, weights []float64, order []int32, class, classes int, once bool) {
+	for _, r := range order {
+		if bag.Missing(int(r)) {
+			continue
+		}
+		w := 1.0
+		if weights != nil {
+			w = weights[r]
+		}
+		c.known[class] += w
+		codes, counts := bag.Row(int(r))
+		for i, code := range codes {
+			n := counts[i]
+			if once && n > 0 {
+				n = 1
+			}
+			c.counts[int(code)*classes+class] += float64(w * n)
+		}
+	}
+}
+
+// vocabulary returns which words of a text column count, and how many: those
+// that occur often enough, without those that are to be left out. It is a
+// function of the counts alone.
+func (w words) vocabulary(values []string, counts []float64, classes int) (chosen []bool, size int) {
+	list, top, _ := stopping(w.Stop) // no error: the settings were checked
+	chosen = make([]bool, len(values))
+	total := make([]float64, len(values))
+	var order []int
+	for v := range values {
+		total[v] = sum(counts[v*classes:][:classes])
+		if total[v] > 0 && !list[values[v]] {
+			order = append(order, v)
+		}
+	}
+	if top > 0 {
+		slices.SortFunc(order, func(a, b int) int {
+			return cmp.Or(cmp.Compare(total[b], total[a]), strings.Compare(values[a], values[b]))
+		})
+		order = order[min(top, len(order)):]
+	}
+	for _, v := range order {
+		if total[v] >= w.Min {
+			chosen[v] = true
+			size++
+		}
+	}
+	return chosen, size
+}
+
+// lexicon is what the estimates of a text column are made of.
+type lexicon struct {
+	words
+	counts  []float64 // of word v in class c at v·classes + c
+	chosen  []bool
+	classes int
+	of      []float64 // the weight of what a class's words are counted among
+	m, p    float64   // of the m-estimates
+}
+
+// lexicon returns the vocabulary of a text column with its m-estimates.
+func (m *Model) lexicon(j int) *lexicon {
+	c := &m.total.columns[j]
+	l := &lexicon{words: m.settings.words, counts: c.counts, classes: len(m.logPrior)}
+	var size int
+	l.chosen, size = l.vocabulary(m.schema.Attributes[j].Values, c.counts, l.classes)
+	if l.Event == bernoulli {
+		l.of, l.m, l.p = c.known, l.M, 0.5
+		if l.M == oneEach {
+			l.m = 2
+		}
+		return l
+	}
+	l.of = make([]float64, l.classes)
+	for v, in := range l.chosen {
+		if in {
+			for c, n := range l.counts[v*l.classes:][:l.classes] {
+				l.of[c] += n
+			}
+		}
+	}
+	l.m, l.p = l.M, 1/float64(max(1, size))
+	if l.M == oneEach {
+		l.m = float64(size)
+	}
+	return l
+}
+
+// shares fills in P(word | class): the m-estimate of how much of a class's
+// words it is or, of a Bernoulli cell, of how many of its texts have it. Where
+// nothing is known of a class and m is 0, all words are equally probable; a
+// class without texts has, of a Bernoulli cell, the texts of all.
+func (l *lexicon) shares(v int, q []float64) {
+	counts := l.counts[v*l.classes:][:l.classes]
+	for c, n := range counts {
+		of := l.of[c]
+		if of == 0 && l.Event == bernoulli {
+			n, of = sum(counts), sum(l.of)
+		}
+		if q[c] = (n + l.m*l.p) / (of + l.m); of+l.m == 0 {
+			q[c] = l.p
+		}
+	}
+}
+
+// estimateWords turns counts of words into weights of evidence, for each time
+// that a word occurs:
+//
+//   - multinomial: ln P(w|c) with P(w|c) = (n_wc + m·p)/(n_c + m), p uniform over
+//     the vocabulary and m its size unless set (Mitchell 1997, table 6.2);
+//   - complement: −ln P(w|not c), estimated likewise from all other classes
+//     (Rennie et al. 2003);
+//   - bernoulli: ln P(w|c)/(1 − P(w|c)) for a word that is there, and for any
+//     known text Σ ln(1 − P(w|c)) over the vocabulary (McCallum & Nigam 1998).
+//
+// The mean of e^weight over the classes is taken out of each, so that a word
+// without a preference weighs 0 for all.
+func (m *Model) estimateWords(j int) estimate {
+	l := m.lexicon(j)
+	classes := l.classes
+	e := estimate{weights: make([]float64, (len(l.chosen)+2)*classes), chosen: l.chosen, once: l.Event == bernoulli}
+	prior := make([]float64, classes)
+	for c := range prior {
+		prior[c] = math.Exp(m.logPrior[c])
+	}
+	// No error: the context does not end.
+	_ = learn.Split(context.Background(), len(l.chosen), func(lo, hi int) {
+		q, joint := make([]float64, classes), make([]float64, classes)
+		for v := lo; v < hi; v++ {
+			if l.chosen[v] {
+				weights := e.weights[(v+2)*classes:][:classes]
+				l.weigh(v, q, weights)
+				centre(prior, q, m.logPrior, weights, joint, l.Event == multinomial)
+			}
+		}
+	})
+	if l.Event == bernoulli {
+		e.absent = l.absences(m.logPrior)
+	}
+	return e
+}
+
+// weigh fills in the logarithms of a word's evidence. q is scratch space that
+// holds the shares afterwards.
+func (l *lexicon) weigh(v int, q, weights []float64) {
+	if l.Event == complement {
+		l.others(v, q)
+	} else {
+		l.shares(v, q)
+	}
+	for c, q := range q {
+		switch l.Event {
+		case multinomial:
+			weights[c] = logOf(q)
+		case complement:
+			weights[c] = -logOf(q)
+		default:
+			weights[c] = logOf(q) - logOf(1-q)
+		}
+	}
+}
+
+// logOf is the logarithm, and what stands for that of zero.
+func logOf(q float64) float64 {
+	if q <= 0 {
+		return zero
+	}
+	return math.Log(q)
+}
+
+// others fills in P(word | not class).
+func (l *lexicon) others(v int, q []float64) {
+	counts := l.counts[v*l.classes:][:l.classes]
+	word, all := sum(counts), sum(l.of)
+	for c, n := range counts {
+		of := max(0, all-l.of[c])
+		if q[c] = (max(0, word-n) + l.m*l.p) / (of + l.m); of+l.m == 0 {
+			q[c] = l.p
+		}
+	}
+}
+
+// centre subtracts ln Σ P(c)·e^weight from the weights: directly where these
+// are the logarithms of shares.
+func centre(prior, q, logPrior, weights, joint []float64, shares bool) {
+	mean := 0.0
+	if shares {
+		for c, p := range prior {
+			mean += p * q[c]
+		}
+	}
+	if mean > 0 {
+		mean = math.Log(mean)
+	} else {
+		for c, w := range weights {
+			joint[c] = logPrior[c] + w
+		}
+		mean = logsum.Of(joint)
+	}
+	for c := range weights {
+		weights[c] -= mean
+	}
+}
+
+// absences returns what a text says by the words that it could have but has
+// not, were it empty.
+func (l *lexicon) absences(logPrior []float64) []float64 {
+	absent, q := make([]float64, l.classes), make([]float64, l.classes)
+	for v, in := range l.chosen {
+		if in {
+			l.shares(v, q)
+			for c := range q {
+				absent[c] += logOf(1 - q[c])
+			}
+		}
+	}
+	mean := mixture(logPrior, absent)
+	for c := range absent {
+		absent[c] -= mean
+	}
+	return absent
+}
+
+// bits returns how much a word tells of the class, in bits: how probable it
+// is, times the information of its presence (the J-measure over all classes).
+func (l *lexicon) bits(v int, logPrior, q []float64) float64 {
+	l.shares(v, q)
+	y := 0.0
+	for c := range q {
+		q[c] *= math.Exp(logPrior[c])
+		y += q[c]
+	}
+	bits := 0.0
+	for c, joint := range q {
+		if joint > 0 {
+			bits += joint * (math.Log2(joint/y) - logPrior[c]/math.Ln2)
+		}
+	}
+	return max(0, bits)
+}
+
+// addWords adds the weights of the words of texts.
+func (e *estimate) addWords(logs []float64, bag *table.Bag, lo, hi, classes int) {
+	for r := lo; r < hi; r++ {
+		l := logs[(r-lo)*classes:][:classes]
+		if bag.Missing(r) {
+			continue
+		}
+		for c, w := range e.absent {
+			l[c] += w
+		}
+		codes, counts := bag.Row(r)
+		for i, code := range codes {
+			n := e.times(counts[i])
+			w := e.weights[(int(code)+2)*classes:][:len(l)]
+			for c := range l {
+				l[c] += float64(n * w[c])
+			}
+		}
+	}
+}
+
+// times returns how often a word counts that occurs n times.
+func (e *estimate) times(n float64) float64 {
+	if n <= 0 || e.once {
+		if n > 0 {
+			return 1
+		}
+		return 0
+	}
+	return min(n, moment.MaxWeight)
+}

@@ -98,6 +98,9 @@ func groupFolds(t *table.Table, target int, groups []int, k int, seed uint64, wh
 		return nil, fmt.Errorf("evaluate: groups of %d rows for a table of %d", len(groups), t.Rows())
 	}
 	crowds := gather(t, target, rows, groups)
+	if len(crowds) == 1 {
+		return nil, fmt.Errorf("evaluate: all rows with a known target are of one %s, which is never divided; test on rows of others", what)
+	}
 	if len(crowds) < k {
 		return nil, fmt.Errorf("evaluate: %d folds of %d %ss with a known target; expected at most one fold a %s", k, len(crowds), what, what)
 	}

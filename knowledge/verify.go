@@ -110,6 +110,7 @@ func withOthers(known *table.Schema, rows []learn.Learnt) (*table.Schema, error)
 }
 
 // Join puts the rows of all sources, which are of one schema, into one table.
+// Sequences of different sources are different, whatever their names.
 func Join(schema *table.Schema, parts []learn.Learnt) (*table.Table, error) {
 	rows, weighted := 0, false
 	for _, p := range parts {
@@ -149,7 +150,19 @@ func Join(schema *table.Schema, parts []learn.Learnt) (*table.Table, error) {
 			}
 		}
 	}
-	return table.New(schema, columns, weights)
+	all, err := table.New(schema, columns, weights)
+	if err != nil || schema.Sequence == "" {
+		return all, err
+	}
+	var number []int32
+	var names []string
+	for _, p := range parts {
+		for _, n := range p.Table.Sequence {
+			number = append(number, int32(len(names))+n)
+		}
+		names = append(names, p.Table.SequenceNames...)
+	}
+	return all.InSequence(schema.Sequence, number, names)
 }
 
 // relearn learns a model's rows at once, and tells it what the model was told.

@@ -44,18 +44,22 @@ func (h *Home) Explain(ctx context.Context, p *Part, d *Data, only []int, each f
 			}
 		}
 		first := row - batch.Rows() + 1
-		if only != nil {
+		chosen := only != nil && batch.Sequence == nil // of a sequence the rows around one count
+		if chosen {
 			batch = batch.Select(wanted)
 		}
 		out := learn.NewPredictions(m, batch.Rows())
 		if err := m.Predict(ctx, batch, out); err != nil {
 			return err
 		}
-		for i := range batch.Rows() {
+		for i, place := range wanted {
 			found++
-			x, err := m.Explain(batch, i)
+			if chosen {
+				place = i
+			}
+			x, err := m.Explain(batch, place)
 			if err == nil {
-				err = each(newExplained(m, NewPredicted(p.Model, first+wanted[i], batch, out, i), x))
+				err = each(newExplained(m, NewPredicted(p.Model, first+wanted[i], batch, out, place), x))
 			}
 			if err != nil {
 				return err

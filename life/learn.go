@@ -253,8 +253,9 @@ const manyRows = 20000
 // estimate judges the learner on rows that it has not seen. It returns nil
 // where that makes no sense: not asked for, a density, or too few rows.
 func (h *Home) estimate(ctx context.Context, l *Lesson, folds int) (*evaluate.Result, error) {
-	rows := l.Table.Rows()
-	if folds == 0 || l.Target == learn.NoTarget || rows < 10 {
+	rows, units := l.Table.Rows(), 0 // units are never divided: rows, or sequences
+	l.Table.Groups(func(int, int) { units++ })
+	if folds == 0 || l.Target == learn.NoTarget || rows < 10 || folds < 0 && units < 2 {
 		return nil, nil
 	}
 	bar, done := h.progress("estimating accuracy")
@@ -264,7 +265,7 @@ func (h *Home) estimate(ctx context.Context, l *Lesson, folds int) (*evaluate.Re
 		return evaluate.HoldOut(ctx, h.Spec("", l), evaluate.HoldOutOptions{TestShare: 1. / 3, Repeats: 1})
 	}
 	if folds < 0 {
-		folds = 5
+		folds = min(5, units)
 	}
 	return evaluate.CrossValidate(ctx, h.Spec("", l), folds)
 }

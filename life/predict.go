@@ -3,7 +3,6 @@ package life
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -15,18 +14,21 @@ import (
 // counts the rows before the batch. It returns how well the model did where
 // the answer is known.
 func (h *Home) Predict(ctx context.Context, p *Part, d *Data, batch func(row int, t *table.Table, out *learn.Predictions) error) (*Score, error) {
-	if p.Target() == learn.NoTarget {
-		return nil, fmt.Errorf("%s is a density of all columns and has no target to predict", p.Name)
+	m, err := Answerer(p)
+	if err != nil {
+		return nil, err
 	}
 	bar, done := h.progress("predicting")
 	defer done()
 	score, row := &Score{model: p.Model}, 0
-	err := h.batches(ctx, p.Model, d, bar, func(t *table.Table) error {
-		out := learn.NewPredictions(p.Model, t.Rows())
-		if err := p.Predict(ctx, t, out); err != nil {
+	err = h.batches(ctx, m, d, bar, func(t *table.Table) error {
+		out := learn.NewPredictions(m, t.Rows())
+		if err := m.Predict(ctx, t, out); err != nil {
 			return err
 		}
-		score.count(t, out)
+		if p.Target() != learn.NoTarget {
+			score.count(t, out)
+		}
 		row += t.Rows()
 		return batch(row-t.Rows(), t, out)
 	})
@@ -37,19 +39,26 @@ func (h *Home) Predict(ctx context.Context, p *Part, d *Data, batch func(row int
 var errEnough = errors.New("enough was read")
 
 // batches reads data as rows of a model's columns, until there are no more or
-// use says that it has enough.
+// use says that it has enough. No sequence is cut.
 func (h *Home) batches(ctx context.Context, m learn.Model, d *Data, progress func(float64), use func(t *table.Table) error) error {
 	o := d.options()
-	o.Schema, o.Target, o.Progress = m.Schema(), m.Schema().Attributes[m.Target()].Name, progress
+	o.Progress = progress
+	o.Schema, o.Target = reading(m)
 	stream, err := d.source(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer stream.Close()
+	w := &whole{use: use}
 	for err == nil {
 		var t *table.Table
 		if t, err = stream.Next(); err == nil {
-			err = use(t)
+			err = w.add(t)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		if last := w.end(); last != nil {
+			err = last
 		}
 	}
 	if !errors.Is(err, io.EOF) && !errors.Is(err, errEnough) {

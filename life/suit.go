@@ -18,6 +18,12 @@ func suit(i learn.Info, t *table.Table, target int) (suited *table.Table, at int
 		notes = append(notes, fmt.Sprintf("%s takes rows one by one: their order within a %q is not used", i.Name, t.Schema.Sequence))
 		t = t.WithoutSequence()
 	}
+	if t.Schema.Sequence != "" && i.Takes.Nominal && !i.Takes.Numeric {
+		var counters []string
+		if t, target, counters = withoutCounters(t, target); counters != nil {
+			notes = append(notes, fmt.Sprintf("left out, as it only counts the rows of each %q: %s", t.Schema.Sequence, strings.Join(counters, ", ")))
+		}
+	}
 	if i.Takes.Text {
 		return t, target, notes, nil
 	}
@@ -54,4 +60,37 @@ func readers() string {
 		return ""
 	}
 	return "; learners that do: " + strings.Join(names, ", ")
+}
+
+// withoutCounters returns a table of sequences without the numbers that only say
+// which row of its sequence a row is, and where the target is then.
+func withoutCounters(t *table.Table, target int) (*table.Table, int, []string) {
+	var others []int
+	var names []string
+	at := learn.NoTarget
+	for col, a := range t.Schema.Attributes {
+		if col != target && a.Kind == table.Numeric && counts(t, t.Columns[col].Floats) {
+			names = append(names, fmt.Sprintf("%q", a.Name))
+			continue
+		}
+		if col == target {
+			at = len(others)
+		}
+		others = append(others, col)
+	}
+	if names == nil || len(others) == 0 {
+		return t, target, nil
+	}
+	return t.Project(others), at, names
+}
+
+// counts reports whether numbers go up by 1 in every sequence, from 0 or 1.
+func counts(t *table.Table, cells []float64) bool {
+	counting := t.Rows() > 0
+	t.Groups(func(from, to int) {
+		for row := from; row < to; row++ {
+			counting = counting && cells[row] == cells[0]+float64(row-from) && (cells[0] == 0 || cells[0] == 1)
+		}
+	})
+	return counting
 }

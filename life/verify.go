@@ -55,6 +55,15 @@ func (h *Home) verify(ctx context.Context, p *Part, at Elsewhere) (*Verified, er
 	if err != nil {
 		return nil, err
 	}
+	info, err := learn.Lookup(p.Version.Learner)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		if rows[i].Table, _, _, err = suit(info, rows[i].Table, learn.NoTarget); err != nil {
+			return nil, err
+		}
+	}
 	bar, done := h.progress("learning again")
 	defer done()
 	proof, err := knowledge.Verify(learn.WithProgress(ctx, bar), p.Model, l, rows, p.Version.Seed)

@@ -174,7 +174,7 @@ func (a *Attribute) Open() bool { return a.Kind == Nominal && len(a.Values) == 0
 // Opened returns the schema with those of its columns that are open of the
 // kind that they have in another.
 func (s *Schema) Opened(other *Schema) *Schema {
-	opened := &Schema{Attributes: slices.Clone(s.Attributes)}
+	opened := &Schema{Attributes: slices.Clone(s.Attributes), Sequence: s.Sequence}
 	for i := range opened.Attributes {
 		a := &opened.Attributes[i]
 		if k := other.Index(a.Name); a.Open() && k >= 0 && other.Attributes[k].Kind != Nominal {

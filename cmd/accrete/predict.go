@@ -18,14 +18,17 @@ func (a *app) predictCommand() *cobra.Command {
 		flags   dataFlags
 		out     string
 		without string
+		whole   bool
 	)
 	c := &cobra.Command{
-		Use:   "predict MODEL DATA [--out FILE] [--without SOURCE]",
+		Use:   "predict MODEL DATA [--out FILE] [--without SOURCE] [--whole]",
 		Short: "Answer for each row, with a probability",
 		Long: `Predict answers for each row of DATA, in its order: a CSV with prediction and
 probability (for a number: prediction, low and high, a 95 % interval), or with
 --json one object a line. Where a model says that it does not know (concept), the
-prediction is empty. If DATA has the answers, it says how many were right.`,
+prediction is empty. If DATA has the answers, it says how many were right. With
+--whole a model of sequences (markov) answers once for each: its log likelihood,
+its most probable path of states, and the log probability of that path.`,
 		Example: `  accrete predict people new.csv --out answers.csv
   accrete predict votes@1 votes --json | head -3`,
 		Args:              cobra.ExactArgs(2),
@@ -37,11 +40,17 @@ prediction is empty. If DATA has the answers, it says how many were right.`,
 			}
 			var score *life.Score
 			err = a.output(out, func(w io.Writer) (err error) {
+				if whole {
+					return a.predictWhole(c.Context(), h, p, d, w)
+				}
 				score, err = a.predict(c.Context(), h, p, d, w)
 				return err
 			}, d.File())
 			if err != nil {
 				return err
+			}
+			if score == nil {
+				return nil
 			}
 			if line := scoreLine(score); line != "" {
 				fmt.Fprintf(a.errs, "where the answer is known (%s), %s %s\n", plural(int(score.Known), "row"), args[0], line)
@@ -52,7 +61,21 @@ prediction is empty. If DATA has the answers, it says how many were right.`,
 	flags.register(c)
 	c.Flags().StringVar(&out, "out", "", outUsage)
 	c.Flags().StringVar(&without, "without", "", withoutUsage)
+	c.Flags().BoolVar(&whole, "whole", false, "one answer for each sequence")
 	return c
+}
+
+// predictWhole writes an answer for each sequence.
+func (a *app) predictWhole(ctx context.Context, h *life.Home, p *life.Part, d *life.Data, w io.Writer) error {
+	answers := life.CSVSequences
+	if a.json {
+		answers = life.JSONSequences
+	}
+	write, flush := answers(w)
+	if err := h.Sequences(ctx, p, d, write); err != nil {
+		return err
+	}
+	return flush()
 }
 
 // modelAndData loads MODEL, maybe without a source, and finds DATA.
@@ -71,15 +94,16 @@ func (a *app) modelAndData(ctx context.Context, args []string, flags *dataFlags,
 
 // predict writes an answer for each row.
 func (a *app) predict(ctx context.Context, h *life.Home, p *life.Part, d *life.Data, to io.Writer) (*life.Score, error) {
-	if p.Target() == learn.NoTarget {
-		return nil, fmt.Errorf("%s is a density of all columns and has no target to predict", p.Name)
+	m, err := life.Answerer(p)
+	if err != nil {
+		return nil, err
 	}
 	w := bufio.NewWriterSize(to, 1<<16)
 	answers := life.CSVAnswers
 	if a.json {
 		answers = life.JSONAnswers
 	}
-	print, flush := answers(w, p.Model)
+	print, flush := answers(w, m)
 	score, err := h.Predict(ctx, p, d, func(row int, t *table.Table, out *learn.Predictions) error {
 		for i := range t.Rows() {
 			if err := print(row+i+1, t, out, i); err != nil {

@@ -116,18 +116,21 @@ type Teacher struct {
 	*Rows
 	Trees  []Tree
 	LeafOf [][]uint8 // of each tree: the leaf of each row that is remembered
-	F      []float64 // scores of all rows, row by row
 	Loss   float64   // sum over the rows held out
 
 	learn, held []float64 // weights of the rows
 	remember    []int32
 	total       float64
 	cover       []int32 // rows of some weight
-	packed      []int64 // slope and curvature of each row and lane
-	lanes       int
-	start       []float64
-	scale       float64
-	grower      grower
+	// state is what the trees say of all rows, row by row: the number, the odds
+	// of the second of two classes, or the probability of each of more. A leaf
+	// moves it by a factor, so that no row costs an exponential.
+	state  []float64
+	packed []int64 // slope and curvature of each row and lane, as far as a tree sees it
+	lanes  int
+	start  []float64
+	scale  float64
+	grower grower
 }
 
 // New returns a teacher that has not begun. Learn and held are the weights of
@@ -139,7 +142,7 @@ func New(rows *Rows, learn, held []float64, remember []int32, o Options) *Teache
 	}
 	k := rows.Scores
 	n := len(rows.Hash)
-	t.F = make([]float64, n*k)
+	t.state = make([]float64, n*k)
 	t.packed = make([]int64, n*t.lanes)
 	start := make([]float64, k)
 	counts := make([]float64, max(2, k))
@@ -155,18 +158,22 @@ func New(rows *Rows, learn, held []float64, remember []int32, o Options) *Teache
 		}
 	}
 	const some = 0.1 // cases of each class, so that none is impossible
+	state := start
 	switch {
 	case rows.Class == nil:
 		start[0] /= t.total
 	case k == 1:
-		start[0] = math.Log((counts[1] + some) / (counts[0] + some))
+		state = []float64{(counts[1] + some) / (counts[0] + some)}
+		start[0] = math.Log(state[0])
 	default:
+		state = make([]float64, k)
 		for c := range start {
-			start[c] = math.Log((counts[c] + some) / (t.total + some*float64(k)))
+			state[c] = (counts[c] + some) / (t.total + some*float64(k))
+			start[c] = math.Log(state[c])
 		}
 	}
 	for i := range n {
-		copy(t.F[i*k:i*k+k], start)
+		copy(t.state[i*k:i*k+k], state)
 	}
 	t.start = start
 	t.grower.teacher = t
@@ -182,9 +189,6 @@ func (t *Teacher) Start() []float64 { return t.start }
 // Grow grows so many trees more.
 func (t *Teacher) Grow(ctx context.Context, trees int) error {
 	for range trees {
-		if err := t.slopes(ctx); err != nil {
-			return err
-		}
 		if err := t.grower.grow(ctx); err != nil {
 			return err
 		}
@@ -192,46 +196,44 @@ func (t *Teacher) Grow(ctx context.Context, trees int) error {
 	return t.measure(ctx)
 }
 
-// slopes packs slope and curvature of each row, times its weight.
-func (t *Teacher) slopes(ctx context.Context) error {
-	k := t.Scores
+// rescale says how many units of a sum are one.
+func (t *Teacher) rescale() {
 	reach := t.total
 	if t.Class == nil {
 		reach = 0
 		for _, i := range t.cover {
-			w := t.learn[i]
-			reach += w * max(1, math.Abs(t.Number[i]-t.F[i]))
+			reach += t.learn[i] * max(1, math.Abs(t.Number[i]-t.state[i]))
 		}
 	}
 	t.scale = (1 << 30) / max(reach, 1)
-	return crew.Split(ctx, len(t.cover), func(lo, hi int) {
-		p := make([]float64, k)
-		for _, i := range t.cover[lo:hi] {
-			w := t.learn[i] * t.scale
-			if w == 0 {
-				continue
-			}
-			row := t.packed[int(i)*t.lanes : (int(i)+1)*t.lanes]
-			switch {
-			case t.Class == nil:
-				row[0] = Pack(w*(t.Number[i]-t.F[i]), w)
-			case k == 1:
-				q := 1 / (1 + math.Exp(-t.F[i]))
-				y := float64(t.Class[i])
-				row[0] = Pack(w*(y-q), w*q*(1-q))
-			default:
-				Softmax(t.F[int(i)*k:int(i)*k+k], p)
-				for c, q := range p {
-					y := 0.0
-					if int(t.Class[i]) == c {
-						y = 1
-					}
-					row[c] = Pack(w*(y-q), 2*w*q*(1-q))
-				}
-				row[k] = Pack(0, w)
-			}
+}
+
+// slopes packs slope and curvature of a row, times its weight.
+func (t *Teacher) slopes(i int, w float64) {
+	k := t.Scores
+	w *= t.scale
+	switch {
+	case t.Class == nil:
+		t.packed[i] = Pack(w*(t.Number[i]-t.state[i]), w)
+	case k == 1:
+		odds := t.state[i]
+		not := 1 / (1 + odds)
+		q := odds * not
+		slope := -q
+		if t.Class[i] == 1 {
+			slope = not
 		}
-	})
+		t.packed[i] = Pack(w*slope, w*q*not)
+	default:
+		row := t.packed[i*t.lanes : (i+1)*t.lanes]
+		for c, q := range t.state[i*k : i*k+k] {
+			row[c] = Pack(-w*q, 2*w*q*(1-q))
+		}
+		own := t.Class[i]
+		q := t.state[i*k+int(own)]
+		row[own] = Pack(w*(1-q), 2*w*q*(1-q))
+		row[k] = Pack(0, w)
+	}
 }
 
 // Pack puts a slope and a curvature, which is not below 0, into one number.
@@ -295,13 +297,12 @@ func (t *Teacher) measure(ctx context.Context) error {
 	if t.held == nil {
 		return ctx.Err()
 	}
-	k := t.Scores
 	const part = 4096
 	sums := make([]float64, (len(t.cover)+part-1)/part)
 	err := crew.Each(ctx, len(sums), func(p int) {
 		for _, i := range t.cover[p*part : min((p+1)*part, len(t.cover))] {
 			if t.held[i] > 0 {
-				sums[p] += t.held[i] * t.rowLoss(int(i), t.F[int(i)*k:int(i)*k+k])
+				sums[p] += t.held[i] * t.rowLoss(int(i))
 			}
 		}
 	})
@@ -312,11 +313,16 @@ func (t *Teacher) measure(ctx context.Context) error {
 	return err
 }
 
-func (t *Teacher) rowLoss(i int, scores []float64) float64 {
-	if t.Class == nil {
-		return RowLoss(scores, 0, t.Number[i], false)
+func (t *Teacher) rowLoss(i int) float64 {
+	switch {
+	case t.Class == nil:
+		return RowLoss(t.state[i:i+1], 0, t.Number[i], false)
+	case t.Scores > 1:
+		return -math.Log(max(t.state[i*t.Scores+int(t.Class[i])], math.SmallestNonzeroFloat64))
+	case t.Class[i] == 1:
+		return math.Log1p(1 / t.state[i])
 	}
-	return RowLoss(scores, t.Class[i], 0, true)
+	return math.Log1p(t.state[i])
 }
 
 // Scramble spreads a number over all bits (the finaliser of SplitMix64).
@@ -331,12 +337,6 @@ func Scramble(x uint64) uint64 {
 // of it is drawn on its own, as if equal rows had never been put together.
 func draw(state uint64, weight, share float64) float64 {
 	limit := uint64(share * (1 << 53))
-	if weight == 1 {
-		if Scramble(state)>>11 < limit {
-			return 1
-		}
-		return 0
-	}
 	if weight > 64 {
 		return weight * share
 	}

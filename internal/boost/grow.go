@@ -15,12 +15,16 @@ const (
 	leastGain  = 1e-6
 	// together is the number of additions that are worth a second goroutine.
 	together = 1 << 17
+	// mostStep is the most that a leaf moves a score by.
+	mostStep = 20.0
+	// leastActive is the share of the greatest sum of slopes and curvatures of
+	// a class below which a class does not decide a split.
+	leastActive = 0.02
 )
 
 // grower grows one tree. Its room is used again by the next.
 type grower struct {
 	teacher *Teacher
-	drawn   []int64 // slopes and curvatures of the rows that the tree sees
 	columns []int32 // that the tree sees
 	first   []int   // of each of them: its first cell in a histogram
 	size    int     // of a histogram
@@ -29,7 +33,11 @@ type grower struct {
 	room    []int32
 	leaf    []uint8 // of each row
 	tree    *Tree
+	leaves  []growing // room for those of a tree
 	open    []*growing
+	gains   []float64 // of each column
+	sets    []uint64
+	factor  []float64
 }
 
 // growing is a leaf that may be split.
@@ -39,6 +47,7 @@ type growing struct {
 	in, out   []int32
 	histogram []int64
 	sums      []int64 // of all lanes
+	active    []int32 // classes that its histogram has, and that decide
 	gain      float64
 	column    int32
 	set       uint64
@@ -48,16 +57,21 @@ type growing struct {
 func (g *grower) grow(ctx context.Context) error {
 	t := g.teacher
 	number := uint64(len(t.Trees))
+	t.rescale()
 	g.drawRows(number)
 	g.drawColumns(number)
-	g.tree = &Tree{Nodes: []Node{{}}}
-	root := &growing{in: g.in, out: g.out, histogram: g.histogram(), sums: make([]int64, t.lanes)}
-	for _, i := range root.in {
-		for l := range root.sums {
-			root.sums[l] += g.drawn[int(i)*t.lanes+l]
-		}
+	g.tree = &Tree{Nodes: make([]Node, 1, 2*t.Leaves)}
+	if g.leaves == nil {
+		g.leaves = make([]growing, 0, 2*t.Leaves)
 	}
-	g.count(ctx, root.in, root.histogram)
+	g.leaves = g.leaves[:0]
+	root := g.leafOf(0)
+	root.in, root.out, root.histogram = g.in, g.out, g.histogram()
+	for c := range t.Scores {
+		root.active = append(root.active, int32(c))
+	}
+	g.count(ctx, root.in, root.histogram, root.active)
+	g.add(root)
 	g.best(ctx, root)
 	g.open = append(g.open[:0], root)
 	for leaves := 1; leaves < t.Leaves; leaves++ {
@@ -73,66 +87,84 @@ func (g *grower) grow(ctx context.Context) error {
 		if top < 0 {
 			break
 		}
-		g.split(ctx, top)
+		g.split(ctx, top, leaves == t.Leaves-1)
 	}
 	g.finish()
 	return ctx.Err()
 }
 
-// drawRows draws the rows that a tree sees.
+// leafOf returns room for a leaf.
+func (g *grower) leafOf(depth int) *growing {
+	n := len(g.leaves)
+	if n == cap(g.leaves) {
+		g.leaves = make([]growing, 0, 2*g.teacher.Leaves)
+		n = 0
+	}
+	g.leaves = g.leaves[:n+1]
+	of := &g.leaves[n]
+	if of.sums == nil {
+		of.sums = make([]int64, g.teacher.lanes)
+	}
+	clear(of.sums)
+	*of = growing{depth: depth, sums: of.sums, active: of.active[:0]}
+	return of
+}
+
+// drawRows draws the rows that a tree sees, and packs what they say.
 func (g *grower) drawRows(number uint64) {
 	t := g.teacher
-	if g.drawn == nil {
-		g.drawn = make([]int64, len(t.packed))
+	if g.leaf == nil {
 		g.in, g.out = make([]int32, 0, len(t.cover)), make([]int32, 0, len(t.cover))
 		g.room, g.leaf = make([]int32, len(t.cover)), make([]uint8, len(t.Hash))
 	}
-	g.in, g.out = g.in[:0], g.out[:0]
+	in, out := g.in[:0], g.out[:0]
 	salt := Scramble(t.Seed ^ Scramble(number))
+	limit := uint64(t.RowShare * (1 << 53))
 	for _, i := range t.cover {
-		w := t.learn[i]
-		d := 0.0
-		if w > 0 {
-			d = w
-			if t.RowShare < 1 {
-				d = draw(t.Hash[i]^salt, w, t.RowShare)
+		d := t.learn[i]
+		switch {
+		case d == 1 && t.RowShare < 1:
+			if Scramble(t.Hash[i]^salt)>>11 >= limit {
+				d = 0
 			}
+		case d > 0 && t.RowShare < 1:
+			d = draw(t.Hash[i]^salt, d, t.RowShare)
 		}
 		if d == 0 {
-			g.out = append(g.out, i)
+			out = append(out, i)
 			continue
 		}
-		g.in = append(g.in, i)
-		from, to := t.packed[int(i)*t.lanes:(int(i)+1)*t.lanes], g.drawn[int(i)*t.lanes:(int(i)+1)*t.lanes]
-		if d == w {
-			copy(to, from)
-			continue
-		}
-		for l, x := range from {
-			slope, curve := Unpack(x)
-			to[l] = Pack(slope*d/w, curve*d/w)
-		}
+		in = append(in, i)
+		t.slopes(int(i), d)
 	}
+	g.in, g.out = in, out
 }
 
 // drawColumns draws the columns that a tree sees.
 func (g *grower) drawColumns(number uint64) {
 	t := g.teacher
-	type lot struct {
-		column int32
-		key    uint64
-	}
-	lots := make([]lot, len(t.Columns))
-	for c := range lots {
-		lots[c] = lot{int32(c), Scramble(t.Columns[c].Salt ^ Scramble(t.Seed+number))}
-	}
-	slices.SortFunc(lots, func(a, b lot) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.column, b.column)) })
-	n := max(min(1, len(lots)), int(math.Ceil(t.ColumnShare*float64(len(lots)))))
 	g.columns, g.first, g.size = g.columns[:0], g.first[:0], 0
-	for _, l := range lots[:n] {
-		g.columns = append(g.columns, l.column)
+	n := max(min(1, len(t.Columns)), int(math.Ceil(t.ColumnShare*float64(len(t.Columns)))))
+	if n == len(t.Columns) {
+		for c := range t.Columns {
+			g.columns = append(g.columns, int32(c))
+		}
+	} else {
+		type lot struct {
+			column int32
+			key    uint64
+		}
+		lots := make([]lot, len(t.Columns))
+		salt := Scramble(t.Seed + number)
+		for c := range lots {
+			lots[c] = lot{int32(c), Scramble(t.Columns[c].Salt ^ salt)}
+		}
+		slices.SortFunc(lots, func(a, b lot) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.column, b.column)) })
+		for _, l := range lots[:n] {
+			g.columns = append(g.columns, l.column)
+		}
+		slices.Sort(g.columns)
 	}
-	slices.Sort(g.columns)
 	for _, c := range g.columns {
 		g.first = append(g.first, g.size)
 		g.size += t.Columns[c].Bins * t.lanes
@@ -168,154 +200,288 @@ func (g *grower) each(ctx context.Context, cost int, work func(at int)) {
 	})
 }
 
-// count adds the rows up by bin.
-func (g *grower) count(ctx context.Context, rows []int32, histogram []int64) {
+// count adds the rows up by bin, for some classes.
+func (g *grower) count(ctx context.Context, rows []int32, histogram []int64, active []int32) {
 	t := g.teacher
-	lanes := t.lanes
-	g.each(ctx, len(rows)*lanes, func(at int) {
+	lanes, packed := t.lanes, t.packed
+	g.each(ctx, len(rows)*(len(active)+1), func(at int) {
 		c := &t.Columns[g.columns[at]]
-		h := histogram[g.first[at]:][:c.Bins*lanes]
-		cells, drawn := c.Cells, g.drawn
-		if lanes == 1 {
-			var local [256]int64
+		h, cells := histogram[g.first[at]:][:c.Bins*lanes], c.Cells
+		switch {
+		case lanes == 1:
 			for _, i := range rows {
-				local[cells[i]] += drawn[i]
+				h[cells[i]] += packed[i]
 			}
-			copy(h, local[:c.Bins])
-			return
-		}
-		for _, i := range rows {
-			bin := int(cells[i]) * lanes
-			to := h[bin : bin+lanes]
-			from := drawn[int(i)*lanes : int(i)*lanes+lanes]
-			for l, x := range from {
-				to[l] += x
+		case 2*len(active) >= lanes: // nearly all
+			for _, i := range rows {
+				bin := int(cells[i]) * lanes
+				to, from := h[bin:bin+lanes], packed[int(i)*lanes:int(i)*lanes+lanes]
+				for l, x := range from {
+					to[l] += x
+				}
+			}
+		default:
+			for _, i := range rows {
+				bin := int(cells[i]) * lanes
+				to, from := h[bin:bin+lanes], packed[int(i)*lanes:int(i)*lanes+lanes]
+				for _, l := range active {
+					to[l] += from[l]
+				}
+				to[lanes-1] += from[lanes-1]
 			}
 		}
 	})
 }
 
-// worth returns Σ g²/(h+1) of sums, in the units of their scale.
-func (g *grower) worth(sums []int64) float64 {
-	ridge := g.teacher.scale
-	total := 0.0
-	for _, s := range sums[:g.teacher.Scores] {
-		slope, curve := Unpack(s)
-		total += slope * slope / (curve + ridge)
+// add adds up all lanes of a leaf: one is in its histogram already.
+func (g *grower) add(of *growing) {
+	t := g.teacher
+	lanes := t.lanes
+	if lanes == 1 && of.histogram != nil && len(g.columns) > 0 {
+		for _, x := range of.histogram[:t.Columns[g.columns[0]].Bins] {
+			of.sums[0] += x
+		}
+		return
 	}
-	return total
+	for _, i := range of.in {
+		for l, x := range t.packed[int(i)*lanes : int(i)*lanes+lanes] {
+			of.sums[l] += x
+		}
+	}
 }
 
-// enough reports whether a child has rows enough.
-func (g *grower) enough(sums []int64) bool {
-	t := g.teacher
-	if t.Scores == 1 {
-		_, curve := Unpack(sums[0])
-		if t.Class == nil {
-			return curve >= leastRows*t.scale*(1-1e-6)
+// activate keeps, of the classes that a leaf's parent looked at, those that can
+// decide how to split the leaf.
+func (g *grower) activate(of *growing, parent []int32) {
+	most := 0.0
+	for _, c := range parent {
+		slope, curve := Unpack(of.sums[c])
+		most = max(most, math.Abs(slope)+curve)
+	}
+	for _, c := range parent {
+		if slope, curve := Unpack(of.sums[c]); math.Abs(slope)+curve >= leastActive*most {
+			of.active = append(of.active, c)
 		}
-		return curve >= leastCurve*t.scale
+	}
+}
+
+// least returns the curvature that a child of one score must have.
+func (g *grower) least() float64 {
+	if g.teacher.Class == nil {
+		return leastRows * g.teacher.scale * (1 - 1e-6)
+	}
+	return leastCurve * g.teacher.scale
+}
+
+// splittable reports whether a leaf has rows enough for two.
+func (g *grower) splittable(of *growing) bool {
+	t := g.teacher
+	if of.depth >= t.Depth {
+		return false
 	}
 	total := 0.0
-	for _, s := range sums[:t.Scores] {
+	for _, s := range of.sums[:t.Scores] {
 		_, curve := Unpack(s)
 		total += curve
 	}
-	_, rows := Unpack(sums[t.Scores])
-	return total >= leastCurve*t.scale && rows >= leastRows*t.scale*(1-1e-6)
+	if t.Scores > 1 {
+		if _, rows := Unpack(of.sums[t.Scores]); rows < 2*leastRows*t.scale*(1-1e-6) {
+			return false
+		}
+	}
+	return total >= 2*g.least()
 }
 
 // best finds a leaf's best split.
 func (g *grower) best(ctx context.Context, of *growing) {
 	t := g.teacher
 	of.gain = 0
-	if of.depth >= t.Depth || len(of.in) < 2*leastRows && t.Scores > 1 || !g.enough(of.sums) {
+	if of.histogram == nil || !g.splittable(of) {
 		return
 	}
-	gains, sets := make([]float64, len(g.columns)), make([]uint64, len(g.columns))
-	g.each(ctx, Bins*t.lanes*4, func(at int) {
-		s := splitter{grower: g, all: of.sums, room: make([]int64, 4*t.lanes)}
-		c := &t.Columns[g.columns[at]]
-		gains[at], sets[at] = s.find(c, of.histogram[g.first[at]:][:c.Bins*t.lanes])
-	})
-	own := g.worth(of.sums)
-	for at, gain := range gains {
+	g.gains, g.sets = append(g.gains[:0], make([]float64, len(g.columns))...), append(g.sets[:0], make([]uint64, len(g.columns))...)
+	own := 0.0
+	for _, c := range of.active {
+		slope, curve := Unpack(of.sums[c])
+		own += slope * slope / (curve + t.scale)
+	}
+	if t.Scores == 1 {
+		g.each(ctx, 2*Bins, func(at int) {
+			c := &t.Columns[g.columns[at]]
+			g.gains[at], g.sets[at] = g.findOne(c, of.histogram[g.first[at]:][:c.Bins], of.sums[0])
+		})
+	} else {
+		all := g.newClasses(of)
+		g.each(ctx, 4*Bins*len(of.active), func(at int) {
+			c := &t.Columns[g.columns[at]]
+			s := splitter{classes: all, room: make([]int64, 2*(len(of.active)+1))}
+			g.gains[at], g.sets[at] = s.find(c, of.histogram[g.first[at]:][:c.Bins*t.lanes])
+		})
+	}
+	for at, gain := range g.gains {
 		if gain -= own; gain/t.scale > of.gain {
-			of.gain, of.column, of.set = gain/t.scale, g.columns[at], sets[at]
+			of.gain, of.column, of.set = gain/t.scale, g.columns[at], g.sets[at]
 		}
 	}
 }
 
-// splitter looks for the best split of a column.
+// findOne returns what the two sides of a column's best split are worth, and the
+// bins of the left one, where there is one score.
+func (g *grower) findOne(c *Column, h []int64, all int64) (best float64, set uint64) {
+	least, ridge := g.least(), g.teacher.scale
+	slopes, curves := Unpack(all)
+	try := func(left int64, bins uint64) {
+		slope, curve := float64(left>>32), float64(uint32(left))
+		if curve < least || curves-curve < least {
+			return
+		}
+		other, l, r := slopes-slope, curve+ridge, curves-curve+ridge
+		if worth := (slope*slope*r + other*other*l) / (l * r); worth > best {
+			best, set = worth, bins
+		}
+	}
+	missing := h[0]
+	if missing != 0 {
+		try(missing, 1)
+	}
+	if !c.Ordered {
+		for bin := 1; bin < c.Bins; bin++ {
+			if (c.Bins > 3 || bin == 1 || missing != 0) && !(c.Others && bin == c.Bins-1) { // of two values one is enough
+				if x := h[bin]; x != 0 {
+					try(x, 1<<bin)
+				}
+			}
+		}
+		return best, set
+	}
+	sum := int64(0)
+	for bin := 1; bin < c.Bins-1; bin++ {
+		x := h[bin]
+		if x == 0 {
+			continue
+		}
+		sum += x
+		slope, curve := float64(sum>>32), float64(uint32(sum))
+		if missing != 0 {
+			try(sum+missing, uint64(1)<<(bin+1)-1)
+		}
+		if curve < least {
+			continue
+		}
+		rest := curves - curve
+		if rest < least {
+			break
+		}
+		other, l, r := slopes-slope, curve+ridge, rest+ridge
+		if worth := (slope*slope*r + other*other*l) / (l * r); worth > best {
+			best, set = worth, uint64(1)<<(bin+1)-2
+		}
+	}
+	return best, set
+}
+
+// classes is the sums of a leaf that is to be split, class by class.
+type classes struct {
+	active         []int32
+	lanes          int
+	slopes, curves []float64
+	curve, rows    float64 // of all
+	ridge          float64
+}
+
+func (g *grower) newClasses(of *growing) *classes {
+	t := g.teacher
+	all := &classes{active: of.active, lanes: t.lanes, ridge: t.scale}
+	all.slopes, all.curves = make([]float64, len(of.active)), make([]float64, len(of.active))
+	for a, c := range of.active {
+		all.slopes[a], all.curves[a] = Unpack(of.sums[c])
+		all.curve += all.curves[a]
+	}
+	_, all.rows = Unpack(of.sums[t.Scores])
+	return all
+}
+
+// splitter looks for the best split of a column where there are several classes.
 type splitter struct {
-	*grower
-	all  []int64
+	*classes
 	room []int64
-	gain float64
+	best float64
 	set  uint64
 }
 
-// try looks at one split.
+// try looks at one split: the sums of its left side, class by class, and rows.
 func (s *splitter) try(left []int64, set uint64) {
-	lanes := len(left)
-	right := s.room[3*lanes : 4*lanes]
-	for l, x := range left {
-		right[l] = s.all[l] - x
-	}
-	if !s.enough(left) || !s.enough(right) {
+	n := len(s.active)
+	least := leastRows * s.ridge * (1 - 1e-6)
+	if _, rows := Unpack(left[n]); rows < least || s.rows-rows < least {
 		return
 	}
-	if gain := s.worth(left) + s.worth(right); gain > s.gain {
-		s.gain, s.set = gain, set
+	worth, curve := 0.0, 0.0
+	ridge, slopes, curves := s.ridge, s.slopes[:n], s.curves[:n]
+	for a, x := range left[:n] {
+		slope, c := float64(x>>32), float64(uint32(x))
+		curve += c
+		other, l, r := slopes[a]-slope, c+ridge, curves[a]-c+ridge
+		worth += (slope*slope*r + other*other*l) / (l * r)
 	}
+	if worth > s.best && curve >= leastCurve*ridge && s.curve-curve >= leastCurve*ridge {
+		s.best, s.set = worth, set
+	}
+}
+
+// take adds the active lanes of a bin to sums, and reports whether it has rows.
+func (s *splitter) take(to, bin []int64) bool {
+	rows := bin[s.lanes-1]
+	if rows == 0 {
+		return false
+	}
+	for a, c := range s.active {
+		to[a] += bin[c]
+	}
+	to[len(s.active)] += rows
+	return true
 }
 
 // find returns what the two sides of the best split are worth, and the bins of
 // the left one.
 func (s *splitter) find(c *Column, h []int64) (float64, uint64) {
-	lanes := len(s.all)
-	missing := h[:lanes]
-	some := slices.ContainsFunc(missing, func(x int64) bool { return x != 0 })
+	lanes := s.lanes
+	sum, other := s.room[:len(s.active)+1], s.room[len(s.active)+1:]
+	some := s.take(other, h[:lanes])
 	if some {
-		s.try(missing, 1)
+		s.try(other, 1)
 	}
-	sum, with := s.room[:lanes], s.room[lanes:2*lanes]
 	for bin := 1; bin < c.Bins; bin++ {
 		cell := h[bin*lanes : (bin+1)*lanes]
 		if !c.Ordered {
 			if (c.Bins > 3 || bin == 1 || some) && !(c.Others && bin == c.Bins-1) { // of two values one is enough
-				s.try(cell, 1<<bin)
+				clear(sum)
+				if s.take(sum, cell) {
+					s.try(sum, 1<<bin)
+				}
 			}
 			continue
 		}
 		if bin == c.Bins-1 {
 			break
 		}
-		empty := true
-		for l, x := range cell {
-			sum[l] += x
-			empty = empty && x == 0
-		}
-		if empty {
+		if !s.take(sum, cell) {
 			continue
 		}
-		upTo := uint64(1)<<(bin+1) - 2
-		s.try(sum, upTo)
+		s.try(sum, uint64(1)<<(bin+1)-2)
 		if some {
-			for l, x := range missing {
-				with[l] = sum[l] + x
-			}
-			s.try(with, upTo|1)
+			s.take(other, cell)
+			s.try(other, uint64(1)<<(bin+1)-1)
 		}
 	}
-	return s.gain, s.set
+	return s.best, s.set
 }
 
-// split makes two leaves of one.
-func (g *grower) split(ctx context.Context, at int) {
+// split makes two leaves of one. The last ones of a tree are not looked at.
+func (g *grower) split(ctx context.Context, at int, last bool) {
 	t := g.teacher
 	of := g.open[at]
-	left, right := &growing{depth: of.depth + 1}, &growing{depth: of.depth + 1}
+	left, right := g.leafOf(of.depth+1), g.leafOf(of.depth+1)
 	left.node, right.node = int32(len(g.tree.Nodes)), int32(len(g.tree.Nodes)+1)
 	n := &g.tree.Nodes[of.node]
 	n.Left, n.Right, n.Column, n.Set = left.node, right.node, of.column, of.set
@@ -327,23 +493,20 @@ func (g *grower) split(ctx context.Context, at int) {
 	if len(left.in) > len(right.in) {
 		small, large = right, left
 	}
-	small.sums, large.sums = make([]int64, t.lanes), make([]int64, t.lanes)
-	for _, i := range small.in {
-		for l, x := range g.drawn[int(i)*t.lanes : (int(i)+1)*t.lanes] {
-			small.sums[l] += x
-		}
-	}
+	g.add(small)
 	for l, x := range small.sums {
 		large.sums[l] = of.sums[l] - x
 	}
-	if left.depth < t.Depth {
+	if !last && (g.splittable(small) || g.splittable(large)) {
 		small.histogram, large.histogram = g.histogram(), of.histogram
-		g.count(ctx, small.in, small.histogram)
+		g.count(ctx, small.in, small.histogram, of.active)
 		for i, x := range small.histogram {
 			large.histogram[i] -= x
 		}
-		g.best(ctx, small)
-		g.best(ctx, large)
+		for _, child := range [2]*growing{small, large} {
+			g.activate(child, of.active)
+			g.best(ctx, child)
+		}
 	} else {
 		g.free = append(g.free, of.histogram)
 	}
@@ -351,18 +514,17 @@ func (g *grower) split(ctx context.Context, at int) {
 	g.open = append(g.open, right)
 }
 
-// part puts the rows that go left before the others, each in their order.
+// part puts the rows that go left before the others, each in their order. Which
+// way a row goes cannot be foreseen, so nothing branches on it.
 func (g *grower) part(rows []int32, cells []uint8, set uint64) (left, right []int32) {
-	at, others := 0, g.room[:0]
+	at, other, others := 0, 0, g.room[:len(rows)]
 	for _, i := range rows {
-		if set>>(cells[i]&63)&1 != 0 {
-			rows[at] = i
-			at++
-		} else {
-			others = append(others, i)
-		}
+		goes := int(set >> (cells[i] & 63) & 1)
+		rows[at], others[other] = i, i
+		at += goes
+		other += 1 - goes
 	}
-	copy(rows[at:], others)
+	copy(rows[at:], others[:other])
 	return rows[:at:at], rows[at:]
 }
 
@@ -371,21 +533,19 @@ func (g *grower) finish() {
 	t := g.teacher
 	k := t.Scores
 	values := make([]float64, len(g.tree.Nodes)*k)
+	g.factor = append(g.factor[:0], make([]float64, k)...)
 	for _, of := range g.open {
 		own := values[int(of.node)*k : int(of.node)*k+k]
 		for c := range own {
 			slope, curve := Unpack(of.sums[c])
-			own[c] = t.Rate * slope / (curve + t.scale)
-		}
-		for _, rows := range [2][]int32{of.in, of.out} {
-			for _, i := range rows {
-				g.leaf[i] = uint8(of.node)
-				row := t.F[int(i)*k : int(i)*k+k]
-				for c, x := range own {
-					row[c] += x
-				}
+			own[c] = min(max(t.Rate*slope/(curve+t.scale), -mostStep), mostStep)
+			if t.Class == nil {
+				own[c] = t.Rate * slope / (curve + t.scale)
 			}
+			g.factor[c] = math.Exp(own[c])
 		}
+		g.move(of.in, own, uint8(of.node))
+		g.move(of.out, own, uint8(of.node))
 		if of.histogram != nil {
 			g.free = append(g.free, of.histogram)
 			of.histogram = nil
@@ -399,5 +559,38 @@ func (g *grower) finish() {
 			leaves[at] = g.leaf[i]
 		}
 		t.LeafOf = append(t.LeafOf, leaves)
+	}
+}
+
+// move moves what is said of the rows of a leaf.
+func (g *grower) move(rows []int32, own []float64, leaf uint8) {
+	t := g.teacher
+	k := t.Scores
+	switch {
+	case t.Class == nil:
+		for _, i := range rows {
+			g.leaf[i] = leaf
+			t.state[i] += own[0]
+		}
+	case k == 1:
+		factor := g.factor[0]
+		for _, i := range rows {
+			g.leaf[i] = leaf
+			t.state[i] = min(max(t.state[i]*factor, 1e-300), 1e300)
+		}
+	default:
+		for _, i := range rows {
+			g.leaf[i] = leaf
+			row, norm := t.state[int(i)*k:int(i)*k+k], 0.0
+			for c, f := range g.factor[:len(row)] {
+				x := row[c] * f
+				row[c] = x
+				norm += x
+			}
+			norm = 1 / norm
+			for c := range row {
+				row[c] *= norm
+			}
+		}
 	}
 }

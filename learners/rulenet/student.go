@@ -48,9 +48,19 @@ type picked struct {
 	rows    []int32 // of the lesson
 	held    []int32 // of the rows held out
 	weights []float64
-	silent  []bool // scores that it says nothing of; nil: it speaks of all
+	says    []int32 // scores that it speaks of; nil: of all
 	curve   float64
 	found   int // batch
+}
+
+// room is what picking and fitting use again and again.
+type room struct {
+	packed       []int64
+	sums         [][]int64 // of the nodes of a tree; one for each that is looked at
+	gain         []promise
+	along, moved []float64
+	before       []float64
+	step         []float64
 }
 
 // student is a network being picked.
@@ -67,6 +77,7 @@ type student struct {
 	taken  [][]bool // nodes
 	done   bool     // nothing promises anything any more
 	held   *heldOut
+	room
 }
 
 // heldOut is rows that judge a student.
@@ -106,15 +117,27 @@ func (l *lesson) newStudent() *student {
 func (s *student) measure(scores []float64) float64 {
 	loss := 0.0
 	if s.k == 1 {
+		product, many := 1.0, 0 // of 1 + e, of which one logarithm is enough
 		for i, f := range scores {
 			e := math.Exp(-math.Abs(f))
-			s.p[i] = 1 / (1 + e)
+			p := 1 / (1 + e)
 			if f < 0 {
-				s.p[i] = e / (1 + e)
+				p *= e
 			}
-			loss += s.weight[i] * (max(f, 0) + math.Log1p(e) - s.q[i]*f)
+			s.p[i] = p
+			w := s.weight[i]
+			loss += w * (max(f, 0) - s.q[i]*f)
+			if w != 1 {
+				loss += w * math.Log1p(e)
+				continue
+			}
+			product *= 1 + e
+			if many++; many == mostFactors {
+				loss += math.Log(product)
+				product, many = 1, 0
+			}
 		}
-		return loss
+		return loss + math.Log(product)
 	}
 	for i, w := range s.weight {
 		f, p, q := scores[i*s.k:(i+1)*s.k], s.p[i*s.k:(i+1)*s.k], s.q[i*s.k:(i+1)*s.k]
@@ -132,6 +155,9 @@ func (s *student) measure(scores []float64) float64 {
 	}
 	return loss
 }
+
+// mostFactors of at most 2 do not overflow when multiplied.
+const mostFactors = 1000
 
 // penalty is the ridge of all weights.
 func (s *student) penalty() float64 {
@@ -165,75 +191,104 @@ func (s *student) derive() {
 func (s *student) newton(ctx context.Context, from, sweeps int) error {
 	k := s.k
 	s.derive()
-	before := make([][]float64, len(s.rules)-from)
-	for j := range before {
-		if err := ctx.Err(); err != nil {
-			return err
+	s.before = append(s.before[:0], s.bias...)
+	s.step = append(s.step[:0], make([]float64, k)...)
+	for j := from; j < len(s.rules); j++ {
+		r := &s.rules[j]
+		s.before = append(s.before, r.weights...)
+		r.curve = s.curveOf(r)
+		if j%64 == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
-		r := &s.rules[from+j]
-		before[j] = slices.Clone(r.weights)
-		r.curve = s.curveOf(r.rows)
 	}
-	bias := slices.Clone(s.bias)
-	var ofBias float64
-	for c := range k {
-		sum := 0.0
-		for at := c; at < len(s.curve); at += k {
-			sum += s.curve[at]
-		}
-		ofBias = max(ofBias, sum)
-	}
-	step := make([]float64, k)
+	ofBias := s.curveOfAll()
 	for range sweeps {
-		s.sweepBias(ofBias, step)
+		s.sweepBias(ofBias)
 		for j := from; j < len(s.rules); j++ {
-			s.sweep(&s.rules[j], step)
-		}
-		if err := ctx.Err(); err != nil {
-			return err
+			s.sweep(&s.rules[j])
+			if j%64 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 		}
 	}
-	return s.lineSearch(ctx, from, before, bias)
+	return s.lineSearch(ctx, from)
 }
 
-// curveOf returns the greatest curvature of some rows over the scores.
-func (s *student) curveOf(rows []int32) float64 {
+// curveOfAll returns the greatest curvature of all rows over the scores.
+func (s *student) curveOfAll() float64 {
+	k := s.k
+	if k == 1 {
+		return sum(s.curve)
+	}
+	clear(s.step)
+	for at := 0; at < len(s.curve); at += k {
+		for c, h := range s.curve[at : at+k] {
+			s.step[c] += h
+		}
+	}
+	return slices.Max(s.step)
+}
+
+// curveOf returns the greatest curvature of a rule's rows over the scores.
+func (s *student) curveOf(r *picked) float64 {
 	k := s.k
 	if k == 1 {
 		sum := 0.0
-		for _, i := range rows {
+		for _, i := range r.rows {
 			sum += s.curve[i]
 		}
 		return sum
 	}
-	sums := make([]float64, k)
-	for _, i := range rows {
-		for c, h := range s.curve[int(i)*k : int(i)*k+k] {
-			sums[c] += h
+	clear(s.step)
+	if r.says == nil {
+		for _, i := range r.rows {
+			for c, h := range s.curve[int(i)*k : int(i)*k+k] {
+				s.step[c] += h
+			}
+		}
+		return slices.Max(s.step)
+	}
+	for _, i := range r.rows {
+		curve := s.curve[int(i)*k : int(i)*k+k]
+		for _, c := range r.says {
+			s.step[c] += curve[c]
 		}
 	}
-	return slices.Max(sums)
+	return slices.Max(s.step)
 }
 
-func (s *student) sweepBias(curve float64, step []float64) {
-	k := s.k
+func (s *student) sweepBias(curve float64) {
+	k, step := s.k, s.step
 	clear(step)
-	for at, g := range s.slope {
-		step[at%k] += g
+	if k == 1 {
+		step[0] = sum(s.slope) / (curve + 1e-9)
+		s.bias[0] += step[0]
+		for at, h := range s.curve {
+			s.slope[at] -= h * step[0]
+		}
+		return
+	}
+	for at := 0; at < len(s.slope); at += k {
+		for c, g := range s.slope[at : at+k] {
+			step[c] += g
+		}
 	}
 	for c := range step {
 		step[c] /= curve + 1e-9
 		s.bias[c] += step[c]
 	}
-	for at, h := range s.curve {
-		s.slope[at] -= h * step[at%k]
+	for at := 0; at < len(s.slope); at += k {
+		slope, curve := s.slope[at:at+k], s.curve[at:at+k]
+		for c, d := range step {
+			slope[c] -= curve[c] * d
+		}
 	}
 }
 
 // sweep moves the weights of one rule to where the approximation of the loss
 // is least, and the slopes with them.
-func (s *student) sweep(r *picked, step []float64) {
-	k := s.k
+func (s *student) sweep(r *picked) {
+	k, step := s.k, s.step
 	if k == 1 {
 		g := 0.0
 		for _, i := range r.rows {
@@ -248,81 +303,114 @@ func (s *student) sweep(r *picked, step []float64) {
 		return
 	}
 	clear(step)
+	if r.says == nil {
+		for _, i := range r.rows {
+			for c, g := range s.slope[int(i)*k : int(i)*k+k] {
+				step[c] += g
+			}
+		}
+		for c := range step {
+			step[c] = r.move(c, step[c])
+		}
+		for _, i := range r.rows {
+			slope, curve := s.slope[int(i)*k:int(i)*k+k], s.curve[int(i)*k:int(i)*k+k]
+			for c, d := range step {
+				slope[c] -= curve[c] * d
+			}
+		}
+		return
+	}
 	for _, i := range r.rows {
-		for c, g := range s.slope[int(i)*k : int(i)*k+k] {
-			step[c] += g
+		slope := s.slope[int(i)*k : int(i)*k+k]
+		for _, c := range r.says {
+			step[c] += slope[c]
 		}
 	}
-	for c := range step {
-		if r.silent != nil && r.silent[c] {
-			step[c] = 0
-			continue
-		}
-		to := (r.curve*r.weights[c] + step[c]) / (r.curve + studentRidge)
-		step[c] = to - r.weights[c]
-		r.weights[c] = to
+	for _, c := range r.says {
+		step[c] = r.move(int(c), step[c])
 	}
 	for _, i := range r.rows {
 		slope, curve := s.slope[int(i)*k:int(i)*k+k], s.curve[int(i)*k:int(i)*k+k]
-		for c, d := range step {
-			slope[c] -= curve[c] * d
+		for _, c := range r.says {
+			slope[c] -= curve[c] * step[c]
 		}
 	}
 }
 
+// move moves a weight by the slope of its rows, and returns how far.
+func (r *picked) move(c int, slope float64) float64 {
+	was := r.weights[c]
+	r.weights[c] = (r.curve*was + slope) / (r.curve + studentRidge)
+	return r.weights[c] - was
+}
+
 // lineSearch goes as far towards the new weights as the loss does not rise.
-func (s *student) lineSearch(ctx context.Context, from int, before [][]float64, bias []float64) error {
-	k := s.k
-	along := make([]float64, len(s.scores))
-	d := make([]float64, k)
+func (s *student) lineSearch(ctx context.Context, from int) error {
+	k, d := s.k, s.step
 	for c := range d {
-		d[c] = s.bias[c] - bias[c]
+		d[c] = s.bias[c] - s.before[c]
 	}
-	for at := range along {
-		along[at] = d[at%k]
+	s.along = slices.Grow(s.along[:0], len(s.scores))[:len(s.scores)]
+	for at := 0; at < len(s.along); at += k {
+		copy(s.along[at:at+k], d)
 	}
-	for j := from; j < len(s.rules); j++ {
-		r := &s.rules[j]
-		for c := range d {
-			d[c] = r.weights[c] - before[j-from][c]
-		}
-		for _, i := range r.rows {
-			to := along[int(i)*k : int(i)*k+k]
-			for c, x := range d {
-				to[c] += x
-			}
-		}
-	}
-	now := s.penalty()
-	moved := slices.Clone(s.scores)
-	was := s.loss
 	old := 0.0
 	for j := from; j < len(s.rules); j++ {
-		for c, w := range s.rules[j].weights {
-			old += before[j-from][c]*before[j-from][c] - w*w
+		r := &s.rules[j]
+		before := s.before[(j-from+1)*k:][:k]
+		for c, w := range r.weights {
+			d[c] = w - before[c]
+			old += before[c]*before[c] - w*w
 		}
+		s.addTo(s.along, r, r.rows, d)
 	}
-	was += now + studentRidge/2*old
+	was := s.loss + s.penalty() + studentRidge/2*old
+	s.moved = slices.Grow(s.moved[:0], len(s.scores))[:len(s.scores)]
 	for share, tries := 1.0, 0; ; share, tries = share/2, tries+1 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for at, x := range along {
-			moved[at] = s.scores[at] + share*x
+		for at, x := range s.along {
+			s.moved[at] = s.scores[at] + share*x
 		}
-		loss := s.measure(moved)
+		loss := s.measure(s.moved)
 		if loss+s.penalty() <= was*(1+1e-12) || tries == mostHalvings {
-			s.scores, s.loss = moved, loss
+			s.scores, s.moved, s.loss = s.moved, s.scores, loss
 			return nil
 		}
 		for j := from; j < len(s.rules); j++ { // half the way back
 			for c := range s.rules[j].weights {
 				w := &s.rules[j].weights[c]
-				*w = (*w + before[j-from][c]) / 2
+				*w = (*w + s.before[(j-from+1)*k+c]) / 2
 			}
 		}
 		for c := range s.bias {
-			s.bias[c] = (s.bias[c] + bias[c]) / 2
+			s.bias[c] = (s.bias[c] + s.before[c]) / 2
+		}
+	}
+}
+
+// addTo adds a rule's weights, or how they differ, to the scores of rows.
+func (s *student) addTo(scores []float64, r *picked, rows []int32, weights []float64) {
+	k := s.k
+	switch {
+	case k == 1:
+		for _, i := range rows {
+			scores[i] += weights[0]
+		}
+	case r.says == nil:
+		for _, i := range rows {
+			to := scores[int(i)*k : int(i)*k+k]
+			for c, x := range weights {
+				to[c] += x
+			}
+		}
+	default:
+		for _, i := range rows {
+			to := scores[int(i)*k : int(i)*k+k]
+			for _, c := range r.says {
+				to[c] += weights[c]
+			}
 		}
 	}
 }
@@ -337,21 +425,49 @@ type promise struct {
 func (s *student) promising(ctx context.Context, most int) ([]promise, error) {
 	s.derive()
 	scale := (1 << 30) / max(s.total, 1)
-	packed := make([]int64, len(s.slope))
-	for at := range packed {
-		packed[at] = boost.Pack(s.slope[at]*scale, s.curve[at]*scale)
+	s.packed = slices.Grow(s.packed[:0], len(s.slope))[:len(s.slope)]
+	for at := range s.packed {
+		s.packed[at] = boost.Pack(s.slope[at]*scale, s.curve[at]*scale)
 	}
 	trees := s.drawTrees(s.batch)
-	found := make([][]promise, len(trees))
-	err := crew.Each(ctx, len(trees), func(at int) { found[at] = s.gains(trees[at], packed, scale) })
-	if err != nil {
-		return nil, err
+	s.gain = s.gain[:0]
+	for len(s.sums) < len(trees) {
+		s.sums = append(s.sums, nil)
 	}
-	all := slices.Concat(found...)
-	slices.SortFunc(all, func(a, b promise) int {
+	if len(s.slope)*len(trees) < worthTwo {
+		for at := range trees {
+			s.gain = append(s.gain, s.gains(at, trees[at], scale)...)
+		}
+		return best(s.gain, most), ctx.Err()
+	}
+	found := make([][]promise, len(trees))
+	err := crew.Each(ctx, len(trees), func(at int) { found[at] = s.gains(at, trees[at], scale) })
+	for _, f := range found {
+		s.gain = append(s.gain, f...)
+	}
+	return best(s.gain, most), err
+}
+
+// worthTwo is the number of additions that are worth a second goroutine.
+const worthTwo = 1 << 18
+
+// best puts the most promising in front, in order, and returns them.
+func best(all []promise, most int) []promise {
+	order := func(a, b promise) int {
 		return cmp.Or(-cmp.Compare(a.gain, b.gain), cmp.Compare(a.tree, b.tree), cmp.Compare(a.node, b.node))
-	})
-	return all[:min(most, len(all))], nil
+	}
+	if most = min(most, len(all)); most > 8 {
+		slices.SortFunc(all, order)
+		return all[:most]
+	}
+	for i := range most {
+		for j := i + 1; j < len(all); j++ {
+			if order(all[j], all[i]) < 0 {
+				all[i], all[j] = all[j], all[i]
+			}
+		}
+	}
+	return all[:most]
 }
 
 // drawTrees draws the trees whose nodes are looked at.
@@ -374,30 +490,37 @@ func (l *lesson) drawTrees(batch int) []int {
 
 // gains returns what the nodes of a tree promise: the sums of slopes and
 // curvatures of its leaves, added up from children to parents.
-func (s *student) gains(tree int, packed []int64, scale float64) []promise {
+func (s *student) gains(place, tree int, scale float64) []promise {
 	k := s.k
 	nodes := s.trees[tree].Nodes
-	sums := make([]int64, max(256, len(nodes))*k)
+	sums := s.sums[place]
+	if n := len(nodes) * k; cap(sums) < n {
+		sums = make([]int64, n, 2*n)
+		s.sums[place] = sums
+	} else {
+		sums = sums[:n]
+		clear(sums)
+	}
 	if k == 1 {
 		for i, leaf := range s.leafOf[tree] {
-			sums[leaf] += packed[i]
+			sums[leaf] += s.packed[i]
 		}
 	} else {
 		for i, leaf := range s.leafOf[tree] {
 			to := sums[int(leaf)*k : int(leaf)*k+k]
-			for c, x := range packed[i*k : i*k+k] {
+			for c, x := range s.packed[i*k : i*k+k] {
 				to[c] += x
 			}
 		}
 	}
 	var found []promise
+	price, taken := s.price[tree], s.taken[tree]
 	for node := len(nodes) - 1; node > 0; node-- {
 		own, up := sums[node*k:node*k+k], sums[int(nodes[node].Parent)*k:]
 		for c, x := range own {
 			up[c] += x
 		}
-		price := s.price[tree][node]
-		if price == 0 || s.taken[tree][node] {
+		if price[node] == 0 || taken[node] {
 			continue
 		}
 		gain := 0.0
@@ -405,7 +528,7 @@ func (s *student) gains(tree int, packed []int64, scale float64) []promise {
 			slope, curve := boost.Unpack(x)
 			gain += slope * slope / (curve + scale)
 		}
-		if gain *= 1 / scale / math.Sqrt(price); gain > leastPromise {
+		if gain *= 1 / scale / math.Sqrt(price[node]); gain > leastPromise {
 			found = append(found, promise{int32(tree), int32(node), gain})
 		}
 	}
@@ -435,6 +558,7 @@ func (s *student) forward(ctx context.Context, size int) error {
 		if err := s.newton(ctx, from, 2); err != nil {
 			return err
 		}
+		s.silence(from)
 		if len(s.rules) <= alwaysFitAll || s.batch%fitAllEvery == 0 {
 			if err := s.newton(ctx, 0, 3); err != nil {
 				return err
@@ -460,28 +584,30 @@ func (s *student) add(b promise) {
 	s.rules = append(s.rules, r)
 }
 
-// covered returns the places of the rows that satisfy all tests.
+// covered returns the places of the rows that satisfy all tests. Which rows do
+// cannot be foreseen, so nothing branches on it.
 func covered(x *boost.Rows, tests []boost.Test, rows []int32) []int32 {
-	found := make([]int32, 0, len(rows)/8)
 	if len(tests) == 0 {
-		return found
+		return nil
 	}
+	found, n := make([]int32, len(rows)), 0
 	cells, set := x.Columns[tests[0].Column].Cells, tests[0].Set
 	for at, i := range rows {
-		if set>>(cells[i]&63)&1 != 0 {
-			found = append(found, int32(at))
-		}
+		found[n] = int32(at)
+		n += int(set >> (cells[i] & 63) & 1)
 	}
 	for _, t := range tests[1:] {
-		cells, kept := x.Columns[t.Column].Cells, found[:0]
-		for _, at := range found {
-			if t.Set>>(cells[rows[at]]&63)&1 != 0 {
-				kept = append(kept, at)
-			}
+		cells, set, left := x.Columns[t.Column].Cells, t.Set, 0
+		for _, at := range found[:n] {
+			found[left] = at
+			left += int(set >> (cells[rows[at]] & 63) & 1)
 		}
-		found = kept
+		n = left
 	}
-	return found
+	if n > len(rows)/2 {
+		return found[:n]
+	}
+	return slices.Clone(found[:n])
 }
 
 // certificates returns what each rule takes off the loss, the others as they
@@ -489,25 +615,29 @@ func covered(x *boost.Rows, tests []boost.Test, rows []int32) []int32 {
 func (s *student) certificates() []float64 {
 	k := s.k
 	taken := make([]float64, len(s.rules))
-	row := make([]float64, k)
+	less := make([]float64, k) // of what is e to the score, that goes with the rule
 	for j := range s.rules {
 		r := &s.rules[j]
+		if k == 1 {
+			w := r.weights[0]
+			for _, i := range r.rows {
+				taken[j] += s.weight[i] * (softplus(s.scores[i]-w) - softplus(s.scores[i]) + s.q[i]*w)
+			}
+			continue
+		}
+		says := r.says
+		if says == nil {
+			says = count(k)
+		}
+		for _, c := range says {
+			less[c] = 1 - math.Exp(-r.weights[c])
+		}
 		for _, i := range r.rows {
-			at := int(i) * k
-			if k == 1 {
-				f, w := s.scores[at], r.weights[0]
-				taken[j] += s.weight[i] * (softplus(f-w) - softplus(f) + s.q[at]*w)
-				continue
-			}
-			said := 0.0
-			for c, w := range r.weights {
-				row[c] = s.scores[at+c] - w
-				said += s.q[at+c] * w
-			}
-			// Σ exp(score − w) from the probabilities, which are there.
-			norm := 0.0
-			for c, w := range r.weights {
-				norm += s.p[at+c] * math.Exp(-w)
+			p, q := s.p[int(i)*k:int(i)*k+k], s.q[int(i)*k:int(i)*k+k]
+			norm, said := 1.0, 0.0 // from the probabilities, which are there
+			for _, c := range says {
+				norm -= p[c] * less[c]
+				said += q[c] * r.weights[c]
 			}
 			taken[j] += s.weight[i] * (math.Log(max(norm, 1e-300)) + said)
 		}
@@ -563,11 +693,10 @@ func (s *student) backward(ctx context.Context, size int) error {
 		for _, j := range order[:drop] {
 			out[j] = true
 			r := &s.rules[j]
-			for _, i := range r.rows {
-				for c, w := range r.weights {
-					s.scores[int(i)*s.k+c] -= w
-				}
+			for c := range r.weights {
+				r.weights[c] = -r.weights[c]
 			}
+			s.addTo(s.scores, r, r.rows, r.weights)
 		}
 		var left []picked
 		for j := range s.rules {
@@ -588,34 +717,39 @@ func (s *student) backward(ctx context.Context, size int) error {
 // speak of a class.
 const leastSaid = 0.2
 
-// silence takes the weights of classes of which a rule says little to 0.
-func (s *student) silence() {
+// silence takes the weights of classes of which the rules from a place on say
+// little to 0, for good.
+func (s *student) silence(from int) {
 	if s.k == 1 {
 		return
 	}
-	for j := range s.rules {
+	for j := from; j < len(s.rules); j++ {
 		r := &s.rules[j]
 		most := 0.0
 		for _, w := range r.weights {
 			most = max(most, math.Abs(w))
 		}
-		r.silent = make([]bool, s.k)
+		says := make([]int32, 0, s.k)
 		for c, w := range r.weights {
-			if math.Abs(w) < leastSaid*most {
-				r.silent[c] = true
-				r.weights[c] = 0
+			if math.Abs(w) >= leastSaid*most {
+				says = append(says, int32(c))
+				continue
+			}
+			r.weights[c] = 0
+			if w != 0 {
 				for _, i := range r.rows {
 					s.scores[int(i)*s.k+c] -= w
 				}
 			}
 		}
+		r.says = says
 	}
 	s.loss = s.measure(s.scores)
 }
 
 // finish fits all weights well.
 func (s *student) finish(ctx context.Context) error {
-	s.silence()
+	s.silence(0)
 	for range 4 {
 		if err := s.newton(ctx, 0, 6); err != nil {
 			return err
@@ -636,13 +770,7 @@ func (s *student) judge() (losses [len(stretches)]float64, wrong float64) {
 		scores[at] = s.bias[at%k]
 	}
 	for j := range s.rules {
-		r := &s.rules[j]
-		for _, i := range r.held {
-			to := scores[int(i)*k : int(i)*k+k]
-			for c, w := range r.weights {
-				to[c] += w
-			}
-		}
+		s.addTo(scores, &s.rules[j], s.rules[j].held, s.rules[j].weights)
 	}
 	row := make([]float64, k)
 	for at, i := range s.held.rows {

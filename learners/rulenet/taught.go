@@ -18,11 +18,13 @@ import (
 // many rules and how far to stretch the weights is rehearsed on rows held out.
 
 const (
-	mostTrees    = 300
+	teacherRate  = 0.2
+	mostTrees    = 150
 	treesAtATime = 10
-	treePatience = 40    // trees without a better loss
+	treePatience = 20    // trees without a better loss
 	treeGain     = 0.001 // of the loss, that counts as better
 	withinLeast  = 1.01  // of the least loss, that the chosen size may have
+	withinNats   = 5e-4  // of the least loss a row, likewise: of nothing, a hundredth is nothing
 	sizeGain     = 0.001
 	sizePatience = 3
 	inTurn       = 2000   // weight of rows below which three parts are held out in turn
@@ -31,7 +33,8 @@ const (
 	forwardRows  = 10_000 // that rules are picked on when learning once
 	manyClasses  = 10     // above, trees are larger
 	sizesWin     = 0.995  // of the loss, that larger trees must bring it to
-	aheadAfter   = 30     // trees after which larger ones must be ahead
+	aheadAfter   = 20     // trees after which larger ones must be ahead
+	leafRows     = 20     // rows for each leaf of a larger tree
 )
 
 // sizes are the numbers of rules that are rehearsed.
@@ -161,7 +164,7 @@ func (h *school) holdOut() []*part {
 }
 
 func (h *school) options(leaves, depth int, columns float64) boost.Options {
-	return boost.Options{Leaves: leaves, Depth: depth, Rate: 0.1, RowShare: 0.7, ColumnShare: columns, Seed: scramble(h.seed ^ 0x7eac4e5)}
+	return boost.Options{Leaves: leaves, Depth: depth, Rate: teacherRate, RowShare: 0.7, ColumnShare: columns, Seed: scramble(h.seed ^ 0x7eac4e5)}
 }
 
 // some returns the rows of some weight, at most so many, by hash.
@@ -200,7 +203,13 @@ func (h *school) teachAll(ctx context.Context, parts []*part, o boost.Options, o
 		}
 		f.teachers[i] = boost.New(h.x, p.learn, p.held, remember, o)
 	}
-	counted, since := math.Inf(1), 0
+	counted, since := math.MaxFloat64, 0
+	worth := 0.0 // of a better loss, of classes
+	if h.x.Class != nil {
+		for _, p := range parts {
+			worth += withinNats / 2 * sum(p.held)
+		}
+	}
 	for n := treesAtATime; n <= mostTrees; n += treesAtATime {
 		errs := make([]error, len(f.teachers))
 		err := learn.Each(ctx, len(f.teachers), func(i int) { errs[i] = f.teachers[i].Grow(ctx, treesAtATime) })
@@ -217,7 +226,7 @@ func (h *school) teachAll(ctx context.Context, parts []*part, o boost.Options, o
 		if at := len(f.losses) - 1; others != nil && n >= aheadAfter && at < len(others.losses) && loss >= others.losses[at] {
 			break
 		}
-		if loss < counted*(1-treeGain) {
+		if loss < counted*(1-treeGain)-worth {
 			counted, since = loss, 0
 		} else if since += treesAtATime; since >= treePatience {
 			break
@@ -258,6 +267,9 @@ func (h *school) rehearseTeacher(ctx context.Context, parts []*part) ([]*faculty
 	}
 	best := first
 	for _, size := range treeSizes[1:] {
+		if sum(h.weights) < leafRows*float64(size.leaves) {
+			break
+		}
 		larger, err := h.teachAll(ctx, parts, h.options(size.leaves, size.depth, first.options.ColumnShare), best)
 		if err != nil {
 			return nil, err
@@ -375,7 +387,7 @@ func (h *school) rehearse(ctx context.Context, m *Model, parts []*part, r *rehea
 	if h.s.Rules > 0 {
 		most = h.s.Rules
 	}
-	least, last, stale := math.Inf(1), math.Inf(1), 0
+	least, last, stale := math.Inf(1), math.MaxFloat64, 0
 	var losses []float64
 	var best []int
 	var stretch []float64
@@ -419,7 +431,7 @@ func (h *school) rehearse(ctx context.Context, m *Model, parts []*part, r *rehea
 		m.steps = append(m.steps, step)
 		losses, best, stretch = append(losses, step.Loss), append(best, size), append(stretch, stretches[f])
 		least = min(least, step.Loss)
-		if step.Loss < last*(1-sizeGain) {
+		if step.Loss < last*(1-sizeGain)-withinNats/2 {
 			last, stale = step.Loss, 0
 		} else {
 			stale++
@@ -430,7 +442,7 @@ func (h *school) rehearse(ctx context.Context, m *Model, parts []*part, r *rehea
 		}
 	}
 	for i, loss := range losses {
-		if loss <= withinLeast*least {
+		if loss <= withinLeast*least+withinNats {
 			r.size, r.stretch = best[i], stretch[i]
 			break
 		}

@@ -185,6 +185,25 @@ func New(schema *Schema, columns []Column, weights []float64) (*Table, error) {
 	return &Table{Schema: schema, Columns: columns, Weights: weights, rows: rows}, nil
 }
 
+// Grown is New for columns and weights that begin with the cells of a table: only
+// what is behind those is checked.
+func (t *Table) Grown(columns []Column, weights []float64) (*Table, error) {
+	all := &Table{Schema: t.Schema, Columns: columns, Weights: weights, rows: len(weights)}
+	if len(columns) != len(t.Columns) || t.Weights == nil || all.rows < t.rows || t.Sequence != nil {
+		return nil, fmt.Errorf("table: %d columns of %d rows are no more than %d of %d", len(columns), all.rows, len(t.Columns), t.rows)
+	}
+	for i := range columns {
+		if n := columns[i].rows(); n != all.rows || columns[i].Words != nil {
+			return nil, fmt.Errorf("table: column %q has %d cells, expected %d", t.Schema.Attributes[i].Name, n, all.rows)
+		}
+	}
+	tail := all.Slice(t.rows, all.rows)
+	if _, err := New(t.Schema, tail.Columns, tail.Weights); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
 // Rows returns the number of rows.
 func (t *Table) Rows() int { return t.rows }
 

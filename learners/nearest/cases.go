@@ -23,6 +23,10 @@ func placed(t *table.Table, before int) (*table.Table, error) {
 	for r := range places {
 		places[r] = float64(before + r + 1)
 	}
+	return withPlaces(t, places)
+}
+
+func withPlaces(t *table.Table, places []float64) (*table.Table, error) {
 	schema := &table.Schema{Attributes: append(slices.Clone(t.Schema.Attributes), table.Attribute{Name: placeColumn, Kind: table.Numeric})}
 	return table.New(schema, append(slices.Clone(t.Columns), table.Column{Floats: places}), t.Weights)
 }
@@ -70,6 +74,8 @@ type cases struct {
 	numbers []float64 // of each row in units of scale, for a numeric target
 	means   []float64 // of each case, likewise
 	scale   float64   // a power of two, so that nothing is rounded
+
+	estate *estate
 }
 
 // count returns the number of cases.
@@ -127,6 +133,7 @@ func casesOf(ctx context.Context, rows *kept.Rows, target, ties string) (*cases,
 	}
 	c.order(ties)
 	c.group(ties)
+	c.own()
 	return c, c.targets()
 }
 
@@ -216,8 +223,7 @@ func (c *cases) targets() error {
 		}
 		most = max(most, math.Abs(y))
 	}
-	_, exponent := math.Frexp(most)
-	c.scale = math.Ldexp(1, min(exponent, 1023))
+	c.scale = scaleOf(most)
 	c.numbers = make([]float64, len(column.Floats))
 	for r, y := range column.Floats {
 		c.numbers[r] = y / c.scale
@@ -231,6 +237,12 @@ func (c *cases) targets() error {
 		c.means[i] = sum / c.worth[i]
 	}
 	return nil
+}
+
+// scaleOf returns the unit of numbers of which this is the largest.
+func scaleOf(most float64) float64 {
+	_, exponent := math.Frexp(most)
+	return math.Ldexp(1, min(exponent, 1023))
 }
 
 // classCount returns the number of classes, 0 for a numeric target.

@@ -74,7 +74,7 @@ const (
 // tune raises the effort until a share of the nearest is found. It asks about
 // some of the cases, as if none of them were there.
 func (g *graph) tune(ctx context.Context, recall float64) error {
-	s, count := g.space, g.space.m.cases.count()
+	s, count := g.space, g.space.count
 	held := min(tunedBy, count/20)
 	if held == 0 {
 		g.effort, g.recall = count, 1
@@ -157,7 +157,7 @@ func insert(list []link, l link, most int) []link {
 
 // propose finds neighbours in the leaves of random trees.
 func (g *graph) propose(ctx context.Context) ([]link, error) {
-	s, count := g.space, g.space.m.cases.count()
+	s, count := g.space, g.space.count
 	near := make([]link, count*proposed)
 	filled := make([]uint8, count)
 	for t := range planted {
@@ -255,7 +255,7 @@ func (g *graph) plant(ctx context.Context, leaves *[][]int32, seed uint64) error
 // improve makes new lists from the neighbours of neighbours, and of those who
 // name a case.
 func (g *graph) improve(ctx context.Context, near []link) ([]link, error) {
-	s, count := g.space, g.space.m.cases.count()
+	s, count := g.space, g.space.count
 	const named = 12 // by how many a case is heard of
 	back := make([]int32, count*named)
 	heard := make([]uint8, count)
@@ -306,7 +306,7 @@ func (g *graph) improve(ctx context.Context, near []link) ([]link, error) {
 
 // link keeps of each list those whom no nearer one leads to, and both ways.
 func (g *graph) link(ctx context.Context, near []link) error {
-	s, count := g.space, g.space.m.cases.count()
+	s, count := g.space, g.space.count
 	keep := make([]bool, len(near))
 	err := learn.Each(ctx, count, func(i int) {
 		kept := 0
@@ -412,7 +412,7 @@ func (g *graph) find(s *search) {
 	s.room.ask(s, g.space)
 	effort := g.effort
 	if wanted := float64(g.wanted); s.k > wanted {
-		effort = int(min(float64(effort)*s.k/wanted, float64(g.space.m.cases.count())))
+		effort = int(min(float64(effort)*s.k/wanted, float64(g.space.count)))
 	}
 	g.walk(&s.room, effort)
 	for _, l := range s.room.walk.best {
@@ -428,7 +428,7 @@ func (g *graph) find(s *search) {
 
 func (g *graph) walk(r *room, effort int) {
 	w := &r.walk
-	w.begin(g.space.m.cases.count())
+	w.begin(g.space.count)
 	w.best, w.done = w.best[:0], w.done[:0]
 	leaf := &g.door.nodes[g.door.place(r.asked)]
 	for _, j := range g.door.order[leaf.from:min(leaf.to, leaf.from+4*leafSize)] {

@@ -11,9 +11,9 @@ import (
 // the 5 nearest, a share of 0.99 has a standard error of at most 0.006 (misses
 // that come five at a time), so that 0.97 is over three of them below.
 func TestGraphRecall(t *testing.T) {
-	rows, asked := clusters(4000, 30, 1), clusters(300, 30, 2)
+	rows, asked := clusters(3968, 30, 1), clusters(300, 30, 2)
 	m := learnt(t, Name, rows, "k=5", "scale=sd", "index=graph").(*Model)
-	g := m.index.(*graph)
+	g := m.index.index.(*graph)
 	if g.recall < 0.99 {
 		t.Errorf("it says %v, with an effort of %d", g.recall, g.effort)
 	}
@@ -27,7 +27,7 @@ func TestGraphRecall(t *testing.T) {
 		one.ask(asked.Columns, row, 5)
 		g.find(one)
 		other.ask(asked.Columns, row, 5)
-		brute{}.find(other)
+		brute{to: 3968}.find(other)
 		for _, a := range one.found() {
 			for _, b := range other.found() {
 				if a.at == b.at {
@@ -39,7 +39,7 @@ func TestGraphRecall(t *testing.T) {
 	if recall := float64(found) / float64(5*asked.Rows()); recall < 0.97 {
 		t.Errorf("%v of the nearest are found, and it says %v", recall, g.recall)
 	}
-	again := learnt(t, Name, rows, "k=5", "scale=sd", "index=graph").(*Model).index.(*graph)
+	again := learnt(t, Name, rows, "k=5", "scale=sd", "index=graph").(*Model).index.index.(*graph)
 	if again.effort != g.effort || again.recall != g.recall || len(again.links) != len(g.links) {
 		t.Error("it is not the same twice")
 	}

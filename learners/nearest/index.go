@@ -25,15 +25,16 @@ const (
 // are cases enough.
 func newIndex(ctx context.Context, m *metric, s *settings) (index, error) {
 	name := s.Index
-	if m.cases.count() == 0 || len(m.numbers)+len(m.names) == 0 {
-		return brute{}, nil
+	count := m.cases.count()
+	if count == 0 || len(m.numbers)+len(m.names) == 0 {
+		return brute{to: count}, nil
 	}
 	var in *space
 	if name == "auto" {
-		if m.cases.count() <= 2*leafSize {
-			return brute{}, nil
+		if count <= 2*leafSize {
+			return brute{to: count}, nil
 		}
-		if in = newSpace(m); m.cases.count() >= graphFrom && in.dims >= graphDims && s.K != all {
+		if in = newSpace(m); count >= graphFrom && in.dims >= graphDims && s.K != all {
 			return newGraph(ctx, in, s.wanted(), s.Recall)
 		}
 		return newTree(ctx, in, false)
@@ -44,7 +45,7 @@ func newIndex(ctx context.Context, m *metric, s *settings) (index, error) {
 	case "graph":
 		return newGraph(ctx, newSpace(m), s.wanted(), s.Recall)
 	}
-	return brute{}, nil
+	return brute{to: count}, nil
 }
 
 // wanted returns how many of the nearest a graph is made to find.
@@ -63,12 +64,60 @@ type placer interface {
 	place(asked []float32) int32
 }
 
-// brute looks at every case.
-type brute struct{}
+// brute looks at every case of a stretch.
+type brute struct{ from, to int }
 
-func (brute) find(s *search) {
-	for i := range s.m.complete {
+func (b brute) find(s *search) {
+	for i := b.from; i < b.to; i++ {
 		s.look(i)
+	}
+}
+
+// forest is an index of cases that grow (the logarithmic method; Bentley and Saxe
+// 1980): that of the first, and of stretches behind them whose sizes at least
+// halve from one to the next, so that a row is laid out anew a logarithm of times.
+type forest struct {
+	index
+	rest []stretchOf
+}
+
+// stretchOf is an index of some cases that follow each other.
+type stretchOf struct {
+	index
+	from, to int
+}
+
+// fewBrute is up to how many cases of a stretch are all looked at.
+const fewBrute = 128
+
+// grown returns the index with cases behind those that it has.
+func (f *forest) grown(ctx context.Context, m *metric, from, to int) (*forest, error) {
+	if b, ok := f.index.(brute); ok {
+		return &forest{index: brute{b.from, to}}, nil
+	}
+	g := &forest{f.index, slices.Clone(f.rest)}
+	for n := len(g.rest); n > 0 && g.rest[n-1].to-g.rest[n-1].from < 2*(to-from); n-- {
+		from = g.rest[n-1].from
+		g.rest = g.rest[:n-1]
+	}
+	of := stretchOf{brute{from, to}, from, to}
+	if to-from > fewBrute {
+		s := spaceOf(m, from, to)
+		s.heads = headsOf(s.points, s.stride)
+		t, err := newTree(ctx, s, false)
+		if err != nil {
+			return nil, err
+		}
+		of.index = t
+	}
+	g.rest = append(g.rest, of)
+	return g, nil
+}
+
+func (f *forest) find(s *search) {
+	f.index.find(s)
+	for i := range f.rest {
+		f.rest[i].find(s)
 	}
 }
 
@@ -82,7 +131,7 @@ const leafSize = 32
 // (space).
 type tree struct {
 	space *space
-	order []int32 // cases, those of a leaf together
+	order []int32 // points of the space, those of a leaf together
 	nodes []node
 	flat  []float32 // the points in that order
 	heads []float32 // their first dimensions
@@ -106,7 +155,7 @@ type node struct {
 }
 
 func newTree(ctx context.Context, s *space, balls bool) (*tree, error) {
-	t := &tree{space: s, balls: balls, order: make([]int32, s.m.cases.count()), first: s.stride}
+	t := &tree{space: s, balls: balls, order: make([]int32, s.count), first: s.stride}
 	if s.turn != nil {
 		t.first = s.first()
 	}
@@ -173,7 +222,8 @@ func (t *tree) loosen(at int, some []int32, low, high []float32) {
 			continue
 		}
 		t.nodes[at].gaps = true
-		for d, x := range t.space.m.points[int(i)*width : (int(i)+1)*width] {
+		of := t.space.from + int(i)
+		for d, x := range t.space.m.points[of*width : (of+1)*width] {
 			if x != x {
 				low[d], high[d] = float32(math.Inf(-1)), float32(math.Inf(1))
 			}
@@ -276,9 +326,10 @@ func (t *tree) visit(s *search, at int32) {
 // leaf looks at those cases of a leaf that the space does not rule out.
 func (t *tree) leaf(s *search, n *node) {
 	cases := t.order[n.from:n.to]
+	from := t.space.from
 	if n.gaps {
 		for _, i := range cases {
-			s.look(int(i))
+			s.look(from + int(i))
 		}
 		return
 	}
@@ -296,7 +347,7 @@ func (t *tree) leaf(s *search, n *node) {
 		if row := int(n.from) + at; first < stride && square(r.asked, t.flat[row*stride:(row+1)*stride]) > most {
 			continue
 		}
-		s.look(int(i))
+		s.look(from + int(i))
 		most = r.above(s)
 	}
 }
@@ -338,7 +389,7 @@ func (t *tree) visitGappy(s *search, at int32) {
 	case sum > s.room.above(s):
 	case n.right == 0:
 		for _, i := range t.order[n.from:n.to] {
-			s.look(int(i))
+			s.look(t.space.from + int(i))
 		}
 	default:
 		t.visitGappy(s, at+1)

@@ -121,7 +121,7 @@ func (m *Model) leaveOut(ctx context.Context, ks []float64, most int) (*leftOut,
 	}
 	parts := make([]*leftOut, (len(asked)+few-1)/few)
 	err = learn.Each(ctx, len(parts), func(chunk int) {
-		s := m.rooms.Get().(*search)
+		s := m.room()
 		defer m.rooms.Put(s)
 		part := newLeftOut(ks)
 		for _, i := range asked[chunk*few : min((chunk+1)*few, len(asked))] {

@@ -86,6 +86,16 @@ func newMetric(ctx context.Context, c *cases, s *settings, stretch []float64) (*
 	return m, nil
 }
 
+// grown returns the metric with more cases behind its own.
+func (m *metric) grown(c *cases, copied bool) *metric {
+	g := *m
+	if g.cases = c; copied {
+		g.points, g.codes, g.complete = slices.Clip(g.points), slices.Clip(g.codes), slices.Clip(g.complete)
+	}
+	g.layOut()
+	return &g
+}
+
 // addNumbers adds a numeric column, unless it never varies.
 func (m *metric) addNumbers(j int, s *settings, z float64) {
 	deviation, low, span := m.spread(m.cases.table.Columns[j].Floats)
@@ -295,24 +305,26 @@ func (n *numberColumn) point(x float64) float64 {
 	return min(max(above, -farthest), farthest)
 }
 
-// layOut writes the cases as points.
+// layOut writes the cases as points, behind those that are there.
 func (m *metric) layOut() {
 	c := m.cases
-	count := c.count()
-	m.points = make([]float64, count*len(m.numbers))
-	m.codes = make([]int32, count*len(m.names))
-	m.complete = make([]bool, count)
-	for i := range count {
+	if m.complete == nil {
+		m.points = make([]float64, 0, c.count()*len(m.numbers))
+		m.codes = make([]int32, 0, c.count()*len(m.names))
+		m.complete = make([]bool, 0, c.count())
+	}
+	for i := len(m.complete); i < c.count(); i++ {
 		row := int(c.starts[i])
-		m.complete[i] = true
+		complete := true
 		for d := range m.numbers {
 			x := m.numbers[d].point(c.table.Columns[m.numbers[d].column].Floats[row])
-			m.points[i*len(m.numbers)+d] = x
-			m.complete[i] = m.complete[i] && !math.IsNaN(x)
+			m.points = append(m.points, x)
+			complete = complete && !math.IsNaN(x)
 		}
 		for d := range m.names {
-			m.codes[i*len(m.names)+d] = int32(m.names[d].code(&c.table.Columns[m.names[d].column], row))
+			m.codes = append(m.codes, int32(m.names[d].code(&c.table.Columns[m.names[d].column], row)))
 		}
+		m.complete = append(m.complete, complete)
 	}
 }
 

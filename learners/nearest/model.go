@@ -8,19 +8,28 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/radix"
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
 // Model is the cases, and what was chosen by them. It is immutable.
 type Model struct {
 	lesson lesson
-	rows   *kept.Rows
+	rows   *holding
 	cases  *cases
 	metric *metric
-	index  index
+	index  *forest
 	chosen chosen
-	rooms  sync.Pool // of *search, for workers
+	rooms  *sync.Pool // of *search, for workers
+
+	seen    *seen   // by which more rows are new; nil: any are
+	settled float64 // weight of the rows by which all was chosen
+}
+
+// room returns what a worker needs for questions.
+func (m *Model) room() *search {
+	s := m.rooms.Get().(*search)
+	s.m = m.metric
+	return s
 }
 
 // chosen is what was chosen by leaving rows out.
@@ -28,6 +37,8 @@ type chosen struct {
 	K      float64 `cbor:"k"`
 	M      float64 `cbor:"m"`
 	Spread float64 `cbor:"spread"` // of a number around what is predicted, in units of its scale
+	// Settled is by how many of the rows; 0: by all.
+	Settled int `cbor:"settled,omitempty"`
 	// Stretch is the factor of each column, nil if all are 1.
 	Stretch []float64 `cbor:"stretch,omitempty"`
 	// Condensed is what prototypes cost, nil if all rows are kept.
@@ -35,6 +46,9 @@ type chosen struct {
 }
 
 func (c *chosen) check(cases *cases) error {
+	if c.Settled < 0 || c.Settled > cases.table.Rows() || c.Settled > 0 && cases.count() < cases.table.Rows() {
+		return fmt.Errorf("%d of %d rows settled what was chosen", c.Settled, cases.table.Rows())
+	}
 	if !(c.K > 0 && c.K <= cases.weight) || !(c.M > 0 && c.M <= mostM) || !(c.Spread >= 0 && c.Spread <= 4) {
 		return fmt.Errorf("k=%v, m=%v and a spread of %v do not fit %v rows", c.K, c.M, c.Spread, cases.weight)
 	}
@@ -102,7 +116,7 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 		return err
 	}
 	work := func(chunk int) {
-		s := m.rooms.Get().(*search)
+		s := m.room()
 		defer m.rooms.Put(s)
 		for at := chunk * few; at < min((chunk+1)*few, rows) && ctx.Err() == nil; at++ {
 			row := at
@@ -133,13 +147,13 @@ const manyRows = 4096
 // together returns the rows of a table in the order of their places in the index;
 // nil if they are as well as they stand.
 func (m *Model) together(ctx context.Context, t *table.Table) ([]int32, error) {
-	p, ok := m.index.(placer)
+	p, ok := m.index.index.(placer)
 	if rows := t.Rows(); !ok || rows < manyRows {
 		return nil, nil
 	}
 	places, order := make([]uint64, t.Rows()), make([]int32, t.Rows())
 	err := learn.Split(ctx, t.Rows(), func(lo, hi int) {
-		s := m.rooms.Get().(*search)
+		s := m.room()
 		defer m.rooms.Put(s)
 		for row := lo; row < hi; row++ {
 			s.ask(t.Columns, row, m.chosen.K)

@@ -47,7 +47,7 @@ func (m *Model) edit(ctx context.Context, keep []bool) error {
 	c := m.cases
 	wrong := make([]bool, len(keep))
 	err := learn.Split(ctx, len(keep), func(lo, hi int) {
-		s := m.rooms.Get().(*search)
+		s := m.room()
 		defer m.rooms.Put(s)
 		votes := make([]float64, c.classCount())
 		for i := lo; i < hi && ctx.Err() == nil; i++ {

@@ -22,7 +22,7 @@ func (s Searched) String() string {
 
 // Remarks says what is not exact, and what was left out.
 func (m *Model) Remarks() ([]fmt.Stringer, error) {
-	remarks := searched(m.index)
+	remarks := searched(m.index.index)
 	if m.chosen.Condensed != nil {
 		remarks = append(remarks, *m.chosen.Condensed)
 	}

@@ -17,7 +17,11 @@ const format = 1
 // Parts returns the settings, the rows of each source, and what was chosen by
 // them, which can be chosen again.
 func (m *Model) Parts() ([]learn.Part, error) {
-	return m.lesson.Parts(headPart, m.rows, bodyPart, m.chosen)
+	rows, err := m.rows.all(context.Background(), m.cases)
+	if err != nil {
+		return nil, err
+	}
+	return m.lesson.Parts(headPart, rows, bodyPart, m.chosen)
 }
 
 // decode makes a model of its parts.

@@ -14,6 +14,8 @@ import (
 // What it rules out need not be looked at; what it does not is summed exactly.
 type space struct {
 	m      *metric
+	from   int // the first of its cases
+	count  int // of its cases
 	dims   int // in use
 	stride int // room for a row, whole lanes
 	points []float32
@@ -37,10 +39,30 @@ const (
 )
 
 func newSpace(m *metric) *space {
-	s := &space{m: m, dims: len(m.numbers), middle: make([]float64, len(m.numbers))}
+	s := spaceOf(m, 0, m.cases.count())
+	if s.gaps == nil {
+		s.turn = s.axes()
+	}
+	if s.turn != nil {
+		_ = learn.Split(context.Background(), s.count, func(lo, hi int) {
+			was := make([]float32, s.stride)
+			for i := lo; i < hi; i++ {
+				p := s.points[i*s.stride : (i+1)*s.stride]
+				copy(was, p)
+				s.turned(was, p)
+			}
+		})
+	}
+	s.heads = headsOf(s.points, s.stride)
+	return s
+}
+
+// spaceOf returns the space of a stretch of cases, not turned and without heads.
+func spaceOf(m *metric, from, to int) *space {
+	s := &space{m: m, from: from, count: to - from, dims: len(m.numbers), middle: make([]float64, len(m.numbers))}
 	for d := range m.numbers {
 		low, high := math.Inf(1), math.Inf(-1)
-		for i := range m.complete {
+		for i := from; i < to; i++ {
 			if x := m.points[i*len(m.numbers)+d]; x == x {
 				low, high = min(low, x), max(high, x)
 			}
@@ -53,9 +75,10 @@ func newSpace(m *metric) *space {
 		s.names = append(s.names, s.place(&m.names[d]))
 	}
 	s.stride = max(lanes, (s.dims+lanes-1)/lanes*lanes)
-	s.points = make([]float32, len(m.complete)*s.stride)
-	for i, complete := range m.complete {
-		p := s.points[i*s.stride : (i+1)*s.stride]
+	s.points = make([]float32, s.count*s.stride)
+	for at := range s.count {
+		i := from + at
+		p := s.points[at*s.stride : (at+1)*s.stride]
 		s.put(m.points[i*len(m.numbers):(i+1)*len(m.numbers)], p)
 		for d, code := range m.codes[i*len(m.names) : (i+1)*len(m.names)] {
 			s.putName(d, int(code), p)
@@ -63,27 +86,13 @@ func newSpace(m *metric) *space {
 		for _, x := range p {
 			s.reach = max(s.reach, math.Abs(float64(x)))
 		}
-		if !complete && s.gaps == nil {
-			s.gaps = make([]bool, len(m.complete))
+		if !m.complete[i] && s.gaps == nil {
+			s.gaps = make([]bool, s.count)
 		}
 		if s.gaps != nil {
-			s.gaps[i] = !complete
+			s.gaps[at] = !m.complete[i]
 		}
 	}
-	if s.gaps == nil {
-		s.turn = s.axes()
-	}
-	if s.turn != nil {
-		_ = learn.Split(context.Background(), len(m.complete), func(lo, hi int) {
-			was := make([]float32, s.stride)
-			for i := lo; i < hi; i++ {
-				p := s.points[i*s.stride : (i+1)*s.stride]
-				copy(was, p)
-				s.turned(was, p)
-			}
-		})
-	}
-	s.heads = headsOf(s.points, s.stride)
 	return s
 }
 

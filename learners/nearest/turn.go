@@ -18,7 +18,7 @@ const (
 // axes returns the principal axes of a space, row by row, the widest first; nil
 // if it is better left as it is.
 func (s *space) axes() []float64 {
-	n, count := s.dims, s.m.cases.count()
+	n, count := s.dims, s.count
 	if n <= head || n > mostTurned || count < 8*n {
 		return nil
 	}

@@ -11,16 +11,20 @@ import (
 
 // Relearning says how the cases are learnt again from the rows.
 func (m *Model) Relearning() kept.Relearning {
+	packed, err := m.rows.all(context.Background(), m.cases)
 	return kept.Relearning{
-		Rows: m.rows, Noun: "case base", Settings: m.lesson.Settings,
+		Rows: packed, Noun: "case base", Settings: m.lesson.Settings,
 		Learn: func(ctx context.Context, rows *kept.Rows) (learn.Model, error) {
+			if err != nil {
+				return nil, err
+			}
 			return learnRows(ctx, rows, m.lesson, nil)
 		},
 	}
 }
 
 // Begin starts to learn more rows.
-func (m *Model) Begin(source learn.Source) (learn.Update, error) { return begin(m, m.cases, source) }
+func (m *Model) Begin(source learn.Source) (learn.Update, error) { return beginGrowth(m, source) }
 
 // Ordered says that the order of rows counts.
 func (m *Model) Ordered() bool { return m.lesson.Settings.Ties == byRow }
@@ -155,7 +159,7 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 }
 
 // Sources lists the sources of the cases.
-func (m *Model) Sources() []learn.Source { return kept.Sources(m) }
+func (m *Model) Sources() []learn.Source { return slices.Clone(m.cases.named) }
 
 // Kept returns the cases of each source, in the order in which they came.
 func (m *Model) Kept(ctx context.Context) ([]learn.Learnt, error) {

@@ -176,18 +176,29 @@ func (g *graph) propose(ctx context.Context) ([]link, error) {
 		} else if err := g.plant(ctx, &leaves, uint64(t)); err != nil {
 			return nil, err
 		}
+		propose := func(i int32, l link) {
+			list := near[int(i)*proposed : int(i)*proposed+int(filled[i]) : (int(i)+1)*proposed]
+			if len(list) < proposed || l.square <= list[len(list)-1].square {
+				filled[i] = uint8(len(insert(list, l, proposed)))
+			}
+		}
+		rooms := sync.Pool{New: func() any { return &[2][]float32{} }}
 		err := learn.Each(ctx, len(leaves), func(l int) {
 			leaf := leaves[l]
-			out := make([]float32, len(leaf))
+			room := rooms.Get().(*[2][]float32) // the points of the leaf, and squares
+			defer rooms.Put(room)
+			room[0], room[1] = room[0][:0], append(room[1][:0], make([]float32, len(leaf))...)
 			for _, i := range leaf {
-				squaresAt(s.points[int(i)*s.stride:(int(i)+1)*s.stride], s.points, leaf, out)
-				list := near[int(i)*proposed : int(i)*proposed+int(filled[i]) : (int(i)+1)*proposed]
-				for at, j := range leaf {
-					if j != i && (len(list) < proposed || out[at] <= list[len(list)-1].square) {
-						list = insert(list, link{out[at], j}, proposed)
-					}
+				room[0] = append(room[0], s.points[int(i)*s.stride:(int(i)+1)*s.stride]...)
+			}
+			for at, i := range leaf {
+				rest, out := room[0][at*s.stride:], room[1][:len(leaf)-at-1]
+				squares(rest[:s.stride], rest[s.stride:], out)
+				for n, square := range out {
+					j := leaf[at+1+n]
+					propose(i, link{square, j})
+					propose(j, link{square, i})
 				}
-				filled[i] = uint8(len(list))
 			}
 		})
 		if err != nil {
@@ -468,12 +479,14 @@ func (g *graph) consider(r *room, effort int) int {
 		if len(w.best) == effort && !l.before(w.best[effort-1]) {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(w.best, l, func(a, b link) int {
-			if a.before(b) {
-				return -1
+		at, to := 0, len(w.best) // the first that is not before it
+		for at < to {
+			if middle := (at + to) / 2; w.best[middle].before(l) {
+				at = middle + 1
+			} else {
+				to = middle
 			}
-			return 1
-		})
+		}
 		if len(w.best) < effort {
 			w.best, w.done = append(w.best, link{}), append(w.done, false)
 		}

@@ -12,22 +12,25 @@ import (
 )
 
 // What is chosen by the rows, k, m, the spread, factors of axes and the units of
-// the metric, is settled by the first of them in row order: by all up to 63, and
-// from there on by all but less than a sixteenth, the last to come. A row that
+// the metric, is settled by the first of them in row order: by all below 512, and
+// from there on by all but less than a 32nd, the last to come. A row that
 // brings a class or a value, or a target of another size than all before, settles
-// it anew, and so does every 16th to 32nd part of rows more. In between a row costs
+// it anew, and so does every 32nd to 64th part of rows more. In between a row costs
 // its own place alone. Learnt one by one and all at once they make the same model,
 // because what is settled is a function of the rows in their order.
 
+// fewRows is below how many rows choices are always made by all.
+const fewRows = 512
+
 // settles returns by which of so many rows choices are made: a multiple of the
-// power of two that is a 16th to a 32nd part of them.
+// power of two that is a 32nd to a 64th part of them.
 func settles(weight float64) float64 {
+	if weight < fewRows {
+		return weight
+	}
 	step := 1.0
 	for step*64 <= weight && step < 1<<40 {
 		step *= 2
-	}
-	if step == 1 {
-		return weight
 	}
 	return math.Floor(weight/step) * step
 }

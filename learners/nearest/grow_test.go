@@ -65,13 +65,13 @@ func TestGrowth(t *testing.T) {
 		{"all", false, []string{"k=all", "distance=hvdm", "weight=distance", "m=1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rows := mixedRows(t, 400, c.numeric)
-			m := learnt(t, Name, rows.Slice(0, 300), c.settings...).(*Model)
+			rows := mixedRows(t, 700, c.numeric)
+			m := learnt(t, Name, rows.Slice(0, 590), c.settings...).(*Model)
 			was, before := *m.cases, m.cases.table.Rows()
 			random := rand.New(rand.NewPCG(1, 2))
 			again, stayed := 0, 0
-			for at, source := 300, 0; at < 400; {
-				to := min(at+1+random.IntN(3), 400)
+			for at, source := 590, 0; at < 700; {
+				to := min(at+1+random.IntN(3), 700)
 				if random.IntN(4) == 0 {
 					source++
 				}

@@ -102,9 +102,11 @@ func (f *forest) grown(ctx context.Context, m *metric, from, to int) (*forest, e
 	}
 	of := stretchOf{brute{from, to}, from, to}
 	if to-from > fewBrute {
-		s := spaceOf(m, from, to)
-		s.heads = headsOf(s.points, s.stride)
-		t, err := newTree(ctx, s, false)
+		var base *space
+		if p, ok := f.index.(placer); ok {
+			base = p.in()
+		}
+		t, err := newTree(ctx, behind(base, m, from, to), false)
 		if err != nil {
 			return nil, err
 		}

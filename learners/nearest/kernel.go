@@ -82,6 +82,31 @@ func squarePlain(asked, row []float32) float32 {
 	return added(&sums)
 }
 
+// turn writes the products of axes, one behind the other, with a point. All have
+// as many numbers, a multiple of four.
+func turn(axes, p []float64, out []float32) {
+	_ = axes[len(out)*len(p)-1]
+	if vectors {
+		turnVector(len(p)/4, len(out), &axes[0], &p[0], &out[0])
+		return
+	}
+	for d := range out {
+		out[d] = turnPlain(axes[d*len(p):(d+1)*len(p)], p)
+	}
+}
+
+func turnPlain(axis, p []float64) float32 {
+	var x, y, z, w float64
+	p = p[:len(axis)]
+	for i := 0; i+4 <= len(axis); i += 4 {
+		x += float64(axis[i] * p[i])
+		y += float64(axis[i+1] * p[i+1])
+		z += float64(axis[i+2] * p[i+2])
+		w += float64(axis[i+3] * p[i+3])
+	}
+	return float32((x + z) + (y + w))
+}
+
 func added(s *[lanes]float32) float32 {
 	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }

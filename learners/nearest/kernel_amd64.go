@@ -14,3 +14,6 @@ func squaresAtVector(blocks int, asked, rows *float32, n int, at *int32, out *fl
 
 //go:noescape
 func outsideVector(blocks int, asked, box *float32) float32
+
+//go:noescape
+func turnVector(quads, rows int, axes, p *float64, out *float32)

@@ -29,6 +29,16 @@ func TestKernels(t *testing.T) {
 				t.Fatalf("stride %d, row %d at %d: %v, want %v", stride, r, i, some[i], out[r])
 			}
 		}
+		axes, p := make([]float64, 5*stride), make([]float64, stride)
+		for i := range axes {
+			axes[i], p[i%stride] = random.NormFloat64(), random.NormFloat64()
+		}
+		turn(axes, p, out[:5])
+		for d := range 5 {
+			if want := turnPlain(axes[d*stride:(d+1)*stride], p); out[d] != want {
+				t.Fatalf("stride %d, axis %d: %v, want %v", stride, d, out[d], want)
+			}
+		}
 		var sums [lanes]float32
 		for d, q := range asked {
 			e := max(box[d]-q, q-box[stride+d], 0)

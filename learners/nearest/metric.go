@@ -385,6 +385,7 @@ type search struct {
 	complete bool
 	stretch  []float64 // of each column, for this question; nil: none
 	room     room
+	which    uint64 // of the questions that it was asked
 
 	k     float64 // weight of the cases that are wanted
 	total float64 // of those in the heap
@@ -408,6 +409,7 @@ func newSearch(m *metric) *search {
 // a row?
 func (s *search) ask(columns []table.Column, row int, k float64) {
 	s.complete = true
+	s.which++
 	for d := range s.m.numbers {
 		x := s.m.numbers[d].point(columns[s.m.numbers[d].column].Floats[row])
 		s.point[d] = x
@@ -422,6 +424,7 @@ func (s *search) ask(columns []table.Column, row int, k float64) {
 // askCase begins a question about a case itself.
 func (s *search) askCase(i int, k float64) {
 	width := len(s.m.numbers)
+	s.which++
 	copy(s.point, s.m.points[i*width:(i+1)*width])
 	s.complete = s.m.complete[i]
 	for d := range s.m.names {

@@ -25,7 +25,7 @@
 // distances is answered.
 //
 // One row more costs its own place, amortised O(log² n): what is chosen is settled
-// by the first rows, all but less than a sixteenth, and anew when they have grown by
+// by the first rows, all but less than a 32nd part, and anew when they have grown by
 // that (grow.go). Of 10,000 rows one costs a quarter of a millisecond instead of
 // half a second, of 100,000 as much.
 //

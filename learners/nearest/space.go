@@ -14,10 +14,11 @@ import (
 // What it rules out need not be looked at; what it does not is summed exactly.
 type space struct {
 	m      *metric
-	from   int // the first of its cases
-	count  int // of its cases
-	dims   int // in use
-	stride int // room for a row, whole lanes
+	from   int    // the first of its cases
+	count  int    // of its cases
+	root   *space // whose coordinates it has: its own, or another's
+	dims   int    // in use
+	stride int    // room for a row, whole lanes
 	points []float32
 	middle []float64   // of each number
 	names  []spaceName // of each name column
@@ -39,40 +40,61 @@ const (
 )
 
 func newSpace(m *metric) *space {
-	s := spaceOf(m, 0, m.cases.count())
+	s := spaceOf(m, 0, m.cases.count(), nil)
 	if s.gaps == nil {
-		s.turn = s.axes()
-	}
-	if s.turn != nil {
-		_ = learn.Split(context.Background(), s.count, func(lo, hi int) {
-			was := make([]float32, s.stride)
-			for i := lo; i < hi; i++ {
-				p := s.points[i*s.stride : (i+1)*s.stride]
-				copy(was, p)
-				s.turned(was, p)
-			}
-		})
+		if s.turn = s.axes(); s.turn != nil {
+			s.turnAll()
+		}
 	}
 	s.heads = headsOf(s.points, s.stride)
 	return s
 }
 
-// spaceOf returns the space of a stretch of cases, not turned and without heads.
-func spaceOf(m *metric, from, to int) *space {
-	s := &space{m: m, from: from, count: to - from, dims: len(m.numbers), middle: make([]float64, len(m.numbers))}
-	for d := range m.numbers {
-		low, high := math.Inf(1), math.Inf(-1)
-		for i := from; i < to; i++ {
-			if x := m.points[i*len(m.numbers)+d]; x == x {
-				low, high = min(low, x), max(high, x)
-			}
+// turnAll turns all points.
+func (s *space) turnAll() {
+	_ = learn.Split(context.Background(), s.count, func(lo, hi int) {
+		was, room := make([]float32, s.stride), make([]float64, wideOf(s.dims))
+		for i := lo; i < hi; i++ {
+			p := s.points[i*s.stride : (i+1)*s.stride]
+			copy(was, p)
+			s.turned(was, p, room)
 		}
-		if low <= high {
-			s.middle[d] = low/2 + high/2
+	})
+}
+
+// behind returns the space of a stretch of cases behind those of a space, in the
+// same coordinates, so that a question need not be written twice; in its own
+// where they lack numbers and those are turned.
+func behind(base *space, m *metric, from, to int) *space {
+	for i := from; i < to && base != nil; i++ {
+		if base.turn != nil && !m.complete[i] {
+			base = nil
 		}
 	}
-	for d := range m.names {
-		s.names = append(s.names, s.place(&m.names[d]))
+	s := spaceOf(m, from, to, base)
+	if base != nil && base.turn != nil {
+		s.turn = base.turn
+		s.turnAll()
+	}
+	s.heads = headsOf(s.points, s.stride)
+	return s
+}
+
+// spaceOf returns the space of a stretch of cases, not turned and without heads, in
+// the coordinates of another if one is given.
+func spaceOf(m *metric, from, to int, like *space) *space {
+	s := &space{m: m, from: from, count: to - from, dims: len(m.numbers)}
+	if s.root = like; like != nil {
+		s.middle, s.names, s.dims = like.middle, like.names, like.dims
+	} else {
+		s.root = s
+		s.middle = make([]float64, len(m.numbers))
+		for d := range m.numbers {
+			s.middle[d] = middle(m, from, to, d)
+		}
+		for d := range m.names {
+			s.names = append(s.names, s.place(&m.names[d]))
+		}
 	}
 	s.stride = max(lanes, (s.dims+lanes-1)/lanes*lanes)
 	s.points = make([]float32, s.count*s.stride)
@@ -94,6 +116,20 @@ func spaceOf(m *metric, from, to int) *space {
 		}
 	}
 	return s
+}
+
+// middle returns the middle of a number's range.
+func middle(m *metric, from, to, d int) float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	for i := from; i < to; i++ {
+		if x := m.points[i*len(m.numbers)+d]; x == x {
+			low, high = min(low, x), max(high, x)
+		}
+	}
+	if low <= high {
+		return low/2 + high/2
+	}
+	return 0
 }
 
 // headsOf returns the first dimensions of points, which are enough to tell most
@@ -182,6 +218,9 @@ func (s *space) error(asked []float32) float64 {
 type room struct {
 	asked []float32
 	plain []float32 // before it was turned
+	wide  []float64 // likewise
+	root  *space    // in whose coordinates
+	which uint64    // of the search's questions
 	wrong float64   // by how much distances are wrong
 	limit float64   // of the search, for which
 	most  float32   // squares above rule a case out
@@ -191,8 +230,14 @@ type room struct {
 
 // ask writes a search's question as a point.
 func (r *room) ask(s *search, in *space) {
+	r.limit, r.most = math.Inf(1), float32(math.Inf(1))
+	if r.root == in.root && r.which == s.which {
+		r.wrong = in.error(r.asked)
+		return
+	}
+	r.root, r.which = in.root, s.which
 	if len(r.asked) != in.stride {
-		r.asked, r.plain = make([]float32, in.stride), make([]float32, in.stride)
+		r.asked, r.plain, r.wide = make([]float32, in.stride), make([]float32, in.stride), make([]float64, wideOf(in.dims))
 	}
 	p := r.asked
 	if in.turn != nil {
@@ -203,9 +248,9 @@ func (r *room) ask(s *search, in *space) {
 		in.putName(d, s.codes[d], p)
 	}
 	if in.turn != nil {
-		in.turned(p, r.asked)
+		in.turned(p, r.asked, r.wide)
 	}
-	r.wrong, r.limit, r.most = in.error(r.asked), math.Inf(1), float32(math.Inf(1))
+	r.wrong = in.error(r.asked)
 }
 
 // above returns the square that rules a case out.

@@ -15,8 +15,11 @@ const (
 	head       = 2 * lanes
 )
 
-// axes returns the principal axes of a space, row by row, the widest first; nil
-// if it is better left as it is.
+// wideOf returns how many numbers an axis has with the zeros behind it.
+func wideOf(dims int) int { return (dims + 3) / 4 * 4 }
+
+// axes returns the principal axes of a space, row by row, the widest first, with
+// zeros behind each; nil if it is better left as it is.
 func (s *space) axes() []float64 {
 	n, count := s.dims, s.count
 	if n <= head || n > mostTurned || count < 8*n {
@@ -59,9 +62,10 @@ func (s *space) axes() []float64 {
 		}
 		return 1
 	})
-	sorted := make([]float64, n*n)
+	wide := wideOf(n)
+	sorted := make([]float64, n*wide)
 	for to, from := range order {
-		copy(sorted[to*n:(to+1)*n], vectors[from*n:(from+1)*n])
+		copy(sorted[to*wide:to*wide+n], vectors[from*n:(from+1)*n])
 	}
 	for _, x := range sorted {
 		if x != x {
@@ -117,22 +121,11 @@ func rotate(a, v []float64, n, p, q int, c, s float64) {
 	}
 }
 
-// turned writes a point in the coordinates of the axes. The two do not overlap.
-func (s *space) turned(p, out []float32) {
-	n := s.dims
-	for d := range n {
-		row := s.turn[d*n : (d+1)*n]
-		var x, y, z, w float64
-		i := 0
-		for ; i+4 <= n; i += 4 {
-			x += float64(row[i] * float64(p[i]))
-			y += float64(row[i+1] * float64(p[i+1]))
-			z += float64(row[i+2] * float64(p[i+2]))
-			w += float64(row[i+3] * float64(p[i+3]))
-		}
-		for ; i < n; i++ {
-			x += float64(row[i] * float64(p[i]))
-		}
-		out[d] = float32((x + y) + (z + w))
+// turned writes a point in the coordinates of the axes, with room for it in long
+// numbers. The two do not overlap.
+func (s *space) turned(p, out []float32, room []float64) {
+	for i := range s.dims {
+		room[i] = float64(p[i])
 	}
+	turn(s.turn, room[:wideOf(s.dims)], out[:s.dims])
 }

@@ -32,14 +32,16 @@ func framework(schema *table.Schema, target int) Framework {
 	if a.Kind == table.Numeric {
 		return Framework{Task: fmt.Sprintf("predict the number %s from %s", a.Name, from), Performance: "root mean squared error on unseen rows"}
 	}
-	return Framework{Task: fmt.Sprintf("tell %d classes of %s from %s", len(a.Values), a.Name, from), Performance: "share of unseen rows that are right"}
+	return Framework{Task: fmt.Sprintf("tell %s of %s from %s", counted(len(a.Values), "class", "classes"), a.Name, from), Performance: "share of unseen rows that are right"}
 }
 
-func columns(n int) string {
+func columns(n int) string { return counted(n, "column", "columns") }
+
+func counted(n int, one, many string) string {
 	if n == 1 {
-		return "1 column"
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d columns", n)
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 func experience(rows int, data string) string {

@@ -15,14 +15,20 @@ import (
 // mostConflicts is how many are printed for people.
 const mostConflicts = 5
 
-// How conflicts of an expert's rules are told.
-const (
-	saysOne    = "one says       "
-	bothDecide = "where both hold, worths and rows decide together"
-)
+// bothDecide is what decides where an expert's rules disagree.
+const bothDecide = "where both hold, worths and rows decide together"
+
+// origin says whether a rule was told by an expert, who said what it is worth.
+func origin(r *rule.Rule) string {
+	if r.Worth != nil {
+		return "told           "
+	}
+	return "learnt         "
+}
 
 // printConflicts prints where rules, and units of mixtures, disagree, and what
-// decides there.
+// decides there. Rules of one model (first and second are empty) are told apart
+// by their origin.
 func (a *app) printConflicts(conflicts []life.Conflict, first, second, decides string) {
 	if len(conflicts) == 0 {
 		return
@@ -36,7 +42,7 @@ func (a *app) printConflicts(conflicts []life.Conflict, first, second, decides s
 		one, other := c.Rules.A, c.Rules.B
 		life.RoundRule(&one, true)
 		life.RoundRule(&other, true)
-		fmt.Fprintf(a.out, "  where %s\n    %s  %s\n    %s  %s\n", c.Region, first, one.String(), second, other.String())
+		fmt.Fprintf(a.out, "  where %s\n    %s  %s\n    %s  %s\n", c.Region, cmp.Or(first, origin(&one)), one.String(), cmp.Or(second, origin(&other)), other.String())
 		if c.Rows != nil {
 			fmt.Fprintf(a.out, "    the rows there  %s\n", rowsText(c.Rows))
 		}

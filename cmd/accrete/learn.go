@@ -90,7 +90,7 @@ func (a *app) printLearnt(d *life.Data, l *life.NewLearnt) error {
 		}
 		fmt.Fprintln(w)
 		printStandings(w, told)
-		a.printConflicts(conflicts, saysOne, saysOne, bothDecide)
+		a.printConflicts(conflicts, "", "", bothDecide)
 		m = told.Unwrap()
 	}
 	a.printRemarks(l.Remarks)

@@ -77,7 +77,7 @@ func (a *app) printTold(t *life.Told, file string) {
 	} else {
 		printUnitStandings(a.out, t.Standings)
 	}
-	a.printConflicts(t.Conflicts, saysOne, saysOne, bothDecide)
+	a.printConflicts(t.Conflicts, "", "", bothDecide)
 	for _, o := range t.Overlaps[:min(len(t.Overlaps), mostConflicts)] {
 		fmt.Fprintf(a.out, "\nwhere %s two rules count together:\n    %s\n    %s\n    the rows there  %s\n", o.Region, o.A, o.B, rowsText(o.Rows))
 	}

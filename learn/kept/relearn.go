@@ -3,10 +3,36 @@ package kept
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
+
+// Gather returns the rows of a task for a learner that predicts columns of the
+// kinds that it takes.
+func Gather(ctx context.Context, task learn.Task, learner string, takes ...table.Kind) (*Rows, error) {
+	target, err := task.Column()
+	if err != nil {
+		return nil, err
+	}
+	schema := task.Table.Schema
+	if target == learn.NoTarget {
+		return nil, fmt.Errorf("%s needs a column to predict; name one of %s", learner, strings.Join(schema.Names(), ", "))
+	}
+	if a := &schema.Attributes[target]; !slices.Contains(takes, a.Kind) {
+		if slices.Contains(takes, table.Numeric) {
+			return nil, fmt.Errorf("target %q is %v, and %s learns classes and numbers; choose another", a.Name, a.Kind, learner)
+		}
+		return nil, fmt.Errorf("target %q is %v, and %s learns classes; read it as nominal, or use a learner of numbers", a.Name, a.Kind, learner)
+	}
+	gathering := (&Rows{}).Gather(task.Source, target, nil)
+	if err := gathering.Add(ctx, task.Table); err != nil {
+		return nil, err
+	}
+	return gathering.Rows(ctx)
+}
 
 // Relearner is a model that keeps its rows and learns them again when more
 // come, when it is merged and when it forgets. What is left for the model to

@@ -178,21 +178,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	target, err := task.Column()
-	if err != nil {
-		return nil, err
-	}
-	if target == learn.NoTarget {
-		return nil, fmt.Errorf("%s needs a column to predict; name one of %s", Name, strings.Join(task.Table.Schema.Names(), ", "))
-	}
-	if task.Table.Schema.Attributes[target].Kind == table.Text {
-		return nil, fmt.Errorf("target %q is text; expected classes or numbers", task.Target)
-	}
-	gathering := (&kept.Rows{}).Gather(task.Source, target, nil)
-	if err := gathering.Add(ctx, task.Table); err != nil {
-		return nil, err
-	}
-	rows, err := gathering.Rows(ctx)
+	rows, err := kept.Gather(ctx, task, Name, table.Nominal, table.Numeric)
 	if err != nil {
 		return nil, err
 	}

@@ -149,26 +149,11 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	target, err := task.Column()
+	rows, err := kept.Gather(ctx, task, Name, table.Nominal)
 	if err != nil {
 		return nil, err
 	}
-	if target == learn.NoTarget {
-		return nil, fmt.Errorf("%s needs a column to predict; name one of %s", Name, strings.Join(task.Table.Schema.Names(), ", "))
-	}
-	a := &task.Table.Schema.Attributes[target]
-	if a.Kind != table.Nominal {
-		return nil, fmt.Errorf("target %q is numeric, and %s learns classes; read it as nominal, or use a learner of numbers", a.Name, Name)
-	}
-	gathering := (&kept.Rows{}).Gather(task.Source, target, nil)
-	if err := gathering.Add(ctx, task.Table); err != nil {
-		return nil, err
-	}
-	rows, err := gathering.Rows(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return learnRows(ctx, rows, a.Name, task.Seed, s)
+	return learnRows(ctx, rows, task.Target, task.Seed, s)
 }
 
 // learnRows grows a tree from rows that were gathered.

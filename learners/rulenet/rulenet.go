@@ -326,26 +326,11 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	target, err := task.Column()
+	rows, err := kept.Gather(ctx, task, Name, table.Nominal, table.Numeric)
 	if err != nil {
 		return nil, err
 	}
-	attributes := task.Table.Schema.Attributes
-	switch {
-	case target == learn.NoTarget:
-		return nil, fmt.Errorf("rulenet predicts a class and needs a column to predict; name one of %s", strings.Join(task.Table.Schema.Names(), ", "))
-	case attributes[target].Kind != table.Nominal && attributes[target].Kind != table.Numeric:
-		return nil, fmt.Errorf("rulenet predicts classes and numbers, and target %q is neither", attributes[target].Name)
-	}
-	gathering := (&kept.Rows{}).Gather(task.Source, target, nil)
-	if err := gathering.Add(ctx, task.Table); err != nil {
-		return nil, err
-	}
-	rows, err := gathering.Rows(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return learnRows(ctx, rows, attributes[target].Name, task.Seed, s)
+	return learnRows(ctx, rows, task.Target, task.Seed, s)
 }
 
 // learnRows makes the network of rows that were gathered: a function of the

@@ -237,14 +237,15 @@ func (t *Table) Text(row, col int) string {
 // Slice returns the rows lo ≤ row < hi. It shares the cells.
 func (t *Table) Slice(lo, hi int) *Table {
 	s := &Table{Schema: t.Schema, Columns: make([]Column, len(t.Columns)), rows: hi - lo}
-	for i, c := range t.Columns {
+	for i := range t.Columns {
+		from, to := &t.Columns[i], &s.Columns[i]
 		switch {
-		case c.Words != nil:
-			s.Columns[i].Words = c.Words.slice(lo, hi)
-		case c.Codes != nil:
-			s.Columns[i].Codes = c.Codes[lo:hi]
+		case from.Codes != nil:
+			to.Codes = from.Codes[lo:hi]
+		case from.Words != nil:
+			to.Words = from.Words.slice(lo, hi)
 		default:
-			s.Columns[i].Floats = c.Floats[lo:hi]
+			to.Floats = from.Floats[lo:hi]
 		}
 	}
 	if t.Weights != nil {

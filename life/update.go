@@ -3,6 +3,7 @@ package life
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 
@@ -25,19 +26,30 @@ type Updated struct {
 // them holds up nobody who changes the same model. What can be read only once
 // is copied first, so that it can be learnt again if somebody was quicker.
 func (h *Home) Update(ctx context.Context, name string, d *Data, keep bool) (*Updated, error) {
+	return h.UpdateAs(ctx, name, d, Updating{Keep: keep})
+}
+
+// Updating says what is done besides learning the rows.
+type Updating struct {
+	Keep        bool // a copy of the data
+	Consolidate bool // what models that live have gathered, once the rows are learnt
+}
+
+// UpdateAs is Update with options.
+func (h *Home) UpdateAs(ctx context.Context, name string, d *Data, o Updating) (*Updated, error) {
 	defer d.Release()
 	if err := d.Stage(ctx); err != nil {
 		return nil, err
 	}
 	u := &Updated{}
 	l, err := h.change(ctx, name, func(h *Home, p *Part) (*step, error) {
-		done, record, err := h.update(ctx, p, d)
+		done, record, err := h.update(ctx, p, d, o)
 		if err != nil {
 			return nil, err
 		}
 		u.New, u.Score, u.Drifts = record.Source.Rows, done.score, done.watch.Drifts()
 		s := &step{model: done.model, record: record}
-		if keep {
+		if o.Keep {
 			s.save = func(tx *store.Tx, m learn.Model, v store.Version) (store.Version, error) {
 				if err := h.keep(tx, d, v.Source.Hash); err != nil {
 					return v, err
@@ -57,7 +69,7 @@ func (h *Home) Update(ctx context.Context, name string, d *Data, keep bool) (*Up
 
 // UpdateInMemory folds the rows of data into a model that no store keeps.
 func (h *Home) UpdateInMemory(ctx context.Context, p *Part, d *Data) (*Part, error) {
-	done, record, err := h.update(ctx, p, d)
+	done, record, err := h.update(ctx, p, d, Updating{})
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +83,13 @@ type updated struct {
 	watch *evaluate.Watch
 }
 
-func (h *Home) update(ctx context.Context, p *Part, d *Data) (*updated, store.Version, error) {
+// consolidator is an update of a model that can decide anew what it has learnt, by
+// what it keeps.
+type consolidator interface {
+	Consolidate(ctx context.Context) error
+}
+
+func (h *Home) update(ctx context.Context, p *Part, d *Data, as Updating) (*updated, store.Version, error) {
 	var none store.Version
 	updater, ok := learn.Ability[learn.Updater](p.Model)
 	if !ok {
@@ -118,6 +136,15 @@ func (h *Home) update(ctx context.Context, p *Part, d *Data) (*updated, store.Ve
 			return nil, none, err
 		}
 		source.Rows += float64(batch.Rows())
+	}
+	if as.Consolidate {
+		c, ok := u.(consolidator)
+		if !ok {
+			return nil, none, fmt.Errorf("there is nothing to consolidate in a model of %s as it was learnt; models that live have that, such as those of rulenet with update=living", p.Version.Learner)
+		}
+		if err := c.Consolidate(ctx); err != nil {
+			return nil, none, err
+		}
 	}
 	if all.model, err = u.Freeze(ctx); err != nil {
 		return nil, none, err

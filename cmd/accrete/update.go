@@ -14,7 +14,7 @@ import (
 func (a *app) updateCommand() *cobra.Command {
 	var (
 		flags dataFlags
-		keep  bool
+		as    life.Updating
 	)
 	c := &cobra.Command{
 		Use:   "update MODEL DATA",
@@ -36,7 +36,7 @@ named, with from, to and since when.`,
 			if err != nil {
 				return err
 			}
-			u, err := h.Update(c.Context(), name, d, keep)
+			u, err := h.UpdateAs(c.Context(), name, d, as)
 			if err != nil {
 				return err
 			}
@@ -55,7 +55,8 @@ named, with from, to and since when.`,
 		}),
 	}
 	flags.register(c)
-	c.Flags().BoolVar(&keep, "keep", false, keepUsage)
+	c.Flags().BoolVar(&as.Keep, "keep", false, keepUsage)
+	c.Flags().BoolVar(&as.Consolidate, "consolidate", false, "then learn the rules anew from the rows that a living model keeps (rulenet with update=living)")
 	return c
 }
 

@@ -57,6 +57,17 @@ func (u *toldUpdate) Add(ctx context.Context, t *table.Table) error {
 	return u.tally.add(ctx, u.fires, t, u.told.Target())
 }
 
+// Consolidate has the model within decide anew what it has learnt, if it can.
+func (u *toldUpdate) Consolidate(ctx context.Context) error {
+	c, ok := u.update.(interface {
+		Consolidate(ctx context.Context) error
+	})
+	if !ok {
+		return fmt.Errorf("there is nothing to consolidate in the model that was told rules")
+	}
+	return c.Consolidate(ctx)
+}
+
 // Freeze returns the model of all rows so far with the same rules.
 func (u *toldUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 	inner, err := u.update.Freeze(ctx)

@@ -81,6 +81,9 @@
 // numbers have left the cuts they are cut again, every example is searched from
 // again, and the model says so (Remarks). Sources are not kept apart.
 //
+// With update=living rows are learnt as they come, at a cost of the new rows:
+// see living.go.
+//
 // # Taught networks
 //
 // With teacher=trees, and always where the target is a number, rules are not
@@ -160,7 +163,7 @@ func init() {
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
 		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Excerpt: true, Hear: true, Grow: true, Remark: true},
 		Contract: learn.Exact,
-		Keeps:    "distinct rows, counted, per source (update=published: coded rows, their numbers and the rule of each, contract none)",
+		Keeps:    "distinct rows, counted, per source (update=living: a reservoir of rows and the slopes of all, contract bounded; update=published: coded rows, their numbers and the rule of each, contract none)",
 		New:      func() learn.Learner { return &Learner{} },
 		Decode:   decode,
 	})
@@ -171,13 +174,15 @@ type Learner struct {
 	Weights   string  `set:"weights" default:"calibrated" oneof:"published|all|calibrated" doc:"what a rule adds: ln p(x|y)/p(x) to its class, that to every class, or weights refitted by penalised logistic regression"`
 	Grow      string  `set:"grow" default:"residual (with weights=calibrated and not update=published; else none)" oneof:"none|residual" doc:"add rules where the network is wrong, in rounds, stopped on validation"`
 	Ties      string  `set:"ties" default:"information" oneof:"information|random|first" doc:"which of equally good rules a climb goes on with: drop the test that says least of the class, any, or the first column's"`
-	Update    string  `set:"update" default:"exact" oneof:"exact|published|none" doc:"learning more rows: equal to learning all at once, the published incremental search, or not at all, and no rows are kept"`
+	Update    string  `set:"update" default:"exact" oneof:"exact|living|published|none" doc:"learning more rows: equal to learning all at once, as they come at a cost of the new rows alone, the published incremental search, or not at all, and no rows are kept"`
 	Templates string  `set:"templates" default:"auto (all up to 4000 distinct rows, else a sample of 2000)" doc:"examples to climb from: auto, all or a number"`
 	Cuts      string  `set:"cuts" default:"both" oneof:"mdl|frequency|both" doc:"cuts of numeric columns: supervised (Fayyad & Irani 1993), 16 intervals of equal frequency, or both where there are few rows or no supervised cuts"`
 	Penalty   float64 `set:"penalty" default:"0.1" doc:"for weights=calibrated: penalty on a unit of weight, times the square root of the rows"`
 	Knowledge string  `set:"knowledge" default:"blend" oneof:"blend|units" doc:"an expert's rules: blended into the answers, as for every learner, or taken in as units of the network"`
 	Rounds    int     `set:"rounds" default:"30" doc:"for grow=residual: rounds at most"`
 	Teacher   string  `set:"teacher" default:"none" oneof:"trees|none" doc:"where rules come from: boosted trees that teach a small network, or climbs by information from examples"`
+	Reservoir int     `set:"reservoir" default:"16384" doc:"for update=living: rows that are kept, drawn by hash; up to so many, learning more can be made exact"`
+	Forget    string  `set:"forget" default:"auto" oneof:"auto|never" doc:"for update=living: when rows come to say something else, answer by the last ones and forget the others, or learn from all alike"`
 	Rules     string  `set:"rules" default:"auto (the fewest within 1 % of the least loss on rows held out)" doc:"for teacher=trees: rules at most: auto or a number"`
 }
 
@@ -196,6 +201,8 @@ type settings struct {
 	Knowledge string  `cbor:"knowledge,omitempty"`
 	Teacher   string  `cbor:"teacher,omitempty"` // "" for none
 	Rules     int     `cbor:"rules,omitempty"`   // 0: as many as pay
+	Reservoir int     `cbor:"reservoir,omitempty"`
+	Forget    string  `cbor:"forget,omitempty"`
 }
 
 // automatic climbs from all examples where that is quick, and else from as
@@ -250,9 +257,14 @@ func (l *Learner) settings() (settings, error) {
 // networks that are taught.
 func (l *Learner) teaching(s *settings) error {
 	climbs := l.Grow != "" || l.Ties != "" || l.Templates != "" || l.Cuts != "" || l.Penalty != 0 || l.Rounds != 0
+	if err := l.living(s, climbs); err != nil {
+		return err
+	}
 	switch l.Teacher {
 	case "", "none":
-		s.Teacher = ""
+		if s.Teacher = ""; s.Update == "living" {
+			s.Teacher = "trees"
+		}
 	case "trees":
 		s.Teacher = "trees"
 		if climbs {
@@ -271,6 +283,21 @@ func (l *Learner) teaching(s *settings) error {
 		}
 		s.Rules = n
 	}
+	return nil
+}
+
+// living fills in what is about networks that live.
+func (l *Learner) living(s *settings, climbs bool) error {
+	if s.Update != "living" {
+		if l.Reservoir != 0 || l.Forget != "" {
+			return fmt.Errorf("settings reservoir and forget are for networks that live; use update=living with them")
+		}
+		return nil
+	}
+	if climbs || l.Teacher == "none" {
+		return fmt.Errorf("setting update=living: such networks are taught by trees; leave out teacher=none, grow, ties, templates, cuts, penalty and rounds")
+	}
+	s.Reservoir, s.Forget = cmp.Or(l.Reservoir, defaultReservoir), cmp.Or(l.Forget, "auto")
 	return nil
 }
 
@@ -304,6 +331,10 @@ func (s settings) check() error {
 		return fmt.Errorf("setting teacher=trees: a network that is taught has calibrated weights and learns more exactly; use teacher=none with weights=%s and update=%s", s.Weights, s.Update)
 	case s.Rules < 0 || s.Rules > 100_000:
 		return fmt.Errorf("setting rules=%d: expected 1 to 100000", s.Rules)
+	case s.Update == "living" && (s.Reservoir < leastReservoir || s.Reservoir > mostReservoir):
+		return fmt.Errorf("setting reservoir=%d: expected %d to %d rows", s.Reservoir, leastReservoir, mostReservoir)
+	case s.Update == "living" && (s.Teacher == "" || s.Forget != "auto" && s.Forget != "never"):
+		return fmt.Errorf("setting update=living: such networks are taught, and forget=auto or never; got teacher=%q, forget=%q", s.Teacher, s.Forget)
 	case s.Templates < automatic:
 		return fmt.Errorf("setting templates=%d: expected a number above 0", s.Templates)
 	}
@@ -329,6 +360,9 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	rows, err := kept.Gather(ctx, task, Name, table.Nominal, table.Numeric)
 	if err != nil {
 		return nil, err
+	}
+	if s.Update == "living" {
+		return learnLiving(ctx, task, rows, s)
 	}
 	return learnRows(ctx, rows, task.Target, task.Seed, s)
 }

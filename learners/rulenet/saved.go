@@ -224,6 +224,9 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	if err := head.Settings.check(); err != nil {
 		return nil, err
 	}
+	if head.Settings.Update == "living" {
+		return decodeLiving(&head, parts)
+	}
 	if data := learn.FindPart(parts, numbersPart); data != nil || head.Numbers {
 		return decodeNumbers(&head, parts)
 	}

@@ -52,10 +52,13 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 // Promise is exact as long as the network keeps its rows.
 func (m *Model) Promise() learn.Promise { return kept.Promise(m) }
 
-// Promise is that of the models: only update=exact promises anything.
+// Promise is that of the models: update=exact is exact, update=living bounded.
 func (l *Learner) Promise() learn.Promise {
-	if l.Update == "" || l.Update == "exact" {
+	switch l.Update {
+	case "", "exact":
 		return learn.Promise{Contract: learn.Exact}
+	case "living":
+		return livingPromise
 	}
 	return learn.Promise{}
 }

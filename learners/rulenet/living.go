@@ -1,0 +1,395 @@
+package rulenet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/encode"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Living networks (update=living) learn rows as they come, at a cost of the new
+// rows and in memory that does not grow with the old ones.
+//
+// The loss of all rows is known to a network of given rules by its slope and its
+// curvature. The slope is kept by adding up: each new row brings its own. The
+// curvature comes from a reservoir of rows drawn by hash (Jordan, Lee and Yang
+// 2018, over time). So weights move as if all rows were there (slopes.go). Which
+// rules there are is decided when the rows have grown by a quarter:
+//
+//	while the reservoir holds every row   the network is taught anew from them,
+//	                                      as learning at once does: exact
+//	beyond                                candidates that were on probation since
+//	                                      the last time join if their slope over
+//	                                      all rows says so, rules without weight
+//	                                      leave, others go on probation
+//
+// (consolidate.go, probation.go). What changed lately is told by shadows and
+// alarms (shadow.go, alarm.go).
+
+const (
+	defaultReservoir = 16_384
+	leastReservoir   = 100
+	mostReservoir    = 1_000_000
+	windowRows       = 3_200 // last rows that are kept besides
+	stepRows         = 100   // after which weights move
+	stepGrowth       = 0.01  // of the rows, after which they also do
+	growthFactor     = 1.25  // of the rows, after which rules are looked for
+	curveRows        = 2_048 // of the reservoir, that steps take the curvature from
+	clampRows        = 256   // of the reservoir, whose scores do not move far in a step
+	farScore         = 1.0
+	mostLivingRules  = 400
+	ghostRows        = 0.5 // of each class, that fire nothing
+	startingPenalty  = 0.1
+)
+
+// living is the state of a living network. Once it is frozen it does not change:
+// an update works on a copy, which shares the log, whose end alone grows.
+type living struct {
+	settings settings
+	seed     uint64
+	schema   *table.Schema
+	target   int
+
+	log     rowLog
+	drawn   reservoir // places in the log
+	recent  int       // rows at the log's end that are the last ones that came
+	origins []origin
+	whole   bool      // the reservoir has every row that ever came
+	n       float64   // weight of the rows that are learnt from
+	rows    float64   // their number
+	ever    float64   // weight of all rows that ever came
+	counts  []float64 // of these, by class
+
+	k       int
+	rules   [][]atom
+	w       []float64 // by rule and score, the bias first
+	slope   []float64 // of the loss of all rows
+	anchor  []float64 // where weights are drawn to
+	taught  []bool    // of each rule: its weights were taught, and cost nothing where they are
+	age     []float64 // rows of noise in each rule's slope
+	covers  []float64 // weight of its rows by rule and class
+	round   []int     // in which it came
+	removed []float64 // bits that it took off the loss when rules were last decided
+
+	probation probation
+	s         float64 // penalty: times the root of the rows
+	last      float64 // n at the last consolidation
+	stepped   float64 // n at the last step
+	pending   int     // rows since
+	rounds    int     // consolidations
+	steps     []Step
+	stopped   string
+	drift     *drift // forget=auto
+	moved     []Moved
+	notes     []string // what there is to say of the last change
+	curve     *fitting // rows of the reservoir that steps take the curvature from; a cache
+}
+
+// classes returns the number of classes, present or not.
+func (s *living) classes() int { return len(s.schema.Attributes[s.target].Values) }
+
+// learnLiving makes the network of a task's rows: it is taught from those of the
+// reservoir, and where there are more, learns these besides.
+func learnLiving(ctx context.Context, task learn.Task, rows *kept.Rows, set settings) (learn.Model, error) {
+	canonical, err := rows.Table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at := canonical.Schema.Index(task.Target)
+	if at < 0 || canonical.Rows() == 0 {
+		return nil, fmt.Errorf("target %q is missing in all rows; there is nothing to learn from", task.Target)
+	}
+	if canonical.Schema.Attributes[at].Kind != table.Nominal {
+		return nil, fmt.Errorf("update=living is for classes, and target %q is a number; use update=exact", task.Target)
+	}
+	t, _, err := table.Conform(task.Table, canonical.Schema, false)
+	if err != nil {
+		return nil, err
+	}
+	s := newLiving(canonical.Schema, at, task.Seed, set)
+	u := &livingUpdate{living: s, vocabulary: table.NewVocabulary(s.schema, nil), source: s.originOf(task.Source)}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if err := u.begin(ctx, t); err != nil {
+		return nil, err
+	}
+	return u.Freeze(ctx)
+}
+
+func newLiving(schema *table.Schema, target int, seed uint64, set settings) *living {
+	s := &living{settings: set, seed: seed, schema: schema, target: target, whole: true, s: startingPenalty}
+	s.log = newRowLog(schema, target)
+	s.k = scoresOf(s.classes())
+	s.counts = make([]float64, s.classes())
+	s.w, s.slope, s.anchor = make([]float64, s.k), make([]float64, s.k), make([]float64, s.k)
+	if set.Forget != "never" {
+		s.drift = newDrift(s.k)
+	}
+	return s
+}
+
+// check refuses tables that a network cannot learn from.
+func (s *living) check() error {
+	c := coding{schema: s.schema, target: s.target, cuts: noCuts(s.schema, s.target)}
+	return c.check()
+}
+
+// most is the number of rows that the reservoir has at most.
+func (s *living) most() int { return s.settings.Reservoir }
+
+// originOf returns the place of a source, which is new if it is not known.
+func (s *living) originOf(source learn.Source) int32 {
+	i := slices.IndexFunc(s.origins, func(o origin) bool { return o.ID == source.ID })
+	if i < 0 {
+		i = len(s.origins)
+		s.origins = append(s.origins, newOrigin(source))
+	}
+	return int32(i)
+}
+
+// copy returns a state that can be changed.
+func (s *living) copy() *living {
+	to := *s
+	to.log = s.log.clip()
+	to.drawn, to.origins = slices.Clone(s.drawn), slices.Clone(s.origins)
+	to.curve = nil
+	to.own()
+	return &to
+}
+
+// own gives a state numbers that nobody else reads.
+func (s *living) own() {
+	for _, of := range []*[]float64{&s.counts, &s.w, &s.slope, &s.anchor, &s.age, &s.covers, &s.removed} {
+		*of = slices.Clone(*of)
+	}
+	s.taught, s.round, s.rules = slices.Clone(s.taught), slices.Clone(s.round), slices.Clone(s.rules)
+	s.steps, s.moved = slices.Clip(s.steps), slices.Clip(s.moved)
+	s.probation.own()
+	if s.drift != nil {
+		s.drift = s.drift.copy()
+	}
+}
+
+// room makes room for classes that are new.
+func (s *living) room(classes int) {
+	k, old := scoresOf(classes), len(s.counts)
+	s.counts = append(s.counts, make([]float64, classes-old)...)
+	s.covers = widen(s.covers, old, classes)
+	if k == s.k {
+		return
+	}
+	for _, of := range []*[]float64{&s.w, &s.slope, &s.anchor} {
+		*of = respread(*of, s.k, k)
+	}
+	for _, of := range []*[]float64{&s.probation.slope, &s.probation.rules} {
+		*of = respread(*of, s.k, k)
+	}
+	if s.drift != nil {
+		s.drift.room(s.k, k)
+	}
+	// The slope of one score is that of the second class, and minus that of the first.
+	if s.k == 1 {
+		for _, of := range [][]float64{s.slope, s.probation.slope, s.probation.rules} {
+			for i := range of {
+				of[i] *= 2
+			}
+		}
+	}
+	s.k, s.curve = k, nil
+}
+
+// widen makes rows of numbers wider, with zeros.
+func widen(x []float64, from, to int) []float64 {
+	if from == 0 || from == to {
+		return x
+	}
+	wide := make([]float64, len(x)/from*to)
+	for r := range len(x) / from {
+		copy(wide[r*to:], x[r*from:(r+1)*from])
+	}
+	return wide
+}
+
+// respread spreads weights of scores over more of them: that of the second of two
+// classes is half for it, and half against the first.
+func respread(x []float64, from, to int) []float64 {
+	if from > 1 {
+		return widen(x, from, to)
+	}
+	wide := make([]float64, len(x)*to)
+	for r, v := range x {
+		wide[r*to], wide[r*to+1] = -v/2, v/2
+	}
+	return wide
+}
+
+// reservoirRows returns the rows of the reservoir, in the order of their keys.
+func (s *living) reservoirRows() []int32 { return s.drawn.inOrder(&s.log) }
+
+// compact leaves out rows of the log that nobody needs any more.
+func (s *living) compact() {
+	rows := s.log.rows()
+	first := rows - s.recent
+	if rows <= len(s.drawn)+s.recent+4*windowRows {
+		return
+	}
+	place := make([]int32, rows)
+	var stay []int32
+	for _, r := range s.drawn {
+		place[r] = 1
+	}
+	for r := range rows {
+		if r >= first || place[r] == 1 {
+			place[r] = int32(len(stay))
+			stay = append(stay, int32(r))
+		}
+	}
+	s.log = s.log.pick(stay, 4*windowRows)
+	for i, r := range s.drawn {
+		s.drawn[i] = place[r]
+	}
+}
+
+// teach learns the network anew from the rows of the reservoir: what learning at
+// once gives.
+func (s *living) teach(ctx context.Context) error {
+	rows, err := s.keptRows(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := rows.Table(ctx)
+	if err != nil {
+		return err
+	}
+	set := s.settings
+	set.Update = "none"
+	m, err := learnTaught(ctx, nil, t, t.Schema.Index(s.schema.Attributes[s.target].Name), s.seed, set)
+	if err != nil {
+		return err
+	}
+	s.take(m)
+	return ctx.Err()
+}
+
+// keptRows returns the rows of the reservoir, source by source.
+func (s *living) keptRows(ctx context.Context) (*kept.Rows, error) {
+	rows := &kept.Rows{}
+	of := make([][]int32, len(s.origins))
+	for _, r := range s.reservoirRows() {
+		of[s.log.source[r]] = append(of[s.log.source[r]], r)
+	}
+	for i, own := range of {
+		if len(own) == 0 && s.origins[i].rows == 0 {
+			continue
+		}
+		t, err := s.log.table(s.schema, s.target, own)
+		if err != nil {
+			return nil, err
+		}
+		gathering := rows.Gather(s.origins[i].Source, s.target, s.schema)
+		if err := gathering.Add(ctx, t); err != nil {
+			return nil, err
+		}
+		if rows, err = gathering.Rows(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if len(rows.Sources()) == 0 {
+		return nil, errors.New("there are no rows to learn from")
+	}
+	return rows, nil
+}
+
+// take makes the state's rules those of a network that was taught from all rows.
+// Where it stands its teacher's probabilities are met, so the slope is none.
+func (s *living) take(m *Model) {
+	names := &m.coding.schema.Attributes[m.coding.target]
+	class := table.Recoding(names, &s.schema.Attributes[s.target])
+	bias := slices.Repeat([]float64{math.Log(ghostRows / (s.n + 1))}, s.classes())
+	for c, b := range m.bias {
+		if !math.IsInf(b, -1) {
+			bias[class[c]] = b
+		}
+	}
+	s.rules, s.round, s.taught, s.removed = nil, nil, nil, nil
+	s.w = s.w[:0:0]
+	spread := func(of []float64) {
+		if s.k > 1 {
+			s.w = append(s.w, of...)
+		} else {
+			s.w = append(s.w, of[len(of)-1]-of[0])
+		}
+	}
+	if s.classes() < 2 {
+		bias = append(bias, bias...)
+	}
+	spread(bias)
+	wide := make([]float64, max(2, s.classes()))
+	for i := range m.units {
+		u := &m.units[i]
+		clear(wide)
+		for c, w := range u.weights {
+			wide[class[c]] = w
+		}
+		spread(wide)
+		s.rules = append(s.rules, m.coding.atoms(u.rule, s.schema))
+		s.round, s.removed = append(s.round, u.round), append(s.removed, u.removed)
+		s.taught = append(s.taught, true)
+	}
+	s.anchor = slices.Clone(s.w)
+	s.slope = make([]float64, len(s.w))
+	s.age = slices.Repeat([]float64{s.n}, len(s.rules))
+	s.steps, s.stopped = m.steps, m.stopped
+	s.recount()
+	s.settle()
+}
+
+// settle begins a new time of probation.
+func (s *living) settle() {
+	s.curve = nil
+	s.last, s.stepped, s.pending = s.n, s.n, 0
+	s.rounds++
+	s.probation.clear(len(s.w))
+}
+
+// recount counts the rows of the reservoir that each rule covers, by class, as
+// many as they stand for.
+func (s *living) recount() {
+	rows := s.reservoirRows()
+	classes := s.classes()
+	s.covers = make([]float64, len(s.rules)*classes)
+	weight := 0.0
+	for _, r := range rows {
+		weight += s.log.weight[r]
+	}
+	scale := s.n / max(weight, 1e-300)
+	if s.whole {
+		scale = 1
+	}
+	var found []int32
+	for i, tests := range s.rules {
+		found = s.log.match(tests, rows, found)
+		for _, at := range found {
+			r := rows[at]
+			s.covers[i*classes+int(s.log.class[r])] += scale * s.log.weight[r]
+		}
+	}
+}
+
+// noCuts are the cuts of columns whose numbers are one interval.
+func noCuts(schema *table.Schema, target int) []*encode.Cuts {
+	cuts := make([]*encode.Cuts, len(schema.Attributes))
+	for col := range cuts {
+		if schema.Attributes[col].Kind == table.Numeric && col != target {
+			cuts[col] = &encode.Cuts{}
+		}
+	}
+	return cuts
+}

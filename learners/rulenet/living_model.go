@@ -1,0 +1,429 @@
+package rulenet
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/encode"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Living is a network that learns rows as they come. It is immutable.
+type Living struct {
+	s      *living
+	answer []float64 // weights that it answers by, the bias first
+
+	writing sync.Once
+	network *Model // the same, to be read
+	failed  error
+}
+
+var (
+	_ learn.Updater   = (*Living)(nil)
+	_ learn.Ruler     = (*Living)(nil)
+	_ learn.Explainer = (*Living)(nil)
+	_ learn.Merger    = (*Living)(nil)
+	_ learn.Reweigher = (*Living)(nil)
+	_ learn.Drawer    = (*Living)(nil)
+	_ learn.Keeper    = (*Living)(nil)
+)
+
+// Learner returns the name of the learner.
+func (m *Living) Learner() string { return Name }
+
+// Schema returns the attributes; values that came later stand behind the others.
+func (m *Living) Schema() *table.Schema { return m.s.schema }
+
+// Target returns the index of the predicted attribute.
+func (m *Living) Target() int { return m.s.target }
+
+// Size counts the rows that ever came, rules as they are printed, and
+// conjunctions as units.
+func (m *Living) Size() learn.Size {
+	size := learn.Size{Rows: m.s.ever}
+	if net, err := m.written(); err == nil {
+		size.Rules, size.Units = len(net.base.Rules), len(net.units)
+	}
+	return size
+}
+
+// atoms returns a conjunction as tests on cells, by the codes of a schema.
+func (of *coding) atoms(c conjunction, schema *table.Schema) []atom {
+	var tests []atom
+	for i := 0; i < len(c); i++ {
+		t := c[i]
+		a := atom{col: t.col, orMissing: t.form&orMissing != 0}
+		switch {
+		case t.hi < t.lo && t.form&negated == 0:
+			a.kind, a.orMissing = isMissing, true
+		case of.ordered(int(t.col)):
+			a.low, _ = of.cuts[t.col].Interval(t.lo)
+			_, a.high = of.cuts[t.col].Interval(t.hi)
+			if math.IsInf(a.low, -1) {
+				a.low = math.NaN()
+			}
+		default:
+			code := func(v int32) int32 {
+				return schema.Attributes[t.col].Code(of.schema.Attributes[t.col].Values[v])
+			}
+			a.kind = isOne
+			if t.form&negated != 0 {
+				a.kind = isNone
+			}
+			if t.hi >= t.lo {
+				a.values = append(a.values, code(t.lo))
+			}
+			for a.kind == isNone && i+1 < len(c) && c[i+1].col == t.col {
+				i++
+				a.values = append(a.values, code(c[i].lo))
+			}
+			slices.Sort(a.values)
+		}
+		tests = append(tests, a)
+	}
+	return tests
+}
+
+// conjunction returns tests on cells as tests on codes.
+func (c *coding) conjunction(tests []atom) conjunction {
+	var all conjunction
+	for _, a := range tests {
+		t := test{col: a.col}
+		if a.orMissing {
+			t.form = orMissing
+		}
+		switch a.kind {
+		case isMissing:
+			t.lo, t.hi = 0, -1
+		case between:
+			t.lo, t.hi = 0, int32(c.levels(int(a.col))-1)
+			if !math.IsNaN(a.low) {
+				t.lo = c.cuts[a.col].Code(a.low) + 1
+			}
+			if !math.IsInf(a.high, 1) {
+				t.hi = c.cuts[a.col].Code(a.high)
+			}
+		case isOne:
+			t.lo, t.hi = a.values[0], a.values[0]
+		case isNone:
+			t.form |= negated
+			if len(a.values) == 0 {
+				t.lo, t.hi = 0, -1
+			}
+			for _, v := range a.values {
+				t.lo, t.hi = v, v
+				all = append(all, t)
+			}
+			if len(a.values) > 0 {
+				continue
+			}
+		}
+		all = append(all, t)
+	}
+	slices.SortStableFunc(all, func(x, y test) int { return int(x.col - y.col) })
+	return all
+}
+
+// cutsOf returns the cuts that tests make.
+func (s *living) cutsOf(rules [][]atom) []*encode.Cuts {
+	cuts := noCuts(s.schema, s.target)
+	for _, tests := range rules {
+		for _, a := range tests {
+			if a.kind != between {
+				continue
+			}
+			for _, x := range []float64{a.low, a.high} {
+				if !math.IsNaN(x) && !math.IsInf(x, 0) {
+					cuts[a.col].At = append(cuts[a.col].At, x)
+				}
+			}
+		}
+	}
+	for _, c := range cuts {
+		if c != nil {
+			slices.Sort(c.At)
+			c.At = slices.Compact(c.At)
+		}
+	}
+	return cuts
+}
+
+// written returns the network to be read, which is made once.
+func (m *Living) written() (*Model, error) {
+	m.writing.Do(func() { m.network, m.failed = m.write() })
+	return m.network, m.failed
+}
+
+// write makes the network to be read.
+func (m *Living) write() (*Model, error) {
+	s := m.s
+	set := s.settings
+	net := &Model{settings: set, seed: s.seed, coding: coding{s.schema, s.target, s.cutsOf(s.rules)}, counts: s.counts, steps: s.steps, stopped: s.stopped}
+	k, classes := s.k, s.classes()
+	net.bias = slices.Repeat([]float64{math.Inf(-1)}, classes)
+	wide := make([]float64, classes)
+	spread := func(w []float64, bias bool) {
+		clear(wide)
+		switch {
+		case k > 1:
+			copy(wide, w)
+		case classes < 2:
+		case w[0] > 0 || bias:
+			wide[1] = w[0]
+		default:
+			wide[0] = -w[0]
+		}
+	}
+	spread(m.answer[:k], true)
+	norm := math.Inf(-1)
+	for c, n := range s.counts {
+		if n > 0 {
+			norm = logAdd(norm, wide[c])
+		}
+	}
+	for c, n := range s.counts {
+		if n > 0 {
+			net.bias[c] = wide[c] - norm
+		}
+	}
+	for r, tests := range s.rules {
+		spread(m.answer[(r+1)*k:(r+2)*k], false)
+		u := unit{rule: net.coding.conjunction(tests), class: everyClass, weights: slices.Clone(wide), counts: make([]float64, classes), round: s.round[r], removed: s.removed[r]}
+		some := false
+		for c, n := range s.counts {
+			u.counts[c] = min(s.covers[r*classes+c], n)
+			if n == 0 {
+				u.weights[c] = 0
+			}
+			some = some || u.weights[c] != 0
+		}
+		if len(u.rule) > 0 && some && sum(u.counts) > 0 {
+			net.units = append(net.units, u)
+		}
+	}
+	return net, net.compile(context.Background())
+}
+
+// logAdd returns ln(eˣ + eʸ).
+func logAdd(x, y float64) float64 {
+	if x < y {
+		x, y = y, x
+	}
+	if math.IsInf(y, -1) {
+		return x
+	}
+	return x + math.Log1p(math.Exp(y-x))
+}
+
+const predictRows = 512
+
+// Predict answers for the table's rows.
+func (m *Living) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
+	c := coding{schema: m.s.schema, target: m.s.target}
+	if err := c.fits(t); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if out.Classes != m.s.classes() {
+		return fmt.Errorf("room for probabilities of %d classes, expected %d", out.Classes, m.s.classes())
+	}
+	if len(out.P) < t.Rows()*out.Classes {
+		return fmt.Errorf("room for %d probabilities, expected %d", len(out.P), t.Rows()*out.Classes)
+	}
+	g := gridOf(t)
+	return learn.Split(ctx, t.Rows(), func(lo, hi int) {
+		size := min(predictRows, hi-lo)
+		rows, found, scores := make([]int32, size), make([]int32, 0, size), make([]float64, size*m.s.k)
+		for ; lo < hi; lo += size {
+			rows := rows[:min(size, hi-lo)]
+			for i := range rows {
+				rows[i] = int32(lo + i)
+			}
+			m.s.score(&g, rows, m.answer, found, scores[:len(rows)*m.s.k])
+			for i := range rows {
+				m.s.posterior(scores[i*m.s.k:(i+1)*m.s.k], out.Row(lo+i))
+			}
+		}
+	})
+}
+
+// score fills in what weights say of rows.
+func (s *living) score(g *grid, rows []int32, w []float64, found []int32, scores []float64) {
+	k := s.k
+	for i := range rows {
+		copy(scores[i*k:(i+1)*k], w[:k])
+	}
+	for r, tests := range s.rules {
+		own := w[(r+1)*k : (r+2)*k]
+		if k == 1 && own[0] == 0 {
+			continue
+		}
+		found = g.match(tests, rows, found)
+		for _, at := range found {
+			to := scores[int(at)*k : int(at)*k+k]
+			for c, x := range own {
+				to[c] += x
+			}
+		}
+	}
+}
+
+// posterior turns the scores of a row into probabilities of all classes; those
+// without rows have none.
+func (s *living) posterior(scores, p []float64) {
+	switch {
+	case len(p) == 1:
+		p[0] = 1
+		return
+	case s.k == 1 && s.counts[0] > 0 && s.counts[1] > 0:
+		e := math.Exp(-math.Abs(scores[0]))
+		p[1] = 1 / (1 + e)
+		if scores[0] < 0 {
+			p[1] = e / (1 + e)
+		}
+		p[0] = 1 - p[1]
+		if scores[0] > 0 {
+			p[0] = e / (1 + e)
+		}
+		return
+	case s.k == 1:
+		p[0], p[1] = 0, 1
+		if s.counts[0] > 0 {
+			p[0], p[1] = 1, 0
+		}
+		return
+	}
+	top, norm := math.Inf(-1), 0.0
+	for c, n := range s.counts {
+		if n > 0 {
+			top = max(top, scores[c])
+		}
+	}
+	for c, n := range s.counts {
+		if p[c] = 0; n > 0 {
+			p[c] = math.Exp(scores[c] - top)
+			norm += p[c]
+		}
+	}
+	for c := range p {
+		p[c] /= norm
+	}
+}
+
+// Rules returns the network as a weighed base.
+func (m *Living) Rules() (*rule.Base, error) {
+	net, err := m.written()
+	if err != nil {
+		return nil, err
+	}
+	return net.Rules()
+}
+
+// Explain returns the prior of each class and the weight of each rule that fires.
+func (m *Living) Explain(t *table.Table, row int) (*learn.Explanation, error) {
+	net, err := m.written()
+	if err != nil {
+		return nil, err
+	}
+	return net.Explain(t, row)
+}
+
+// Graph returns the network as a picture.
+func (m *Living) Graph() (*draw.Graph, error) {
+	net, err := m.written()
+	if err != nil {
+		return nil, err
+	}
+	return net.Graph()
+}
+
+// Excerpt cuts the network to a budget, by the rows of the reservoir.
+func (m *Living) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, error) {
+	net, err := m.written()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := m.s.keptRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, err := rows.Table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !table.SameCodes(t.Schema, m.s.schema) {
+		return nil, fmt.Errorf("values or columns have come since the rules were found; consolidate the network by an update first, and then cut it to a budget")
+	}
+	with := &Model{settings: net.settings, seed: net.seed, rows: rows, coding: net.coding, counts: net.counts, bias: net.bias, units: net.units, base: net.base, lines: net.lines, predictor: net.predictor, matchers: net.matchers}
+	return with.Excerpt(ctx, b)
+}
+
+// Grown returns the certificates, and why growth stopped.
+func (m *Living) Grown() (certificates []fmt.Stringer, stopped string) {
+	net, err := m.written()
+	if err != nil {
+		return nil, err.Error()
+	}
+	return net.Grown()
+}
+
+// Heeds returns the priors if experts' rules are to be units of the network.
+func (m *Living) Heeds() []float64 {
+	net, err := m.written()
+	if err != nil {
+		return nil
+	}
+	return net.Heeds()
+}
+
+// Sources lists the sources in the order in which they came.
+func (m *Living) Sources() []learn.Source {
+	var all []learn.Source
+	for _, o := range m.s.origins {
+		all = append(all, o.Source)
+	}
+	return all
+}
+
+// Kept returns the rows that the network was learnt from while its reservoir has
+// all of them, else nil.
+func (m *Living) Kept(ctx context.Context) ([]learn.Learnt, error) {
+	if !m.s.whole {
+		return nil, nil
+	}
+	rows, err := m.s.keptRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return rows.Learnt(ctx, m.s.schema)
+}
+
+// Promise is bounded.
+func (m *Living) Promise() learn.Promise { return livingPromise }
+
+// livingBound is by how many nats a row updates may be worse than learning
+// everything at once, on the rows learnt. It was chosen above what was measured
+// (docs/learners.md).
+const livingBound = 0.03
+
+var livingPromise = learn.Promise{Contract: learn.Bounded, Measure: learn.LogLoss, Bound: livingBound}
+
+// Shed returns the network without the rows that it was learnt from.
+func (m *Living) Shed() (learn.Model, bool, error) {
+	net, err := m.written()
+	if err != nil {
+		return nil, false, err
+	}
+	set := m.s.settings
+	set.Update = "none"
+	shed := &Model{settings: set, seed: net.seed, coding: net.coding, counts: net.counts, bias: net.bias, units: net.units, steps: net.steps, stopped: net.stopped, base: net.base, lines: net.lines, predictor: net.predictor, matchers: net.matchers}
+	return shed, true, nil
+}

@@ -1,0 +1,321 @@
+package rulenet
+
+import (
+	"hash/fnv"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// rowLog is rows in the order in which they came, in columns. It only ever
+// grows at its end, so that frozen models go on reading what they share of it.
+type rowLog struct {
+	grid
+	class  []int32
+	weight []float64
+	number []uint64 // of the row in its source, from 1
+	key    []uint64 // by which rows are drawn: a hash of source and number
+	source []int32
+}
+
+// grid is cells in columns: codes of names, numbers, nothing of other columns.
+type grid struct {
+	codes  [][]int32
+	floats [][]float64
+}
+
+// gridOf returns the cells of a table, which it does not copy.
+func gridOf(t *table.Table) grid {
+	g := grid{make([][]int32, len(t.Columns)), make([][]float64, len(t.Columns))}
+	for col := range t.Columns {
+		g.codes[col], g.floats[col] = t.Columns[col].Codes, t.Columns[col].Floats
+	}
+	return g
+}
+
+// atom is a test on the cells of a column themselves, which outlives cuts and
+// dictionaries that grow.
+type atom struct {
+	col       int32
+	kind      atomKind
+	orMissing bool
+	low, high float64 // between: low < x <= high; a low of NaN is below all
+	values    []int32 // isOne: the first; isNone: all of them
+}
+
+type atomKind uint8
+
+const (
+	between atomKind = iota
+	isOne
+	isNone // a known value that is none of these
+	isMissing
+)
+
+// match returns which of the rows satisfy all tests: places in the list of rows.
+func (g *grid) match(tests []atom, rows, found []int32) []int32 {
+	found = found[:0]
+	for i := range tests {
+		if i == 0 {
+			found = g.first(&tests[0], rows, found)
+		} else {
+			found = g.filter(&tests[i], rows, found)
+		}
+	}
+	return found
+}
+
+func (g *grid) first(a *atom, rows, found []int32) []int32 {
+	if a.kind == between {
+		numbers, low, high := g.floats[a.col], a.low, a.high
+		for at, r := range rows {
+			if x := numbers[r]; !(x <= low) && x <= high || a.orMissing && x != x {
+				found = append(found, int32(at))
+			}
+		}
+		return found
+	}
+	for at, r := range rows {
+		if g.holds(a, r) {
+			found = append(found, int32(at))
+		}
+	}
+	return found
+}
+
+func (g *grid) filter(a *atom, rows, found []int32) []int32 {
+	left := found[:0]
+	for _, at := range found {
+		if g.holds(a, rows[at]) {
+			left = append(left, at)
+		}
+	}
+	return left
+}
+
+// holds reports whether a row satisfies a test.
+func (g *grid) holds(a *atom, row int32) bool {
+	switch a.kind {
+	case between:
+		x := g.floats[a.col][row]
+		return !(x <= a.low) && x <= a.high || a.orMissing && x != x
+	case isMissing:
+		if numbers := g.floats[a.col]; numbers != nil {
+			return numbers[row] != numbers[row]
+		}
+		return g.codes[a.col][row] == table.Missing
+	}
+	code := g.codes[a.col][row]
+	if code == table.Missing {
+		return a.orMissing
+	}
+	if a.kind == isOne {
+		return code == a.values[0]
+	}
+	return !slices.Contains(a.values, code)
+}
+
+// rows returns the number of rows.
+func (l *rowLog) rows() int { return len(l.class) }
+
+// add appends a row of a table, whose codes are those of the log.
+func (l *rowLog) add(t *table.Table, row int, class int32, of *origin, source int32) {
+	for col := range t.Columns {
+		switch {
+		case l.floats[col] != nil:
+			x := table.NA
+			if t.Columns[col].Floats != nil {
+				x = t.Columns[col].Floats[row] + 0
+			}
+			l.floats[col] = append(l.floats[col], x)
+		case l.codes[col] != nil:
+			code := table.Missing
+			if t.Columns[col].Codes != nil {
+				code = max(t.Columns[col].Codes[row], table.Missing)
+			}
+			l.codes[col] = append(l.codes[col], code)
+		}
+	}
+	l.class, l.weight = append(l.class, class), append(l.weight, t.Weight(row))
+	l.number, l.key, l.source = append(l.number, of.rows), append(l.key, of.key(of.rows)), append(l.source, source)
+}
+
+// newRowLog returns a log without rows for a schema.
+func newRowLog(s *table.Schema, target int) rowLog {
+	l := rowLog{grid: gridFor(s, target)}
+	return l
+}
+
+func gridFor(s *table.Schema, target int) grid {
+	g := grid{make([][]int32, len(s.Attributes)), make([][]float64, len(s.Attributes))}
+	for col := range s.Attributes {
+		if col == target {
+			continue
+		}
+		switch s.Attributes[col].Kind {
+		case table.Nominal:
+			g.codes[col] = []int32{}
+		case table.Numeric:
+			g.floats[col] = []float64{}
+		}
+	}
+	return g
+}
+
+// clip returns a log whose growth does not write where others may.
+func (l *rowLog) clip() rowLog {
+	to := *l
+	to.codes, to.floats = make([][]int32, len(l.codes)), make([][]float64, len(l.floats))
+	for col := range l.codes {
+		to.codes[col], to.floats[col] = slices.Clip(l.codes[col]), slices.Clip(l.floats[col])
+	}
+	to.class, to.weight, to.number = slices.Clip(l.class), slices.Clip(l.weight), slices.Clip(l.number)
+	to.key, to.source = slices.Clip(l.key), slices.Clip(l.source)
+	return to
+}
+
+// pick returns a log of some rows, with room for more.
+func (l *rowLog) pick(rows []int32, room int) rowLog {
+	to := rowLog{grid: grid{make([][]int32, len(l.codes)), make([][]float64, len(l.floats))}}
+	for col := range l.codes {
+		if l.codes[col] != nil {
+			to.codes[col] = pickFrom(l.codes[col], rows, room)
+		}
+		if l.floats[col] != nil {
+			to.floats[col] = pickFrom(l.floats[col], rows, room)
+		}
+	}
+	to.class, to.weight = pickFrom(l.class, rows, room), pickFrom(l.weight, rows, room)
+	to.number, to.key, to.source = pickFrom(l.number, rows, room), pickFrom(l.key, rows, room), pickFrom(l.source, rows, room)
+	return to
+}
+
+func pickFrom[T any](from []T, rows []int32, room int) []T {
+	to := make([]T, len(rows), len(rows)+room)
+	for i, r := range rows {
+		to[i] = from[r]
+	}
+	return to
+}
+
+// admit opens columns of which a first cell has come.
+func (l *rowLog) admit(s *table.Schema, target int) {
+	for col := range s.Attributes {
+		if s.Attributes[col].Kind == table.Numeric && l.floats[col] == nil && col != target {
+			l.codes[col], l.floats[col] = nil, slices.Repeat([]float64{table.NA}, l.rows())
+		}
+	}
+}
+
+// table returns some rows as a table of a schema.
+func (l *rowLog) table(s *table.Schema, target int, rows []int32) (*table.Table, error) {
+	columns := make([]table.Column, len(s.Attributes))
+	for col := range columns {
+		switch {
+		case col == target:
+			columns[col].Codes = pickFrom(l.class, rows, 0)
+		case l.codes[col] != nil:
+			columns[col].Codes = pickFrom(l.codes[col], rows, 0)
+		case l.floats[col] != nil:
+			columns[col].Floats = pickFrom(l.floats[col], rows, 0)
+		}
+	}
+	return table.New(s, columns, pickFrom(l.weight, rows, 0))
+}
+
+// origin is a source of rows.
+type origin struct {
+	learn.Source
+	rows   uint64  // that it brought, which numbers them
+	weight float64 // of those with a class
+	salt   uint64
+}
+
+func newOrigin(s learn.Source) origin {
+	h := fnv.New64a()
+	h.Write([]byte(s.ID))
+	return origin{Source: s, salt: scramble(h.Sum64())}
+}
+
+// key returns the key of a row of the source.
+func (o *origin) key(number uint64) uint64 { return scramble(o.salt ^ number*0x9e3779b97f4a7c15) }
+
+// reservoir is the rows of the least keys: a heap of places in the log, the
+// greatest key on top.
+type reservoir []int32
+
+// take puts a row of the log in, for the one of the greatest key if there are so
+// many already, and reports whether it did.
+func (h *reservoir) take(l *rowLog, row int32, most int) bool {
+	if len(*h) < most {
+		*h = append(*h, row)
+		for at := len(*h) - 1; at > 0; {
+			up := (at - 1) / 2
+			if l.key[(*h)[up]] >= l.key[(*h)[at]] {
+				break
+			}
+			(*h)[up], (*h)[at] = (*h)[at], (*h)[up]
+			at = up
+		}
+		return true
+	}
+	if most == 0 || l.key[row] >= l.key[(*h)[0]] {
+		return false
+	}
+	(*h)[0] = row
+	h.sink(l)
+	return true
+}
+
+func (h *reservoir) sink(l *rowLog) {
+	for at, n := 0, len(*h); ; {
+		least := at
+		for down := 2*at + 1; down <= 2*at+2 && down < n; down++ {
+			if l.key[(*h)[down]] > l.key[(*h)[least]] {
+				least = down
+			}
+		}
+		if least == at {
+			return
+		}
+		(*h)[at], (*h)[least] = (*h)[least], (*h)[at]
+		at = least
+	}
+}
+
+// inOrder returns the rows by their keys, the least first.
+func (h reservoir) inOrder(l *rowLog) []int32 {
+	rows := slices.Clone([]int32(h))
+	slices.SortFunc(rows, func(a, b int32) int {
+		if l.key[a] != l.key[b] {
+			if l.key[a] < l.key[b] {
+				return -1
+			}
+			return 1
+		}
+		return int(a - b)
+	})
+	return rows
+}
+
+// append takes in rows of another log.
+func (l *rowLog) append(from *rowLog, rows []int32) {
+	for col := range l.codes {
+		switch {
+		case l.codes[col] != nil:
+			l.codes[col] = appendFrom(l.codes[col], from.codes[col], rows)
+		case l.floats[col] != nil:
+			l.floats[col] = appendFrom(l.floats[col], from.floats[col], rows)
+		}
+	}
+	l.class, l.weight = appendFrom(l.class, from.class, rows), appendFrom(l.weight, from.weight, rows)
+	l.number, l.key, l.source = appendFrom(l.number, from.number, rows), appendFrom(l.key, from.key, rows), appendFrom(l.source, from.source, rows)
+}
+
+func appendFrom[T any](to, from []T, rows []int32) []T {
+	for _, r := range rows {
+		to = append(to, from[r])
+	}
+	return to
+}

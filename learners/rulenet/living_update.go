@@ -1,0 +1,302 @@
+package rulenet
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// livingUpdate is a living network that learns.
+type livingUpdate struct {
+	*living
+	vocabulary *table.Vocabulary
+	source     int32
+	shared     bool // with a frozen model
+
+	rows, found []int32 // room
+	flat        []int32
+	ends        []int
+	scores, p   []float64
+}
+
+// Begin returns a private copy to add rows of one source to.
+func (m *Living) Begin(source learn.Source) (learn.Update, error) {
+	s := m.s.copy()
+	s.moved = nil
+	u := &livingUpdate{living: s, vocabulary: table.NewVocabulary(s.schema, nil)}
+	u.source = s.originOf(source)
+	return u, nil
+}
+
+// Add learns the table's rows.
+func (u *livingUpdate) Add(ctx context.Context, t *table.Table) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := u.fit(t.Schema); err != nil {
+		return err
+	}
+	u.unshare()
+	for lo := 0; lo < t.Rows(); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		first := u.log.rows()
+		for ; lo < t.Rows() && u.log.rows()-first < stepRows-u.pending; lo++ {
+			u.enterRow(t, lo)
+		}
+		if err := u.arrive(ctx, first); err != nil {
+			return err
+		}
+	}
+	if u.n >= growthFactor*u.last {
+		return u.consolidate(ctx)
+	}
+	return nil
+}
+
+// unshare gives the update what no frozen model reads.
+func (u *livingUpdate) unshare() {
+	if !u.shared {
+		return
+	}
+	u.drawn, u.origins = slices.Clone(u.drawn), slices.Clone(u.origins)
+	u.own()
+	u.shared = false
+}
+
+// fit takes in what is new in a table's schema.
+func (u *livingUpdate) fit(schema *table.Schema) error {
+	if u.vocabulary.Same(schema) {
+		return nil
+	}
+	if err := u.vocabulary.Check(schema); err != nil {
+		return err
+	}
+	u.vocabulary.Admit(schema)
+	if !u.vocabulary.Same(schema) {
+		return fmt.Errorf("values of the table's columns are coded otherwise than the model's; conform it to the model's schema first")
+	}
+	u.schema = u.vocabulary.Schema()
+	u.log.admit(u.schema, u.target)
+	if classes := u.classes(); classes > len(u.counts) {
+		u.unshare()
+		u.room(classes)
+	}
+	return u.check()
+}
+
+// enterRow appends a row to the log, if it has a class.
+func (u *livingUpdate) enterRow(t *table.Table, row int) {
+	o := &u.origins[u.source]
+	o.rows++
+	class, weight := t.Columns[u.target].Codes[row], t.Weight(row)
+	if class < 0 || weight == 0 {
+		return
+	}
+	o.weight += weight
+	u.log.add(t, row, class, o, u.source)
+}
+
+// arrive learns the rows of the log from one on: each is answered, its slopes are
+// added to those of all rows, and weights move when enough have come.
+func (u *livingUpdate) arrive(ctx context.Context, first int) error {
+	s := u.living
+	rows := u.rows[:0]
+	for r := first; r < s.log.rows(); r++ {
+		rows = append(rows, int32(r))
+	}
+	u.rows = rows
+	if len(rows) == 0 {
+		return nil
+	}
+	u.answer(rows)
+	u.addSlopes(rows)
+	for _, r := range rows {
+		s.rows++
+		if !s.drawn.take(&s.log, r, s.most()) || len(s.drawn) < int(s.rows) {
+			s.whole = false
+		}
+	}
+	s.recent = min(s.recent+len(rows), windowRows)
+	s.pending += len(rows)
+	if s.pending >= stepRows || s.n >= s.stepped*(1+stepGrowth) {
+		if err := s.step(ctx); err != nil {
+			return err
+		}
+	}
+	s.compact()
+	return nil
+}
+
+// answer finds the rules that fire, and what the network says of the rows.
+func (u *livingUpdate) answer(rows []int32) {
+	s, k := u.living, u.k
+	u.scores, u.p = zeroed(u.scores, len(rows)*k), zeroed(u.p, len(rows)*k)
+	u.flat, u.ends = u.flat[:0], u.ends[:0]
+	for i := range rows {
+		copy(u.scores[i*k:(i+1)*k], s.w[:k])
+	}
+	for r, tests := range s.rules {
+		u.found = s.log.match(tests, rows, u.found)
+		u.flat = append(u.flat, u.found...)
+		u.ends = append(u.ends, len(u.flat))
+		own := s.w[(r+1)*k : (r+2)*k]
+		for _, at := range u.found {
+			for c, x := range own {
+				u.scores[int(at)*k+c] += x
+			}
+		}
+	}
+}
+
+// addSlopes adds the slopes of rows to those of all, and counts them.
+func (u *livingUpdate) addSlopes(rows []int32) {
+	s, k := u.living, u.k
+	classes := s.classes()
+	residual := u.p
+	for i, r := range rows {
+		own, class, w := residual[i*k:(i+1)*k], s.log.class[r], s.log.weight[r]
+		if k == 1 {
+			own[0] = w * (1/(1+expNeg(u.scores[i])) - float64(class))
+		} else {
+			softmaxLoss(u.scores[i*k:(i+1)*k], own, int(class))
+			own[class]--
+			for c := range own {
+				own[c] *= w
+			}
+		}
+		for c, g := range own {
+			s.slope[c] += g
+			s.probation.rules[c] += g
+		}
+		s.n += w
+		s.ever += w
+		s.counts[class] += w
+		s.probation.weight += w
+	}
+	from := 0
+	for r, to := range u.ends {
+		weight := 0.0
+		for _, at := range u.flat[from:to] {
+			for c, g := range residual[int(at)*k : int(at)*k+k] {
+				s.slope[(r+1)*k+c] += g
+				s.probation.rules[(r+1)*k+c] += g
+			}
+			row := rows[at]
+			s.covers[r*classes+int(s.log.class[row])] += s.log.weight[row]
+			weight += s.log.weight[row]
+		}
+		from = to
+	}
+	for r := range s.age {
+		s.age[r] += float64(len(rows))
+	}
+	for i, tests := range s.probation.tests {
+		u.found = s.log.match(tests, rows, u.found)
+		for _, at := range u.found {
+			for c, g := range residual[int(at)*k : int(at)*k+k] {
+				s.probation.slope[i*k+c] += g
+			}
+			s.probation.fires[i] += s.log.weight[rows[at]]
+		}
+	}
+}
+
+// begin learns a first table: the network is taught from the rows of the
+// reservoir, and learns the others besides.
+func (u *livingUpdate) begin(ctx context.Context, t *table.Table) error {
+	s := u.living
+	all := newRowLog(s.schema, s.target)
+	o := &u.origins[u.source]
+	var drawn reservoir
+	for r := range t.Rows() {
+		o.rows++
+		class, weight := t.Columns[s.target].Codes[r], t.Weight(r)
+		if class < 0 || weight == 0 {
+			continue
+		}
+		o.weight += weight
+		all.add(t, r, class, o, u.source)
+		drawn.take(&all, int32(all.rows()-1), s.most())
+	}
+	in := make([]bool, all.rows())
+	for _, r := range drawn {
+		in[r] = true
+	}
+	var first, rest []int32
+	for r := range in {
+		if in[r] {
+			first = append(first, int32(r))
+		} else {
+			rest = append(rest, int32(r))
+		}
+	}
+	s.log = all.pick(first, 4*windowRows)
+	for i := range first {
+		s.drawn.take(&s.log, int32(i), s.most())
+		class, w := s.log.class[i], s.log.weight[i]
+		s.counts[class] += w
+		s.n += w
+		s.ever += w
+		s.rows++
+	}
+	s.recent = min(windowRows, len(first))
+	if len(rest) > 0 {
+		s.recent = 0
+	}
+	if err := s.teach(ctx); err != nil || len(rest) == 0 {
+		return err
+	}
+	return u.beginBeyond(ctx, &all, rest)
+}
+
+// beginBeyond learns the rows that the reservoir has no room for.
+func (u *livingUpdate) beginBeyond(ctx context.Context, all *rowLog, rest []int32) error {
+	s := u.living
+	s.whole = false
+	if err := s.propose(ctx); err != nil {
+		return err
+	}
+	watch := s.drift
+	s.drift = nil
+	for len(rest) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(len(rest), 10*stepRows)
+		first := s.log.rows()
+		s.log.append(all, rest[:n])
+		if err := u.arrive(ctx, first); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	s.drift = watch
+	return s.consolidate(ctx)
+}
+
+// Freeze returns the network of all rows so far.
+func (u *livingUpdate) Freeze(ctx context.Context) (learn.Model, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := *u.living
+	s.log.codes, s.log.floats = slices.Clone(s.log.codes), slices.Clone(s.log.floats)
+	s.curve = nil
+	u.shared = true
+	return &Living{s: &s, answer: s.answering()}, nil
+}
+
+// Consolidate learns the rules anew from the rows of the reservoir, as learning at
+// once does while it has all of them.
+func (u *livingUpdate) Consolidate(ctx context.Context) error {
+	u.unshare()
+	if u.last == u.n {
+		return nil // it was done with the last row
+	}
+	return u.living.consolidate(ctx)
+}

@@ -62,7 +62,7 @@ func ruleNetworks() []Experiment {
 			{"bayes", "bayes", map[string]string{"m": "0"}, "first-order Bayes, plain frequencies", printed(c.bayes).higher(), ""},
 			{"rulenet-published", "rulenet", map[string]string{"weights": "published"}, "rule network as published", printed(c.rules).higher(), ""},
 			{"rulenet-all", "rulenet", map[string]string{"weights": "all", "grow": "none"}, "rule network with weights for all classes, against the published rules", printed(c.rules).higher(), ""},
-			{"rulenet", "rulenet", nil, "rule network, calibrated and grown, against the published rules", printed(c.rules).higher(), ""},
+			{"rulenet", "rulenet", map[string]string{"teacher": "none"}, "rule network, calibrated and grown, against the published rules", printed(c.rules).higher(), ""},
 		} {
 			experiments = append(experiments, Experiment{
 				Name: "rule-networks-" + c.name + "-" + e.name, Tags: []string{"higgins"}, Source: higgins + "figure 2",

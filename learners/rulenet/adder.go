@@ -27,6 +27,7 @@ type addition struct {
 	found int
 	n     float64 // weight of its rows
 	slope float64 // Σ weight · label over its rows, labels centred
+	way   int8    // that it may move the answer; 0: both
 	adds  float64
 }
 
@@ -84,6 +85,7 @@ func (a *adder) bias() float64 {
 // include adds a rule whose tests are known.
 func (a *adder) include(tests []boost.Test) {
 	r := addition{tests: tests, rows: covered(a.x, tests, a.rows), found: a.batch}
+	r.way, _ = a.allowed(tests)
 	if a.held != nil {
 		r.held = covered(a.x, tests, a.held.rows)
 	}
@@ -158,8 +160,16 @@ func (a *adder) solve() {
 			x[k] -= a.factor[j][k] * x[j]
 		}
 	}
+	var some []int // that go the way they may
 	for j := range x {
 		a.rules[j].adds = x[j]
+		if keeps(a.rules[j].way, x[j]) == x[j] {
+			some = append(some, j)
+		}
+	}
+	if len(some) < len(x) { // the others leave, and those that stay are solved for again
+		a.keep(some)
+		return
 	}
 	a.resume()
 }
@@ -231,7 +241,7 @@ func (a *adder) gains(tree int, packed []int64, scale float64) []promise {
 			continue
 		}
 		slope, n := boost.Unpack(sums[node])
-		slope, n = slope/scale, n/scale
+		slope, n = keeps(a.way[tree][node], slope)/scale, n/scale
 		gain := slope * slope / (n*(1-n/a.total) + adderRidge) / math.Sqrt(price)
 		if gain > leastPromise {
 			found = append(found, promise{int32(tree), int32(node), gain})

@@ -72,7 +72,7 @@ func (m *Model) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, erro
 			own = nil
 		}
 	}
-	cut := &Model{settings: m.settings, coding: m.coding, counts: m.counts}
+	cut := &Model{settings: m.settings, coding: m.coding, counts: m.counts, taught: m.taught}
 	if own != nil {
 		e.Rules, loss, wrong = len(own.units), own.loss, own.wrong
 		cut.bias = m.bias

@@ -25,6 +25,7 @@ type Model struct {
 	steps       []Step    // of growth
 	stopped     string    // why growth stopped
 	share       float64   // of the penalty, that calibrated weights were fitted at; 0 if not known
+	taught      bool      // by trees
 	reweighed   bool      // its rules were found with rows that it does not have
 
 	base      *rule.Base

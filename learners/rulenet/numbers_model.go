@@ -36,7 +36,7 @@ func (m *Numbers) compile(ctx context.Context) error {
 	}
 	m.units = units
 	name := m.coding.schema.Attributes[m.coding.target].Name
-	m.base = &rule.Base{Kind: rule.Weighed, Else: &rule.Rule{Then: rule.Conclusion{Column: name, Numeric: true, Mean: m.start, Deviation: m.interval.Deviation}}}
+	m.base = &rule.Base{Kind: rule.Weighed, Else: &rule.Rule{Then: rule.Conclusion{Column: name, Numeric: true, Mean: m.start, Deviation: m.interval.Deviation}}, Notes: m.settings.slopeNotes(name)}
 	m.base.Else.Evidence.Covered = pointer(m.weight)
 	m.matchers = make([]*rule.Matcher, len(m.units))
 	for i := range m.units {

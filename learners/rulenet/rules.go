@@ -24,7 +24,18 @@ func (m *Model) together() bool {
 			present++
 		}
 	}
-	return m.settings.Teacher != "" && present > 2
+	return (m.taught || m.settings.Teacher == "trees") && present > 2
+}
+
+// slopeNotes says which way columns move the odds of the second class.
+func (m *Model) slopeNotes() []string {
+	var last string
+	for c, n := range m.counts {
+		if n > 0 {
+			last = m.coding.schema.Attributes[m.coding.target].Values[c]
+		}
+	}
+	return m.settings.slopeNotes("the odds of " + last)
 }
 
 // writeRules writes the units as rules, the most informative first.
@@ -63,7 +74,7 @@ func (m *Model) writeRules() {
 	}
 	m.units = units
 
-	m.base = &rule.Base{Kind: rule.Weighed, Rules: m.priorRules(total)}
+	m.base = &rule.Base{Kind: rule.Weighed, Rules: m.priorRules(total), Notes: m.slopeNotes()}
 	m.lines = nil
 	for i := range m.units {
 		u := &m.units[i]

@@ -54,6 +54,7 @@ type savedNetwork struct {
 	Steps   []Step      `cbor:"steps,omitempty"`
 	Stopped string      `cbor:"stopped,omitempty"`
 	Share   float64     `cbor:"share,omitempty"`
+	Taught  bool        `cbor:"taught,omitempty"`
 }
 
 type savedUnit struct {
@@ -156,7 +157,7 @@ func (m *Model) Parts() ([]learn.Part, error) {
 		}
 		parts = append(parts, rows...)
 	}
-	net := savedNetwork{Coding: m.coding.save(), Counts: m.counts, Bias: make([]float64, len(m.bias)), Steps: m.steps, Stopped: m.stopped, Share: m.share}
+	net := savedNetwork{Coding: m.coding.save(), Counts: m.counts, Bias: make([]float64, len(m.bias)), Steps: m.steps, Stopped: m.stopped, Share: m.share, Taught: m.taught}
 	for c, b := range m.bias {
 		if !math.IsInf(b, -1) {
 			net.Bias[c] = b
@@ -174,7 +175,7 @@ func (m *Model) Parts() ([]learn.Part, error) {
 func (m *Model) Shed() (learn.Model, bool, error) {
 	bare := &Model{
 		settings: m.settings, seed: m.seed, coding: m.coding, counts: m.counts, bias: m.bias, units: m.units,
-		steps: m.steps, stopped: m.stopped, share: m.share, reweighed: m.reweighed,
+		steps: m.steps, stopped: m.stopped, share: m.share, taught: m.taught, reweighed: m.reweighed,
 		base: m.base, lines: m.lines, predictor: m.predictor, matchers: m.matchers,
 	}
 	bare.settings.Update = "none"
@@ -288,6 +289,7 @@ func (n *savedNetwork) restore(m *Model, target string) error {
 		return fmt.Errorf("%v is no share of a penalty", n.Share)
 	}
 	m.counts, m.bias, m.steps, m.stopped, m.share = n.Counts, n.Bias, n.Steps, n.Stopped, n.Share
+	m.taught = n.Taught
 	for c, count := range m.counts {
 		if count == 0 {
 			m.bias[c] = math.Inf(-1)

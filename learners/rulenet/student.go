@@ -38,8 +38,11 @@ type lesson struct {
 	trees  []boost.Tree
 	leafOf [][]uint8   // of each tree: of each row
 	price  [][]float64 // of each tree's nodes: tests to read; 0: no candidate
-	total  float64
-	seed   uint64
+	way    [][]int8    // likewise: which way it may move the answer; 0: both
+	// allowed says so of tests, and whether they may at all.
+	allowed func([]boost.Test) (int8, bool)
+	total   float64
+	seed    uint64
 }
 
 // picked is a rule of the student.
@@ -50,7 +53,8 @@ type picked struct {
 	weights []float64
 	says    []int32 // scores that it speaks of; nil: of all
 	curve   float64
-	found   int // batch
+	found   int  // batch
+	way     int8 // that it may move the answer; 0: both
 }
 
 // room is what picking and fitting use again and again.
@@ -294,7 +298,7 @@ func (s *student) sweep(r *picked) {
 		for _, i := range r.rows {
 			g += s.slope[i]
 		}
-		to := (r.curve*r.weights[0] + g) / (r.curve + studentRidge)
+		to := keeps(r.way, (r.curve*r.weights[0]+g)/(r.curve+studentRidge))
 		d := to - r.weights[0]
 		r.weights[0] = to
 		for _, i := range r.rows {
@@ -526,6 +530,7 @@ func (s *student) gains(place, tree int, scale float64) []promise {
 		gain := 0.0
 		for _, x := range own {
 			slope, curve := boost.Unpack(x)
+			slope = keeps(s.way[tree][node], slope)
 			gain += slope * slope / (curve + scale)
 		}
 		if gain *= 1 / scale / math.Sqrt(price[node]); gain > leastPromise {
@@ -577,7 +582,7 @@ func (s *student) stale() bool {
 func (s *student) add(b promise) {
 	s.taken[b.tree][b.node] = true
 	tests := s.trees[b.tree].Tests(s.x.Columns, b.node)
-	r := picked{tests: tests, rows: covered(s.x, tests, s.rows), weights: make([]float64, s.k), found: s.batch}
+	r := picked{tests: tests, rows: covered(s.x, tests, s.rows), weights: make([]float64, s.k), found: s.batch, way: s.way[b.tree][b.node]}
 	if s.held != nil {
 		r.held = covered(s.x, tests, s.held.rows)
 	}

@@ -18,10 +18,7 @@ import (
 // many rules and how far to stretch the weights is rehearsed on rows held out.
 
 const (
-	teacherRate  = 0.2
-	mostTrees    = 150
 	treesAtATime = 10
-	treePatience = 20    // trees without a better loss
 	treeGain     = 0.001 // of the loss, that counts as better
 	withinLeast  = 1.01  // of the least loss, that the chosen size may have
 	withinNats   = 5e-4  // of the least loss a row, likewise: of nothing, a hundredth is nothing
@@ -33,9 +30,23 @@ const (
 	forwardRows  = 10_000 // that rules are picked on when learning once
 	manyClasses  = 10     // above, trees are larger
 	sizesWin     = 0.995  // of the loss, that larger trees must bring it to
-	aheadAfter   = 20     // trees after which larger ones must be ahead
 	leafRows     = 20     // rows for each leaf of a larger tree
 )
+
+// pace is how trees are grown: how far each goes, how many at most, and how many
+// without a better loss on the rows held out end it. Classes were as accurate at
+// twice the rate, numbers were not.
+type pace struct {
+	rate           float64
+	most, patience int
+}
+
+func (h *school) pace() pace {
+	if h.x.Class == nil {
+		return pace{0.1, 300, 40}
+	}
+	return pace{0.2, 150, 20}
+}
 
 // sizes are the numbers of rules that are rehearsed.
 var sizes = [...]int{5, 7, 10, 14, 20, 28, 40, 56, 80, 100, 140, 200, 280, 400, 560, 800, 1120, 1600}
@@ -58,6 +69,7 @@ type school struct {
 	seed    uint64
 	s       settings
 	done    float64 // of the work
+	ways    []int8  // that the answer goes along each column; nil: any
 }
 
 // report says how far the work is; trees of another size do not begin anew.
@@ -85,7 +97,7 @@ func newSchool(ctx context.Context, t *table.Table, target int, seed uint64, s s
 		for r := range h.weights {
 			h.weights[r] = t.Weight(r)
 		}
-		return h, nil
+		return h, h.lean()
 	}
 	place := make([]int32, b.classes())
 	counts := make([]float64, b.classes())
@@ -106,7 +118,7 @@ func newSchool(ctx context.Context, t *table.Table, target int, seed uint64, s s
 	for r, c := range t.Columns[target].Codes {
 		h.x.Class[r] = place[c]
 	}
-	return h, nil
+	return h, h.lean()
 }
 
 // learnTaught makes the network that a teacher's rows teach.
@@ -115,7 +127,7 @@ func learnTaught(ctx context.Context, rows *kept.Rows, t *table.Table, target in
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{settings: s, seed: seed, rows: rows, coding: h.coding, counts: make([]float64, h.classes())}
+	m := &Model{settings: s, seed: seed, rows: rows, coding: h.coding, counts: make([]float64, h.classes()), taught: true}
 	if s.Update == "none" {
 		m.rows = nil
 	}
@@ -164,7 +176,7 @@ func (h *school) holdOut() []*part {
 }
 
 func (h *school) options(leaves, depth int, columns float64) boost.Options {
-	return boost.Options{Leaves: leaves, Depth: depth, Rate: teacherRate, RowShare: 0.7, ColumnShare: columns, Seed: scramble(h.seed ^ 0x7eac4e5)}
+	return boost.Options{Leaves: leaves, Depth: depth, Rate: h.pace().rate, RowShare: 0.7, ColumnShare: columns, Seed: scramble(h.seed ^ 0x7eac4e5)}
 }
 
 // some returns the rows of some weight, at most so many, by hash.
@@ -210,7 +222,8 @@ func (h *school) teachAll(ctx context.Context, parts []*part, o boost.Options, o
 			worth += withinNats / 2 * sum(p.held)
 		}
 	}
-	for n := treesAtATime; n <= mostTrees; n += treesAtATime {
+	pace := h.pace()
+	for n := treesAtATime; n <= pace.most; n += treesAtATime {
 		errs := make([]error, len(f.teachers))
 		err := learn.Each(ctx, len(f.teachers), func(i int) { errs[i] = f.teachers[i].Grow(ctx, treesAtATime) })
 		if err = errors.Join(append(errs, err)...); err != nil {
@@ -223,15 +236,15 @@ func (h *school) teachAll(ctx context.Context, parts []*part, o boost.Options, o
 		if f.losses = append(f.losses, loss); loss < f.least {
 			f.trees, f.least = n, loss
 		}
-		if at := len(f.losses) - 1; others != nil && n >= aheadAfter && at < len(others.losses) && loss >= others.losses[at] {
+		if at := len(f.losses) - 1; others != nil && n >= pace.patience && at < len(others.losses) && loss >= others.losses[at] {
 			break
 		}
 		if loss < counted*(1-treeGain)-worth {
 			counted, since = loss, 0
-		} else if since += treesAtATime; since >= treePatience {
+		} else if since += treesAtATime; since >= pace.patience {
 			break
 		}
-		h.report(ctx, 0.3*float64(n)/mostTrees)
+		h.report(ctx, 0.3*float64(n)/float64(pace.most))
 	}
 	return f, nil
 }
@@ -289,7 +302,7 @@ func (h *school) rehearseTeacher(ctx context.Context, parts []*part) ([]*faculty
 // their places among those that the teacher remembers.
 func (h *school) lesson(ctx context.Context, t *boost.Teacher, trees int, remembered, places []int32, weights []float64) (*lesson, error) {
 	k := h.x.Scores
-	l := &lesson{x: h.x, k: k, trees: t.Trees[:trees], seed: scramble(h.seed ^ 0x57d3)}
+	l := &lesson{x: h.x, k: k, allowed: h.allowed, trees: t.Trees[:trees], seed: scramble(h.seed ^ 0x57d3)}
 	l.rows, l.weight = make([]int32, len(places)), make([]float64, len(places))
 	for at, place := range places {
 		l.rows[at] = remembered[place]
@@ -332,7 +345,7 @@ func (h *school) lesson(ctx context.Context, t *boost.Teacher, trees int, rememb
 func (l *lesson) candidates(ctx context.Context, b *binned) error {
 	type place struct{ tree, node int32 }
 	known := map[uint64]place{}
-	l.price = make([][]float64, len(l.trees))
+	l.price, l.way = make([][]float64, len(l.trees)), make([][]int8, len(l.trees))
 	hashes, all := make([]uint64, len(l.rows)), uint64(0)
 	for i, r := range l.rows {
 		hashes[i] = scramble(l.x.Hash[r])
@@ -343,7 +356,7 @@ func (l *lesson) candidates(ctx context.Context, b *binned) error {
 			return err
 		}
 		nodes := l.trees[t].Nodes
-		l.price[t] = make([]float64, len(nodes))
+		l.price[t], l.way[t] = make([]float64, len(nodes)), make([]int8, len(nodes))
 		sums := make([]uint64, max(256, len(nodes)))
 		for i, leaf := range l.leafOf[t] {
 			sums[leaf] += hashes[i]
@@ -356,7 +369,13 @@ func (l *lesson) candidates(ctx context.Context, b *binned) error {
 			if sums[node] == 0 || sums[node] == all {
 				continue
 			}
-			price := b.price(l.trees[t].Tests(l.x.Columns, int32(node)))
+			tests := l.trees[t].Tests(l.x.Columns, int32(node))
+			way, ok := l.allowed(tests)
+			if !ok {
+				continue
+			}
+			l.way[t][node] = way
+			price := b.price(tests)
 			if of, ok := known[id]; ok {
 				if l.price[of.tree][of.node] <= price {
 					continue
@@ -597,7 +616,7 @@ func (h *school) onAllRows(ctx context.Context, p *part, r rehearsed) (*student,
 	s := l.newStudent()
 	s.rules = make([]picked, len(rules))
 	err = learn.Each(ctx, len(rules), func(j int) {
-		s.rules[j] = picked{tests: rules[j].tests, rows: covered(h.x, rules[j].tests, l.rows), weights: make([]float64, l.k), found: rules[j].found}
+		s.rules[j] = picked{tests: rules[j].tests, rows: covered(h.x, rules[j].tests, l.rows), weights: make([]float64, l.k), found: rules[j].found, way: rules[j].way}
 	})
 	if err != nil {
 		return nil, err

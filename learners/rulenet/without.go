@@ -30,7 +30,7 @@ func (m *Model) Without(ctx context.Context, ids ...string) (learn.Model, bool, 
 		_, err := m.Forget(ctx, ids...) // says why not
 		return nil, false, err
 	}
-	n := &Model{settings: m.settings, seed: m.seed, rows: rest, coding: m.coding, steps: m.steps, stopped: m.stopped, reweighed: true}
+	n := &Model{settings: m.settings, seed: m.seed, rows: rest, coding: m.coding, steps: m.steps, stopped: m.stopped, taught: m.taught, reweighed: true}
 	w, err := n.trainingRows(ctx)
 	if err != nil {
 		return nil, false, err

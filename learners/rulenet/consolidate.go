@@ -105,12 +105,8 @@ func (s *living) movesLately(from, to []float64) float64 {
 	for i := range d {
 		d[i] = to[i] - from[i]
 	}
-	n := min(s.recent, stepRows)
-	rows := make([]int32, n)
-	for i := range rows {
-		rows[i] = int32(s.log.rows() - n + i)
-	}
-	scores := make([]float64, n*s.k)
+	rows := s.lastRows(stepRows)
+	scores := make([]float64, len(rows)*s.k)
 	s.score(&s.log.grid, rows, d, nil, scores)
 	far := 0.0
 	for _, x := range scores {
@@ -236,8 +232,8 @@ func (s *living) regrow(ctx context.Context) error {
 	}
 	s.settleOn(f)
 	s.certify(f)
-	s.leave()
 	s.recount()
+	s.leave()
 	s.settle()
 	return nil
 }
@@ -353,9 +349,6 @@ func (s *living) retain(stay []int) {
 		covers = append(covers, s.covers[from*s.classes():(from+1)*s.classes()]...)
 	}
 	s.rules, s.taught, s.age, s.round, s.removed, s.covers = rules, taught, age, round, removed, covers
-	if s.drift != nil {
-		s.drift.retain(stay, k)
-	}
 	s.curve = nil
 }
 

@@ -86,6 +86,7 @@ type living struct {
 	steps     []Step
 	stopped   string
 	drift     *drift // forget=auto
+	alarms    int
 	moved     []Moved
 	notes     []string // what there is to say of the last change
 	curve     *fitting // rows of the reservoir that steps take the curvature from; a cache
@@ -357,6 +358,7 @@ func (s *living) settle() {
 	s.last, s.stepped, s.pending = s.n, s.n, 0
 	s.rounds++
 	s.probation.clear(len(s.w))
+	s.drift.renew(len(s.w))
 }
 
 // recount counts the rows of the reservoir that each rule covers, by class, as

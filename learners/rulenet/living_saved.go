@@ -50,6 +50,7 @@ type savedLiving struct {
 	Rounds  int      `cbor:"rounds"`
 	Steps   []Step   `cbor:"steps,omitempty"`
 	Stopped string   `cbor:"stopped,omitempty"`
+	Alarms  int      `cbor:"alarms,omitempty"`
 	Moved   []Moved  `cbor:"moved,omitempty"`
 	Notes   []string `cbor:"notes,omitempty"`
 	Drift   *drift   `cbor:"drift,omitempty"`
@@ -140,7 +141,7 @@ func (m *Living) Parts() ([]learn.Part, error) {
 		Coding: c.save(), Recent: s.recent, Whole: s.whole, N: s.n, Rows: s.rows, Ever: s.ever, Counts: s.counts,
 		Rules: saveAtoms(s.rules), W: s.w, Slope: s.slope, Anchor: s.anchor, Taught: s.taught, Age: s.age, Covers: s.covers, Round: s.round, Removed: s.removed,
 		Candidates: saveAtoms(s.probation.tests), Promises: s.probation.slope, Since: s.probation.rules, Fires: s.probation.fires, Fresh: s.probation.weight,
-		S: s.s, Last: s.last, Stepped: s.stepped, Pending: s.pending, Rounds: s.rounds, Steps: s.steps, Stopped: s.stopped, Moved: s.moved, Notes: s.notes, Drift: s.drift,
+		S: s.s, Last: s.last, Stepped: s.stepped, Pending: s.pending, Rounds: s.rounds, Steps: s.steps, Stopped: s.stopped, Alarms: s.alarms, Moved: s.moved, Notes: s.notes, Drift: s.drift,
 	}
 	for _, o := range s.origins {
 		to.Origins = append(to.Origins, savedOrigin{o.ID, o.Name, o.rows, o.weight})
@@ -199,7 +200,7 @@ func (from *savedLiving) load(head *savedHead) (*living, error) {
 		settings: head.Settings, seed: head.Seed, schema: c.schema, target: c.target, recent: from.Recent, whole: from.Whole,
 		n: from.N, rows: from.Rows, ever: from.Ever, counts: from.Counts,
 		w: from.W, slope: from.Slope, anchor: from.Anchor, taught: from.Taught, age: from.Age, covers: from.Covers, round: from.Round, removed: from.Removed,
-		s: from.S, last: from.Last, stepped: from.Stepped, pending: from.Pending, rounds: from.Rounds, steps: from.Steps, stopped: from.Stopped, moved: from.Moved, notes: from.Notes, drift: from.Drift,
+		s: from.S, last: from.Last, stepped: from.Stepped, pending: from.Pending, rounds: from.Rounds, steps: from.Steps, stopped: from.Stopped, alarms: from.Alarms, moved: from.Moved, notes: from.Notes, drift: from.Drift,
 	}
 	s.k = scoresOf(s.classes())
 	s.probation = probation{slope: from.Promises, rules: from.Since, fires: from.Fires, weight: from.Fresh}

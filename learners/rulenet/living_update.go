@@ -20,6 +20,8 @@ type livingUpdate struct {
 	flat        []int32
 	ends        []int
 	scores, p   []float64
+	shadowed    []float64
+	row         []float64
 }
 
 // Begin returns a private copy to add rows of one source to.
@@ -45,7 +47,7 @@ func (u *livingUpdate) Add(ctx context.Context, t *table.Table) error {
 			return err
 		}
 		first := u.log.rows()
-		for ; lo < t.Rows() && u.log.rows()-first < stepRows-u.pending; lo++ {
+		for ; lo < t.Rows() && u.log.rows()-first < u.atOnce(); lo++ {
 			u.enterRow(t, lo)
 		}
 		if err := u.arrive(ctx, first); err != nil {
@@ -56,6 +58,16 @@ func (u *livingUpdate) Add(ctx context.Context, t *table.Table) error {
 		return u.consolidate(ctx)
 	}
 	return nil
+}
+
+// atOnce is the number of rows that can be taken at once, until something is to be
+// fitted again.
+func (u *livingUpdate) atOnce() int {
+	n := stepRows - u.pending
+	if u.drift != nil {
+		n = min(n, u.drift.due(), stepRows-u.drift.Alarm.Rows)
+	}
+	return max(1, n)
 }
 
 // unshare gives the update what no frozen model reads.
@@ -114,6 +126,9 @@ func (u *livingUpdate) arrive(ctx context.Context, first int) error {
 		return nil
 	}
 	u.answer(rows)
+	if s.drift != nil {
+		u.follow(rows)
+	}
 	u.addSlopes(rows)
 	for _, r := range rows {
 		s.rows++
@@ -129,7 +144,15 @@ func (u *livingUpdate) arrive(ctx context.Context, first int) error {
 		}
 	}
 	s.compact()
-	return nil
+	if s.drift == nil {
+		return nil
+	}
+	if s.drift.Alarm.Rows += len(rows); s.drift.Alarm.Rows >= stepRows {
+		if which := s.drift.look(s.rows); which >= 0 {
+			return s.start(ctx, which)
+		}
+	}
+	return s.refit(ctx)
 }
 
 // answer finds the rules that fire, and what the network says of the rows.
@@ -295,6 +318,12 @@ func (u *livingUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 // once does while it has all of them.
 func (u *livingUpdate) Consolidate(ctx context.Context) error {
 	u.unshare()
+	if u.drift != nil { // what answers is what is learnt
+		was := u.drift.Alarm
+		u.drift = newDrift(u.k)
+		u.drift.Alarm = was
+		u.drift.renew(len(u.w))
+	}
 	if u.last == u.n {
 		return nil // it was done with the last row
 	}

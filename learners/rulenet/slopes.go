@@ -21,6 +21,7 @@ type fitting struct {
 	weight     []float64
 	cover      [][]int32 // of each rule but the bias: its rows
 	scale      float64
+	offset     []float64 // scores to begin with, by row and score; nil: none
 
 	w, slope, anchor []float64 // by rule and score
 	lambda           []float64 // by rule
@@ -44,6 +45,7 @@ func (f *fitting) begin() {
 	n := len(f.class) * f.k
 	f.scores, f.p = make([]float64, n), make([]float64, n)
 	f.residual, f.curve = make([]float64, n), make([]float64, n)
+	copy(f.scores, f.offset)
 	f.addScores(f.w, f.scores)
 	f.loss = f.measure(f.scores)
 }
@@ -250,10 +252,23 @@ func (f *fitting) newton(ctx context.Context, sweeps int) (float64, error) {
 			return 0, err
 		}
 		for r := 0; r <= len(f.cover); r++ {
+			if sweep > 0 && r > 0 && f.idle(r, d) {
+				continue // what has no weight yet is looked at once
+			}
 			f.visit(r, sweep > 0, slope, curve, d, moved, step)
 		}
 	}
 	return f.search(ctx, d, moved)
+}
+
+// idle reports whether a rule has no weight.
+func (f *fitting) idle(r int, d []float64) bool {
+	for at := r * f.k; at < (r+1)*f.k; at++ {
+		if f.w[at]+d[at] != 0 {
+			return false
+		}
+	}
+	return f.lambda[r-1] > 0
 }
 
 // visit moves the weights of one rule to where the approximation is least.

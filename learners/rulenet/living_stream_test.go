@@ -1,0 +1,187 @@
+package rulenet
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// still is rows of three classes, four numbers and a colour, that do not change.
+func still(rows int, seed uint64) *table.Table {
+	random := rand.New(rand.NewPCG(seed, 707))
+	s := &table.Schema{Attributes: []table.Attribute{
+		{Name: "a", Kind: table.Numeric}, {Name: "b", Kind: table.Numeric}, {Name: "c", Kind: table.Numeric},
+		{Name: "class", Values: []string{"k0", "k1", "k2"}}, {Name: "d", Kind: table.Numeric}, {Name: "colour", Values: []string{"blue", "green", "red"}},
+	}}
+	means := [3][4]float64{{0, 0, 0, 0}, {1.5, 0.5, 0, -1}, {0.5, -1.5, 1, 0}}
+	c := make([]table.Column, 6)
+	for r := range rows {
+		y := 0
+		if u := random.Float64(); u > 0.8 {
+			y = 2
+		} else if u > 0.5 {
+			y = 1
+		}
+		for at, col := range []int{0, 1, 2, 4} {
+			c[col].Floats = append(c[col].Floats, math.Round(1e4*(means[y][at]+random.NormFloat64()))/1e4)
+		}
+		colour := random.IntN(3)
+		if random.Float64() < 0.3 {
+			colour = y
+		}
+		c[3].Codes, c[5].Codes = append(c[3].Codes, int32(y)), append(c[5].Codes, int32(colour))
+		_ = r
+	}
+	t, err := table.New(s, c, nil)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// sea is three numbers of which two decide the class by a threshold that changes
+// every so many rows, with 10 % noise (Street and Kim 2001).
+func sea(rows, every int, seed uint64) *table.Table {
+	random := rand.New(rand.NewPCG(seed, 101))
+	s := &table.Schema{Attributes: []table.Attribute{
+		{Name: "x1", Kind: table.Numeric}, {Name: "x2", Kind: table.Numeric}, {Name: "x3", Kind: table.Numeric}, {Name: "class", Values: []string{"no", "yes"}},
+	}}
+	c := make([]table.Column, 4)
+	for r := range rows {
+		x := [3]float64{}
+		for i := range x {
+			x[i] = math.Round(1e4*10*random.Float64()) / 1e4
+			c[i].Floats = append(c[i].Floats, x[i])
+		}
+		is := int32(0)
+		if (x[0]+x[1] <= []float64{8, 9, 7, 9.5}[r/every%4]) != (random.Float64() < 0.1) {
+			is = 1
+		}
+		c[3].Codes = append(c[3].Codes, is)
+	}
+	t, err := table.New(s, c, nil)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// livedThrough answers each row, then learns it, a hundred at a time, and returns the
+// share of right answers.
+func livedThrough(t testing.TB, all *table.Table, settings map[string]string) (float64, *Living) {
+	ctx := context.Background()
+	const chunk = 100
+	m := startLiving(t, all.Slice(0, chunk), settings)
+	u, err := m.Begin(learn.Source{ID: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, n := 0, 0
+	for lo := chunk; lo < all.Rows(); lo += chunk {
+		batch := all.Slice(lo, min(lo+chunk, all.Rows()))
+		p := answersOf(t, m, batch)
+		k := len(p) / batch.Rows()
+		for r, class := range batch.Columns[3].Codes {
+			if best := learn.Best(p[r*k:(r+1)*k], m.Schema().Attributes[3].Values); best == int(class) {
+				right++
+			}
+			n++
+		}
+		if err := u.Add(ctx, batch); err != nil {
+			t.Fatal(err)
+		}
+		frozen, err := u.Freeze(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m = frozen.(*Living)
+	}
+	return float64(right) / float64(n), m
+}
+
+// Streams whose rows do not change raise no alarm: ten lives, each of which may
+// raise a false one with a chance of a hundredth, all together with one of a
+// tenth. What changes abruptly is followed: of SEA at most 90 % can be right, and a
+// learner that does not forget has about 84.
+func TestStreams(t *testing.T) {
+	if !long {
+		t.Skip("minutes: ACCRETE_LONG=1")
+	}
+	for seed := range uint64(10) {
+		right, m := livedThrough(t, still(40_000, seed), map[string]string{"reservoir": "4096"})
+		if m.s.alarms > 0 {
+			t.Errorf("seed %d: %d alarms (%.4f right)", seed, m.s.alarms, right)
+		}
+	}
+	right, m := livedThrough(t, sea(60_000, 15_000, 1), map[string]string{"reservoir": "4096"})
+	if right < 0.875 || m.s.alarms < 2 {
+		t.Errorf("SEA: %.4f right, %d alarms", right, m.s.alarms)
+	}
+}
+
+// twenty is rows of twenty numbers and two classes.
+func twenty(rows int, seed uint64) *table.Table {
+	random := rand.New(rand.NewPCG(seed, 20))
+	s := &table.Schema{}
+	c := make([]table.Column, 21)
+	for i := range 21 {
+		s.Attributes = append(s.Attributes, table.Attribute{Name: string(rune('a' + i)), Kind: table.Numeric})
+	}
+	s.Attributes[3] = table.Attribute{Name: "class", Values: []string{"no", "yes"}}
+	for range rows {
+		sum := 0.0
+		for i := range c {
+			if i == 3 {
+				continue
+			}
+			x := math.Round(1e3*random.NormFloat64()) / 1e3
+			if i < 8 {
+				sum += x * float64(i%3)
+			}
+			c[i].Floats = append(c[i].Floats, x)
+		}
+		is := int32(0)
+		if sum+random.NormFloat64() > 0 {
+			is = 1
+		}
+		c[3].Codes = append(c[3].Codes, is)
+	}
+	t, err := table.New(s, c, nil)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// BenchmarkLivingRow is what a row costs, all steps and consolidations included,
+// in updates of a thousand rows behind a million.
+func BenchmarkLivingRow(b *testing.B) {
+	ctx := context.Background()
+	for name, settings := range map[string]map[string]string{"never": {"forget": "never"}, "auto": {"forget": "auto"}} {
+		b.Run(name, func(b *testing.B) {
+			all := twenty(20_000, 1)
+			m := startLiving(b, all, settings)
+			u, err := m.Begin(learn.Source{ID: "b"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			more := twenty(1000, 2)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for done := 0; done < b.N; done += 1000 {
+				if err := u.Add(ctx, more); err != nil {
+					b.Fatal(err)
+				}
+			}
+			parts, err := m.Parts()
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(len(parts[1].Data)), "bytes/model")
+		})
+	}
+}

@@ -82,16 +82,6 @@ func TestPromises(t *testing.T) {
 			t.Errorf("%T promises %v, expected %v", c.m, got, c.want)
 		}
 	}
-	info, err := Lookup("promising")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := PromiseBy(info, echo{}); got != Exact || got.String() != "exact" {
-		t.Errorf("its learner promises %v", got)
-	}
-	if got := PromiseBy(info, promiser{}); got != Bounded {
-		t.Errorf("a learner that says so promises %v", got)
-	}
 }
 
 // promising is a model of a learner that registers an exact contract.
@@ -99,10 +89,6 @@ type promising struct{ echoModel }
 
 func (*promising) Learner() string              { return "promising" }
 func (*promising) Begin(Source) (Update, error) { return nil, errors.ErrUnsupported }
-
-type promiser struct{ echo }
-
-func (promiser) Promise() Promise { return Promise{Contract: Bounded} }
 
 func TestAdvice(t *testing.T) {
 	units := Advice{Rules: &rule.Base{Units: []rule.Unit{{Name: "x"}}}}

@@ -15,17 +15,29 @@ import (
 // A Derived part can be computed again from the others. It is there to make
 // loading fast, and a store may drop it from old versions: decoders must do
 // without.
+//
+// A part that may wait (Info.Waits) may come without its data, Held: whoever
+// needs them asks Load, and an update that does not hands it on as it came.
 type Part struct {
 	Name    string
 	Derived bool
 	Data    []byte
+	Held    Held `cbor:"-"`
+}
+
+// Held is where the data of a part are, which Load reads and checks.
+type Held interface{ Load() ([]byte, error) }
+
+// Load returns the data of a part.
+func (p *Part) Load() ([]byte, error) {
+	if p.Held == nil || p.Data != nil {
+		return p.Data, nil
+	}
+	return p.Held.Load()
 }
 
 // Marshal encodes a value for a part: CBOR, deterministic.
 func Marshal(v any) ([]byte, error) { return coding.Marshal(v) }
-
-// MarshalSized is Marshal for what takes about so many bytes, and no more memory.
-func MarshalSized(v any, size int) ([]byte, error) { return coding.MarshalSized(v, size) }
 
 // Unmarshal decodes what Marshal wrote.
 func Unmarshal(data []byte, v any) error { return coding.Unmarshal(data, v) }
@@ -54,10 +66,13 @@ func Encode(m Model) ([]byte, error) {
 		return nil, err
 	}
 	size := 256
-	for _, p := range parts {
-		size += len(p.Name) + len(p.Data) + 64
+	for i := range parts {
+		if parts[i].Data, err = parts[i].Load(); err != nil {
+			return nil, err
+		}
+		size += len(parts[i].Name) + len(parts[i].Data) + 64
 	}
-	return MarshalSized(envelope{m.Learner(), parts}, size)
+	return coding.MarshalSized(envelope{m.Learner(), parts}, size)
 }
 
 // Decode reads what Encode wrote. The model's learner must be registered.

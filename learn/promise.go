@@ -52,11 +52,3 @@ func PromiseOf(m Model) Promise {
 	info, _ := Lookup(m.Learner()) // one that is not registered promises nothing
 	return Promise{Contract: info.Contract}
 }
-
-// PromiseBy returns what the models of a learner will promise.
-func PromiseBy(info Info, l Learner) Contract {
-	if p, ok := l.(Promiser); ok {
-		return p.Promise().Contract
-	}
-	return info.Contract
-}

@@ -27,6 +27,7 @@ type Info struct {
 	// Decode makes a model of its saved parts. It checks what it reads:
 	// any bytes give a sound model or an error.
 	Decode func(parts []Part) (Model, error)
+	Waits  string // what names of parts begin with that Decode may get Held; "" is none
 }
 
 // Takes says what a learner can learn from.

@@ -23,10 +23,15 @@ type step struct {
 // What is made again must be there to be read again. The home that make is
 // given hears the remarks of the version that is kept.
 func (h *Home) change(ctx context.Context, name string, make func(h *Home, p *Part) (*step, error)) (*Learnt, error) {
+	return h.changeOf(ctx, name, h.Load, make)
+}
+
+// changeOf is change of a model that is loaded in a way.
+func (h *Home) changeOf(ctx context.Context, name string, load func(name string) (*Part, error), make func(h *Home, p *Part) (*step, error)) (*Learnt, error) {
 	if err := store.CheckName(name); err != nil {
 		return nil, err
 	}
-	before, err := h.Load(name)
+	before, err := load(name)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +44,7 @@ func (h *Home) change(ctx context.Context, name string, make func(h *Home, p *Pa
 	var after *Part
 	err = h.Store.Write(ctx, name, func(tx *store.Tx) error {
 		if !sameVersion(tx.Latest(), before.Version) {
-			if before, err = h.Load(name); err != nil {
+			if before, err = load(name); err != nil {
 				return err
 			}
 			heard = &notes{}

@@ -97,7 +97,8 @@ func (h *Home) Lesson(ctx context.Context, d *Data, target string, c Choice) (l 
 // when their first cells come: the learner can learn more rows, and settings do
 // not have it promise less than it registers.
 func (l *Lesson) opens() bool {
-	return l.Info.Can.Update && learn.PromiseBy(l.Info, l.learner) == l.Info.Contract
+	p, ok := l.learner.(learn.Promiser)
+	return l.Info.Can.Update && (!ok || p.Promise().Contract == l.Info.Contract)
 }
 
 // suit leaves out what the learner does not take, and says so.

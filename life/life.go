@@ -124,8 +124,9 @@ type Part struct {
 }
 
 // Load returns a model of the store, such as votes or votes@3.
-func (h *Home) Load(ref string) (*Part, error) {
-	m, versions, err := h.Store.LoadWithLog(ref)
+func (h *Home) Load(ref string) (*Part, error) { return newPart(h.Store.LoadWithLog(ref)) }
+
+func newPart(m learn.Model, versions []store.Version, err error) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,8 @@ func (h *Home) UpdateAs(ctx context.Context, name string, d *Data, o Updating) (
 		return nil, err
 	}
 	u := &Updated{}
-	l, err := h.change(ctx, name, func(h *Home, p *Part) (*step, error) {
+	load := func(name string) (*Part, error) { return newPart(h.Store.LoadToUpdate(name)) }
+	l, err := h.changeOf(ctx, name, load, func(h *Home, p *Part) (*step, error) {
 		done, record, err := h.update(ctx, p, d, o)
 		if err != nil {
 			return nil, err

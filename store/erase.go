@@ -212,6 +212,9 @@ func (e *erasure) save(w *frameWriter, m learn.Model, r record, newest bool) err
 		if given.Derived && !newest {
 			continue
 		}
+		if given.Data, err = given.Load(); err != nil {
+			return err
+		}
 		key := partKey{given.Name, given.Derived, sha256.Sum256(given.Data)}
 		id := e.known[key]
 		if id == 0 {

@@ -275,12 +275,15 @@ func (l *log) upTo(last *record) []Version {
 }
 
 // load reads a version and makes it a model.
-func (l *log) load(number int) (learn.Model, Version, error) {
+func (l *log) load(number int) (learn.Model, Version, error) { return l.loadWith(number, (*log).read) }
+
+// loadWith is load, which reads the parts in a way.
+func (l *log) loadWith(number int, read func(l *log, r *record) ([]learn.Part, error)) (learn.Model, Version, error) {
 	r, err := l.find(number)
 	if err != nil {
 		return nil, Version{}, err
 	}
-	parts, err := l.read(r)
+	parts, err := read(l, r)
 	if err != nil {
 		return nil, Version{}, err
 	}
@@ -302,6 +305,19 @@ func (l *log) decode(r *record, parts []learn.Part) (learn.Model, error) {
 
 // read reads a version's parts, without derived ones that are no more.
 func (l *log) read(r *record) ([]learn.Part, error) {
+	return l.readParts(r, func(*part) bool { return false })
+}
+
+// outline reads the parts that the version's learner cannot wait for.
+func (l *log) outline(r *record) ([]learn.Part, error) {
+	info, err := learn.Lookup(r.Learner)
+	return l.readParts(r, func(p *part) bool {
+		return err == nil && info.Waits != "" && !p.key.derived && strings.HasPrefix(p.key.name, info.Waits)
+	})
+}
+
+// readParts reads a version's parts but for those that wait, which are held.
+func (l *log) readParts(r *record, waits func(*part) bool) ([]learn.Part, error) {
 	if n := max(r.Parts.count(), r.Derived.count()); l.limit > 0 && n*perPart > l.limit {
 		return nil, damaged("%v cannot be read: %d parts in %s are out of proportion to the file", l.version(r), n, l.path)
 	}
@@ -312,6 +328,7 @@ func (l *log) read(r *record) ([]learn.Part, error) {
 	var parts []learn.Part
 	var keys []partKey
 	var total int64
+	var later *shelf
 	for _, id := range r.Parts.unpack() {
 		p := l.parts[id]
 		if p != nil && l.limit > 0 {
@@ -324,6 +341,13 @@ func (l *log) read(r *record) ([]learn.Part, error) {
 		}
 		if p == nil {
 			return nil, l.out(r, damaged("%v cannot be read: a part of it is missing in %s, which is damaged", l.version(r), l.path))
+		}
+		if waits(p) {
+			if later == nil {
+				later = &shelf{log: l}
+			}
+			parts, keys = append(parts, learn.Part{Name: p.key.name, Held: &heldPart{later, p.key}}), append(keys, p.key)
+			continue
 		}
 		data, err := l.data(p)
 		if err != nil && optional[id] {

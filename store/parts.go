@@ -137,6 +137,7 @@ func (l *log) data(p *part) ([]byte, error) {
 		return nil, fmt.Errorf("its part %q in %s is damaged", p.key.name, where)
 	}
 	if l.store != nil {
+		l.store.unpacked.Add(p.size)
 		l.store.hashes.put(data, p.key.hash)
 	}
 	return data, nil

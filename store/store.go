@@ -43,6 +43,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/accrete-ml/accrete/internal/remedy"
@@ -60,6 +61,8 @@ type Store struct {
 
 	memory *contentsMemory
 	hashes *hashMemory
+
+	unpacked *atomic.Int64 // bytes of parts that were read, for who wants to know what a change costs
 
 	largePart    int   // parts larger than this are files of their own
 	largeDerived int   // so are derived parts larger than this
@@ -100,7 +103,7 @@ func open(dir string, o Options, d disk) (*Store, error) {
 	if info, err := d.Stat(dir); err == nil && !info.IsDir() {
 		return nil, remedy.New(elsewhere, "the store %s is a file, expected a folder", dir)
 	}
-	return &Store{dir: filepath.Clean(dir), opts: o, disk: d, told: &sync.Map{}, memory: &contentsMemory{}, hashes: &hashMemory{}, largePart: 1 << 20, largeDerived: 512, minWaste: 16 << 10}, nil
+	return &Store{dir: filepath.Clean(dir), opts: o, disk: d, told: &sync.Map{}, memory: &contentsMemory{}, hashes: &hashMemory{}, unpacked: &atomic.Int64{}, largePart: 1 << 20, largeDerived: 512, minWaste: 16 << 10}, nil
 }
 
 // Dir returns the store's folder.
@@ -216,14 +219,24 @@ func (s *Store) Log(ref string) ([]Version, error) {
 // Load returns a model and its version: the newest for a reference such as
 // "votes", a certain one for "votes@3".
 func (s *Store) Load(ref string) (learn.Model, Version, error) {
-	m, v, _, err := s.load(ref)
+	m, v, _, err := s.load(ref, (*log).read)
 	return m, v, err
 }
 
 // LoadWithLog returns a model as Load does and the versions up to it, oldest
 // first, as Log does.
 func (s *Store) LoadWithLog(ref string) (learn.Model, []Version, error) {
-	m, v, l, err := s.load(ref)
+	return s.loadWithLog(ref, (*log).read)
+}
+
+// LoadToUpdate is LoadWithLog for whoever wants to add rows to a model: parts
+// that this does not need are checked when they are read, if ever they are.
+func (s *Store) LoadToUpdate(ref string) (learn.Model, []Version, error) {
+	return s.loadWithLog(ref, (*log).outline)
+}
+
+func (s *Store) loadWithLog(ref string, read func(*log, *record) ([]learn.Part, error)) (learn.Model, []Version, error) {
+	m, v, l, err := s.load(ref, read)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -235,7 +248,7 @@ func (s *Store) LoadWithLog(ref string) (learn.Model, []Version, error) {
 }
 
 // load returns a model with the log it was read from, which is closed.
-func (s *Store) load(ref string) (m learn.Model, v Version, l *log, err error) {
+func (s *Store) load(ref string, read func(*log, *record) ([]learn.Part, error)) (m learn.Model, v Version, l *log, err error) {
 	name, number, err := ParseRef(ref)
 	if err != nil {
 		return nil, v, nil, err
@@ -245,7 +258,7 @@ func (s *Store) load(ref string) (m learn.Model, v Version, l *log, err error) {
 			return err
 		}
 		defer l.close()
-		m, v, err = l.load(number)
+		m, v, err = l.loadWith(number, read)
 		return err
 	})
 	return m, v, l, err

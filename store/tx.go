@@ -184,29 +184,37 @@ func (tx *Tx) append(parts []learn.Part, r record) error {
 	var keys []partKey
 	fresh := map[partKey]uint64{}
 	lastID := l.lastID
-	for _, given := range parts {
-		key := partKey{given.Name, given.Derived, s.hashes.of(given.Data)}
+	for i := range parts {
+		given := &parts[i]
+		key, err := s.keyOf(given)
+		if err != nil {
+			return err
+		}
 		id := fresh[key]
 		if known := l.byKey[key]; known != nil && tx.has(known) {
 			id = known.id
 		}
 		if id == 0 {
+			data, err := given.Load()
+			if err != nil {
+				return err
+			}
 			lastID++
 			id = lastID
 			fresh[key] = id
-			p := &part{id: id, key: key, size: int64(len(given.Data))}
-			p.inFile = len(given.Data) > s.largePart || given.Derived && len(given.Data) > s.largeDerived
+			p := &part{id: id, key: key, size: int64(len(data))}
+			p.inFile = len(data) > s.largePart || given.Derived && len(data) > s.largeDerived
 			c.Parts = append(c.Parts, p.entry())
 			if p.inFile {
 				if err := s.makeDir(s.partsDir(tx.name)); err != nil {
 					return err
 				}
-				if err := s.writePartFile(s.partsDir(tx.name), p, given.Data); err != nil {
+				if err := s.writePartFile(s.partsDir(tx.name), p, data); err != nil {
 					return err
 				}
 				files = files || !given.Derived
 			} else {
-				blob = append(blob, given.Data...)
+				blob = append(blob, data...)
 			}
 		}
 		ids, keys = append(ids, id), append(keys, key)

@@ -27,8 +27,11 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
-// Fan is how many neighbours of one size become one of the next.
-const Fan = 16
+// Fan is how many neighbours of one size become one of the next. Each version
+// of a model is kept, with the parts it was saved with: a source is written once
+// alone and once for each size of bundle it came to stand in. So the fewer sizes
+// there are, the smaller is the store: up to 4,096 sources each is there twice.
+const Fan = 64
 
 // Sizes returns how many of n sources stand in each bundle, in their order. A
 // size of 1 is a source by itself.
@@ -304,6 +307,39 @@ func (p *Packed) schema(list []int) (*table.Schema, error) {
 	return s, nil
 }
 
+// Listed is a part, and the sources that stand in it. Whoever has the list of a
+// model's parts, and their sum, can do without the parts.
+type Listed struct {
+	_       struct{} `cbor:",toarray"`
+	Part    string
+	Sources []string // identifier and name of each, in turn
+	Plain   bool     // for learners to say what they need to know of it
+}
+
+// Later is a part that was not read yet. The type tells whose blocks it has.
+type Later[B any] struct {
+	once sync.Once
+	held Held
+	open func(data []byte) error
+	err  error
+}
+
+// NewLater returns a part that open will read into its blocks.
+func NewLater[B any](held Held, open func(data []byte) error) *Later[B] {
+	return &Later[B]{held: held, open: open}
+}
+
+// Load fills in the blocks, unless they are. It is safe for concurrent use.
+func (l *Later[B]) Load() error {
+	l.once.Do(func() {
+		var data []byte
+		if data, l.err = l.held.Load(); l.err == nil {
+			l.err = l.open(data)
+		}
+	})
+	return l.err
+}
+
 // packNumbers writes whole numbers in few bytes, others as they are.
 func packNumbers(xs []float64) []byte {
 	var data []byte
@@ -390,11 +426,16 @@ type Shelf[B comparable] struct {
 	known map[B]Run[B] // by the first block
 }
 
-// Run is blocks that stand together, and their saved form.
+// Run is blocks that stand together, and their saved form, which may be held
+// elsewhere.
 type Run[B comparable] struct {
 	Blocks []B
 	Data   []byte
+	Held   Held
 }
+
+// Held is a saved form that was not read (learn.Held).
+type Held interface{ Load() ([]byte, error) }
 
 // Save returns blocks in bundles, saving those that are not as they were last
 // time.
@@ -406,7 +447,7 @@ func (s *Shelf[B]) Save(blocks []B, save func(blocks []B) ([]byte, error)) ([]Ru
 		run := Run[B]{Blocks: blocks[:size:size]}
 		blocks = blocks[size:]
 		if of, ok := s.known[run.Blocks[0]]; ok && slices.Equal(of.Blocks, run.Blocks) {
-			run.Data = of.Data
+			run.Data, run.Held = of.Data, of.Held
 		} else {
 			var err error
 			if run.Data, err = save(run.Blocks); err != nil {

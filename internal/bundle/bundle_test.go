@@ -13,7 +13,7 @@ import (
 )
 
 func TestSizes(t *testing.T) {
-	for n, want := range map[int][]int{0: nil, 1: {1}, 15: {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 16: {16}, 17: {16, 1}, 273: {256, 16, 1}} {
+	for n, want := range map[int][]int{0: nil, 1: {1}, 3: {1, 1, 1}, Fan: {Fan}, Fan + 1: {Fan, 1}, Fan*Fan + Fan + 1: {Fan * Fan, Fan, 1}} {
 		if got := Sizes(n); !reflect.DeepEqual(got, want) {
 			t.Errorf("%d sources stand in %v, expected %v", n, got, want)
 		}

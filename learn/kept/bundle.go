@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/internal/bundle"
+	"github.com/accrete-ml/accrete/internal/coding"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -54,7 +55,7 @@ func saveBundle(blocks []*block) ([]byte, error) {
 	for i := range s.Cells {
 		size += s.Cells[i].size()
 	}
-	return learn.MarshalSized(s, size)
+	return coding.MarshalSized(s, size)
 }
 
 // place is where a source has a column.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/bundle"
+	"github.com/accrete-ml/accrete/internal/coding"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -88,7 +89,7 @@ func (b *block) save() ([]byte, error) {
 		p := packFloats(b.counts)
 		s.Counts = &p
 	}
-	return learn.MarshalSized(s, s.size())
+	return coding.MarshalSized(s, s.size())
 }
 
 // size returns about as many bytes as the saved form takes, and not less.

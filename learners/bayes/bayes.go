@@ -63,6 +63,7 @@ func init() {
 		Keeps:    "statistics per source: weights by class and value or word, moments of numbers by class",
 		New:      func() learn.Learner { return &Learner{} },
 		Decode:   decode,
+		Waits:    sourceParts,
 	})
 }
 

@@ -24,6 +24,22 @@ type block struct {
 	// packed are the numbers of a block that was read and checked, but not
 	// asked for yet (see open). It has no columns.
 	packed *bundle.PackedSource
+	// later is the part of a block that was not read (see load): it knows its
+	// source alone.
+	later *bundle.Later[block]
+}
+
+// load reads the part of blocks that wait. Whoever looks at more of a model's
+// block than its source calls it first.
+func load(blocks ...*block) error {
+	for _, b := range blocks {
+		if b.later != nil {
+			if err := b.later.Load(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // open returns the block with its columns.

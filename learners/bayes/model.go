@@ -7,8 +7,10 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/accrete-ml/accrete/internal/bundle"
+	"github.com/accrete-ml/accrete/internal/exact"
 	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
@@ -22,6 +24,10 @@ type Model struct {
 	schema   *table.Schema // the union of theirs
 	target   int
 	written  *bundle.Shelf[*block] // the saved form of blocks, for the models that come from this one too
+
+	base        *tally   // what blocks add up to that were added up before; nil if none were
+	plus, minus []*block // those that it lacks, and that it has too much
+	sum         atomic.Pointer[tally]
 
 	once sync.Once // for the estimates, which the first to ask for them makes
 	estimates
@@ -85,10 +91,14 @@ const (
 // newModel returns the model of the blocks. Their schemas' union is computed
 // unless the caller knows it.
 func newModel(s settings, blocks []*block, union *table.Schema, written *bundle.Shelf[*block]) (*Model, error) {
-	if len(blocks) == 1 {
-		union = blocks[0].schema
+	if err := load(blocks...); err != nil {
+		return nil, err
 	}
-	if union == nil {
+	m := &Model{settings: s, blocks: blocks, schema: union, written: written}
+	if len(blocks) == 1 {
+		m.schema = blocks[0].schema
+	}
+	if m.schema == nil {
 		schemas := make([]*table.Schema, 0, len(blocks))
 		known := map[*table.Schema]bool{}
 		for _, b := range blocks {
@@ -98,24 +108,89 @@ func newModel(s settings, blocks []*block, union *table.Schema, written *bundle.
 			}
 		}
 		var err error
-		if union, err = table.Union(schemas...); err != nil {
+		if m.schema, err = table.Union(schemas...); err != nil {
 			return nil, err
 		}
 	}
+	m.target = columnNamed(m.schema, blocks[0].className(), blocks[0].target)
 	rows := 0.0
 	for _, b := range blocks {
 		rows += sum(b.classes)
 	}
-	if !(rows > 0) {
-		return nil, fmt.Errorf("no row with a class is left to learn from")
-	} else if rows > moment.MaxWeight {
-		return nil, fmt.Errorf("the weights of the rows add up to %g; scale them to a sum below %g", rows, float64(moment.MaxWeight))
-	}
-	target := columnNamed(union, blocks[0].className(), blocks[0].target)
-	if err := checkRoom(union, target); err != nil {
+	if err := checkRows(rows); err != nil {
 		return nil, err
 	}
-	return &Model{settings: s, blocks: blocks, schema: union, target: target, written: written}, nil
+	return m, checkRoom(m.schema, m.target)
+}
+
+// checkRows refuses rows that are none, or weigh too much.
+func checkRows(rows float64) error {
+	if !(rows > 0) {
+		return fmt.Errorf("no row with a class is left to learn from")
+	} else if rows > moment.MaxWeight {
+		return fmt.Errorf("the weights of the rows add up to %g; scale them to a sum below %g", rows, float64(moment.MaxWeight))
+	}
+	return nil
+}
+
+// with returns the model with a source's block replaced, or added if its place
+// is after the others. If the union of the schemas is known, and what the
+// others add up to, nobody looks at the others.
+func (m *Model) with(at int, own *block, union *table.Schema) (*Model, error) {
+	blocks := make([]*block, max(len(m.blocks), at+1))
+	copy(blocks, m.blocks)
+	blocks[at] = own
+	base, plus, minus := m.base, m.plus, m.minus
+	if t := m.sum.Load(); t != nil {
+		base, plus, minus = t, nil, nil
+	}
+	if base == nil {
+		return newModel(m.settings, blocks, union, m.written)
+	}
+	if at < len(m.blocks) {
+		if i := slices.Index(plus, m.blocks[at]); i >= 0 {
+			plus = slices.Delete(slices.Clone(plus), i, i+1)
+		} else {
+			minus = append(slices.Clip(minus), m.blocks[at])
+		}
+	}
+	next := &Model{settings: m.settings, blocks: blocks, schema: union, target: m.target, written: m.written, base: base, plus: append(slices.Clip(plus), own), minus: minus}
+	if union == nil {
+		of, err := newModel(m.settings, blocks, nil, m.written)
+		if err != nil {
+			return nil, err
+		}
+		next.schema, next.target = of.schema, of.target
+	}
+	if err := checkRows(sum(next.weights())); err != nil {
+		return nil, err
+	}
+	return next, nil
+}
+
+// tally returns what the blocks add up to.
+func (m *Model) tally() *tally {
+	if t := m.sum.Load(); t != nil {
+		return t
+	}
+	var t *tally
+	var r reader
+	if m.base != nil {
+		t = m.base.in(m.schema, m.target)
+		for _, b := range m.plus {
+			t.add(r.open(b), 1)
+		}
+		for _, b := range m.minus {
+			t.add(r.open(b), -1)
+		}
+	} else {
+		t = newTally(m.schema, m.target)
+		for _, b := range m.blocks {
+			t.add(r.open(b), 1)
+		}
+	}
+	m.sum.Store(t)
+	return t
 }
 
 // estimate fills in the probabilities unless they are there. Every method
@@ -142,17 +217,21 @@ func (m *Model) estimate() {
 	})
 }
 
-// add adds up the blocks, in the order of their identifiers, so that the sum
-// does not depend on the order in which the sources came.
+// add adds up the blocks, so that the sum does not depend on the order in which
+// the sources came: without rounding, or where there are texts in the order of
+// their identifiers.
 func (m *Model) add() {
-	if len(m.blocks) == 1 {
+	switch {
+	case len(m.blocks) == 1:
 		m.total = m.blocks[0].open()
-		return
-	}
-	m.total = newBlock(learn.Source{}, m.schema, m.target)
-	var r reader
-	for _, b := range m.sorted() {
-		m.total.absorb(r.open(b))
+	case hasText(m.schema):
+		m.total = newBlock(learn.Source{}, m.schema, m.target)
+		var r reader
+		for _, b := range slices.SortedFunc(slices.Values(m.blocks), func(a, b *block) int { return cmp.Compare(a.source.ID, b.source.ID) }) {
+			m.total.absorb(r.open(b))
+		}
+	default:
+		m.total = m.tally().block()
 	}
 }
 
@@ -382,28 +461,41 @@ func (m *Model) Size() learn.Size {
 	return size
 }
 
-// weights returns the classes' weights, as add adds them up.
+// weights returns the classes' weights, as tally adds them up.
 func (m *Model) weights() []float64 {
-	total := make([]float64, len(m.class().Values))
-	var codes [64]int32
-	var of *table.Schema // whose codes are known
-	var classOf []int32
-	for _, b := range m.sorted() {
-		if b.schema != of {
-			of, classOf = b.schema, table.AppendRecoding(codes[:0], &b.schema.Attributes[b.target], m.class())
+	all := make([]exact.Sum, len(m.class().Values))
+	var of *table.Attribute // whose codes are known
+	var codes []int32
+	add := func(schema *table.Schema, target int, class int, w float64) {
+		if a := &schema.Attributes[target]; a != of {
+			of, codes = a, table.AppendRecoding(codes[:0], a, m.class())
 		}
-		for c, w := range b.classes {
-			if to := classOf[c]; to >= 0 {
-				total[to] += w
+		all[codes[class]] = all[codes[class]].Add(w)
+	}
+	plus := m.blocks
+	if t := m.base; t != nil {
+		for c, s := range t.classes {
+			for _, w := range s {
+				add(t.schema, t.target, c, w)
 			}
 		}
+		for _, b := range m.minus {
+			for c, w := range b.classes {
+				add(b.schema, b.target, c, -w)
+			}
+		}
+		plus = m.plus
+	}
+	for _, b := range plus {
+		for c, w := range b.classes {
+			add(b.schema, b.target, c, w)
+		}
+	}
+	total := make([]float64, len(all))
+	for c := range all {
+		total[c] = all[c].Float64()
 	}
 	return total
-}
-
-// sorted returns the blocks in the order of their identifiers.
-func (m *Model) sorted() []*block {
-	return slices.SortedFunc(slices.Values(m.blocks), func(a, b *block) int { return cmp.Compare(a.source.ID, b.source.ID) })
 }
 
 // numeric reports whether the model has numeric columns.

@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -68,6 +69,9 @@ const (
 	settingsPart = "settings"
 	sourcePart   = "source/"
 	bundlePart   = "sources/" // of several; the identifier of the first follows
+	sourceParts  = "source"   // what the names of both begin with
+	sumPart      = "sum"      // derived: see savedSum
+	sumFrom      = 32         // sources from which on there is one
 )
 
 // Parts returns the settings and a part for each source or, where there are
@@ -86,18 +90,28 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, run := range runs {
-		name := sourcePart
-		if len(run.Blocks) > 1 {
-			name = bundlePart
-		}
-		parts = append(parts, learn.Part{Name: name + run.Blocks[0].source.ID, Data: run.Data})
+	sources, list := kept.PartsOf(runs, partName, sourceOf)
+	parts = append(parts, sources...)
+	if len(m.blocks) < sumFrom || hasText(m.schema) { // almost every text has new words
+		return parts, nil
 	}
-	return parts, nil
+	data, err = m.tally().saved(list)
+	return append(parts, learn.Part{Name: sumPart, Derived: true, Data: data}), err
+}
+
+// partName is what the name of a part begins with.
+func partName(run *bundle.Run[*block]) string {
+	if len(run.Blocks) > 1 {
+		return bundlePart
+	}
+	return sourcePart
 }
 
 // save returns the saved form of one block or of several.
 func save(blocks []*block) ([]byte, error) {
+	if err := load(blocks...); err != nil {
+		return nil, err
+	}
 	if len(blocks) == 1 {
 		return learn.Marshal(blocks[0].saved())
 	}
@@ -187,8 +201,13 @@ func (b *block) fill(numbers []float64) error {
 func decode(parts []learn.Part) (learn.Model, error) {
 	var s *settings
 	var blocks []*block
+	all, listed := decodeAll(parts)
 	written, known := &bundle.Shelf[*block]{}, map[string]bool{}
+	var first *block // of those that were read
 	for _, p := range parts {
+		if p.Name == sumPart {
+			continue
+		}
 		if p.Name == settingsPart && s == nil {
 			var err error
 			if s, err = decodeSettings(p.Data); err != nil {
@@ -196,29 +215,61 @@ func decode(parts []learn.Part) (learn.Model, error) {
 			}
 			continue
 		}
-		read, err := decodeBlocks(p)
+		read, err := decodeBlocks(p, listed)
 		if err != nil {
-			return nil, fmt.Errorf("part %s: %v", p.Name, err)
+			return nil, fmt.Errorf("part %s: %w", p.Name, err)
 		}
 		for _, b := range read {
 			if known[b.source.ID] {
 				return nil, fmt.Errorf("part %s: its source %q comes twice", p.Name, b.source.ID)
 			}
 			known[b.source.ID] = true
-			blocks = append(blocks, b)
-			if b.className() != blocks[0].className() {
-				return nil, fmt.Errorf("part %s: its target is %q, expected %q", p.Name, b.className(), blocks[0].className())
+			if blocks = append(blocks, b); b.later != nil {
+				continue
+			}
+			if first == nil {
+				first = b
+			}
+			if b.className() != first.className() {
+				return nil, fmt.Errorf("part %s: its target is %q, expected %q", p.Name, b.className(), first.className())
 			}
 		}
-		written.Put(bundle.Run[*block]{Blocks: read, Data: p.Data})
+		written.Put(bundle.Run[*block]{Blocks: read, Data: p.Data, Held: p.Held})
 	}
 	if s == nil || len(blocks) == 0 {
 		return nil, fmt.Errorf("the settings or the sources are missing")
+	}
+	if all != nil && (first == nil || first.className() == all.schema.Attributes[all.target].Name) {
+		m := &Model{settings: *s, blocks: blocks, schema: all.schema, target: all.target, written: written, base: all}
+		if err := checkRows(sum(m.weights())); err != nil {
+			return nil, err
+		}
+		return m, nil
+	}
+	if err := load(blocks...); err != nil {
+		return nil, err
 	}
 	if slices.ContainsFunc(blocks, func(b *block) bool { return hasText(b.schema) }) && s.words == (words{}) {
 		return nil, fmt.Errorf("a source has texts, but how they are read is missing")
 	}
 	return newModel(*s, blocks, nil, written)
+}
+
+// decodeAll returns what the sources add up to, and which part they are in, if
+// that was saved and is of these parts. It can be done without.
+func decodeAll(parts []learn.Part) (*tally, map[string]*bundle.Listed) {
+	data := learn.FindPart(parts, sumPart)
+	if data == nil {
+		return nil, nil
+	}
+	t, list, err := decodeSum(data)
+	if err != nil {
+		return nil, nil
+	}
+	if listed := kept.Listed(list, parts, func(name string) bool { return name == sumPart || name == settingsPart }); listed != nil {
+		return t, listed
+	}
+	return nil, nil
 }
 
 func decodeSettings(data []byte) (*settings, error) {
@@ -239,9 +290,28 @@ func decodeSettings(data []byte) (*settings, error) {
 	return s, s.check()
 }
 
-// decodeBlocks reads the blocks of one part, at least one.
-func decodeBlocks(p learn.Part) ([]*block, error) {
-	var blocks []*block
+// wait returns the blocks of a part that is held and in the list of a sum; nil
+// if it is not.
+func wait(p learn.Part, listed *bundle.Listed) []*block {
+	stand := func(s learn.Source, later *bundle.Later[block]) *block { return &block{source: s, later: later} }
+	decode := func(p learn.Part) ([]*block, error) { return decodeBlocks(p, nil) }
+	return kept.Wait(p, listed, stand, decode, func(to, from *block) error {
+		if from.source != to.source {
+			return fmt.Errorf("the source %q, expected %q", from.source.ID, to.source.ID)
+		}
+		to.schema, to.target, to.classes, to.columns, to.packed = from.schema, from.target, from.classes, from.columns, from.packed
+		return nil
+	})
+}
+
+// decodeBlocks reads the blocks of one part, at least one, unless they can wait.
+func decodeBlocks(p learn.Part, listed map[string]*bundle.Listed) (blocks []*block, err error) {
+	if blocks := wait(p, listed[p.Name]); blocks != nil {
+		return blocks, nil
+	}
+	if p.Data, err = p.Load(); err != nil {
+		return nil, err
+	}
 	id, isSource := strings.CutPrefix(p.Name, sourcePart)
 	switch first, isBundle := strings.CutPrefix(p.Name, bundlePart); {
 	case isSource:

@@ -64,6 +64,9 @@ func sourceOf(b *block) learn.Source { return b.source }
 
 // join returns the block of the rows of two.
 func join(a, b *block) (*block, error) {
+	if err := load(a, b); err != nil {
+		return nil, err
+	}
 	schema, err := table.Union(a.schema, b.schema)
 	if err != nil {
 		return nil, err
@@ -81,6 +84,9 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 	}
 	blocks, err := kept.Without(m.blocks, sourceOf, ids...)
 	if err != nil {
+		return nil, err
+	}
+	if err := load(blocks...); err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(blocks, func(b *block) bool { return sum(b.classes) > 0 }) {

@@ -33,6 +33,9 @@ func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 		u.block = newBlock(source, m.schema, m.target)
 		return u, nil
 	}
+	if err := load(m.blocks[u.at]); err != nil {
+		return nil, err
+	}
 	known := m.blocks[u.at].open()
 	u.vocabulary = table.NewVocabulary(m.schema, known.schema)
 	if known.schema == m.schema {
@@ -134,22 +137,20 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 		return u.model, nil
 	}
 	m := u.model
-	blocks := make([]*block, max(len(m.blocks), u.at+1))
-	copy(blocks, m.blocks)
 	own := u.vocabulary.Own(u.block.occurs)
 	// The union of the schemas is what it was if the source's has not
 	// changed, or if it is a new one, of known values in their order.
 	var union *table.Schema
-	if u.vocabulary.Schema() == m.schema && (blocks[u.at] == nil || table.SameCodes(blocks[u.at].schema, own)) {
+	if u.vocabulary.Schema() == m.schema && (u.at == len(m.blocks) || table.SameCodes(m.blocks[u.at].schema, own)) {
 		union = m.schema
 	}
 	if own == u.block.schema {
-		blocks[u.at], u.shared = u.block, true
-	} else {
-		blocks[u.at] = newBlock(u.block.source, own, m.target)
-		blocks[u.at].absorb(u.block)
+		u.shared = true
+		return m.with(u.at, u.block, union)
 	}
-	return newModel(m.settings, blocks, union, m.written)
+	block := newBlock(u.block.source, own, m.target)
+	block.absorb(u.block)
+	return m.with(u.at, block, union)
 }
 
 // occurs reports whether a row of the block has a value.

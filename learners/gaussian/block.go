@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -24,6 +25,10 @@ type block struct {
 	said   []share
 	expert learn.Source // who said it, of a block of rows
 	packed *packed      // its numbers, if it was read and nobody asked for them yet (see load)
+	// later is its part, if that was not read (see load); alone, that there are
+	// no experts' units in it.
+	later *bundle.Later[block]
+	alone bool
 }
 
 // unit is what a unit is apart from its numbers.
@@ -300,6 +305,9 @@ func addCounts(to, from []float64, recode []int32) {
 // sum returns the block of all blocks' rows, in the union of their schemas,
 // added up in the order in which the sources came.
 func sum(blocks []*block) (*block, error) {
+	if err := load(blocks); err != nil {
+		return nil, err
+	}
 	schemas := make([]*table.Schema, len(blocks))
 	for i, b := range blocks {
 		schemas[i] = b.schema
@@ -309,9 +317,6 @@ func sum(blocks []*block) (*block, error) {
 		return nil, err
 	}
 	for _, b := range blocks {
-		if err := b.load(); err != nil {
-			return nil, err
-		}
 		total.absorb(b)
 	}
 	return total, nil

@@ -84,6 +84,7 @@ func init() {
 		Keeps:    "statistics per source: weight, moments and counts of each unit, and what experts said",
 		New:      func() learn.Learner { return &Learner{} },
 		Decode:   decode,
+		Waits:    sourceParts,
 	})
 }
 

@@ -400,7 +400,7 @@ func TestManySourcesSaved(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := learnt
-			for i := range 40 {
+			for i := range bundle.Fan + 8 {
 				u, err := m.(learn.Updater).Begin(learn.Source{ID: fmt.Sprintf("s%d", i)})
 				if err != nil {
 					t.Fatal(err)
@@ -416,8 +416,8 @@ func TestManySourcesSaved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(before) > 16 { // the settings, two bundles of 16, and nine sources
-				t.Errorf("%d parts of 41 sources", len(before))
+			if len(before) != 12 { // the settings, a bundle, nine sources, and the sum
+				t.Errorf("%d parts of %d sources", len(before), bundle.Fan+9)
 			}
 			again, err := decode(before)
 			if err != nil {
@@ -448,7 +448,7 @@ func checkPacked(t *testing.T, m *Model, parts []learn.Part) {
 	rows := mixedTable(t)
 	change := func(m learn.Model) *Model {
 		m, err := m.(learn.Forgetter).Forget(ctx, "s3", "s20")
-		for _, id := range []string{"s5", "s39", "new"} { // in a bundle, the last, and none so far
+		for _, id := range []string{"s5", fmt.Sprintf("s%d", bundle.Fan+7), "new"} { // in a bundle, the last, and none so far
 			var u learn.Update
 			if err == nil {
 				u, err = m.(learn.Updater).Begin(learn.Source{ID: id})

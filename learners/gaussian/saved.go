@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -66,14 +67,16 @@ const (
 	sourcePart   = "source/"
 	bundlePart   = "sources/" // of several; the identifier of the first follows
 	sumPart      = "sum"      // derived: of all sources, where there are many
-	manySources  = 2 * bundle.Fan
+	manySources  = 32
+	sourceParts  = "source" // what the names of both begin with
 )
 
 // savedSum is the sum of all sources, so that who has it needs the numbers of
 // none to answer, and to add one more.
 type savedSum struct {
-	Of    []byte     `cbor:"of"` // see identify
-	Block savedBlock `cbor:"block"`
+	Of    []byte          `cbor:"of"` // see identify
+	Block savedBlock      `cbor:"block"`
+	Parts []bundle.Listed `cbor:"parts,omitempty"` // where the sources are
 }
 
 // identify returns a checksum of the sources and their order.
@@ -93,9 +96,12 @@ type packed struct {
 	err    error
 }
 
-// load reads the block's numbers, unless they are there. Whoever looks at more
-// of a model's block than its source, schema and target calls it first.
+// load reads the block's part and its numbers, unless they are there. Whoever
+// looks at more of a model's block than its source calls it first.
 func (b *block) load() error {
+	if b.later != nil {
+		return b.later.Load()
+	}
 	if b.packed == nil {
 		return nil
 	}
@@ -125,7 +131,7 @@ func (b *block) load() error {
 // rowsAlone reports whether a block is known to have no expert's units, though
 // nobody asked for its numbers yet.
 func (b *block) rowsAlone() bool {
-	return b.packed != nil && !slices.ContainsFunc(b.packed.bundle.Units, func(u savedUnit) bool { return u.Expert })
+	return b.later != nil && b.alone || b.packed != nil && !slices.ContainsFunc(b.packed.bundle.Units, func(u savedUnit) bool { return u.Expert })
 }
 
 // load reads the numbers of blocks.
@@ -159,22 +165,34 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, run := range runs {
-		name := sourcePart
-		if len(run.Blocks) > 1 || run.Blocks[0].plain() {
-			name = bundlePart
-		}
-		parts = append(parts, learn.Part{Name: name + run.Blocks[0].source.ID, Data: run.Data})
+	sources, list := kept.PartsOf(runs, partName, sourceOf)
+	for i, run := range runs {
+		list[i].Plain = !slices.ContainsFunc(run.Blocks, func(b *block) bool { return !b.withoutExperts() })
 	}
+	parts = append(parts, sources...)
 	if len(m.blocks) < manySources {
 		return parts, nil
 	}
-	data, err = learn.Marshal(savedSum{identify(m.blocks), m.sum.saved()})
+	data, err = learn.Marshal(savedSum{identify(m.blocks), m.sum.saved(), list})
 	return append(parts, learn.Part{Name: sumPart, Derived: true, Data: data}), err
+}
+
+// partName is what the name of a part begins with.
+func partName(run *bundle.Run[*block]) string {
+	if len(run.Blocks) > 1 || run.Blocks[0].plain() {
+		return bundlePart
+	}
+	return sourcePart
 }
 
 // plain reports whether a block is rows alone.
 func (b *block) plain() bool { return len(b.said) == 0 && b.expert == (learn.Source{}) }
+
+// withoutExperts reports whether a block is known to be rows alone, none of
+// whose units an expert told.
+func (b *block) withoutExperts() bool {
+	return b.rowsAlone() || b.later == nil && b.packed == nil && b.plain() && !slices.ContainsFunc(b.units, func(s share) bool { return s.expert })
+}
 
 // save returns the saved form of one block or of several.
 func save(blocks []*block) ([]byte, error) {
@@ -363,7 +381,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 			return m, nil
 		}
 	}
-	blocks, written, err := decodeSources(&s, parts, false)
+	blocks, written, err := decodeSources(&s, parts, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -387,8 +405,11 @@ func decodeSum(s *saved, data []byte, parts []learn.Part) *Model {
 	if err != nil {
 		return nil
 	}
-	blocks, written, err := decodeSources(s, parts, true)
-	if err != nil || len(blocks) < manySources || !bytes.Equal(identify(blocks), from.Of) || sum.targetName() != blocks[0].targetName() {
+	blocks, written, err := decodeSources(s, parts, &from)
+	if err != nil || len(blocks) < manySources || !bytes.Equal(identify(blocks), from.Of) || s.HasTarget != (sum.target != learn.NoTarget) {
+		return nil
+	}
+	if i := slices.IndexFunc(blocks, func(b *block) bool { return b.later == nil }); i >= 0 && sum.targetName() != blocks[i].targetName() {
 		return nil
 	}
 	m, err := newModelOf(sum, nil, s.Settings, s.HasTarget, blocks)
@@ -399,31 +420,45 @@ func decodeSum(s *saved, data []byte, parts []learn.Part) *Model {
 	return m
 }
 
-// decodeSources reads the sources; if their numbers can wait, those of bundles
-// are left packed.
-func decodeSources(s *saved, parts []learn.Part, wait bool) ([]*block, *bundle.Shelf[*block], error) {
+// decodeSources reads the sources. If their sum is known their numbers can
+// wait: those of bundles are left packed, and parts that are held unread.
+func decodeSources(s *saved, parts []learn.Part, sum *savedSum) ([]*block, *bundle.Shelf[*block], error) {
 	var blocks []*block
 	written, known := &bundle.Shelf[*block]{}, map[string]bool{}
 	settings := false
+	var listed map[string]*bundle.Listed
+	if sum != nil {
+		listed = kept.Listed(sum.Parts, parts, func(name string) bool { return name == sumPart || name == settingsPart })
+	}
+	var first *block // of those that were read
 	for _, p := range parts {
 		if p.Name == sumPart || p.Name == settingsPart && !settings {
 			settings = settings || p.Name == settingsPart
 			continue
 		}
-		read, err := decodeBlocks(p, s, wait)
+		read, err := s.wait(p, listed[p.Name]), error(nil)
+		if read == nil {
+			read, err = s.decodeBlocks(p, sum != nil)
+		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("part %s: %v", p.Name, err)
+			return nil, nil, fmt.Errorf("part %s: %w", p.Name, err)
 		}
 		for _, b := range read {
 			if known[b.source.ID] {
 				return nil, nil, fmt.Errorf("part %s: its source %q comes twice", p.Name, b.source.ID)
 			}
 			known[b.source.ID] = true
-			if blocks = append(blocks, b); b.targetName() != blocks[0].targetName() {
-				return nil, nil, fmt.Errorf("part %s: its target is %q, expected %q", p.Name, b.targetName(), blocks[0].targetName())
+			if blocks = append(blocks, b); b.later != nil {
+				continue
+			}
+			if first == nil {
+				first = b
+			}
+			if b.targetName() != first.targetName() {
+				return nil, nil, fmt.Errorf("part %s: its target is %q, expected %q", p.Name, b.targetName(), first.targetName())
 			}
 		}
-		written.Put(bundle.Run[*block]{Blocks: read, Data: p.Data})
+		written.Put(bundle.Run[*block]{Blocks: read, Data: p.Data, Held: p.Held})
 	}
 	if len(blocks) == 0 {
 		return nil, nil, fmt.Errorf("the sources are missing")
@@ -431,9 +466,28 @@ func decodeSources(s *saved, parts []learn.Part, wait bool) ([]*block, *bundle.S
 	return blocks, written, nil
 }
 
-// decodeBlocks reads the blocks of one part, at least one.
-func decodeBlocks(p learn.Part, of *saved, wait bool) ([]*block, error) {
-	var blocks []*block
+// wait returns the blocks of a part that is held and in the list of a sum; nil
+// if it is not.
+func (of *saved) wait(p learn.Part, listed *bundle.Listed) []*block {
+	stand := func(s learn.Source, later *bundle.Later[block]) *block {
+		return &block{source: s, target: learn.NoTarget, later: later, alone: listed.Plain}
+	}
+	decode := func(p learn.Part) ([]*block, error) { return of.decodeBlocks(p, false) }
+	return kept.Wait(p, listed, stand, decode, func(to, from *block) error {
+		if from.source != to.source || (from.target != learn.NoTarget) != of.HasTarget {
+			return fmt.Errorf("the source %q, expected %q", from.source.ID, to.source.ID)
+		}
+		to.schema, to.target, to.rows, to.columns, to.units, to.said, to.expert = from.schema, from.target, from.rows, from.columns, from.units, from.said, from.expert
+		return nil
+	})
+}
+
+// decodeBlocks reads the blocks of one part, at least one. If wait, those of
+// bundles are left packed.
+func (of *saved) decodeBlocks(p learn.Part, wait bool) (blocks []*block, err error) {
+	if p.Data, err = p.Load(); err != nil {
+		return nil, err
+	}
 	id, isSource := strings.CutPrefix(p.Name, sourcePart)
 	switch first, isBundle := strings.CutPrefix(p.Name, bundlePart); {
 	case isSource:
@@ -452,7 +506,6 @@ func decodeBlocks(p learn.Part, of *saved, wait bool) ([]*block, error) {
 		if err := learn.Unmarshal(p.Data, s); err != nil {
 			return nil, err
 		}
-		var err error
 		if blocks, err = s.blocks(of, wait); err != nil {
 			return nil, err
 		}

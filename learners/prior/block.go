@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -18,6 +19,22 @@ type block struct {
 	classes []float64    // nominal target: the weight of each class
 	level   moment.Level // numeric target: the unit of its moments
 	moments moment.Moment
+	// later is the part of a block that was not read (see load): it knows its
+	// source alone.
+	later *bundle.Later[block]
+}
+
+// load reads the part of blocks that wait. Whoever looks at more of a model's
+// block than its source calls it first.
+func load(blocks ...*block) error {
+	for _, b := range blocks {
+		if b.later != nil {
+			if err := b.later.Load(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func newBlock(source learn.Source, schema *table.Schema, target int) *block {

@@ -1,7 +1,6 @@
 package prior
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,7 +14,8 @@ import (
 // Model predicts the same for every row.
 type Model struct {
 	blocks []*block // in the order in which the sources came
-	total  *block   // their sum, in the union of their schemas
+	sum    *tally   // of them, in the union of their schemas; nil if there is one
+	total  *block   // the same, rounded
 
 	written *bundle.Shelf[*block] // the saved form of blocks, for the models that come from this one too
 
@@ -32,9 +32,32 @@ var (
 	_ learn.Forgetter = (*Model)(nil)
 )
 
-// newModel adds up the blocks, in the order of their identifiers, so that the
-// sum does not depend on the order in which the sources came.
+// newModel adds up the blocks.
 func newModel(blocks []*block, written *bundle.Shelf[*block]) (*Model, error) {
+	if err := load(blocks...); err != nil {
+		return nil, err
+	}
+	if len(blocks) == 1 {
+		total := newBlock(learn.Source{}, blocks[0].schema, blocks[0].target)
+		total.absorb(blocks[0])
+		return newModelOf(nil, total, blocks, written)
+	}
+	union, err := unionOf(blocks)
+	if err != nil {
+		return nil, err
+	}
+	sum := newTally(union, union.Index(blocks[0].attribute().Name))
+	for _, b := range blocks {
+		sum.add(b, 1)
+	}
+	return newModelOf(sum, sum.block(), blocks, written)
+}
+
+// unionOf returns the union of the blocks' schemas.
+func unionOf(blocks []*block) (*table.Schema, error) {
+	if err := load(blocks...); err != nil {
+		return nil, err
+	}
 	var schemas []*table.Schema
 	known := map[*table.Schema]bool{}
 	for _, b := range blocks {
@@ -43,25 +66,49 @@ func newModel(blocks []*block, written *bundle.Shelf[*block]) (*Model, error) {
 			schemas = append(schemas, b.schema)
 		}
 	}
-	union, err := table.Union(schemas...)
-	if err != nil {
-		return nil, err
+	return table.Union(schemas...)
+}
+
+// with returns the model with a source's block replaced, or added if its place
+// is after the others. If the union of the schemas is known nobody looks at the
+// others.
+func (m *Model) with(at int, own *block, union *table.Schema) (*Model, error) {
+	blocks := slices.Clone(m.blocks)
+	if at == len(blocks) {
+		blocks = append(blocks, nil)
 	}
-	m := &Model{blocks: blocks, written: written, total: newBlock(learn.Source{}, union, union.Index(blocks[0].attribute().Name))}
-	for _, b := range slices.SortedFunc(slices.Values(blocks), func(a, b *block) int { return cmp.Compare(a.source.ID, b.source.ID) }) {
-		m.total.absorb(b)
+	blocks[at] = own
+	if m.sum == nil {
+		return newModel(blocks, m.written)
 	}
-	rows := m.total.rows()
+	if union == nil {
+		var err error
+		if union, err = unionOf(blocks); err != nil {
+			return nil, err
+		}
+	}
+	sum := m.sum.in(union, union.Index(m.total.attribute().Name))
+	sum.add(own, 1)
+	if at < len(m.blocks) {
+		sum.add(m.blocks[at], -1)
+	}
+	return newModelOf(sum, sum.block(), blocks, m.written)
+}
+
+// newModelOf is newModel where the sum is known.
+func newModelOf(sum *tally, total *block, blocks []*block, written *bundle.Shelf[*block]) (*Model, error) {
+	m := &Model{blocks: blocks, written: written, sum: sum, total: total}
+	rows := total.rows()
 	if err := checkWeight(rows); err != nil {
 		return nil, err
 	}
 	if rows == 0 {
 		return nil, fmt.Errorf("no row with a target is left to learn from")
 	}
-	if m.total.classes == nil {
+	if total.classes == nil {
 		m.interval()
 	}
-	for _, w := range m.total.classes {
+	for _, w := range total.classes {
 		m.p = append(m.p, w/rows)
 	}
 	return m, nil

@@ -34,6 +34,7 @@ func init() {
 		Keeps:    "statistics per source: weights of the classes, or moments of the target",
 		New:      func() learn.Learner { return &Learner{} },
 		Decode:   decode,
+		Waits:    sourceParts,
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -35,9 +36,12 @@ type savedColumn struct {
 }
 
 const (
-	format     = 2
-	sourcePart = "source/"
-	bundlePart = "sources/" // of several; the identifier of the first follows
+	format      = 2
+	sourcePart  = "source/"
+	bundlePart  = "sources/" // of several; the identifier of the first follows
+	sourceParts = "source"   // what the names of both begin with
+	sumPart     = "sum"      // derived: see savedSum
+	sumFrom     = 32         // sources from which on there is one
 )
 
 // Parts returns a part for each source or, where there are many, for each
@@ -47,19 +51,27 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	var parts []learn.Part
-	for _, run := range runs {
-		name := sourcePart
-		if len(run.Blocks) > 1 {
-			name = bundlePart
-		}
-		parts = append(parts, learn.Part{Name: name + run.Blocks[0].source.ID, Data: run.Data})
+	parts, list := kept.PartsOf(runs, partName, sourceOf)
+	if len(m.blocks) < sumFrom {
+		return parts, nil
 	}
-	return parts, nil
+	data, err := m.sum.saved(list)
+	return append(parts, learn.Part{Name: sumPart, Derived: true, Data: data}), err
+}
+
+// partName is what the name of a part begins with.
+func partName(run *bundle.Run[*block]) string {
+	if len(run.Blocks) > 1 {
+		return bundlePart
+	}
+	return sourcePart
 }
 
 // save returns the saved form of one block or of several.
 func save(blocks []*block) ([]byte, error) {
+	if err := load(blocks...); err != nil {
+		return nil, err
+	}
 	if len(blocks) == 1 {
 		return learn.Marshal(blocks[0].saved())
 	}
@@ -90,33 +102,85 @@ func (b *block) saved() saved {
 // decode makes a model of the parts that Parts returned.
 func decode(parts []learn.Part) (learn.Model, error) {
 	var blocks []*block
+	all, listed := decodeAll(parts)
 	written, known := &bundle.Shelf[*block]{}, map[string]bool{}
+	var first *block // of those that were read
 	for _, p := range parts {
-		read, err := decodeBlocks(p)
+		if p.Name == sumPart {
+			continue
+		}
+		read, err := decodeBlocks(p, listed)
 		if err != nil {
-			return nil, fmt.Errorf("part %s: %v", p.Name, err)
+			return nil, fmt.Errorf("part %s: %w", p.Name, err)
 		}
 		for _, b := range read {
 			if known[b.source.ID] {
 				return nil, fmt.Errorf("part %s: its source %q comes twice", p.Name, b.source.ID)
 			}
 			known[b.source.ID] = true
-			blocks = append(blocks, b)
-			if b.attribute().Name != blocks[0].attribute().Name {
-				return nil, fmt.Errorf("part %s: its target is %q, expected %q", p.Name, b.attribute().Name, blocks[0].attribute().Name)
+			if blocks = append(blocks, b); b.later != nil {
+				continue
+			}
+			if first == nil {
+				first = b
+			}
+			if b.attribute().Name != first.attribute().Name {
+				return nil, fmt.Errorf("part %s: its target is %q, expected %q", p.Name, b.attribute().Name, first.attribute().Name)
 			}
 		}
-		written.Put(bundle.Run[*block]{Blocks: read, Data: p.Data})
+		written.Put(bundle.Run[*block]{Blocks: read, Data: p.Data, Held: p.Held})
 	}
 	if len(blocks) == 0 {
 		return nil, fmt.Errorf("the sources are missing")
 	}
+	if all != nil {
+		total := all.block()
+		if first == nil || first.attribute().Name == total.attribute().Name {
+			return newModelOf(all, total, blocks, written)
+		}
+	}
 	return newModel(blocks, written)
 }
 
-// decodeBlocks reads the blocks of one part, at least one.
-func decodeBlocks(p learn.Part) ([]*block, error) {
-	var blocks []*block
+// decodeAll returns what the sources add up to, and which part they are in, if
+// that was saved and is of these parts. It can be done without.
+func decodeAll(parts []learn.Part) (*tally, map[string]*bundle.Listed) {
+	data := learn.FindPart(parts, sumPart)
+	if data == nil {
+		return nil, nil
+	}
+	t, list, err := decodeSum(data)
+	if err != nil {
+		return nil, nil
+	}
+	if listed := kept.Listed(list, parts, func(name string) bool { return name == sumPart }); listed != nil {
+		return t, listed
+	}
+	return nil, nil
+}
+
+// wait returns the blocks of a part that is held and in the list of a sum; nil
+// if it is not.
+func wait(p learn.Part, listed *bundle.Listed) []*block {
+	stand := func(s learn.Source, later *bundle.Later[block]) *block { return &block{source: s, later: later} }
+	decode := func(p learn.Part) ([]*block, error) { return decodeBlocks(p, nil) }
+	return kept.Wait(p, listed, stand, decode, func(to, from *block) error {
+		if from.source != to.source {
+			return fmt.Errorf("the source %q, expected %q", from.source.ID, to.source.ID)
+		}
+		to.schema, to.target, to.classes, to.level, to.moments = from.schema, from.target, from.classes, from.level, from.moments
+		return nil
+	})
+}
+
+// decodeBlocks reads the blocks of one part, at least one, unless they can wait.
+func decodeBlocks(p learn.Part, listed map[string]*bundle.Listed) (blocks []*block, err error) {
+	if blocks := wait(p, listed[p.Name]); blocks != nil {
+		return blocks, nil
+	}
+	if p.Data, err = p.Load(); err != nil {
+		return nil, err
+	}
 	id, isSource := strings.CutPrefix(p.Name, sourcePart)
 	switch first, isBundle := strings.CutPrefix(p.Name, bundlePart); {
 	case isSource:

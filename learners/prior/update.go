@@ -30,6 +30,9 @@ func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 		return u, nil
 	}
 	known := m.blocks[u.at]
+	if err := load(known); err != nil {
+		return nil, err
+	}
 	u.vocabulary = table.NewVocabulary(m.total.schema, known.schema)
 	u.block = newBlock(known.source, u.vocabulary.Schema(), m.total.target)
 	u.block.absorb(known)
@@ -84,12 +87,14 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 	if !u.changed {
 		return u.model, nil
 	}
-	blocks := slices.Clone(u.model.blocks)
-	if u.at == len(blocks) {
-		blocks = append(blocks, nil)
-	}
+	m := u.model
 	own := newBlock(u.block.source, u.vocabulary.Own(func(int, int) bool { return false }), u.block.target)
 	own.absorb(u.block)
-	blocks[u.at] = own
-	return newModel(blocks, u.model.written)
+	// The union of the schemas is what it was if the source's has not
+	// changed, or if it is a new one, of known values in their order.
+	var union *table.Schema
+	if len(m.blocks) > 0 && u.vocabulary.Schema() == m.total.schema && (u.at == len(m.blocks) || table.SameCodes(m.blocks[u.at].schema, own.schema)) {
+		union = m.total.schema
+	}
+	return m.with(u.at, own, union)
 }

@@ -19,12 +19,22 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
-// MostText bounds files that are read as a whole.
+// MostText bounds files that are read as a whole: rules, networks, cases,
+// settings.
 const MostText = 64 << 20
 
+// mostText is how many bytes of text may be read at once: an eighth of the
+// memory, as what is read takes several times its text, and MostText at most.
+func (h *Home) mostText() int64 {
+	if h.Memory > 0 {
+		return min(MostText, h.Memory/8)
+	}
+	return MostText
+}
+
 // readSmall returns the text of a file, which may be packed.
-func readSmall(path string) ([]byte, error) {
-	text, err := patient.Regular(path, MostText)
+func readSmall(path string, most int64) ([]byte, error) {
+	text, err := patient.Regular(path, most)
 	if err != nil {
 		return nil, err
 	}
@@ -33,12 +43,12 @@ func readSmall(path string) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if text, err = io.ReadAll(io.LimitReader(r, MostText+1)); err != nil {
+		if text, err = io.ReadAll(io.LimitReader(r, most+1)); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	if len(text) > MostText {
-		return nil, fmt.Errorf("%s: more than %d MiB of text", path, MostText>>20)
+	if int64(len(text)) > most {
+		return nil, fmt.Errorf("%s: more than the %.1f MiB of text that may be read at once; give a smaller file, or allow more memory", path, float64(most)/(1<<20))
 	}
 	return text, nil
 }
@@ -46,7 +56,7 @@ func readSmall(path string) ([]byte, error) {
 // importNetwork makes a model of no rows of a file of a belief network.
 func (h *Home) importNetwork(ctx context.Context, path, name string) (*Learnt, error) {
 	at := h.now()
-	text, err := readSmall(path)
+	text, err := readSmall(path, h.mostText())
 	if err != nil {
 		return nil, fmt.Errorf("the network cannot be read: %w", err)
 	}

@@ -54,7 +54,7 @@ func (h *Home) knower(ctx context.Context, arg string) (*knower, error) {
 	if info, statErr := os.Stat(arg); err != nil && statErr == nil && !info.IsDir() {
 		var exportErr error
 		if m, _, exportErr = store.ReadFile(arg); exportErr != nil {
-			src, err := patient.File(ctx, arg, MostText)
+			src, err := patient.File(ctx, arg, h.mostText())
 			if err != nil {
 				return nil, err
 			}

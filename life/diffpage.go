@@ -44,21 +44,21 @@ func (d *Difference) Write(w io.Writer, top int, more func(left, all int) string
 	}
 	section("flips", len(d.Flips), func(i int) {
 		f := &d.Flips[i]
-		fmt.Fprintf(&page, "  row %d: %s%s → %s%s\n", f.Row+1, f.Before, inBrackets(f.P), f.After, inBrackets(f.Q))
+		fmt.Fprintf(&page, "  row %d: %s%s → %s%s\n", f.Row+1, console.Shown(f.Before, console.LongestCell), inBrackets(f.P), console.Shown(f.After, console.LongestCell), inBrackets(f.Q))
 		for _, r := range f.Because {
 			is := "now"
 			if r.Was {
 				is = "was"
 			}
-			fmt.Fprintf(&page, "    %s  %s\n", is, Brief(r.Rule))
+			fmt.Fprintf(&page, "    %s  %s\n", is, brief(r.Rule))
 		}
 	})
 	statements := func(title string, list []rule.Statement) {
-		section(title, len(list), func(i int) { fmt.Fprintf(&page, "  %s\n", Brief(list[i])) })
+		section(title, len(list), func(i int) { fmt.Fprintf(&page, "  %s\n", brief(list[i])) })
 	}
 	changes := func(title string, list []rule.Change) {
 		section(title, len(list), func(i int) {
-			fmt.Fprintf(&page, "  %s\n    was  %s\n", Brief(list[i].After), Brief(list[i].Before))
+			fmt.Fprintf(&page, "  %s\n    was  %s\n", brief(list[i].After), brief(list[i].Before))
 		})
 	}
 	statements("added", d.Added)
@@ -69,6 +69,9 @@ func (d *Difference) Write(w io.Writer, top int, more func(left, all int) string
 	_, err := page.WriteTo(w)
 	return err
 }
+
+// brief is a statement on a line that can be read; rules and JSON have all of it.
+func brief(s rule.Statement) string { return console.Shown(Brief(s), console.LongestLast) }
 
 func inBrackets(p float64) string {
 	if math.IsNaN(p) {

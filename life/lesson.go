@@ -133,7 +133,7 @@ func newLearner(name string, settings map[string]string) (learn.Learner, error) 
 		if !o.File || file == "" {
 			continue
 		}
-		text, err := readSmall(file)
+		text, err := readSmall(file, MostText)
 		if err != nil {
 			return nil, fmt.Errorf("setting %s: %w", o.Key, err)
 		}
@@ -184,7 +184,7 @@ func (h *Home) hear(ctx context.Context, l *Lesson, rules *Rules) (err error) {
 	if rules == nil {
 		return nil
 	}
-	if l.rules, l.expert, err = rules.read(ctx, h.In, l.Table.Schema); err != nil {
+	if l.rules, l.expert, err = rules.read(ctx, h, l.Table.Schema); err != nil {
 		return err
 	}
 	l.told = []store.Version{{Kind: store.Tell, Source: l.expert, At: h.now(), Settings: rules.settings()}}

@@ -81,7 +81,7 @@ type written struct{ learner, part string }
 // importText makes a model of a text.
 func (h *Home) importText(ctx context.Context, path, name string, kind written) (*Learnt, error) {
 	at := h.now()
-	text, err := patient.Regular(path, MostText)
+	text, err := patient.Regular(path, h.mostText())
 	if err != nil {
 		return nil, fmt.Errorf("the %s cannot be read: %w", kind.learner, err)
 	}

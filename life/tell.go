@@ -40,14 +40,14 @@ func (f *Rules) settings() map[string]string {
 }
 
 // load reads the file, once.
-func (f *Rules) load(ctx context.Context, in io.Reader) (err error) {
+func (f *Rules) load(ctx context.Context, in io.Reader, most int64) (err error) {
 	switch {
 	case f.Text != nil:
 		return nil
 	case f.File != "-":
-		f.Text, err = patient.File(ctx, f.File, MostText)
+		f.Text, err = patient.File(ctx, f.File, most)
 	case in != nil:
-		f.Text, err = patient.All(patient.Ending(ctx, in), "standard input", MostText)
+		f.Text, err = patient.All(patient.Ending(ctx, in), "standard input", most)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("no such file of rules: %s", f.File)
@@ -61,8 +61,8 @@ func (f *Rules) load(ctx context.Context, in io.Reader) (err error) {
 // read reads the rules about columns of a schema, and records where they are
 // from. The same rules are the same source, wherever and whenever they are
 // told: models that were told them apart and are merged were told them once.
-func (f *Rules) read(ctx context.Context, in io.Reader, schema *table.Schema) (*rule.Base, store.Source, error) {
-	if err := f.load(ctx, in); err != nil {
+func (f *Rules) read(ctx context.Context, h *Home, schema *table.Schema) (*rule.Base, store.Source, error) {
+	if err := f.load(ctx, h.In, h.mostText()); err != nil {
 		return nil, store.Source{}, err
 	}
 	base, err := parseTold(f.File, f.Text, schema)
@@ -126,7 +126,7 @@ type Told struct {
 // Tell tells a model of the store what an expert knows. The rules are read
 // once; weighing them against the rows holds up nobody who changes the model.
 func (h *Home) Tell(ctx context.Context, name string, rules Rules, at Elsewhere) (*Told, error) {
-	if err := rules.load(ctx, h.In); err != nil {
+	if err := rules.load(ctx, h.In, h.mostText()); err != nil {
 		return nil, err
 	}
 	var told *Told
@@ -153,7 +153,7 @@ func (h *Home) TellInMemory(ctx context.Context, p *Part, rules Rules) (*Part, e
 
 func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (learn.Model, store.Version, *Told, error) {
 	record := store.Version{Kind: store.Tell, At: h.now(), Seed: p.Version.Seed, Settings: p.Version.Settings}
-	base, source, err := rules.read(ctx, h.In, p.Schema())
+	base, source, err := rules.read(ctx, h, p.Schema())
 	if err != nil {
 		return nil, record, nil, err
 	}

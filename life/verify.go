@@ -104,7 +104,7 @@ func (h *Home) learnerAgain(ctx context.Context, p *Part, at Elsewhere) (learn.L
 		if waits(rules.File) {
 			return nil, fmt.Errorf("%s is not a regular file", rules.File)
 		}
-		base, source, err := rules.read(ctx, h.In, p.Schema())
+		base, source, err := rules.read(ctx, h, p.Schema())
 		if err != nil {
 			return nil, err
 		}

@@ -40,6 +40,9 @@ func TestLinksInAStoreAreRefused(t *testing.T) {
 			if err := os.Symlink(target, path); err != nil {
 				t.Fatal(err)
 			}
+			if health, err := s.Check(ctx); what != "queue" && what != "lock" && what != "damaged" && (err != nil || len(health) != 1 || len(health[0].Damaged) == 0) {
+				t.Errorf("check says %+v, %v", health, err)
+			}
 			s.Save(ctx, "m", h, Version{Kind: Update})
 			s.Write(ctx, "m", func(tx *Tx) error {
 				tx.Keep(strings.Repeat("0", 64), ".csv", strings.NewReader("x"))

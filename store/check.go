@@ -85,6 +85,9 @@ func (s *Store) checkModel(ctx context.Context, folder string) (*Health, error) 
 	if l.size > l.end && l.lost == nil && !s.disk.Locked(s.lockPath(l.name)) {
 		h.add(0, true, "%d bytes at the end of %s are of a change that was not finished", l.size-l.end, path)
 	}
+	if err := s.checkNote(path); err != nil {
+		h.add(0, true, "%s, which tells which version is the newest, cannot be read (%v); the next change writes it again", notePath(path), err)
+	}
 	derived := l.keptDerived(l.versions)
 	for _, r := range l.versions {
 		if err := ctx.Err(); err != nil {
@@ -104,6 +107,23 @@ func (s *Store) checkModel(ctx context.Context, folder string) (*Health, error) 
 		}
 	}
 	return h, s.checkSources(l, h)
+}
+
+// checkNote returns an error if the note of the newest version is there, but is
+// none.
+func (s *Store) checkNote(logPath string) error {
+	f, err := s.disk.Open(notePath(logPath))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a store from before there were notes, or one that was restored without
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if s.noted(logPath) == 0 {
+		return errors.New("it is damaged")
+	}
+	return nil
 }
 
 // checkSources reads the copies of sources that were kept.

@@ -167,11 +167,37 @@ func (s *reading) randomAccess() (io.ReaderAt, int64, error) {
 	}
 	copied := &spool{most: s.plan.options.Memory} // a bomb must not fill the disk
 	s.in.close = append(s.in.close, copied.Close)
-	if _, err := io.Copy(copied, s.content); err != nil {
+	to := &proportion{w: copied, packed: s.bytesRead}
+	if s.meter != nil { // else it was found good before
+		to.packing = s.content.packing
+	}
+	if _, err := io.Copy(to, s.content); err != nil {
 		return nil, 0, err
 	}
 	r := copied.reader()
 	return r, r.Size(), nil
+}
+
+// proportion refuses what unpacks to far more than it is: files of columns are
+// packed as they are, and packed again they hardly get smaller.
+type proportion struct {
+	w        io.Writer
+	packing  string
+	packed   func() int64 // bytes so far
+	unpacked int64
+}
+
+const (
+	leastUnpacked = 64 << 20 // bytes that any file may have
+	mostUnpacked  = 64       // times what it has packed
+)
+
+func (p *proportion) Write(b []byte) (int, error) {
+	p.unpacked += int64(len(b))
+	if p.packing != "" && p.unpacked > max(leastUnpacked, mostUnpacked*p.packed()) {
+		return 0, fmt.Errorf("%s of %s unpack to more than %s; unpack the file first", bytesText(p.packed()), p.packing, bytesText(p.unpacked-int64(len(b))))
+	}
+	return p.w.Write(b)
 }
 
 // The methods of a flow. Columns are decoded and typed side by side.

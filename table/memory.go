@@ -41,19 +41,24 @@ const (
 	leastBlock   = 64 << 20 // of one block; several are in memory
 )
 
-// budget is what a block of text may need.
-type budget struct{ allowed int64 }
+// perColumn is what a column needs besides its cells, in a block and in the
+// table: its names, and where they are found.
+const perColumn = 1 << 10
+
+// budget is what a block of text may need. If memory was given, the block is
+// there with the columns of the table that it becomes, which need as much again.
+type budget struct{ allowed, copies int64 }
 
 func newBudget(memory int64, bytes int) budget {
 	if memory > 0 {
-		return budget{memory}
+		return budget{memory, 2}
 	}
-	return budget{max(leastBlock, bytesPerByte*int64(bytes))}
+	return budget{max(leastBlock, bytesPerByte*int64(bytes)), 1}
 }
 
 // check reports whether a number of rows would need more.
 func (b budget) check(rows, columns, place int) *problem {
-	if need := 8 * int64(rows) * int64(columns); need > b.allowed {
+	if need := b.copies * int64(columns) * (8*int64(rows) + perColumn); need > b.allowed {
 		return &problem{place, overBudget(rows, columns, need, b.allowed)}
 	}
 	return nil
@@ -71,6 +76,9 @@ func (a *assembly) afford(b *batch) error {
 		allowed = max(leastMemory, bytesPerByte*a.bytes)
 	}
 	need := int64(8 * len(a.weights))
+	if a.plan.options.Memory > 0 { // the batch is there as well
+		need += int64(len(b.data)) + int64(len(a.columns))*(8*int64(b.rows)+2*perColumn)
+	}
 	for _, col := range a.columns {
 		need += int64(8*len(col.floats)+4*len(col.codes)) + col.names.size()
 		if col.bag != nil {

@@ -251,7 +251,17 @@ func TestMemoryBudget(t *testing.T) {
 	}{
 		"json lines":  {"x.jsonl", lines.String(), 0},
 		"sparse arff": {"x.arff", nominal.String(), 0},
-		"csv":         {"x.csv", wide, 10_000},
+		"json lines of other keys": {"x.jsonl", func() string { // 280 kB took 900 MB
+			var b strings.Builder
+			for i := range 1000 {
+				for j := range 35 {
+					fmt.Fprintf(&b, "%c\"%x\":1", "{,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"[j], 35*i+j)
+				}
+				b.WriteString("}\n")
+			}
+			return b.String()
+		}(), 512 << 20},
+		"csv": {"x.csv", wide, 10_000},
 		"dictionary": {"x.csv", "name,n\n" + func() (s string) {
 			var b strings.Builder
 			for i := range 5000 {
@@ -271,7 +281,7 @@ func TestMemoryBudget(t *testing.T) {
 	}
 	_, _, err := read(t, "x.csv", wide, Options{Memory: 10_000})
 	var over *MemoryError
-	if !errors.As(err, &over) || over.Allowed != 10_000 || over.Need != 160_000 || over.Columns != 4 {
+	if !errors.As(err, &over) || over.Allowed != 10_000 || over.Need != 2*160_000+40_000+8*1024 || over.Columns != 4 { // the block, its text and the table
 		t.Errorf("%v", err)
 	}
 	if _, _, err := read(t, "x.csv", wide, Options{Memory: 1 << 20}); err != nil {

@@ -12,7 +12,7 @@ import (
 
 // printJSON writes one JSON document, on one line.
 func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.raw)
+	e := json.NewEncoder(console.Shielded(a.raw))
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
@@ -33,7 +33,7 @@ var (
 // when write has succeeded. A file that is read is never replaced.
 func (a *app) output(path string, write func(w io.Writer) error, reads ...string) error {
 	if path == "" || path == "-" {
-		return write(a.raw)
+		return write(console.Shielded(a.raw))
 	}
 	if to, err := os.Stat(path); err == nil {
 		for _, read := range reads {

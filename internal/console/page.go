@@ -9,15 +9,18 @@ package console
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 )
 
 // Page is text for people. Data, names and settings may carry characters that
 // move a terminal's cursor, change its colours or turn its writing round:
 // these are shown escaped. What programs read (JSON, CSV, pictures) goes past
-// it, and keeps every byte.
+// it, and keeps every byte, but on a terminal (Shielded).
 type Page struct {
 	W    io.Writer
 	rest []byte // the beginning of a character
@@ -38,6 +41,15 @@ func (p *Page) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	return len(b), nil
+}
+
+// Shielded returns where to write what programs read: as it is, unless people
+// read it on a terminal, which gets a Page. Files and pipes keep every byte.
+func Shielded(w io.Writer) io.Writer {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return &Page{W: w}
+	}
+	return w
 }
 
 // cutOff is how many bytes at the end begin a character that is not whole.

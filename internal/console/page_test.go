@@ -3,6 +3,8 @@ package console
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -67,5 +69,30 @@ func TestSizes(t *testing.T) {
 		if (SizeFlag{&n}).Set(text) == nil {
 			t.Errorf("%q is taken for a size", text)
 		}
+	}
+}
+
+// Files and pipes keep every byte; a terminal is not made to move.
+func TestShielded(t *testing.T) {
+	var b bytes.Buffer
+	if Shielded(&b) != io.Writer(&b) {
+		t.Error("what is no terminal is shielded")
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if Shielded(w) != io.Writer(w) {
+		t.Error("a pipe is shielded")
+	}
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no terminals here")
+	}
+	defer terminal.Close()
+	if _, ok := Shielded(terminal).(*Page); !ok {
+		t.Error("a terminal is written to as it is")
 	}
 }

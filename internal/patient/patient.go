@@ -124,7 +124,7 @@ func Regular(path string, most int64) ([]byte, error) {
 func All(r io.Reader, name string, most int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(text)) > most {
-		return nil, fmt.Errorf("%s has more than the %.1f MiB that may be read at once; give a smaller file", name, float64(most)/(1<<20))
+		return nil, fmt.Errorf("%s has more than the %.1f MiB that may be read at once; give a smaller file, or allow more memory", name, float64(most)/(1<<20))
 	}
 	return text, err
 }

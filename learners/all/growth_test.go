@@ -179,6 +179,25 @@ func TestBombsKeepWithinABudget(t *testing.T) {
 	}
 }
 
+// A file of columns that unpacks to far more than it is ends at 64 MiB, however
+// much memory is allowed.
+func TestBombsOfColumns(t *testing.T) {
+	pack := func(b []byte) []byte {
+		var out bytes.Buffer
+		w := gzip.NewWriter(&out)
+		w.Write(b)
+		w.Close()
+		return out.Bytes()
+	}
+	bomb := slices.Concat(pack([]byte("PAR1")), bytes.Repeat(pack(make([]byte, 4<<20)), 1000))
+	bounded.Input(t, 64<<10, func() {
+		_, _, err := table.Read(t.Context(), bytes.NewReader(bomb), table.Options{Name: "x.parquet.gz", Memory: 8 << 30})
+		if err == nil || !strings.Contains(err.Error(), "of gzip unpack to more than 64") {
+			t.Errorf("%d bytes of gzip: %v", len(bomb), err)
+		}
+	})
+}
+
 // Texts of other kinds.
 func TestParsersGrowInProportion(t *testing.T) {
 	schema := &table.Schema{Attributes: []table.Attribute{

@@ -1,6 +1,7 @@
 package life
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/logic"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -27,6 +29,31 @@ type Answers struct {
 	// exported fields are for programs.
 	Solution fmt.Stringer `json:"solution,omitempty"`
 }
+
+// Proved is what a logic program says to a goal.
+type Proved struct {
+	Bindings []map[string]string `json:"bindings"`
+	Proofs   []string            `json:"proofs"`
+	Limited  bool                `json:"limited,omitempty"` // there are more
+
+	Text string `json:"-"` // for people
+}
+
+// Prove answers a goal, if the model is a logic program.
+func Prove(ctx context.Context, m learn.Model, goal string) (proved *Proved, is bool, err error) {
+	p, ok := m.(programmed)
+	if !ok {
+		return nil, false, nil
+	}
+	s, err := p.Program().Solve(ctx, goal)
+	if err != nil {
+		return nil, true, remedy.Misuse(err)
+	}
+	return &Proved{s.Bindings, s.Proofs, s.Limited, s.String()}, true, nil
+}
+
+// programmed is a model that is a logic program.
+type programmed interface{ Program() *logic.Program }
 
 // solver is a model that reads questions in a language of its own.
 type solver interface {

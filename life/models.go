@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/patient"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/logic"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/store"
 )
@@ -66,6 +67,8 @@ func (h *Home) Import(ctx context.Context, path, name string) (*Learnt, error) {
 		return h.importNetwork(ctx, path, name)
 	case ".cases":
 		return h.importText(ctx, path, name, written{"cases", "library"})
+	case ".pl":
+		return h.importText(ctx, path, name, written{"program", "program"})
 	}
 	v, err := h.Store.Import(ctx, path, name, h.now())
 	if err != nil {
@@ -75,7 +78,8 @@ func (h *Home) Import(ctx context.Context, path, name string) (*Learnt, error) {
 }
 
 // written is a kind of model that is a text: a base of rules with its SCHEMA
-// line, as another model printed it or as somebody wrote it; a library of cases.
+// line, as another model printed it or as somebody wrote it; a library of cases; a
+// logic program.
 type written struct{ learner, part string }
 
 // importText makes a model of a text.
@@ -85,10 +89,14 @@ func (h *Home) importText(ctx context.Context, path, name string, kind written) 
 	if err != nil {
 		return nil, fmt.Errorf("the %s cannot be read: %w", kind.learner, err)
 	}
-	if kind.learner == "rules" {
-		if _, err := rule.Parse(path, text); err != nil {
-			return nil, err
-		}
+	switch kind.learner {
+	case "rules":
+		_, err = rule.Parse(path, text)
+	case "program":
+		_, err = logic.Read(path, string(text))
+	}
+	if err != nil {
+		return nil, err
 	}
 	m, err := learn.DecodeParts(kind.learner, []learn.Part{{Name: kind.part, Data: text}})
 	if err != nil {

@@ -104,6 +104,23 @@ func RuleEntries(ctx context.Context, p *Part, o RulesOptions) (*RuleBase, error
 	return list, nil
 }
 
+// Clauses returns the clauses of a logic program, in their order, or the first of
+// them; nil if the model is none.
+func Clauses(p *Part, top *int) *RuleBase {
+	m, ok := p.Model.(programmed)
+	if !ok {
+		return nil
+	}
+	list := &RuleBase{Model: p.Version.Model, Version: p.Version.Number, Kind: "clauses", Rules: []RuleEntry{}}
+	for i, c := range m.Program().Clauses {
+		if top != nil && i >= *top {
+			break
+		}
+		list.Rules = append(list.Rules, RuleEntry{ID: c.ID(), Text: c.String(), If: []TestEntry{}})
+	}
+	return list
+}
+
 // Members returns every hypothesis of a model that is a space of them.
 func Members(p *Part) (*RuleBase, error) {
 	l, ok := learn.Ability[learn.Lister](p.Model)

@@ -11,7 +11,7 @@ func All() []Experiment {
 	all := slices.Concat(
 		concepts(), bounds(),
 		playTennis(), instances(),
-		covering(),
+		covering(), logics(),
 		networks(),
 		perceptrons(), backPropagation(), growingNetworks(), faces(),
 		statistics(),

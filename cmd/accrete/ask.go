@@ -26,16 +26,22 @@ nor wanted is unknown. Names with commas or spaces around them stand in double
 quotes. If the model has hardly seen anything like it, it says so. Of a belief
 network, alarm=yes:0.8|no:0.2 is evidence that is not certain, several columns
 are also answered together, and 'a ⟂ b | c' asks what its graph makes independent. A
-library of cases is asked for a function: arcs of three words, as 'Qc + Qm, Qh + Qm'.`,
+library of cases is asked for a function: arcs of three words, as 'Qc + Qm, Qh + Qm'.
+A logic program is asked for a goal, whose variables begin with a capital, as
+'parent(X, ann)': all that they may stand for, and why.`,
 		Example: `  accrete ask boston 'lstat=5, rm=6, medv=?'
   accrete ask boston 'medv=40, rm=?, crim=?' --json
-  accrete ask cadet 'Ct - Qc, Ct + Qh, Qc + Qm, Qh + Qm'`,
+  accrete ask cadet 'Ct - Qc, Ct + Qh, Qc + Qm, Qh + Qm'
+  accrete ask family 'grandmother(X, ann)'`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
-		RunE: a.atHome(func(_ *cobra.Command, h *life.Home, args []string) error {
+		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			p, err := h.Load(args[0])
 			if err != nil {
 				return err
+			}
+			if proved, is, err := life.Prove(c.Context(), p.Model, args[1]); is {
+				return a.printProved(proved, err)
 			}
 			all, err := life.Ask(p.Model, args[1])
 			if err != nil {
@@ -54,6 +60,18 @@ library of cases is asked for a function: arcs of three words, as 'Qc + Qm, Qh +
 			return nil
 		}),
 	}
+}
+
+// printProved prints the answers of a logic program.
+func (a *app) printProved(proved *life.Proved, err error) error {
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(proved)
+	}
+	fmt.Fprint(a.out, proved.Text)
+	return nil
 }
 
 // printAnswer prints an answer for people.

@@ -20,7 +20,7 @@ func TestPipes(t *testing.T) {
 	if err := os.WriteFile("d.csv", []byte("a,class\n1,yes\n2,no\n3,yes\n4,no\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"p", "w", "p.rules", "p.bif", "p.cases", "p.svg"} {
+	for _, name := range []string{"p", "w", "p.rules", "p.bif", "p.cases", "p.pl", "p.svg"} {
 		if err := syscall.Mkfifo(name, 0o600); err != nil {
 			t.Skip(err)
 		}
@@ -57,7 +57,7 @@ func TestPipes(t *testing.T) {
 	}
 	for _, line := range []string{
 		"verify m --source d.csv=p", "learn d.csv --target class --learner belief --set network=p",
-		"import p", "import p.rules", "import p.bif", "import p.cases",
+		"import p", "import p.rules", "import p.bif", "import p.cases", "import p.pl",
 	} {
 		if got := run(t.Context(), line); !strings.Contains(got, "is not a regular file") {
 			t.Errorf("%s: %s", line, got)

@@ -66,7 +66,15 @@ func (a *app) rulesCommand() *cobra.Command {
 			if c.Flags().Changed("top") {
 				o.Top = &top
 			}
+			clauses := life.Clauses(p, o.Top)
 			switch {
+			case clauses != nil && a.json:
+				return a.printJSON(clauses)
+			case clauses != nil:
+				for _, c := range clauses.Rules {
+					fmt.Fprintln(a.out, c.Text)
+				}
+				return nil
 			case growth:
 				return a.printGrowth(p)
 			case members:

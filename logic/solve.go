@@ -1,0 +1,139 @@
+package logic
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Solution is the answers to a goal.
+type Solution struct {
+	// Bindings are what the variables of the goal stand for, each way once: one
+	// that is empty where a goal without variables holds, none where it does not.
+	// A variable that may stand for anything stands for itself.
+	Bindings []map[string]string
+	Proofs   []string // of the first of each
+	names    []string // of the variables, in the order of the goal
+	Limited  bool     // there are more answers than are given
+}
+
+// mostAnswers is how many answers are given.
+const mostAnswers = 100_000
+
+// Solve proves a goal in every way.
+func (p *Program) Solve(ctx context.Context, question string) (*Solution, error) {
+	literals, names, err := ReadGoal(question)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.check(literals); err != nil {
+		return nil, err
+	}
+	s := &Solution{Bindings: []map[string]string{}, Proofs: []string{}}
+	for _, name := range names {
+		if !strings.HasPrefix(name, "_") {
+			s.names = append(s.names, name)
+		}
+	}
+	known := map[string]bool{}
+	err = p.Prove(ctx, literals, Limits{}, func(a Answer) bool {
+		binding, key := map[string]string{}, ""
+		for v, name := range names {
+			if strings.HasPrefix(name, "_") {
+				continue
+			}
+			term := Term(Var(v))
+			if to, ok := a.Bindings[Var(v)]; ok {
+				term = to
+			}
+			binding[name] = Format(term, names)
+			key += binding[name] + "\x00"
+		}
+		if known[key] {
+			return true
+		}
+		if len(s.Bindings) == mostAnswers {
+			s.Limited = true
+			return false
+		}
+		known[key] = true
+		var proof strings.Builder
+		for _, part := range a.Proofs {
+			proof.WriteString(part.Format(names))
+		}
+		s.Bindings, s.Proofs = append(s.Bindings, binding), append(s.Proofs, proof.String())
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// check refuses goals of predicates that the program does not speak of, which
+// would be false without a word.
+func (p *Program) check(literals []Literal) error {
+	for _, l := range literals {
+		of, ok := l.Predicate()
+		if !ok || IsBuiltIn(of) || of.Name == "," || of.Name == ";" || p.Of(of) != nil {
+			continue
+		}
+		var near []string
+		for _, known := range p.Predicates() {
+			if known.Name == of.Name {
+				near = append(near, known.String())
+			}
+		}
+		if len(near) > 0 {
+			return fmt.Errorf("the program says nothing of %v; it has %s", of, strings.Join(near, ", "))
+		}
+		for _, known := range p.Predicates() {
+			near = append(near, known.String())
+		}
+		return fmt.Errorf("the program says nothing of %v; it has %s", of, shortList(near))
+	}
+	return nil
+}
+
+// shortList names the first of many.
+func shortList(names []string) string {
+	if len(names) > 8 {
+		return strings.Join(names[:8], ", ") + fmt.Sprintf(" and %d more", len(names)-8)
+	}
+	return strings.Join(names, ", ")
+}
+
+// mostForPeople is how many answers are printed.
+const mostForPeople = 20
+
+// String is the answers for people, and why the first holds.
+func (s *Solution) String() string {
+	var b strings.Builder
+	switch {
+	case len(s.Bindings) == 0:
+		return "no\n"
+	case len(s.names) == 0:
+		b.WriteString("yes\n")
+	}
+	for i, binding := range s.Bindings {
+		if i == mostForPeople {
+			fmt.Fprintf(&b, "and %d more\n", len(s.Bindings)-i)
+			break
+		}
+		var parts []string
+		for _, name := range s.names {
+			parts = append(parts, name+" = "+binding[name])
+		}
+		if len(parts) > 0 {
+			b.WriteString(strings.Join(parts, ", ") + "\n")
+		}
+	}
+	if s.Limited {
+		fmt.Fprintf(&b, "and more than %d in all\n", mostAnswers)
+	}
+	b.WriteString("\nwhy the first holds:\n")
+	for line := range strings.Lines(s.Proofs[0]) {
+		b.WriteString("  " + line)
+	}
+	return b.String()
+}

@@ -153,27 +153,28 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 // The reservoir is the rows of the least keys, however they came in batches; and
 // the same rows in the same batches give the same network to the byte.
 func TestReservoirKnowsNoBatches(t *testing.T) {
-	all := concept(700, 0, 5)
-	one := updateLiving(t, startLiving(t, all.Slice(0, 150), map[string]string{"reservoir": "100", "forget": "never"}), "b", false, all.Slice(150, 700))
-	rapid.Check(t, func(r *rapid.T) {
-		m := startLiving(t, all.Slice(0, 150), map[string]string{"reservoir": "100", "forget": "never"})
+	all := concept(400, 0, 5)
+	set := map[string]string{"reservoir": "100", "forget": "never"}
+	first := startLiving(t, all.Slice(0, 150), set)
+	one := updateLiving(t, first, "b", false, all.Slice(150, 400))
+	random := rand.New(rand.NewPCG(5, 5))
+	for range 5 {
 		var batches []*table.Table
-		for lo := 150; lo < 700; {
-			hi := min(700, lo+rapid.IntRange(1, 300).Draw(r, "rows"))
+		for lo := 150; lo < 400; {
+			hi := min(400, lo+1+random.IntN(120))
 			batches = append(batches, all.Slice(lo, hi))
 			lo = hi
 		}
-		m = updateLiving(t, m, "b", false, batches...)
+		m := updateLiving(t, first, "b", false, batches...)
 		if got, want := m.s.drawnKeys(), one.s.drawnKeys(); !slices.Equal(got, want) {
-			r.Fatalf("%d rows in the reservoir, not those of one batch", len(got))
+			t.Fatalf("%d rows in the reservoir, not those of one batch", len(got))
 		}
-		again := updateLiving(t, startLiving(t, all.Slice(0, 150), map[string]string{"reservoir": "100", "forget": "never"}), "b", false, batches...)
 		x, err := m.Parts()
-		y, err2 := again.Parts()
+		y, err2 := updateLiving(t, first, "b", false, batches...).Parts()
 		if err != nil || err2 != nil || !slices.Equal(x[1].Data, y[1].Data) {
-			r.Fatal("the same rows give another network")
+			t.Fatal("the same rows give another network")
 		}
-	})
+	}
 }
 
 func (s *living) drawnKeys() []uint64 {
@@ -263,7 +264,7 @@ func TestFitIsLeast(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		classes := rapid.IntRange(2, 4).Draw(r, "classes")
-		const rows, rules = 120, 6
+		const rows, rules = 60, 4
 		f := &fitting{k: scoresOf(classes), classes: classes, scale: 1, ridge: 1, ghost: 0.5, cover: make([][]int32, rules)}
 		for i := range rows {
 			f.class, f.weight = append(f.class, int32(random.IntN(classes))), append(f.weight, 1)
@@ -277,7 +278,7 @@ func TestFitIsLeast(t *testing.T) {
 		f.w, f.slope, f.anchor = make([]float64, n), make([]float64, n), make([]float64, n)
 		f.lambda = slices.Repeat([]float64{2}, rules)
 		f.begin()
-		if err := f.fit(context.Background(), 400, 4, 0); err != nil {
+		if err := f.fit(context.Background(), 250, 4, 0); err != nil {
 			r.Fatal(err)
 		}
 		g := f.rowSlopes()

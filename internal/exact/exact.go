@@ -98,6 +98,13 @@ func (s Sum) Flat(to []float64) []float64 {
 	return to
 }
 
+// A sum that is read has numbers far from overflow, and few: those of float64s
+// that do not overlap.
+const (
+	largest = 0x1p1000
+	most    = 64
+)
+
 // Cut takes a sum from the front of a list of numbers; ok is false if there is
 // none.
 func Cut(from []float64) (s Sum, rest []float64, ok bool) {
@@ -109,10 +116,12 @@ func Cut(from []float64) (s Sum, rest []float64, ok bool) {
 		return nil, nil, false
 	}
 	for _, x := range from[1 : 1+n] {
-		if x-x != 0 || x == 0 {
+		if !(math.Abs(x) <= largest) || x == 0 {
 			return nil, nil, false
 		}
-		s = s.Add(x)
+		if s = s.Add(x); len(s) > most {
+			return nil, nil, false
+		}
 	}
 	return s, from[1+n:], true
 }

@@ -27,8 +27,12 @@ func (t *Total) Add(m Moment, level Level, sign float64) {
 	s.n = s.n.Add(sign * m.N)
 	s.first = s.first.AddProduct(sign*m.N, m.Mean)
 	square := m.Mean * m.Mean
-	s.second = s.second.Add(sign*m.M2).AddProduct(sign*m.N, square).AddProduct(sign*m.N, math.FMA(m.Mean, m.Mean, -square))
+	s.second = s.second.Add(sign*min(m.M2, mostSquares)).AddProduct(sign*m.N, square).AddProduct(sign*m.N, math.FMA(m.Mean, m.Mean, -square))
 }
+
+// mostSquares is more than numbers of MaxWeight can deviate by, and far from
+// overflow.
+const mostSquares = 0x1p960
 
 // Clone returns a copy that shares nothing that can be changed.
 func (t *Total) Clone() Total {

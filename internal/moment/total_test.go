@@ -96,3 +96,18 @@ func TestTotalOfLevels(t *testing.T) {
 		t.Errorf("%+v, %+v, %+v", a.Moment(Huge), b.Moment(Huge), c.Moment(Huge))
 	}
 }
+
+// Moments that no sample has, as a damaged file may claim, do not overflow.
+func TestTotalOfImpossible(t *testing.T) {
+	var total Total
+	for range 3 {
+		total.Add(Moment{MaxWeight, 0x1p423, math.MaxFloat64}, Plain, 1)
+		total.Add(Moment{MaxWeight, -0x1p423, math.MaxFloat64}, Huge, 1)
+	}
+	if m := total.Moment(Huge); math.IsNaN(m.Mean) || math.IsInf(m.M2, 0) || math.IsNaN(m.M2) {
+		t.Errorf("%+v", m)
+	}
+	if _, _, ok := CutTotal([]float64{0, 1, 1, 1, 1, 2, 0x1p1023, 0x1p1023, 0}); ok {
+		t.Error("a sum that overflows is read")
+	}
+}

@@ -377,8 +377,12 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(parts[0].Data, parts[1].Data)
 	}
-	parts := manySources(f, mixed(3), bundle.Fan)
-	f.Add(parts[0].Data, parts[1].Data)
+	settings, of := fewSources(f)
+	several, err := save(of.blocks)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(settings, several)
 	f.Fuzz(func(t *testing.T, settings, source []byte) {
 		defer bounded.Start(t, len(settings)+len(source))()
 		var block savedBlock
@@ -418,6 +422,38 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal(err)
 		}
 		if _, err := m.(learn.Ruler).Rules(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// fewSources returns a model of three sources, and its settings.
+func fewSources(t testing.TB) ([]byte, *Model) {
+	parts := manySources(t, mixed(3), 3)
+	m, err := decode(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parts[0].Data, m.(*Model)
+}
+
+// Any bytes are no sum, or one that can be answered from and added to.
+func FuzzDecodeSum(f *testing.F) {
+	_, m := fewSources(f)
+	data, err := m.tally().saved([]bundle.Listed{{Part: "source/0", Sources: []string{"0", "n"}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		defer bounded.Start(t, len(data))()
+		sum, list, err := decodeSum(data)
+		if err != nil {
+			return
+		}
+		all := sum.block()
+		sum.in(sum.schema, sum.target).add(all, 1)
+		if _, err := sum.saved(list); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -321,3 +321,29 @@ func BenchmarkAddRow(b *testing.B) {
 		}
 	}
 }
+
+// Any bytes are no sum, or one that can be answered from and added to.
+func FuzzDecodeSum(f *testing.F) {
+	for _, tab := range []*table.Table{names(f, []int32{0, 1, 1}, "a", "b"), numbers(f, nil, 1, 2, 4.5)} {
+		m, err := fit(f, tab, "s").Merge(context.Background(), fit(f, tab, "t"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		data, err := m.(*Model).sum.saved([]bundle.Listed{{Part: "source/s", Sources: []string{"s", "n"}}})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		defer bounded.Start(t, len(data))()
+		sum, list, err := decodeSum(data)
+		if err != nil {
+			return
+		}
+		sum.in(sum.schema, sum.target).add(sum.block(), 1)
+		if _, err := sum.saved(list); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

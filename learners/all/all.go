@@ -15,6 +15,7 @@ import (
 	_ "github.com/accrete-ml/accrete/learners/ensemble"
 	_ "github.com/accrete-ml/accrete/learners/gaussian"
 	_ "github.com/accrete-ml/accrete/learners/lazy"
+	_ "github.com/accrete-ml/accrete/learners/linear"
 	_ "github.com/accrete-ml/accrete/learners/markov"
 	_ "github.com/accrete-ml/accrete/learners/nearest"
 	_ "github.com/accrete-ml/accrete/learners/neural"

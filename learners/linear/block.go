@@ -1,0 +1,313 @@
+package linear
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/moment"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+	"gonum.org/v1/gonum/floats"
+)
+
+// block is the sufficient statistics of one source, in its own schema: the
+// weight of its rows, and the means and co-moments of their terms. Of a model
+// of numbers the target is the last term; a block without a numeric target has
+// none.
+type block struct {
+	source learn.Source
+	*layout
+	frames []frame // of numeric columns, the target's included
+	weight float64
+	mean   []float64
+	// moments are Σ w·(tᵢ − mean)·(tⱼ − mean) for j ≤ i, at i·size + j.
+	moments []float64
+}
+
+func newBlock(source learn.Source, l *layout) *block {
+	b := &block{source: source, layout: l, frames: make([]frame, len(l.schema.Attributes))}
+	b.mean, b.moments = make([]float64, b.size()), make([]float64, b.size()*b.size())
+	return b
+}
+
+// size is the number of terms, the target's among them.
+func (b *block) size() int {
+	if b.hasNumber() {
+		return b.terms + 1
+	}
+	return b.terms
+}
+
+func (b *block) hasNumber() bool { return b.target >= 0 && b.numeric(b.target) }
+
+func (b *block) attribute() *table.Attribute { return &b.schema.Attributes[b.target] }
+
+// moment returns the co-moment of two terms.
+func (b *block) moment(i, j int) float64 { return b.moments[max(i, j)*b.size()+min(i, j)] }
+
+// known returns the rows of a table that have a target and a weight, and what
+// they weigh.
+func (b *block) known(t *table.Table) (rows []int32, total float64, err error) {
+	rows = make([]int32, 0, t.Rows())
+	number := b.hasNumber()
+	for r := range t.Rows() {
+		w := t.Weight(r)
+		if w == 0 {
+			continue
+		}
+		if number {
+			y := t.Columns[b.target].Floats[r]
+			if table.IsMissing(y) {
+				continue
+			}
+			if math.IsInf(y, 0) {
+				return nil, 0, fmt.Errorf("target %q is infinite in row %d; leave the row out or empty the cell", b.attribute().Name, r+1)
+			}
+		}
+		rows = append(rows, int32(r))
+		total += w
+	}
+	return rows, total, nil
+}
+
+// checkWeight refuses rows that weigh more than moments can hold.
+func checkWeight(total float64) error {
+	if !(total <= moment.MaxWeight) {
+		return fmt.Errorf("the weights of the rows add up to %g; scale them to a sum below %g", total, float64(moment.MaxWeight))
+	}
+	return nil
+}
+
+// learn takes in the rows of a table in the block's schema. On an error the
+// block is of no use.
+func (b *block) learn(ctx context.Context, t *table.Table) error {
+	rows, total, err := b.known(t)
+	if err != nil {
+		return err
+	}
+	if err := checkWeight(b.weight + total); err != nil || len(rows) == 0 {
+		return err
+	}
+	b.reach(t.Columns, rows)
+	sums, err := b.sum(ctx, t, rows)
+	if err != nil {
+		return err
+	}
+	b.join(sums.weight, sums.mean, sums.moments)
+	return ctx.Err()
+}
+
+// reach gives columns whose first numbers come a frame, and raises the units
+// of those whose numbers lie too far out.
+func (b *block) reach(columns []table.Column, rows []int32) {
+	frames := make([]frame, len(b.frames))
+	copy(frames, b.frames)
+	higher := false
+	for j := range frames {
+		if !b.numeric(j) || b.count(j) == 0 && j != b.target {
+			continue
+		}
+		xs := columns[j].Floats
+		if !frames[j].Set {
+			frames[j] = frameOf(xs, rows)
+			continue
+		}
+		f, far, largest := frames[j], 0.0, 0.0
+		scale := f.scale()
+		for _, r := range rows {
+			if x := xs[r]; x-x == 0 {
+				far, largest = max(far, math.Abs(x*scale-f.Shift)), max(largest, math.Abs(x))
+			}
+		}
+		switch {
+		case far <= farthest:
+			continue
+		case finite(far):
+			f = f.raised(min(f.Exp+exponent(far), mostExp))
+		default:
+			f = f.raised(max(exponent(largest), min(f.Exp+exponent(f.Shift), mostExp)))
+		}
+		frames[j], higher = f, true
+	}
+	if higher && b.weight > 0 {
+		moved := newBlock(b.source, b.layout)
+		moved.frames = frames
+		moved.absorb(b)
+		*b = *moved
+	}
+	b.frames = frames
+}
+
+// spanRows are summed up by one goroutine, spansAtOnce side by side: neither
+// depends on the number of cores, and so the sums do not.
+const (
+	spanRows    = 16 * tileRows
+	spansAtOnce = 4
+)
+
+// sum returns the statistics of rows. They are summed as differences from the
+// mean of the first rows, so that little is lost when their mean is taken out.
+func (b *block) sum(ctx context.Context, t *table.Table, rows []int32) (*block, error) {
+	n, weighted := b.size(), t.Weights != nil
+	pivot := b.pivot(t, rows[:min(len(rows), tileRows)])
+	total := newSpan(b, n, weighted)
+	spans := make([]*span, min(spansAtOnce, (len(rows)+spanRows-1)/spanRows))
+	for i := range spans {
+		spans[i] = newSpan(b, n, weighted)
+	}
+	for lo := 0; lo < len(rows); lo += spansAtOnce * spanRows {
+		busy := spans[:min(len(spans), (len(rows)-lo+spanRows-1)/spanRows)]
+		err := learn.Each(ctx, len(busy), func(i int) {
+			from := lo + i*spanRows
+			busy[i].add(ctx, t, rows[from:min(len(rows), from+spanRows)], pivot)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range busy {
+			total.weight += s.weight
+			floats.Add(total.sums, s.sums)
+			floats.Add(total.products, s.products)
+		}
+		learn.Report(ctx, float64(min(lo+spansAtOnce*spanRows, len(rows)))/float64(len(rows))*almostAll)
+	}
+	of := newBlock(b.source, b.layout)
+	of.weight = total.weight
+	for i := range n {
+		share := total.sums[i] / total.weight
+		of.mean[i] = pivot[i] + share
+		for j := range i {
+			of.moments[i*n+j] = total.products[i*n+j] - share*total.sums[j]
+		}
+		of.moments[i*n+i] = max(0, total.products[i*n+i]-share*total.sums[i])
+	}
+	return of, nil
+}
+
+// almostAll is the part of the work that summing is.
+const almostAll = 0.9
+
+// pivot returns what is taken from each term before it is summed: for powers
+// and the target their mean over some rows, for indicators nothing.
+func (b *block) pivot(t *table.Table, rows []int32) []float64 {
+	at := newTile(b.layout, b.frames, b.size())
+	at.fill(t.Columns, rows)
+	b.fillTarget(at, t, rows)
+	pivot := make([]float64, b.size())
+	for j := range b.frames {
+		first, last := b.first[j], b.missing(j)
+		if j == b.target && b.hasNumber() {
+			first, last = b.terms, b.terms+1
+		} else if !b.numeric(j) {
+			continue
+		}
+		for i := first; i < last; i++ {
+			pivot[i] = floats.Sum(at.term(i, len(rows))) / float64(len(rows))
+		}
+	}
+	return pivot
+}
+
+// fillTarget lays the target out behind the terms.
+func (b *block) fillTarget(at *tile, t *table.Table, rows []int32) {
+	if !b.hasNumber() {
+		return
+	}
+	ys, scale, shift := t.Columns[b.target].Floats, b.frames[b.target].scale(), b.frames[b.target].Shift
+	y := at.term(b.terms, len(rows))
+	for r, row := range rows {
+		y[r] = ys[row]*scale - shift
+	}
+	at.live[b.terms] = true
+}
+
+// span is the sums of some rows' terms and of their products.
+type span struct {
+	of             *block
+	at             *tile
+	weight         float64
+	weights        []float64 // of a tile's rows; nil: all 1
+	heavy          []float64 // a term's cells times their weights
+	sums, products []float64
+}
+
+func newSpan(b *block, n int, weighted bool) *span {
+	s := &span{of: b, at: newTile(b.layout, b.frames, n), sums: make([]float64, n), products: make([]float64, n*n)}
+	if weighted {
+		s.weights, s.heavy = make([]float64, tileRows), make([]float64, tileRows)
+	}
+	return s
+}
+
+// add starts again and sums up rows.
+func (s *span) add(ctx context.Context, t *table.Table, rows []int32, pivot []float64) {
+	s.weight = 0
+	clear(s.sums)
+	clear(s.products)
+	for lo := 0; lo < len(rows) && ctx.Err() == nil; lo += tileRows {
+		some := rows[lo:min(len(rows), lo+tileRows)]
+		s.at.fill(t.Columns, some)
+		s.of.fillTarget(s.at, t, some)
+		s.weight += float64(len(some))
+		if s.weights != nil {
+			s.weight -= float64(len(some))
+			for r, row := range some {
+				s.weights[r] = t.Weights[row]
+				s.weight += s.weights[r]
+			}
+		}
+		s.multiply(len(some), pivot)
+	}
+}
+
+// multiply adds the products of the tile's terms.
+func (s *span) multiply(rows int, pivot []float64) {
+	n := len(s.sums)
+	for i := range n {
+		if pivot[i] != 0 {
+			s.at.live[i] = true
+			floats.AddConst(-pivot[i], s.at.term(i, rows))
+		}
+		if !s.at.live[i] {
+			continue
+		}
+		x := s.at.term(i, rows)
+		if s.weights != nil {
+			floats.MulTo(s.heavy[:rows], s.weights[:rows], x)
+			x = s.heavy[:rows]
+		}
+		s.sums[i] += floats.Sum(x)
+		row := s.products[i*n:]
+		for j := range i + 1 {
+			if s.at.live[j] {
+				row[j] += floats.Dot(x, s.at.term(j, rows))
+			}
+		}
+	}
+}
+
+// join adds statistics of the same terms in the same frames (Chan, Golub and
+// LeVeque 1983).
+func (b *block) join(weight float64, mean, moments []float64) {
+	if weight == 0 {
+		return
+	}
+	n, before := b.size(), b.weight
+	b.weight += weight
+	share := weight / b.weight
+	apart := make([]float64, n)
+	for i := range n {
+		apart[i] = mean[i] - b.mean[i]
+		if before == 0 {
+			apart[i], b.mean[i] = 0, mean[i]
+		}
+		b.mean[i] += apart[i] * share
+	}
+	for i := range n {
+		to, from, d := b.moments[i*n:], moments[i*n:], apart[i]*before*share
+		for j := range i + 1 {
+			to[j] += from[j] + d*apart[j]
+		}
+	}
+}

@@ -78,7 +78,7 @@ func TestPrintedBasesAnswerAgain(t *testing.T) {
 		}
 		for i, takes := range []bool{info.Takes.Classes, info.Takes.Regression, info.Takes.Density} {
 			numeric, density := i == 1, i == 2
-			if !takes {
+			if !takes || info.Name == "linear" && numeric { // no rule says how its intervals widen
 				continue
 			}
 			name := []string{"false", "true", "density"}[i]

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -82,6 +83,9 @@ func (h *Home) Import(ctx context.Context, path, name string) (*Learnt, error) {
 // logic program.
 type written struct{ learner, part string }
 
+// summary is the note of a base that does not say all.
+var summary = regexp.MustCompile(`(?m)^[ \t]*# summary:`)
+
 // importText makes a model of a text.
 func (h *Home) importText(ctx context.Context, path, name string, kind written) (*Learnt, error) {
 	at := h.now()
@@ -91,7 +95,9 @@ func (h *Home) importText(ctx context.Context, path, name string, kind written) 
 	}
 	switch kind.learner {
 	case "rules":
-		_, err = rule.Parse(path, text)
+		if _, err = rule.Parse(path, text); err == nil && summary.Match(text) {
+			err = fmt.Errorf("%s: these rules are a summary of the model that they were printed from (its line # summary: says what is left out) and do not answer as it does; move the model itself (accrete export), or take that line out to import them as they are", path)
+		}
 	case "program":
 		_, err = logic.Read(path, string(text))
 	}

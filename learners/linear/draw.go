@@ -32,7 +32,7 @@ func (p *plane) graph(title string, target *table.Attribute, deviation []float64
 		largest, strongest := 0.0, 0.0
 		for i := p.first[j]; i <= p.missing(j); i++ {
 			for k := range p.outputs {
-				if w := p.weights[i*p.outputs+k] * deviation[i] * p.unit; (fates[i] == used || fates[i] == reference) && math.Abs(w) > largest {
+				if w := p.weights[i*p.outputs+k] * deviation[i] * p.unit; fates[i] != constant && math.Abs(w) > largest {
 					largest, strongest = math.Abs(w), w
 				}
 			}

@@ -13,8 +13,9 @@
 // missing cells; infinite cells count as missing. What a column adds is counted
 // from its mean over the rows, so that the constant is the mean answer, and a
 // cell that says nothing (a value never seen, a missing cell where none was
-// missing before) adds 0. Columns that never vary, copies of others and linear
-// combinations of those before them are left out and named (Remarks).
+// missing before) adds 0. Columns that never vary are left out and named
+// (Remarks), and so are, without a ridge, copies of others and linear
+// combinations of those before them; with one they share their weight.
 //
 // A model of a number is the sum of its sources. What a source brought is kept
 // as the means and co-moments of its terms and the target, which can be joined

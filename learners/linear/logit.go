@@ -40,7 +40,9 @@ func newLogit(t *table.Table, of *block, c *choice, m *Classes) *logit {
 	if l.outputs == 2 {
 		l.outputs = 1
 	}
-	l.terms = c.withReferences(of)
+	if l.terms = c.varying(of); m.settings.Ridge == 0 {
+		l.terms = c.terms
+	}
 	place := make([]int32, len(m.counts))
 	for i, code := range m.seen {
 		place[code] = int32(i)

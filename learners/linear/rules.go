@@ -13,10 +13,14 @@ import (
 
 // Rules returns a rule for each value of a nominal column, and for cells that
 // are missing, which adds what the value adds to the mean. What numbers add
-// stands in notes: the rules alone are then a summary.
+// stands in notes, and no rule knows how rare a row is, by which its interval
+// widens: the rules are a summary.
 func (m *Model) Rules() (*rule.Base, error) {
 	name := m.total.attribute().Name
-	base := &rule.Base{Kind: rule.Weighed, Notes: m.plane.slopes([]string{name})}
+	base := &rule.Base{Kind: rule.Weighed, Notes: m.plane.slopes(name, nil)}
+	if base.Notes == nil {
+		base.Notes = []string{"summary: intervals also widen for rows that are rare"}
+	}
 	m.plane.eachRule(func(j, i int) {
 		covered := m.total.weight * m.plane.mean[i]
 		base.Rules = append(base.Rules, rule.Rule{
@@ -41,11 +45,11 @@ func (m *Model) Rules() (*rule.Base, error) {
 // What numbers say stands in notes: the rules alone are then a summary.
 func (m *Classes) Rules() (*rule.Base, error) {
 	classes, name := m.classes(), m.schema.Attributes[m.target].Name
-	odds := make([]string, len(m.seen))
+	seen := make([]string, len(m.seen))
 	for k, c := range m.seen {
-		odds[k] = "score of " + name + " = " + classes[c]
+		seen[k] = classes[c]
 	}
-	base := &rule.Base{Kind: rule.Weighed, Notes: m.plane.slopes(odds)}
+	base := &rule.Base{Kind: rule.Weighed, Notes: m.plane.slopes(name, seen)}
 	rows := m.Size().Rows
 	log := slices.Clone(m.plane.prior)
 	most, total := logsum.Normalise(log)
@@ -97,47 +101,103 @@ func (p *plane) adds(j, i, output int) float64 {
 	return (p.weights[i*p.outputs+output] - p.middle[j*p.outputs+output]) * p.unit
 }
 
-// slopes says what numbers add to each output, in words of the column's units.
-func (p *plane) slopes(outputs []string) []string {
+// longest is what a note may take.
+const longest = 300
+
+// slopes says what numbers add, in the columns' own units, a line a column.
+func (p *plane) slopes(target string, classes []string) []string {
 	var notes []string
 	for j := range p.frames {
-		if !p.numeric(j) || p.count(j) == 0 || !p.frames[j].Set {
+		if !p.numeric(j) || p.count(j) == 0 || !p.frames[j].Set || !p.moves(j) {
 			continue
 		}
-		for k, output := range outputs {
-			if text := p.slope(j, k); text != "" {
-				notes = append(notes, fmt.Sprintf("summary: %s also adds %s", output, text))
+		var note string
+		switch centre, same := p.zero(j); {
+		case p.degree == 1 && same && classes == nil:
+			note = fmt.Sprintf("%s also adds %.6g * (%s)", target, p.factor(j, 1, 0), less(p.schema.Attributes[j].Name, centre))
+		case p.degree == 1 && same:
+			var by []string
+			for k, class := range classes {
+				by = append(by, fmt.Sprintf("%s %.6g", class, p.factor(j, 1, k)))
 			}
+			note = fmt.Sprintf("also %s BY {%s} * (%s)", target, strings.Join(by, ", "), less(p.schema.Attributes[j].Name, centre))
+		case classes == nil:
+			note = fmt.Sprintf("%s also adds %s", target, p.polynomial(j, 0))
+		default:
+			var by []string
+			for k, class := range classes {
+				by = append(by, class+" "+p.polynomial(j, k))
+			}
+			note = fmt.Sprintf("also %s BY {%s}", target, strings.Join(by, ", "))
 		}
-		if len(notes) == 0 {
-			notes = append(notes, fmt.Sprintf("summary: infinite cells of %s count as missing", p.schema.Attributes[j].Name))
+		if len(note) > longest {
+			note = fmt.Sprintf("what %s adds takes more than a line; explain says it of a row", p.schema.Attributes[j].Name)
 		}
+		notes = append(notes, "summary: "+note)
 	}
 	return notes
 }
 
-// slope writes a column's powers as a sum.
-func (p *plane) slope(j, output int) string {
-	name, f := p.schema.Attributes[j].Name, p.frames[j]
-	centre := math.Ldexp(f.Shift, f.Exp)
-	factor := func(power int) float64 {
-		return math.Ldexp(p.weights[(p.first[j]+power-1)*p.outputs+output]*p.unit, -f.Exp*power)
+// moves reports whether a column's powers have a weight.
+func (p *plane) moves(j int) bool {
+	return slices.ContainsFunc(p.weights[p.first[j]*p.outputs:p.missing(j)*p.outputs], func(w float64) bool { return w != 0 })
+}
+
+// less writes x − c.
+func less(name string, centre float64) string {
+	switch {
+	case centre == 0:
+		return name
+	case centre < 0:
+		return fmt.Sprintf("%s + %.6g", name, -centre)
 	}
-	middle := p.middle[j*p.outputs+output] * p.unit
-	if slope := factor(1); p.degree == 1 {
+	return fmt.Sprintf("%s − %.6g", name, centre)
+}
+
+// factor returns the weight of a power in the column's own units.
+func (p *plane) factor(j, power, output int) float64 {
+	return math.Ldexp(p.weights[(p.first[j]+power-1)*p.outputs+output]*p.unit, -p.frames[j].Exp*power)
+}
+
+// zero returns the number that adds nothing, if it is the same for all outputs.
+func (p *plane) zero(j int) (centre float64, same bool) {
+	f := p.frames[j]
+	centre = math.NaN()
+	for k := range p.outputs {
+		slope := p.weights[p.first[j]*p.outputs+k]
 		if slope == 0 {
-			return ""
+			if p.middle[j*p.outputs+k] != 0 {
+				return 0, false
+			}
+			continue
 		}
-		return fmt.Sprintf("%.6g * (%s − %.6g)", slope, name, centre+middle/slope)
+		at := math.Ldexp(f.Shift+p.middle[j*p.outputs+k]/slope, f.Exp)
+		if centre == centre && math.Abs(at-centre) > 1e-6*math.Ldexp(1, f.Exp) {
+			return 0, false
+		}
+		centre = at
 	}
-	text := ""
+	return centre, finite(centre)
+}
+
+// polynomial writes a column's powers as a sum.
+func (p *plane) polynomial(j, output int) string {
+	f := p.frames[j]
+	text := fmt.Sprintf("%.6g", -p.middle[j*p.outputs+output]*p.unit)
 	for power := 1; power <= p.degree; power++ {
-		if x := factor(power); x != 0 {
-			text += fmt.Sprintf(" + %.6g * (%s − %.6g)^%d", x, name, centre, power)
+		if x := p.factor(j, power, output); x != 0 {
+			text += fmt.Sprintf(" %s %.6g * (%s)", sign(x), math.Abs(x), less(p.schema.Attributes[j].Name, math.Ldexp(f.Shift, f.Exp)))
+			if power > 1 {
+				text += fmt.Sprintf("^%d", power)
+			}
 		}
 	}
-	if text == "" {
-		return ""
+	return text
+}
+
+func sign(x float64) string {
+	if x < 0 {
+		return "−"
 	}
-	return fmt.Sprintf("%.6g%s", -middle, text)
+	return "+"
 }

@@ -144,14 +144,14 @@ func (b *block) least(ctx context.Context, c *choice, s settings) (*fit, error) 
 		}
 		return f, nil
 	}
-	all := c.withReferences(b)
+	all := c.varying(b)
 	correlations, with := b.correlations(c, all), b.correlationsWith(c, all, y)
 	if s.Auto {
 		spectrum, err := decompose(ctx, correlations, len(all))
 		if err != nil {
 			return nil, err
 		}
-		f.ridge = spectrum.ridge(with, b.weight)
+		f.ridge = spectrum.ridge(with, b.weight, slices.Contains(c.fates, dependent))
 	}
 	n, nu := len(c.terms), f.ridge/b.weight
 	factor := c.factor
@@ -204,13 +204,13 @@ func (f *fit) solve(correlations, with []float64, nu float64) {
 // exactly is what rounding leaves of a target that follows from the terms.
 const exactly = 1e-13
 
-// withReferences returns the terms in use and the references of nominal
-// columns, which a ridge treats like the other values.
-func (c *choice) withReferences(b *block) []int {
+// varying returns all terms that vary, in canonical order: with a ridge there
+// is no need to leave out what follows from others, which then share its weight.
+func (c *choice) varying(b *block) []int {
 	var all []int
 	for j := range b.frames {
 		for _, i := range b.inOrder(j) {
-			if c.fates[i] == used || c.fates[i] == reference {
+			if c.fates[i] != constant {
 				all = append(all, i)
 			}
 		}
@@ -298,8 +298,13 @@ func decompose(ctx context.Context, correlations []float64, n int) (*spectrum, e
 // ridge returns the ridge of least generalised cross-validation (Golub, Heath
 // and Wahba 1979): of those that are a power of √2 of the rows, so that what
 // rounding does to the statistics does not move it. Of equally good ones the
-// largest is taken, and none at all where the target follows exactly.
-func (s *spectrum) ridge(with []float64, rows float64) float64 {
+// largest is taken, and none at all where the target follows exactly. Where terms
+// follow from others it is large enough to settle who of them has which weight.
+func (s *spectrum) ridge(with []float64, rows float64, dependent bool) float64 {
+	steps := 60
+	if dependent {
+		steps = 40
+	}
 	n := len(s.values)
 	along := make([]float64, n) // squared correlation of the target with each eigenvector
 	rest, rank := 1.0, 0.0
@@ -321,7 +326,7 @@ func (s *spectrum) ridge(with []float64, rows float64) float64 {
 	}
 	rest = max(rest, 0)
 	best, least := -1.0, math.Inf(1)
-	for step := 0; step <= 60; step++ {
+	for step := range steps {
 		nu, df, error := 8*math.Pow(2, -float64(step)/2), 0.0, rest
 		for k := range n {
 			if s.values[k] >= leastOwn {

@@ -276,11 +276,10 @@ const enough = 1e-18
 // squares problem. The first steps look at some rows alone.
 func (l *logit) newton(ctx context.Context) error {
 	rows := l.table.Rows()
-	for some := rows / 16; some >= spanRows; some = rows {
+	if some := rows / 16; some >= spanRows {
 		if err := l.newtonOn(ctx, some, 1e-6); err != nil {
 			return err
 		}
-		break
 	}
 	return l.newtonOn(ctx, rows, enough)
 }

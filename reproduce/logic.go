@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/learners/relation"
 	"github.com/accrete-ml/accrete/logic"
 )
 
@@ -30,7 +31,65 @@ func logics() []Experiment {
 	add("inverse-places", "exercise 10.7", "inverse substitutions of that step, place by place", reference(20), loosened(true))
 	add("subsumption", "section 10.7.4", "of Mother, Mother with the spouse named, and Elephant, those that are as worked out", reference(3), subsumptions)
 	add("ancestors", "section 10.5.3", "pairs of a left-recursive Ancestor over five parents, which a search by clauses never ends", reference(9), ancestors)
+	gain := func(literal string) func(context.Context) (float64, error) {
+		return func(context.Context) (float64, error) { return gainOf(literal) }
+	}
+	add("foil-female", "section 10.5.2", "gain of Female(y) for GrandDaughter(x, y), one of 16 bindings positive", reference(2).digits(1), gain("female(B)"))
+	add("foil-father", "section 10.5.2", "gain of Father(y, z), likewise", reference(0.415037).digits(6), gain("father(B,C)"))
+	add("foil-granddaughter", "section 10.5.1", "literals of the book's clause for GrandDaughter that FOIL finds", printed(3), bookLiterals)
 	return experiments
+}
+
+// granddaughters is the relation of section 10.5.2 over four people, and its facts.
+func granddaughters() (*logic.Program, relation.Tuples, error) {
+	people := []logic.Term{logic.Atom("victor"), logic.Atom("sharon"), logic.Atom("bob"), logic.Atom("tom")}
+	t := relation.Tuples{Of: logic.Predicate{Name: "granddaughter", Arity: 2}}
+	for _, x := range people {
+		for _, y := range people {
+			if x == people[0] && y == people[1] {
+				t.Positives = append(t.Positives, []logic.Term{x, y})
+			} else {
+				t.Negatives = append(t.Negatives, []logic.Term{x, y})
+			}
+		}
+	}
+	p, err := logic.Read("facts", "father(sharon, bob). father(tom, bob). father(bob, victor). female(sharon).")
+	return p, t, err
+}
+
+func gainOf(literal string) (float64, error) {
+	facts, tuples, err := granddaughters()
+	if err != nil {
+		return 0, err
+	}
+	steps, err := relation.Candidates(facts, tuples, relation.FoilOptions{})
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range steps {
+		if s.Literal.Format([]string{"A", "B", "C"}) == literal {
+			return s.Gain, nil
+		}
+	}
+	return 0, fmt.Errorf("%s is no candidate", literal)
+}
+
+func bookLiterals(ctx context.Context) (float64, error) {
+	facts, tuples, err := granddaughters()
+	if err != nil {
+		return 0, err
+	}
+	learnt, err := relation.Foil(ctx, facts, tuples, relation.FoilOptions{})
+	if err != nil || len(learnt) != 1 {
+		return 0, err
+	}
+	found := 0.0
+	for _, l := range learnt[0].Clause.Body {
+		if slices.Contains([]string{"father(B,C)", "father(C,A)", "female(B)"}, l.Format([]string{"A", "B", "C"})) {
+			found++
+		}
+	}
+	return found, nil
 }
 
 // literals reads a disjunction: literals with ; between them, and - before

@@ -1,9 +1,12 @@
 // Package relation is knowledge about things that point at each other: logic
-// programs as models.
+// programs as models, and what learns their clauses.
 //
 // A program of facts and clauses (package logic) is imported, answers goals with
 // what its variables stand for and why, and prints as the clauses that it
 // is. It has no rows: what it knows is what it says, and the world is closed.
+//
+// Foil learns clauses for a relation from the tuples that belong to it, those that
+// do not, and the facts of other relations.
 //
 // Its neighbours are logic, which proves, and life, which keeps and asks.
 package relation

@@ -243,7 +243,7 @@ func TestDivisionRefusals(t *testing.T) {
 	}{
 		"groups of a wrong length": {func() error { _, err := CrossValidate(background, with(one[:3], nil, 1), 2); return err }, "3 rows"},
 		"one fold":                 {func() error { _, err := CrossValidate(background, with(one, nil, 1), 1); return err }, "at least 2"},
-		"one group":                {func() error { _, err := CrossValidate(background, with(one, nil, 1), 2); return err }, "of 1 groups"},
+		"one group":                {func() error { _, err := CrossValidate(background, with(one, nil, 1), 2); return err }, "of one group, which is never divided"},
 		"one group held out":       {func() error { _, err := HoldOut(background, with(one, nil, 1), HoldOutOptions{}); return err }, "one group"},
 		"held-out length":          {func() error { _, err := HoldOut(background, with(one[:3], nil, 1), HoldOutOptions{}); return err }, "3 rows"},
 		"one moment":               {func() error { _, err := CrossValidate(background, with(nil, make([]float64, 20), 1), 2); return err }, "share a moment"},

@@ -18,6 +18,10 @@ type alphabet struct {
 	all    []float64 // of all symbols
 }
 
+// once is the weight of a symbol that was seen once; expected counts add up to 1
+// but for rounding.
+const once = 1 + 1e-6
+
 // nothing is the symbol of a cell that says nothing.
 const nothing int32 = -1
 
@@ -51,7 +55,7 @@ func (e *estimates) spell(at *table.Attribute, c *column) *alphabet {
 		}
 		a.symbol[v] = int32(a.size)
 		switch {
-		case weight > 1:
+		case weight > once:
 			a.size++
 			continue
 		case weight > 0 && a.never == nothing:

@@ -146,6 +146,8 @@ func (s *settings) check() error {
 		return fmt.Errorf("setting states=%d: expected 1 to %d hidden states", s.States, maxStates)
 	case s.Order < 0 || s.Order > maxOrder:
 		return fmt.Errorf("setting order=%d: expected 0 to %d cells", s.Order, maxOrder)
+	case s.Order > 0 && s.States > 1:
+		return fmt.Errorf("settings order=%d and states=%d: cells that depend on those before them need states that are known; leave one of the two out", s.Order, s.States)
 	case !(s.M >= 0 && s.M <= moment.MaxWeight):
 		return fmt.Errorf("setting m=%v: expected a number from 0 to %g", s.M, float64(moment.MaxWeight))
 	case s.Restarts < 1 || s.Restarts > 10000:

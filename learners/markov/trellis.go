@@ -53,18 +53,15 @@ func (r *trellis) room(rows, n int) {
 const spread = 600
 
 // plain fills in what is shown as plain numbers, and reports whether that can be
-// done.
+// done. What cannot be at all (-∞) is 0.
 func (c *chain) plain(r *trellis) bool {
-	if c.blocked {
-		return false
-	}
 	n := c.n
 	for t := range r.most {
 		logs, shown := r.logs[t*n:][:n], r.shown[t*n:][:n]
 		most := logsum.Most(logs)
 		for s, l := range logs {
 			l -= most
-			if l < -spread {
+			if l < -spread && !math.IsInf(l, -1) {
 				return false
 			}
 			shown[s] = math.Exp(l)
@@ -77,7 +74,7 @@ func (c *chain) plain(r *trellis) bool {
 // forward fills ahead with the probability of each state given the rows so far,
 // and scale with what each row adds to the log likelihood, which it returns.
 func (c *chain) forward(r *trellis) (logLikelihood float64, plain bool) {
-	if !c.plain(r) || !c.forwardPlain(r) {
+	if c.blocked || !c.plain(r) || !c.forwardPlain(r) {
 		c.forwardLogs(r)
 		return sum(r.scale), false
 	}

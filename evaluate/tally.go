@@ -140,7 +140,7 @@ func conform(t *table.Table, m learn.Model) (*table.Table, error) {
 	if t.Schema == m.Schema() {
 		return t, nil
 	}
-	seen, _, err := table.Conform(t, m.Schema(), false)
+	seen, err := Fit(m, t)
 	return seen, err
 }
 
@@ -384,4 +384,15 @@ func (t *tally) reliability(level, times float64) []Bin {
 		}
 	}
 	return bins
+}
+
+// Fit returns a table's rows as the columns of a model, for it to answer. Names
+// that it has not seen are Unseen, but in columns where it looks at them.
+func Fit(m learn.Model, t *table.Table) (*table.Table, error) {
+	var novel []int
+	if n, ok := m.(interface{ Novel() []int }); ok {
+		novel = n.Novel()
+	}
+	fitted, _, err := table.ConformNovel(t, m.Schema(), novel)
+	return fitted, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/table"
@@ -44,12 +45,28 @@ func (h *Home) batches(ctx context.Context, m learn.Model, d *Data, progress fun
 	o := d.options()
 	o.Progress = progress
 	o.Schema, o.Target = reading(m)
+	asked := m
+	if h, ok := m.(*hidden); ok {
+		asked = h.sequencer
+	}
+	if n, ok := asked.(interface{ Novel() []int }); ok {
+		o.Extend = n.Novel() != nil
+	}
 	stream, err := d.source(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer stream.Close()
 	w := &whole{use: use}
+	if o.Extend {
+		w.use = func(t *table.Table) error {
+			fitted, err := evaluate.Fit(asked, t)
+			if err != nil {
+				return err
+			}
+			return use(fitted)
+		}
+	}
 	for err == nil {
 		var t *table.Table
 		if t, err = stream.Next(); err == nil {

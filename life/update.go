@@ -200,7 +200,7 @@ func (s *Score) add(ctx context.Context, batch *table.Table) error {
 	if s.model.Target() == learn.NoTarget || batch.Rows() == 0 {
 		return nil
 	}
-	t, _, err := table.Conform(batch, s.model.Schema(), false)
+	t, err := evaluate.Fit(s.model, batch)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,16 @@ import (
 // order of appearance. Weights are kept. Cells are shared where they are the
 // same.
 func Conform(t *Table, schema *Schema, extend bool) (out *Table, notes []string, err error) {
+	return conform(t, schema, func(int) bool { return extend })
+}
+
+// ConformNovel is Conform for a model that looks at names which it has not seen:
+// in the columns that novel lists they are new values, elsewhere Unseen.
+func ConformNovel(t *Table, schema *Schema, novel []int) (out *Table, notes []string, err error) {
+	return conform(t, schema, func(column int) bool { return slices.Contains(novel, column) })
+}
+
+func conform(t *Table, schema *Schema, extend func(column int) bool) (out *Table, notes []string, err error) {
 	if len(schema.Attributes) == 0 {
 		return nil, nil, errors.New("table: the schema has no columns to conform to")
 	}
@@ -37,7 +47,7 @@ func Conform(t *Table, schema *Schema, extend bool) (out *Table, notes []string,
 			continue
 		}
 		delete(from, a.Name)
-		if columns[i], err = conformColumn(t, c, a, extend); err != nil {
+		if columns[i], err = conformColumn(t, c, a, extend(i)); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -261,7 +261,7 @@ func (f *search) expect(ctx context.Context, e *estimates) (*block, float64, err
 func (f *search) expectRun(e *estimates, r *trellis, of run, to *block) float64 {
 	n, all := e.n, to.states()
 	r.room(of.to-of.from, n)
-	e.show(f.rows, of.from, of.to, r.logs)
+	e.show(&reading{f.rows, make([][]int32, len(f.rows.Columns))}, of.from, of.to, r.logs)
 	if f.target != learn.NoTarget {
 		for i := range of.to - of.from {
 			for s := range n {

@@ -41,7 +41,7 @@ func (e *estimates) contexts(a *alphabet, c *column) *contexts {
 		var before past
 		for k := range to.order {
 			before[k] = to.spell(g.before[k])
-			add(to.counts[k], spelt{a.symbolOf(g.value), before}, a.n, int(i), w)
+			add(to.counts[k], spelt{a.symbolOf(g.value, nil), before}, a.n, int(i), w)
 			add(to.all[k], before, a.n, int(i), w)
 		}
 	}
@@ -53,7 +53,7 @@ func (c *contexts) spell(code int32) int32 {
 	if code < 0 {
 		return code
 	}
-	return c.letters.symbolOf(code)
+	return c.letters.symbolOf(code, nil)
 }
 
 func add[K comparable](to map[K][]float64, key K, n, i int, w float64) {
@@ -64,18 +64,18 @@ func add[K comparable](to map[K][]float64, key K, n, i int, w float64) {
 }
 
 // show adds the logarithms of what states show to logs.
-func (c *contexts) show(codes []int32, logs []float64) {
+func (c *contexts) show(codes, extra []int32, logs []float64) {
 	n := c.letters.n
 	before := opening(c.order)
 	p := make([]float64, n)
 	for i, code := range codes {
-		if symbol := c.letters.symbolOf(code); symbol >= 0 {
-			c.share(symbol, before, p)
+		next := c.letters.symbolOf(code, extra)
+		if next >= 0 {
+			c.share(next, before, p)
 			for s, x := range p {
 				logs[i*n+s] += max(zero, math.Log(x))
 			}
 		}
-		next := c.letters.symbolOf(code)
 		if next < 0 {
 			next = unknown
 		}

@@ -55,7 +55,7 @@ func (e *estimates) showsMost(j int, a *table.Attribute, i int) string {
 	}
 	var all []shown
 	for v, symbol := range c.letters.symbol {
-		if symbol >= 0 && symbol != c.letters.never {
+		if c.letters.word(symbol) {
 			all = append(all, shown{a.Values[v], math.Exp(c.letters.of(symbol)[i])})
 		}
 	}

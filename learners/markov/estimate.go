@@ -185,21 +185,22 @@ func (n *normal) log(x float64) float64 {
 
 // show adds the logarithms of what each state shows in the rows of a sequence to
 // logs, a row of states for each.
-func (e *estimates) show(t *table.Table, from, to int, logs []float64) {
+func (e *estimates) show(t *reading, from, to int, logs []float64) {
 	clear(logs)
 	for j := range e.columns {
-		e.columns[j].show(&t.Columns[j], from, to, len(e.states), logs)
+		e.columns[j].show(t, j, from, to, len(e.states), logs)
 	}
 }
 
 // show adds the logarithms of one column.
-func (m *emission) show(cells *table.Column, from, to, n int, logs []float64) {
+func (m *emission) show(t *reading, j, from, to, n int, logs []float64) {
+	cells := &t.Columns[j]
 	switch {
 	case m.grams != nil:
-		m.grams.show(cells.Codes[from:to], logs)
+		m.grams.show(cells.Codes[from:to], t.extra[j], logs)
 	case m.letters != nil:
 		for i, code := range cells.Codes[from:to] {
-			row := m.letters.row(code)
+			row := m.letters.of(m.letters.symbolOf(code, t.extra[j]))
 			to := logs[i*n:][:len(row)]
 			for s, l := range row {
 				to[s] += l

@@ -15,7 +15,8 @@ import (
 // after say is the sum over all their paths, or the best of them, as the answers
 // are. Each step adds what it does to the weight of a class, so that all add up.
 func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
-	if err := m.fits(t); err != nil {
+	seen, err := m.read(t)
+	if err != nil {
 		return nil, err
 	}
 	if row < 0 || row >= t.Rows() {
@@ -28,10 +29,10 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	for t.Sequence != nil && to < t.Rows() && t.Sequence[to] == t.Sequence[row] {
 		to++
 	}
-	x := newReasons(m, t, from, to, row)
+	x := newReasons(m, seen, from, to, row)
 	x.add(m.stateName()+" before", x.before, x.ahead)
 	for j := range x.e.columns {
-		x.cell(t, j, row)
+		x.cell(seen, j, row)
 	}
 	if row+1 < to {
 		x.add(m.stateName()+" after", x.after, x.behind)
@@ -54,7 +55,7 @@ type reasons struct {
 }
 
 // newReasons looks at the sequence of a row from both ends.
-func newReasons(m *Model, t *table.Table, from, to, row int) *reasons {
+func newReasons(m *Model, t *reading, from, to, row int) *reasons {
 	e := m.estimate()
 	n := e.n
 	x := &reasons{m: m, e: e, from: from, to: to, ahead: make([]float64, n), behind: make([]float64, n), before: "none", after: "none"}
@@ -164,7 +165,7 @@ func (x *reasons) add(column, value string, logs []float64) {
 func (x *reasons) share(class int) float64 { return x.classes(x.e.prior)[class] }
 
 // cell takes in what a cell of the row says.
-func (x *reasons) cell(t *table.Table, j, row int) {
+func (x *reasons) cell(t *reading, j, row int) {
 	c := &x.e.columns[j]
 	a := &x.m.schema.Attributes[j]
 	if c.letters == nil && c.normals == nil || j == x.m.target {
@@ -175,9 +176,9 @@ func (x *reasons) cell(t *table.Table, j, row int) {
 		return
 	}
 	logs := make([]float64, (x.to-x.from)*x.e.n)
-	c.show(&t.Columns[j], x.from, x.to, x.e.n, logs)
+	c.show(t, j, x.from, x.to, x.e.n, logs)
 	says := logs[(row-x.from)*x.e.n:][:x.e.n]
-	if a.Kind == table.Nominal && c.letters.symbolOf(t.Columns[j].Codes[row]) == nothing || a.Kind == table.Numeric && math.IsInf(t.Columns[j].Floats[row], 0) {
+	if a.Kind == table.Nominal && c.letters.symbolOf(t.Columns[j].Codes[row], t.extra[j]) == nothing || a.Kind == table.Numeric && math.IsInf(t.Columns[j].Floats[row], 0) {
 		return
 	}
 	x.add(a.Name, t.Text(row, j), says)
@@ -218,7 +219,7 @@ func (x *reasons) couldMove(j int, p float64, class int) float64 {
 		most = max(most, math.Abs(sums[class]-p))
 	}
 	if c.letters != nil {
-		for symbol := range c.letters.size {
+		for symbol := range c.letters.size() {
 			try(c.letters.of(int32(symbol)))
 		}
 		return most

@@ -120,9 +120,6 @@ func (m *Model) States() []string {
 
 // Predict fills in the probabilities of the states of the table's rows.
 func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
-	if err := m.fits(t); err != nil {
-		return err
-	}
 	if m.target == learn.NoTarget {
 		return ctx.Err()
 	}
@@ -132,27 +129,22 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 	return m.Decode(ctx, t, out.P)
 }
 
-// fits refuses a table of other columns, or whose rows are not in sequences.
-func (m *Model) fits(t *table.Table) error {
-	if err := table.Fits(m.schema, t); err != nil {
-		return err
-	}
-	if m.schema.Sequence != "" && t.Sequence == nil && t.Rows() > 0 {
-		return fmt.Errorf("the rows are not in sequences by %q, as the model expects", m.schema.Sequence)
-	}
-	return nil
+// errNoSequences says that rows stand alone.
+func errNoSequences(column string) error {
+	return fmt.Errorf("the rows are not in sequences by %q, as the model expects", column)
 }
 
 // Decode fills in the probability of each of the model's states (States) for each
 // row: of all paths, or of the best one through it, as the setting decode says.
 func (m *Model) Decode(ctx context.Context, t *table.Table, p []float64) error {
-	if err := m.fits(t); err != nil {
+	x, err := m.read(t)
+	if err != nil {
 		return err
 	}
 	e := m.estimate()
 	names := len(m.States())
 	return sequences(ctx, t, func(r *trellis, from, to int) {
-		e.decode(r, t, from, to)
+		e.decode(r, x, from, to)
 		e.share(r, p[from*names:to*names], names)
 	})
 }
@@ -187,7 +179,7 @@ func sequences(ctx context.Context, t *table.Table, work func(r *trellis, from, 
 
 // decode fills ahead with the logarithms, up to a number, or the probabilities of
 // the states of a sequence's rows.
-func (e *estimates) decode(r *trellis, t *table.Table, from, to int) {
+func (e *estimates) decode(r *trellis, t *reading, from, to int) {
 	r.room(to-from, e.n)
 	e.show(t, from, to, r.logs)
 	switch {
@@ -229,13 +221,14 @@ func (e *estimates) name(s int) int32 {
 // LogDensity fills out with the log of the density of each row given those before
 // it in its sequence: they add up to the log likelihood of the sequence.
 func (m *Model) LogDensity(ctx context.Context, t *table.Table, out []float64) error {
-	if err := m.fits(t); err != nil {
+	x, err := m.read(t)
+	if err != nil {
 		return err
 	}
 	e := m.estimate()
 	return sequences(ctx, t, func(r *trellis, from, to int) {
 		r.room(to-from, e.n)
-		e.show(t, from, to, r.logs)
+		e.show(x, from, to, r.logs)
 		e.forward(r)
 		copy(out[from:to], r.scale)
 	})
@@ -251,18 +244,19 @@ type Whole struct {
 
 // Wholes calls each for every sequence of a table, in order.
 func (m *Model) Wholes(ctx context.Context, t *table.Table, each func(from, to int, logLikelihood float64, path []int32, logProbability float64)) error {
-	if err := m.fits(t); err != nil {
+	x, err := m.read(t)
+	if err != nil {
 		return err
 	}
 	e := m.estimate()
 	var wholes []Whole
 	t.Groups(func(from, to int) { wholes = append(wholes, Whole{From: from, To: to}) })
-	err := learn.Split(ctx, len(wholes), func(lo, hi int) {
+	err = learn.Split(ctx, len(wholes), func(lo, hi int) {
 		var r trellis
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			w := &wholes[i]
 			r.room(w.To-w.From, e.n)
-			e.show(t, w.From, w.To, r.logs)
+			e.show(x, w.From, w.To, r.logs)
 			w.LogLikelihood, _ = e.forward(&r)
 			w.LogProbability = e.viterbi(&r)
 			w.Path = make([]int32, w.To-w.From)

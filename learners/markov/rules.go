@@ -34,7 +34,7 @@ func (m *Model) Rules() (*rule.Base, error) {
 	for j := range e.columns {
 		a := &m.schema.Attributes[j]
 		switch c := &e.columns[j]; {
-		case c.letters != nil && c.letters.size <= fewSymbols:
+		case c.letters != nil && c.letters.size() <= fewSymbols:
 			for i := range e.states {
 				base.Rules = append(base.Rules, e.shows(rule.Test{Op: rule.Eq, Column: state, Value: e.label(m, i)}, a, c.letters, i))
 			}
@@ -60,15 +60,8 @@ func (e *estimates) ruleCount() int {
 	}
 	for j := range e.columns {
 		switch c := &e.columns[j]; {
-		case c.letters != nil && c.letters.size > fewSymbols:
-			for k, symbol := range c.letters.symbol {
-				if symbol >= 0 && symbol != c.letters.never && sum(e.total.columns[j].counts[k*e.total.states():][:e.total.states()]) > 0 {
-					count++
-				}
-			}
-			if c.letters.never >= 0 {
-				count++
-			}
+		case c.letters != nil && c.letters.size() > fewSymbols:
+			count += c.letters.size()
 		case c.letters != nil, c.normals != nil:
 			count += e.n
 		}
@@ -125,10 +118,10 @@ func (e *estimates) shows(state rule.Test, a *table.Attribute, letters *alphabet
 	covered := letters.all[i]
 	r.Evidence = rule.Evidence{Covered: &covered}
 	p := func(symbol int32) float64 {
-		return ratio(letters.counts[int(symbol)*e.n+i], covered, e.settings.M, 1/float64(letters.size))
+		return ratio(letters.counts[int(symbol)*e.n+i], covered, e.settings.M, 1/float64(letters.size()))
 	}
 	for v, symbol := range letters.symbol {
-		if symbol >= 0 && symbol != letters.never {
+		if letters.word(symbol) {
 			r.Then.Classes = append(r.Then.Classes, rule.Share{Value: a.Values[v], P: p(symbol)})
 		}
 	}
@@ -160,7 +153,7 @@ func (e *estimates) speaks(m *Model, a *table.Attribute, letters *alphabet) []ru
 		})
 	}
 	for v, symbol := range letters.symbol {
-		if symbol >= 0 && symbol != letters.never {
+		if letters.word(symbol) {
 			one(a.Values[v], symbol)
 		}
 	}

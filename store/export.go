@@ -76,6 +76,9 @@ func (l *log) export(ctx context.Context, number int, path string, o ExportOptio
 	if err != nil {
 		return c, err
 	}
+	if info, err := learn.Lookup(r.Learner); err == nil && info.Waits != "" { // whoever reads it reads all of it
+		parts = slices.DeleteFunc(parts, func(p learn.Part) bool { return p.Derived })
+	}
 	sum := r.Sum
 	bare, held, err := kept.Shed(m)
 	switch c.Rows = held; {

@@ -34,6 +34,9 @@ const (
 	logFile    fileKind = 'L'
 	partFile   fileKind = 'P'
 	exportFile fileKind = 'X'
+	// derivedFile is a derived part. Programs from before there were such files
+	// do without it, and so read models whose derived parts they do not know.
+	derivedFile fileKind = 'D'
 )
 
 func (k fileKind) String() string {
@@ -44,6 +47,8 @@ func (k fileKind) String() string {
 		return "a part of a model"
 	case exportFile:
 		return "an exported model"
+	case derivedFile:
+		return "a derived part of a model"
 	}
 	return "something unknown"
 }

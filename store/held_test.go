@@ -125,6 +125,7 @@ func TestUpdatesReadWhatTheyNeed(t *testing.T) {
 			if a, b := encoded(t, outline), encoded(t, whole); a != b {
 				t.Error("a model whose parts waited is written otherwise")
 			}
+			olderPrograms(t, s)
 			damageWaiting(t, s)
 		})
 	}
@@ -147,6 +148,39 @@ func encoded(t *testing.T, m learn.Model) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// olderPrograms take derived parts for files of another kind, and do without:
+// they would not know what the sum is. Nor is it in exports.
+func olderPrograms(t *testing.T, s *Store) {
+	t.Helper()
+	derived, err := filepath.Glob(filepath.Join(s.partsDir("m"), "*"+derivedName))
+	if err != nil || len(derived) == 0 {
+		t.Fatalf("no derived parts: %v", err)
+	}
+	for _, path := range derived {
+		if b, err := os.ReadFile(path); err != nil || fileKind(b[len(magic)]) != derivedFile {
+			t.Errorf("%s is of kind %v, %v", path, fileKind(b[len(magic)]), err)
+		}
+	}
+	export := filepath.Join(t.TempDir(), "m.accrete")
+	if err := s.Export("m", export); err != nil {
+		t.Fatal(err)
+	}
+	f, err := openRegular(export)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	ix, err := readWhole(f, exportFile, export, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range ix.parts {
+		if p.key.derived {
+			t.Errorf("the export has the derived part %s", p.key.name)
+		}
+	}
 }
 
 // damageWaiting flips a bit in a file of many sources: who reads it is told, and

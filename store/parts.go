@@ -10,6 +10,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"weak"
 
@@ -96,12 +97,14 @@ func (e *partEntry) part(f *frame) (*part, error) {
 	return p, nil
 }
 
+const derivedName = "-derived"
+
 // fileName tells derived parts from others of the same bytes, because they do
 // not live as long.
 func (p *part) fileName() string {
 	name := hex.EncodeToString(p.key.hash[:])
 	if p.key.derived {
-		return name + "-derived"
+		return name + derivedName
 	}
 	return name
 }
@@ -213,8 +216,11 @@ func readBlob(r io.ReaderAt, f *frame) ([]byte, error) {
 func (s *Store) writePartFile(dir string, p *part, data []byte) error {
 	inside := *p
 	inside.inFile = false
-	path := filepath.Join(dir, p.fileName())
-	return s.writeFile(path, partFile, !p.key.derived, func(w *frameWriter) error {
+	path, kind := filepath.Join(dir, p.fileName()), partFile
+	if p.key.derived {
+		kind = derivedFile
+	}
+	return s.writeFile(path, kind, !p.key.derived, func(w *frameWriter) error {
 		return w.parts([]*part{&inside}, data)
 	})
 }
@@ -239,7 +245,13 @@ func (s *Store) readPartFile(path string, room *[]byte) ([]byte, error) {
 		}
 		whole = inMemory((*room)[:n])
 	}
-	ix, err := readWhole(whole, partFile, path, 0)
+	kind := partFile
+	if b := make([]byte, headSize); strings.HasSuffix(path, derivedName) {
+		if _, err := whole.ReadAt(b, 0); err == nil && fileKind(b[len(magic)]) == derivedFile {
+			kind = derivedFile // older ones are parts like others
+		}
+	}
+	ix, err := readWhole(whole, kind, path, 0)
 	if err != nil {
 		return nil, err
 	}

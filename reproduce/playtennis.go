@@ -175,7 +175,12 @@ func (t *tennis) day(cells map[string]string) (*table.Table, error) {
 // posterior returns the probability of a class by naive Bayes with plain
 // frequencies.
 func (t *tennis) posterior(ctx context.Context, cells map[string]string, class string) (float64, error) {
-	m, err := t.learn(ctx, "bayes", map[string]string{"m": "0"})
+	return t.posteriorWith(ctx, cells, class, "0")
+}
+
+// posteriorWith is posterior with an m of the m-estimates.
+func (t *tennis) posteriorWith(ctx context.Context, cells map[string]string, class, cases string) (float64, error) {
+	m, err := t.learn(ctx, "bayes", map[string]string{"m": cases})
 	if err != nil {
 		return 0, err
 	}

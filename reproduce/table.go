@@ -10,7 +10,7 @@ import (
 func All() []Experiment {
 	all := slices.Concat(
 		concepts(), bounds(),
-		playTennis(), instances(),
+		playTennis(), instances(), probabilities(), newsgroups(),
 		covering(), logics(),
 		networks(),
 		perceptrons(), backPropagation(), growingNetworks(), faces(),

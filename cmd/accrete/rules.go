@@ -33,7 +33,11 @@ latter, and predict and explain too.
 With --growth it prints what each unit of a model that grew removed, or how each
 epoch of training went. With --network it prints a model that is a network unit
 by unit; with --on, what the units say to the rows of DATA. With --members it
-lists every hypothesis of a version space while they are few.`
+lists every hypothesis of a version space while they are few.
+
+With --account it reckons up in bits what the rules save: sending them and the
+rows that they get wrong, against sending the classes of the rows that the model
+keeps, or of DATA (--on), as they are.`
 
 func (a *app) rulesCommand() *cobra.Command {
 	var (
@@ -44,11 +48,12 @@ func (a *app) rulesCommand() *cobra.Command {
 		asTable bool
 		network bool
 		members bool
+		account bool
 		on      string
 		flags   dataFlags
 	)
 	c := &cobra.Command{
-		Use:   "rules MODEL [--top N | --bits SHARE | --growth | --members | --network [--on DATA]] [--formal] [--table] [--sd] [--without SOURCE]",
+		Use:   "rules MODEL [--top N | --bits SHARE | --growth | --members | --network [--on DATA] | --account [--on DATA]] [--formal] [--table] [--sd] [--without SOURCE]",
 		Short: "Print what a model knows, as rules",
 		Long:  rulesLong,
 		Example: `  accrete rules votes
@@ -79,6 +84,8 @@ func (a *app) rulesCommand() *cobra.Command {
 				return a.printGrowth(p)
 			case members:
 				return a.printMembers(p)
+			case account:
+				return a.printAccount(c.Context(), h, p, on, &flags)
 			case network || on != "":
 				return a.printNetwork(c.Context(), h, p, on, &flags)
 			case a.json:
@@ -95,14 +102,15 @@ func (a *app) rulesCommand() *cobra.Command {
 	console.ShareVar(c.Flags(), &o.Bits, "bits", 0, "only rules that carry this share of the information, from 0 to 1")
 	c.Flags().BoolVar(&growth, "growth", false, "what each unit of a model that grew removed, and why growth stopped")
 	c.Flags().BoolVar(&members, "members", false, "every hypothesis of a version space (concept)")
+	c.Flags().BoolVar(&account, "account", false, "the model's description length in bits, against sending the rows plainly")
 	c.Flags().BoolVar(&o.Formal, "formal", false, "with the SCHEMA line that accrete import needs")
 	c.Flags().BoolVar(&asTable, "table", false, "as a table")
 	c.Flags().BoolVar(&o.Deviations, "sd", false, "what units expect in deviations from the columns' means")
 	c.Flags().BoolVar(&network, "network", false, "the units of a model that is a network, with their weights (mlp, neuraltree, gaussian)")
-	c.Flags().StringVar(&on, "on", "", "data whose rows to print the states of the network's units for")
+	c.Flags().StringVar(&on, "on", "", "data whose rows to print the states of the network's units for, or to account for")
 	flags.register(c)
-	c.MarkFlagsMutuallyExclusive("top", "bits", "growth", "members", "network")
-	c.MarkFlagsMutuallyExclusive("formal", "table", "growth", "members", "network")
+	c.MarkFlagsMutuallyExclusive("top", "bits", "growth", "members", "network", "account")
+	c.MarkFlagsMutuallyExclusive("formal", "table", "growth", "members", "network", "account")
 	c.Flags().StringVar(&without, "without", "", withoutUsage)
 	return c
 }
@@ -158,6 +166,25 @@ func (a *app) printMembers(p *life.Part) error {
 		rows = append(rows, []string{strconv.Itoa(r.Member), r.Boundary, r.Text})
 	}
 	printTable(a.out, []string{"member", "", "rule"}, rows)
+	return nil
+}
+
+// printAccount prints what a model's rules save, in bits.
+func (a *app) printAccount(ctx context.Context, h *life.Home, p *life.Part, on string, flags *dataFlags) (err error) {
+	var data *life.Data
+	if on != "" {
+		if data, err = h.Find(on, flags.Reading); err != nil {
+			return err
+		}
+	}
+	account, err := h.Account(ctx, p, data)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(account)
+	}
+	account.Write(a.out)
 	return nil
 }
 

@@ -80,6 +80,11 @@ type Learner struct {
 	// (multinomial), as words that occur or do not (bernoulli), or by the
 	// words of all other classes (complement).
 	Text string `set:"text" default:"multinomial" oneof:"multinomial|bernoulli|complement" doc:"event model of texts: how often words occur, whether they occur, or how often they occur in the other classes"`
+	// Alpha is how many cases of each word a class is given besides its own:
+	// m = alpha × vocabulary. Nil is 1, the rule of the book.
+	Alpha *float64 `set:"alpha" default:"1" doc:"cases of each word that each class is given besides its own, which is m = alpha × vocabulary"`
+	// Count is how often a word counts that occurs several times in a text.
+	Count string `set:"count" default:"all" oneof:"all|log|once" doc:"how often a word counts that occurs n times in a text: n times, 1 + log2 n, or once"`
 	// Min leaves out words that occur less often, in all texts together.
 	Min float64 `set:"min" default:"1" doc:"leave out words that occur less often than this, in all texts together (bernoulli: in fewer texts)"`
 	// Stop leaves out frequent words.
@@ -101,7 +106,13 @@ type settings struct {
 }
 
 func (l *Learner) settings() (settings, error) {
-	s := settings{M: DefaultM, PriorM: l.PriorM, words: words{Event: cmp.Or(l.Text, multinomial), M: oneEach, Min: l.Min, Stop: l.Stop}}
+	s := settings{M: DefaultM, PriorM: l.PriorM, words: words{Event: cmp.Or(l.Text, multinomial), M: forEach, Alpha: 1, Count: cmp.Or(l.Count, countAll), Min: l.Min, Stop: l.Stop}}
+	if l.Alpha != nil {
+		s.words.Alpha = *l.Alpha
+	}
+	if l.M != nil && l.Alpha != nil {
+		return s, fmt.Errorf("settings m=%v and alpha=%v: alpha cases of each word are m = alpha × vocabulary; expected one of the two", *l.M, *l.Alpha)
+	}
 	if l.M != nil {
 		s.M, s.words.M = *l.M, *l.M
 	}

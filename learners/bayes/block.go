@@ -149,7 +149,7 @@ func (c *column) promote(x float64) {
 }
 
 // addRow takes in one row of a table in the block's schema.
-func (b *block) addRow(t *table.Table, row int, once bool) {
+func (b *block) addRow(t *table.Table, row int, how words) {
 	class, w := t.Columns[b.target].Codes[row], t.Weight(row)
 	if class < 0 || w == 0 {
 		return
@@ -159,7 +159,7 @@ func (b *block) addRow(t *table.Table, row int, once bool) {
 		c := &b.columns[j]
 		switch {
 		case c.known != nil:
-			c.read(t.Columns[j].Words, t.Weights, []int32{int32(row)}, int(class), len(b.classes), once)
+			c.read(t.Columns[j].Words, t.Weights, []int32{int32(row)}, int(class), len(b.classes), how)
 		case c.counts != nil:
 			if code := t.Columns[j].Codes[row]; code >= 0 {
 				c.counts[int(code)*len(b.classes)+int(class)] += w
@@ -189,10 +189,9 @@ func (b *block) checkWeights(t *table.Table) error {
 	return checkCounts(t)
 }
 
-// learn takes in the rows of a table whose dictionaries are the block's; of
-// texts each word once, or as often as it occurs. On an error the block is of
-// no use.
-func (b *block) learn(ctx context.Context, t *table.Table, once bool) error {
+// learn takes in the rows of a table whose dictionaries are the block's; how
+// says how often words count. On an error the block is of no use.
+func (b *block) learn(ctx context.Context, t *table.Table, how words) error {
 	if err := b.checkWeights(t); err != nil {
 		return err
 	}
@@ -220,7 +219,7 @@ func (b *block) learn(ctx context.Context, t *table.Table, once bool) error {
 				return
 			}
 			task := tasks[i]
-			b.columns[task.column].learn(ctx, &t.Columns[task.column], t.Weights, rows, task, len(b.classes), once)
+			b.columns[task.column].learn(ctx, &t.Columns[task.column], t.Weights, rows, task, len(b.classes), how)
 			if ctx.Err() != nil {
 				return
 			}
@@ -315,7 +314,7 @@ func groupByClass(t *table.Table, target, classes int) classRuns {
 }
 
 // learn takes in the cells of one column, of some classes.
-func (c *column) learn(ctx context.Context, cells *table.Column, weights []float64, rows classRuns, of task, classes int, once bool) {
+func (c *column) learn(ctx context.Context, cells *table.Column, weights []float64, rows classRuns, of task, classes int, how words) {
 	for i, run := range rows.runs {
 		if (i%16 == 0 || c.known != nil) && ctx.Err() != nil {
 			return
@@ -326,7 +325,7 @@ func (c *column) learn(ctx context.Context, cells *table.Column, weights []float
 		order := rows.order[run.start:run.end]
 		switch {
 		case c.known != nil:
-			c.read(cells.Words, weights, order, int(run.class), classes, once)
+			c.read(cells.Words, weights, order, int(run.class), classes, how)
 		case c.counts != nil:
 			c.count(cells.Codes, weights, order, int(run.class), classes)
 		case c.moments != nil:

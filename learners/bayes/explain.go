@@ -90,7 +90,7 @@ func (m *Model) explainWords(e *learn.Explanation, logs []float64, j int, bag *t
 	codes, counts := bag.Row(row)
 	for i, code := range codes {
 		if of.chosen[code] {
-			add(m.wordTest(j, int(code)), of.times(counts[i]), of.value(int(code), classes))
+			add(m.wordTest(j, int(code)), of.words.times(counts[i]), of.value(int(code), classes))
 		}
 	}
 }

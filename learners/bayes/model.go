@@ -59,11 +59,10 @@ type estimate struct {
 	weights  []float64
 	marginal []float64 // ln P(v)
 
-	// Of a text weights are those of words, for each time that one occurs
-	// or, once, for all; absent is what a known text says besides, and
-	// chosen which words count.
+	// Of a text weights are those of words, for each time that one counts;
+	// absent is what a known text says besides, and chosen which words do.
 	chosen []bool
-	once   bool
+	words  words
 	absent []float64
 
 	normals   []normal // of each class

@@ -149,7 +149,11 @@ func (m *Model) worded(n int) *rule.Base {
 		if e.absent != nil {
 			base.Rules = slices.Insert(base.Rules, 0, rule.Rule{If: []rule.Test{{Op: rule.IsKnown, Column: name}}, Then: m.concludeAll(e.absent)})
 		}
-		if !e.once {
+		switch {
+		case e.words.Event == bernoulli, e.words.Count == countOnce:
+		case e.words.Count == countLog:
+			base.Notes = append(base.Notes, "summary: the rule of a word that occurs n times in "+name+" counts 1 + log2 n times")
+		default:
 			base.Notes = append(base.Notes, "summary: the rule of a word counts as often as the word occurs in "+name)
 		}
 	}

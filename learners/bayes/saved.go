@@ -24,6 +24,8 @@ type saved struct {
 
 type savedWords struct {
 	Event string  `cbor:"event"`
+	Alpha float64 `cbor:"alpha"`
+	Count string  `cbor:"count"`
 	M     float64 `cbor:"m"`
 	Min   float64 `cbor:"min"`
 	Stop  string  `cbor:"stop"`
@@ -79,7 +81,7 @@ const (
 func (m *Model) Parts() ([]learn.Part, error) {
 	of := saved{Format: format, M: m.settings.M, PriorM: m.settings.PriorM}
 	if w := m.settings.words; w != (words{}) {
-		of.Format, of.Words = wordsFormat, &savedWords{w.Event, w.M, w.Min, w.Stop}
+		of.Format, of.Words = wordsFormat, &savedWords{w.Event, w.Alpha, w.Count, w.M, w.Min, w.Stop}
 	}
 	data, err := learn.Marshal(of)
 	if err != nil {
@@ -282,7 +284,10 @@ func decodeSettings(data []byte) (*settings, error) {
 	}
 	s := &settings{M: from.M, PriorM: from.PriorM}
 	if w := from.Words; w != nil {
-		s.words = words{w.Event, w.M, w.Min, w.Stop}
+		s.words = words{w.Event, w.M, w.Alpha, w.Count, w.Min, w.Stop}
+		if w.Count == "" { // as models were saved at first
+			s.words.Count, s.words.Alpha = countAll, 1
+		}
 		if err := s.words.check(); err != nil {
 			return nil, err
 		}

@@ -55,7 +55,7 @@ func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, 
 func (s settings) String() string {
 	text := fmt.Sprintf("m=%v prior-m=%v", s.M, s.PriorM)
 	if w := s.words; w != (words{}) {
-		text += fmt.Sprintf(" text=%s min=%v stop=%s", w.Event, w.Min, cmp.Or(w.Stop, "none"))
+		text += fmt.Sprintf(" text=%s count=%s alpha=%v min=%v stop=%s", w.Event, w.Count, w.Alpha, w.Min, cmp.Or(w.Stop, "none"))
 	}
 	return text
 }

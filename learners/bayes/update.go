@@ -58,7 +58,7 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 	if !u.fresh() && t.Rows() <= small && u.vocabulary.Same(t.Schema) {
 		u.unshare()
 		for r := range t.Rows() {
-			u.block.addRow(t, r, u.once())
+			u.block.addRow(t, r, u.model.settings.words)
 		}
 		u.seeIdle(t)
 		return nil
@@ -69,9 +69,6 @@ func (u *update) Add(ctx context.Context, t *table.Table) error {
 // fresh reports whether there is nothing yet: what comes first is learnt as
 // Learn does, to the bit.
 func (u *update) fresh() bool { return len(u.model.blocks) == 0 && sum(u.block.classes) == 0 }
-
-// once reports whether a word counts once for each text that has it.
-func (u *update) once() bool { return u.model.settings.words.Event == bernoulli }
 
 // unshare makes the block the update's own.
 func (u *update) unshare() {
@@ -101,12 +98,12 @@ func (u *update) addMany(ctx context.Context, t *table.Table) error {
 		grown.absorb(u.block)
 	}
 	if vocabulary.Same(t.Schema) {
-		if err := grown.learn(ctx, t, u.once()); err != nil {
+		if err := grown.learn(ctx, t, u.model.settings.words); err != nil {
 			return err
 		}
 	} else { // it lacks values, or has them in another order
 		rows := newBlock(u.block.source, t.Schema, u.block.target)
-		if err := rows.learn(ctx, t, u.once()); err != nil {
+		if err := rows.learn(ctx, t, u.model.settings.words); err != nil {
 			return err
 		}
 		grown.absorb(rows)

@@ -25,14 +25,40 @@ const (
 // words say how texts are read. They are zero in a model without texts.
 type words struct {
 	Event string  // multinomial, bernoulli or complement
-	M     float64 // as settings.M; OneEach is a case for each value
+	M     float64 // as settings.M; forEach is Alpha for each word
+	Alpha float64
+	Count string  // all, log or once
 	Min   float64 // how often a word must occur
 	Stop  string  // see stopping
 }
 
-// oneEach is the m of the book's table 6.2: as many cases as there are words
-// in the vocabulary, one for each; for the two values of a Bernoulli cell, two.
-const oneEach = -1
+// forEach is the m of the book's table 6.2: as many cases as there are words
+// in the vocabulary, one for each, or alpha; for the two values of a Bernoulli
+// cell, twice as many.
+const forEach = -1
+
+// How often a word counts that occurs n times in a text: n times, 1 + log₂ of
+// it, or once.
+const (
+	countAll  = "all"
+	countLog  = "log"
+	countOnce = "once"
+)
+
+// times returns how often a word counts that occurs n times.
+func (w words) times(n float64) float64 {
+	switch {
+	case n <= 0:
+		return 0
+	case w.Event == bernoulli || w.Count == countOnce:
+		return 1
+	case w.Count == countLog && n > 1:
+		return 1 + math.Log2(min(n, moment.MaxWeight))
+	case w.Count == countLog:
+		return n
+	}
+	return min(n, moment.MaxWeight)
+}
 
 func (w words) check() error {
 	switch w.Event {
@@ -40,7 +66,13 @@ func (w words) check() error {
 	default:
 		return fmt.Errorf("setting text=%s: expected %s, %s or %s", w.Event, multinomial, bernoulli, complement)
 	}
-	if w.M != oneEach && !(w.M >= 0 && w.M <= moment.MaxWeight) {
+	if w.Count != countAll && w.Count != countLog && w.Count != countOnce {
+		return fmt.Errorf("setting count=%s: expected %s, %s or %s", w.Count, countAll, countLog, countOnce)
+	}
+	if !(w.Alpha >= 0 && w.Alpha <= moment.MaxWeight) {
+		return fmt.Errorf("setting alpha=%v: expected a number from 0 to %g", w.Alpha, float64(moment.MaxWeight))
+	}
+	if w.M != forEach && !(w.M >= 0 && w.M <= moment.MaxWeight) {
 		return fmt.Errorf("setting m=%v: expected a number from 0 to %g", w.M, float64(moment.MaxWeight))
 	}
 	if !(w.Min >= 0 && w.Min <= moment.MaxWeight) {
@@ -133,9 +165,9 @@ func checkCounts(t *table.Table) error {
 	return nil
 }
 
-// read adds the texts of rows of one class. A word counts as often as it
-// occurs or, once, as soon as it does.
-func (c *column) read(bag *table.Bag, weights []float64, order []int32, class, classes int, once bool) {
+// read adds the texts of rows of one class.
+func (c *column) read(bag *table.Bag, weights []float64, order []int32, class, classes int, how words) {
+	plain := how.Event != bernoulli && how.Count == countAll
 	for _, r := range order {
 		if bag.Missing(int(r)) {
 			continue
@@ -148,8 +180,8 @@ func (c *column) read(bag *table.Bag, weights []float64, order []int32, class, c
 		codes, counts := bag.Row(int(r))
 		for i, code := range codes {
 			n := counts[i]
-			if once && n > 0 {
-				n = 1
+			if !plain && n != 1 {
+				n = how.times(n)
 			}
 			c.counts[int(code)*classes+class] += float64(w * n)
 		}
@@ -203,8 +235,8 @@ func (m *Model) lexicon(j int) *lexicon {
 	l.chosen, size = l.vocabulary(m.schema.Attributes[j].Values, c.counts, l.classes)
 	if l.Event == bernoulli {
 		l.of, l.m, l.p = c.known, l.M, 0.5
-		if l.M == oneEach {
-			l.m = 2
+		if l.M == forEach {
+			l.m = 2 * l.Alpha
 		}
 		return l
 	}
@@ -217,8 +249,8 @@ func (m *Model) lexicon(j int) *lexicon {
 		}
 	}
 	l.m, l.p = l.M, 1/float64(max(1, size))
-	if l.M == oneEach {
-		l.m = float64(size)
+	if l.M == forEach {
+		l.m = l.Alpha * float64(size)
 	}
 	return l
 }
@@ -255,7 +287,7 @@ func (l *lexicon) shares(v int, q []float64) {
 func (m *Model) estimateWords(j int) estimate {
 	l := m.lexicon(j)
 	classes := l.classes
-	e := estimate{weights: make([]float64, (len(l.chosen)+2)*classes), chosen: l.chosen, once: l.Event == bernoulli}
+	e := estimate{weights: make([]float64, (len(l.chosen)+2)*classes), chosen: l.chosen, words: l.words}
 	prior := make([]float64, classes)
 	for c := range prior {
 		prior[c] = math.Exp(m.logPrior[c])
@@ -388,22 +420,14 @@ func (e *estimate) addWords(logs []float64, bag *table.Bag, lo, hi, classes int)
 		}
 		codes, counts := bag.Row(r)
 		for i, code := range codes {
-			n := e.times(counts[i])
+			n := counts[i]
+			if n != 1 {
+				n = e.words.times(n)
+			}
 			w := e.weights[(int(code)+2)*classes:][:len(l)]
 			for c := range l {
 				l[c] += float64(n * w[c])
 			}
 		}
 	}
-}
-
-// times returns how often a word counts that occurs n times.
-func (e *estimate) times(n float64) float64 {
-	if n <= 0 || e.once {
-		if n > 0 {
-			return 1
-		}
-		return 0
-	}
-	return min(n, moment.MaxWeight)
 }

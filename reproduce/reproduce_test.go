@@ -49,7 +49,7 @@ var slow = []string{"learnpp-table-1-", "learnpp-table-2-", "concept-disjunctive
 // Every experiment runs, its verdict is the one that is known, and what is not
 // met is explained.
 func TestVerdicts(t *testing.T) {
-var names []string
+	var names []string
 	for _, e := range All() {
 		isSlow := slices.ContainsFunc(slow, func(begin string) bool { return strings.HasPrefix(e.Name, begin) })
 		if !isSlow || os.Getenv("ACCRETE_LONG") != "" {

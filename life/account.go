@@ -81,11 +81,11 @@ func (h *Home) accounted(ctx context.Context, p *Part, d *Data, each func(*table
 	}
 	k, ok := learn.Ability[learn.Keeper](p.Model)
 	if !ok {
-		return remedy.Misusef("a %s model keeps no rows to send; name some with --on DATA", p.Version.Learner)
+		return remedy.Misusef("a %s model keeps no rows to send; name data that has them", p.Version.Learner)
 	}
 	rows, err := k.Kept(ctx)
 	if err == nil && rows == nil {
-		err = remedy.Misusef("%s was told not to keep its rows; name some with --on DATA", p.Name)
+		err = remedy.Misusef("%s was told not to keep its rows; name data that has them", p.Name)
 	}
 	for i := range rows {
 		if err == nil {

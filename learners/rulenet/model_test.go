@@ -588,7 +588,7 @@ func FuzzDecode(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, settings := range []map[string]string{nil, {"update": "published", "weights": "published"}} {
+	for _, settings := range []map[string]string{nil, {"update": "published", "weights": "published"}, {"update": "living"}} {
 		l, err := learn.New(Name, settings)
 		if err != nil {
 			f.Fatal(err)

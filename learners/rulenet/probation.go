@@ -25,6 +25,7 @@ const (
 	leastFires     = 5.0
 	ownCurvature   = 0.02 // of a candidate, that no others stand in for
 	mostJoining    = 200
+	joinRows       = 4_096 // of the reservoir, that tell how far rules stand in for a candidate
 )
 
 func (p *probation) own() {
@@ -170,10 +171,10 @@ func (s *living) join(ctx context.Context, f *fitting, rows []int32) error {
 	j := &joining{living: s, f: f}
 	f.derive()
 	m := 0.0
-	j.weigh = make([]float64, len(rows))
+	j.weigh = make([]float64, min(len(rows), joinRows))
 	for i, w := range f.weight {
 		m += w
-		for c := range s.k {
+		for c := 0; c < s.k && i < len(j.weigh); c++ {
 			j.weigh[i] += f.curve[i*s.k+c] / f.scale
 		}
 	}
@@ -186,6 +187,12 @@ func (s *living) join(ctx context.Context, f *fitting, rows []int32) error {
 		return err
 	}
 	return j.admit(ctx, rows, m)
+}
+
+// some returns those of a list of rows, in their order, that are weighed.
+func (j *joining) some(rows []int32) []int32 {
+	n, _ := slices.BinarySearch(rows, int32(len(j.weigh)))
+	return rows[:n]
 }
 
 // crossedWith returns the weighed number of rows that a candidate shares with the
@@ -217,9 +224,9 @@ func (j *joining) factorise(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		rows = j.some(rows)
 		cross := j.crossedWith(rows)
-		y := j.forward(cross)
-		j.append(cross[0]+1, y, rows)
+		j.append(cross[0]+1, j.forward(cross), rows)
 	}
 	return nil
 }
@@ -291,13 +298,13 @@ func (j *joining) admit(ctx context.Context, rows []int32, m float64) error {
 				own[c] += j.f.residual[int(r)*k+c] / j.f.scale
 			}
 		}
-		cross := j.crossedWith(a.rows)
+		cross := j.crossedWith(j.some(a.rows))
 		y := j.forward(cross)
 		left := cross[0]
 		for _, x := range y {
 			left -= x * x
 		}
-		if left < ownCurvature*cross[0] {
+		if left <= ownCurvature*cross[0] {
 			continue
 		}
 		of := j.regression(y, old)
@@ -322,16 +329,16 @@ func (j *joining) admit(ctx context.Context, rows []int32, m float64) error {
 		if joined == mostJoining {
 			break
 		}
-		cross := j.crossedWith(a.rows)
+		cross := j.crossedWith(j.some(a.rows))
 		y := j.forward(cross)
 		left := cross[0]
 		for _, x := range y {
 			left -= x * x
 		}
-		if left < ownCurvature*cross[0] {
+		if left <= ownCurvature*cross[0] {
 			continue
 		}
-		j.append(cross[0]+1, y, a.rows)
+		j.append(cross[0]+1, y, j.some(a.rows))
 		joined++
 		s.enter(p.tests[a.at], a.slope, variance)
 		j.f.cover = append(j.f.cover, a.rows)

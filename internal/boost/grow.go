@@ -15,6 +15,8 @@ const (
 	leastGain  = 1e-6
 	// together is the number of additions that are worth a second goroutine.
 	together = 1 << 17
+	// mostColumns is the number of columns that trees are grown from at most.
+	mostColumns = 2000
 	// mostStep is the most that a leaf moves a score by.
 	mostStep = 20.0
 	// leastActive is the share of the greatest sum of slopes and curvatures of
@@ -25,6 +27,7 @@ const (
 // grower grows one tree. Its room is used again by the next.
 type grower struct {
 	teacher *Teacher
+	pool    []int32 // columns that are worth a look
 	columns []int32 // that the tree sees
 	first   []int   // of each of them: its first cell in a histogram
 	size    int     // of a histogram
@@ -57,6 +60,9 @@ type growing struct {
 func (g *grower) grow(ctx context.Context) error {
 	t := g.teacher
 	number := uint64(len(t.Trees))
+	if err := g.screen(ctx); err != nil {
+		return err
+	}
 	t.rescale()
 	g.drawRows(number)
 	g.drawColumns(number)
@@ -140,31 +146,80 @@ func (g *grower) drawRows(number uint64) {
 	g.in, g.out = in, out
 }
 
+// screen leaves the columns whose best first split is worth most, where there are
+// very many.
+func (g *grower) screen(ctx context.Context) error {
+	t := g.teacher
+	if g.pool != nil {
+		return nil
+	}
+	pool := make([]int32, len(t.Columns))
+	for c := range pool {
+		pool[c] = int32(c)
+	}
+	if len(pool) > mostColumns {
+		t.rescale()
+		root := &growing{sums: make([]int64, t.lanes)}
+		for _, i := range t.cover {
+			if t.learn[i] > 0 {
+				t.slopes(int(i), t.learn[i])
+				root.in = append(root.in, i)
+			}
+		}
+		for c := range t.Scores {
+			root.active = append(root.active, int32(c))
+		}
+		g.add(root)
+		worth := make([]float64, len(pool))
+		chunk := min(max(1<<22/(len(root.in)*t.lanes+1), 1), mostColumns)
+		for from := 0; from < len(pool); from += chunk {
+			g.columns = append(g.columns[:0], pool[from:min(from+chunk, len(pool))]...)
+			g.layout()
+			root.histogram = g.histogram()
+			g.count(ctx, root.in, root.histogram, root.active)
+			g.look(ctx, root)
+			copy(worth[from:], g.gains)
+			g.free = append(g.free, root.histogram)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		slices.SortFunc(pool, func(a, b int32) int { return cmp.Or(-cmp.Compare(worth[a], worth[b]), cmp.Compare(a, b)) })
+		pool = pool[:mostColumns]
+		slices.Sort(pool)
+	}
+	g.pool = pool
+	return nil
+}
+
 // drawColumns draws the columns that a tree sees.
 func (g *grower) drawColumns(number uint64) {
 	t := g.teacher
-	g.columns, g.first, g.size = g.columns[:0], g.first[:0], 0
-	n := max(min(1, len(t.Columns)), int(math.Ceil(t.ColumnShare*float64(len(t.Columns)))))
-	if n == len(t.Columns) {
-		for c := range t.Columns {
-			g.columns = append(g.columns, int32(c))
-		}
-	} else {
+	n := max(min(1, len(g.pool)), int(math.Ceil(t.ColumnShare*float64(len(g.pool)))))
+	g.columns = append(g.columns[:0], g.pool[:n]...)
+	if n < len(g.pool) {
 		type lot struct {
 			column int32
 			key    uint64
 		}
-		lots := make([]lot, len(t.Columns))
+		lots := make([]lot, len(g.pool))
 		salt := Scramble(t.Seed + number)
-		for c := range lots {
-			lots[c] = lot{int32(c), Scramble(t.Columns[c].Salt ^ salt)}
+		for at, c := range g.pool {
+			lots[at] = lot{c, Scramble(t.Columns[c].Salt ^ salt)}
 		}
 		slices.SortFunc(lots, func(a, b lot) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.column, b.column)) })
-		for _, l := range lots[:n] {
-			g.columns = append(g.columns, l.column)
+		for at := range g.columns {
+			g.columns[at] = lots[at].column
 		}
 		slices.Sort(g.columns)
 	}
+	g.layout()
+}
+
+// layout gives the bins of the tree's columns their places in histograms.
+func (g *grower) layout() {
+	t := g.teacher
+	g.first, g.size = g.first[:0], 0
 	for _, c := range g.columns {
 		g.first = append(g.first, g.size)
 		g.size += t.Columns[c].Bins * t.lanes
@@ -299,12 +354,23 @@ func (g *grower) best(ctx context.Context, of *growing) {
 	if of.histogram == nil || !g.splittable(of) {
 		return
 	}
-	g.gains, g.sets = append(g.gains[:0], make([]float64, len(g.columns))...), append(g.sets[:0], make([]uint64, len(g.columns))...)
 	own := 0.0
 	for _, c := range of.active {
 		slope, curve := Unpack(of.sums[c])
 		own += slope * slope / (curve + t.scale)
 	}
+	g.look(ctx, of)
+	for at, gain := range g.gains {
+		if gain -= own; gain/t.scale > of.gain {
+			of.gain, of.column, of.set = gain/t.scale, g.columns[at], g.sets[at]
+		}
+	}
+}
+
+// look finds the best split of each column.
+func (g *grower) look(ctx context.Context, of *growing) {
+	t := g.teacher
+	g.gains, g.sets = append(g.gains[:0], make([]float64, len(g.columns))...), append(g.sets[:0], make([]uint64, len(g.columns))...)
 	if t.Scores == 1 {
 		g.each(ctx, 2*Bins, func(at int) {
 			c := &t.Columns[g.columns[at]]
@@ -317,11 +383,6 @@ func (g *grower) best(ctx context.Context, of *growing) {
 			s := splitter{classes: all, room: make([]int64, 2*(len(of.active)+1))}
 			g.gains[at], g.sets[at] = s.find(c, of.histogram[g.first[at]:][:c.Bins*t.lanes])
 		})
-	}
-	for at, gain := range g.gains {
-		if gain -= own; gain/t.scale > of.gain {
-			of.gain, of.column, of.set = gain/t.scale, g.columns[at], g.sets[at]
-		}
 	}
 }
 

@@ -189,7 +189,7 @@ func (h *school) addOnAllRows(ctx context.Context, p *part, from *adder, r rehea
 	if err := from.forward(ctx, startSize(r.size)); err != nil {
 		return nil, err
 	}
-	remembered := h.some(h.weights, fitRows)
+	remembered := h.fitted(p)
 	l, err := h.lesson(ctx, p.teacher, r.trees, remembered, count(len(remembered)), h.weights)
 	if err != nil {
 		return nil, err

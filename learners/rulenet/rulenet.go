@@ -87,7 +87,7 @@
 //
 // # Taught networks
 //
-// From 1,000 rows on or above 100 columns, with teacher=trees, and always where
+// From 500 rows on or above 100 columns, with teacher=trees, and always where
 // the target is a number, rules are not climbed to. Boosted trees that all
 // classes share (internal/boost), stopped on rows held out, are a teacher: their nodes are the candidates and their
 // probabilities the labels. A student is picked from the nodes by the gain in
@@ -181,7 +181,7 @@ type Learner struct {
 	Penalty   float64 `set:"penalty" default:"0.1" doc:"for weights=calibrated: penalty on a unit of weight, times the square root of the rows"`
 	Knowledge string  `set:"knowledge" default:"blend" oneof:"blend|units" doc:"an expert's rules: blended into the answers, as for every learner, or taken in as units of the network"`
 	Rounds    int     `set:"rounds" default:"30" doc:"for grow=residual: rounds at most"`
-	Teacher   string  `set:"teacher" default:"auto (trees from 1000 rows on or above 100 columns, unless a setting is about climbs; else none)" oneof:"auto|trees|none" doc:"where rules come from: boosted trees that teach a small network, or climbs by information from examples"`
+	Teacher   string  `set:"teacher" default:"auto (trees from 500 rows on or above 100 columns, unless a setting is about climbs; else none)" oneof:"auto|trees|none" doc:"where rules come from: boosted trees that teach a small network, or climbs by information from examples"`
 	Slope     string  `set:"slope" doc:"columns of numbers that only raise (+) or lower (-) the answer, as in age:+,income:-; of two classes the odds of the second by name"`
 	Reservoir int     `set:"reservoir" default:"16384" doc:"for update=living: rows that are kept, drawn by hash; up to so many, learning more can be made exact"`
 	Forget    string  `set:"forget" default:"auto" oneof:"auto|never" doc:"for update=living: when rows come to say something else, answer by the last ones and forget the others, or learn from all alike"`
@@ -256,13 +256,14 @@ func (l *Learner) settings() (settings, error) {
 	return s, s.check()
 }
 
-// automaticTeacher teaches where there are rows or columns enough. On 18 small
-// sets climbs were as accurate as what is taught, and they begin with examples,
-// which people know; on larger ones they are behind, and their cost grows with
-// the square of the columns.
+// automaticTeacher teaches where there are rows or columns enough. On ten public
+// sets of 417 to 873 rows climbs reach 84.1 % and a log loss of .392, what is
+// taught 85.7 % and .350 in less than half the time; on 18 smaller ones they
+// differ by what chance makes of it, and climbs begin with examples, which people
+// know. The cost of climbs grows with the square of the columns.
 const (
 	automaticTeacher = "auto"
-	taughtRows       = 1000
+	taughtRows       = 500
 	taughtColumns    = 100
 )
 

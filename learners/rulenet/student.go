@@ -60,6 +60,7 @@ type picked struct {
 // room is what picking and fitting use again and again.
 type room struct {
 	packed       []int64
+	every        int       // of the rows, which gains are taken from
 	sums         [][]int64 // of the nodes of a tree; one for each that is looked at
 	gain         []promise
 	along, moved []float64
@@ -425,20 +426,28 @@ type promise struct {
 	gain       float64
 }
 
-// promising returns the nodes of greatest gain among those of some trees.
+// promising returns the nodes of greatest gain among those of some trees. Of very
+// many rows and classes every second is looked at, or third, and so on, the next
+// time others: it is the order of gains that counts.
 func (s *student) promising(ctx context.Context, most int) ([]promise, error) {
 	s.derive()
+	s.every = max(1, len(s.slope)>>16)
+	if s.k == 1 {
+		s.every = 1
+	}
 	scale := (1 << 30) / max(s.total, 1)
 	s.packed = slices.Grow(s.packed[:0], len(s.slope))[:len(s.slope)]
-	for at := range s.packed {
-		s.packed[at] = boost.Pack(s.slope[at]*scale, s.curve[at]*scale)
+	for i := s.batch % s.every; i < len(s.rows); i += s.every {
+		for at := i * s.k; at < (i+1)*s.k; at++ {
+			s.packed[at] = boost.Pack(s.slope[at]*scale, s.curve[at]*scale)
+		}
 	}
 	trees := s.drawTrees(s.batch)
 	s.gain = s.gain[:0]
 	for len(s.sums) < len(trees) {
 		s.sums = append(s.sums, nil)
 	}
-	if len(s.slope)*len(trees) < worthTwo {
+	if len(s.slope)/s.every*len(trees) < worthTwo {
 		for at := range trees {
 			s.gain = append(s.gain, s.gains(at, trees[at], scale)...)
 		}
@@ -510,13 +519,15 @@ func (s *student) gains(place, tree int, scale float64) []promise {
 			sums[leaf] += s.packed[i]
 		}
 	} else {
-		for i, leaf := range s.leafOf[tree] {
-			to := sums[int(leaf)*k : int(leaf)*k+k]
+		leaves := s.leafOf[tree]
+		for i := s.batch % s.every; i < len(leaves); i += s.every {
+			to := sums[int(leaves[i])*k : int(leaves[i])*k+k]
 			for c, x := range s.packed[i*k : i*k+k] {
 				to[c] += x
 			}
 		}
 	}
+	times := float64(s.every)
 	var found []promise
 	price, taken := s.price[tree], s.taken[tree]
 	for node := len(nodes) - 1; node > 0; node-- {
@@ -530,8 +541,8 @@ func (s *student) gains(place, tree int, scale float64) []promise {
 		gain := 0.0
 		for _, x := range own {
 			slope, curve := boost.Unpack(x)
-			slope = keeps(s.way[tree][node], slope)
-			gain += slope * slope / (curve + scale)
+			slope = keeps(s.way[tree][node], slope) * times
+			gain += slope * slope / (curve*times + scale)
 		}
 		if gain *= 1 / scale / math.Sqrt(price[node]); gain > leastPromise {
 			found = append(found, promise{int32(tree), int32(node), gain})

@@ -28,6 +28,8 @@ const (
 	learnOnce    = 10_000 // rows from which one teacher serves rehearsal and network
 	mostHeldOut  = 5_000
 	forwardRows  = 10_000 // that rules are picked on when learning once
+	weighRows    = 40_000 // that their weights are fitted to then
+	teacherRows  = 50_000 // that a teacher learns from at most
 	manyClasses  = 10     // above, trees are larger
 	sizesWin     = 0.995  // of the loss, that larger trees must bring it to
 	leafRows     = 20     // rows for each leaf of a larger tree
@@ -156,6 +158,10 @@ func (h *school) holdOut() []*part {
 	if len(h.weights) >= learnOnce {
 		share = min(share, mostHeldOut/float64(len(h.weights)))
 	}
+	taught := uint64(math.MaxUint64) // hashes of rows that a teacher learns from
+	if len(h.weights) > teacherRows {
+		taught = uint64(teacherRows / float64(len(h.weights)) * math.MaxUint64)
+	}
 	left := slices.Clone(h.weights)
 	var all []*part
 	for i := range parts {
@@ -167,6 +173,9 @@ func (h *school) holdOut() []*part {
 			}
 			left[r] -= p.held[r]
 			p.learn[r] = h.weights[r] - p.held[r]
+			if taught < math.MaxUint64 && scramble(h.x.Hash[r]^h.seed^0x7ea) > taught {
+				p.learn[r] = 0
+			}
 		}
 		if sum(p.learn) > 0 && sum(p.held) > 0 {
 			all = append(all, p)
@@ -194,6 +203,16 @@ func (h *school) some(weights []float64, most int) []int32 {
 	return slices.DeleteFunc(rows, func(r int32) bool { return scramble(h.x.Hash[r]^h.seed) > limit })
 }
 
+// fitted returns the rows that weights are fitted to when learning once, of those
+// that the teacher knows.
+func (h *school) fitted(p *part) []int32 {
+	known := make([]float64, len(p.learn))
+	for r := range known {
+		known[r] = p.learn[r] + p.held[r]
+	}
+	return h.some(known, weighRows)
+}
+
 // faculty is teachers, one for each part, of trees of one size.
 type faculty struct {
 	options  boost.Options
@@ -211,7 +230,7 @@ func (h *school) teachAll(ctx context.Context, parts []*part, o boost.Options, o
 	for i, p := range parts {
 		remember := h.some(p.learn, math.MaxInt)
 		if len(h.weights) >= learnOnce {
-			remember = h.some(h.weights, fitRows)
+			remember = h.fitted(p)
 		}
 		f.teachers[i] = boost.New(h.x, p.learn, p.held, remember, o)
 	}
@@ -558,7 +577,7 @@ func (h *school) firstLesson(ctx context.Context, p *part, r rehearsed, once boo
 	remembered := h.some(p.learn, math.MaxInt)
 	places := count(len(remembered))
 	if once {
-		remembered = h.some(h.weights, fitRows)
+		remembered = h.fitted(p)
 		learnt := slices.DeleteFunc(count(len(remembered)), func(at int32) bool { return p.learn[remembered[at]] == 0 })
 		places = learnt
 		if len(learnt) > forwardRows {
@@ -608,7 +627,7 @@ func (h *school) onAllRows(ctx context.Context, p *part, r rehearsed) (*student,
 	}
 	rules := p.student.rules
 	rules = rules[:min(len(rules), startSize(r.size))]
-	remembered := h.some(h.weights, fitRows)
+	remembered := h.fitted(p)
 	l, err := h.lesson(ctx, p.teacher, r.trees, remembered, count(len(remembered)), h.weights)
 	if err != nil {
 		return nil, err

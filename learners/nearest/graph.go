@@ -32,6 +32,7 @@ type graph struct {
 	effort int
 	recall float64 // of the nearest cases, the share that was found
 	held   int     // cases that were held out to measure it
+	saved  func() ([]byte, error)
 }
 
 // Sizes of the graph, measured on 60,000 rows of 50 columns.
@@ -61,6 +62,7 @@ func newGraph(ctx context.Context, s *space, wanted int, recall float64) (index,
 	if err := g.link(ctx, near); err != nil {
 		return nil, err
 	}
+	g.saved = sync.OnceValues(g.save)
 	return g, g.tune(ctx, recall)
 }
 
@@ -360,8 +362,10 @@ func (g *graph) link(ctx context.Context, near []link) error {
 		}
 	}
 	for i, n := range used {
+		list := g.links[i*g.degree : (i+1)*g.degree]
+		slices.Sort(list[:n])
 		for at := n; at < g.degree; at++ {
-			g.links[i*g.degree+at] = -1
+			list[at] = -1
 		}
 	}
 	return ctx.Err()

@@ -1,6 +1,8 @@
 package nearest
 
 import (
+	"context"
+	"slices"
 	"testing"
 
 	"github.com/accrete-ml/accrete/table"
@@ -46,6 +48,40 @@ func TestGraphRecall(t *testing.T) {
 	for i := range g.links {
 		if g.links[i] != again.links[i] {
 			t.Fatal("its links are not the same twice")
+		}
+	}
+}
+
+// A graph is read as it was saved, and not built again; one of other rows is.
+func TestGraphSaved(t *testing.T) {
+	m := learnt(t, Name, clusters(2048, 30, 1), "k=5", "scale=sd", "index=graph").(*Model)
+	g := m.index.index.(*graph)
+	data, err := g.saved()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := readGraph(context.Background(), g.space, 5, data)
+	if err != nil || !slices.Equal(read.links, g.links) || read.effort != g.effort || read.recall != g.recall {
+		t.Fatalf("read back otherwise: %v", err)
+	}
+	parts, err := m.Parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := decode(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same, _ := again.(*Model).index.index.(*graph).saved(); &same[0] != &data[0] {
+		t.Error("it was built again")
+	}
+	other := learnt(t, Name, clusters(2048, 30, 2), "k=5", "scale=sd", "index=graph").(*Model)
+	if read, err := readGraph(context.Background(), other.index.index.(*graph).space, 5, data); read != nil || err != nil {
+		t.Errorf("that of other rows is taken: %v", err)
+	}
+	for cut := range 40 {
+		if read, _ := readGraph(context.Background(), g.space, 5, data[:len(data)*cut/40]); read != nil {
+			t.Errorf("%d 40ths are taken for all", cut)
 		}
 	}
 }

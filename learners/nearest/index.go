@@ -21,9 +21,9 @@ const (
 	graphDims = 24
 )
 
-// newIndex returns the index of a name. Trees are worth their while where there
+// newIndex returns the index of a name; a graph may have been saved. Trees are worth their while where there
 // are cases enough.
-func newIndex(ctx context.Context, m *metric, s *settings) (index, error) {
+func newIndex(ctx context.Context, m *metric, s *settings, saved []byte) (index, error) {
 	name := s.Index
 	count := m.cases.count()
 	if count == 0 || len(m.numbers)+len(m.names) == 0 {
@@ -35,7 +35,7 @@ func newIndex(ctx context.Context, m *metric, s *settings) (index, error) {
 			return brute{to: count}, nil
 		}
 		if in = newSpace(m); count >= graphFrom && in.dims >= graphDims && s.K != all {
-			return newGraph(ctx, in, s.wanted(), s.Recall)
+			return graphOf(ctx, in, s, saved)
 		}
 		return newTree(ctx, in, false)
 	}
@@ -43,9 +43,19 @@ func newIndex(ctx context.Context, m *metric, s *settings) (index, error) {
 	case "kd", "ball":
 		return newTree(ctx, newSpace(m), name == "ball")
 	case "graph":
-		return newGraph(ctx, newSpace(m), s.wanted(), s.Recall)
+		return graphOf(ctx, newSpace(m), s, saved)
 	}
 	return brute{to: count}, nil
+}
+
+// graphOf returns the graph that was saved, or a new one.
+func graphOf(ctx context.Context, in *space, s *settings, saved []byte) (index, error) {
+	if saved != nil {
+		if g, err := readGraph(ctx, in, s.wanted(), saved); g != nil || err != nil {
+			return g, err
+		}
+	}
+	return newGraph(ctx, in, s.wanted(), s.Recall)
 }
 
 // wanted returns how many of the nearest a graph is made to find.

@@ -209,7 +209,7 @@ func (m *LocalModel) measure(ctx context.Context, z []float64) (err error) {
 	if m.metric, err = newMetric(ctx, m.cases, &near, z); err != nil {
 		return err
 	}
-	if m.index, err = newIndex(ctx, m.metric, &near); err != nil {
+	if m.index, err = newIndex(ctx, m.metric, &near, nil); err != nil {
 		return err
 	}
 	m.encode()

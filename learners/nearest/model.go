@@ -43,6 +43,8 @@ type chosen struct {
 	Stretch []float64 `cbor:"stretch,omitempty"`
 	// Condensed is what prototypes cost, nil if all rows are kept.
 	Condensed *Condensed `cbor:"condensed,omitempty"`
+
+	graph []byte // as it was saved; nil: none was
 }
 
 func (c *chosen) check(cases *cases) error {

@@ -270,7 +270,9 @@ func settle(ctx context.Context, l lesson, cases *cases, chosen *chosen) (*Model
 	m := &Model{lesson: l, cases: cases}
 	if chosen != nil {
 		m.chosen = *chosen
-		return m, m.measure(ctx, m.chosen.Stretch)
+		err := m.measure(ctx, m.chosen.Stretch)
+		m.chosen.graph = nil
+		return m, err
 	}
 	z, err := stretched(ctx, l, cases)
 	if err != nil {
@@ -341,7 +343,7 @@ func (m *Model) measure(ctx context.Context, z []float64) (err error) {
 		return err
 	}
 	m.rooms = &sync.Pool{New: func() any { return newSearch(m.metric) }}
-	in, err := newIndex(ctx, m.metric, &m.lesson.Settings)
+	in, err := newIndex(ctx, m.metric, &m.lesson.Settings, m.chosen.graph)
 	m.index = &forest{index: in}
 	return err
 }

@@ -68,7 +68,8 @@ type localRoom struct {
 	matrix []float64   // XᵀWX
 	first  []float64   // the solution for the first unit vector
 	share  []float64   // of each neighbour in the answer
-	left   []neighbour // when a row is left out
+	mean   []float64   // likewise, of several fits
+	left   []neighbour // of one fit, or when a row is left out
 }
 
 // local is what a fit is made by.
@@ -77,10 +78,11 @@ type local struct {
 	kernel func(d float64) float64
 	part   float64
 	k      float64
+	ridge  float64
 }
 
-func (m *LocalModel) local() local {
-	return local{degrees[m.chosen.Form], kernels[m.chosen.Kernel], m.chosen.Part, m.chosen.K}
+func (f *localFit) local() local {
+	return local{degrees[f.Form], kernels[f.Kernel], f.Part, f.K, f.Ridge}
 }
 
 // wanted returns the weight of the cases that count.
@@ -181,7 +183,7 @@ func (m *LocalModel) fit(r *localRoom, near []neighbour, f local) {
 		}
 	}
 	for a := 1; a < p; a++ {
-		r.matrix[a*p+a] += m.lesson.Settings.Ridge * total
+		r.matrix[a*p+a] += f.ridge * total
 	}
 	r.first = r.first[:0]
 	for range p {
@@ -196,6 +198,36 @@ func (m *LocalModel) fit(r *localRoom, near []neighbour, f local) {
 		}
 		r.share = append(r.share, w*sum)
 	}
+}
+
+// fitAll finds the share of each neighbour in the mean of all fits.
+func (m *LocalModel) fitAll(r *localRoom, near []neighbour) {
+	fits := m.fits
+	if len(fits) == 1 {
+		m.fit(r, near, fits[0].local())
+		return
+	}
+	r.mean = append(r.mean[:0], make([]float64, len(near))...)
+	for i := range fits {
+		r.left = nearest(r.left[:0], near, m.wanted(fits[i].K))
+		m.fit(r, r.left, fits[i].local())
+		for at, share := range r.share {
+			r.mean[at] += share / float64(len(fits))
+		}
+	}
+	r.share = append(r.share[:0], r.mean...)
+}
+
+// nearest appends the first of neighbours, of so much weight.
+func nearest(to, near []neighbour, left float64) []neighbour {
+	for _, n := range near {
+		if n.used = min(n.used, left); n.used <= 0 {
+			break
+		}
+		left -= n.used
+		to = append(to, n)
+	}
+	return to
 }
 
 // solve solves a symmetric system, given by its lower triangle, in place.
@@ -268,7 +300,7 @@ func descend(a, b []float64) float64 {
 // ask puts a question.
 func (m *LocalModel) ask(r *localRoom, columns []table.Column, row int) []neighbour {
 	s := r.search
-	s.ask(columns, row, m.wanted(m.chosen.K))
+	s.ask(columns, row, m.wanted(m.farthest))
 	m.input(s.point, r.asked)
 	for d := range m.metric.names {
 		n := &m.metric.names[d]
@@ -304,13 +336,12 @@ func (m *LocalModel) Predict(ctx context.Context, t *table.Table, out *learn.Pre
 	if out.Classes != 0 || min(len(out.Mean), len(out.Low), len(out.High)) < rows {
 		return fmt.Errorf("there is no room for the answers to %d rows", rows)
 	}
-	f := m.local()
 	work := func(chunk int) {
 		r := m.rooms.Get().(*localRoom)
 		defer m.rooms.Put(r)
 		for row := chunk * few; row < min((chunk+1)*few, rows) && ctx.Err() == nil; row++ {
 			near := m.ask(r, t.Columns, row)
-			m.fit(r, near, f)
+			m.fitAll(r, near)
 			y := m.value(r, near)
 			c, width := m.cases, 1.96*m.chosen.Spread
 			out.Mean[row], out.Low[row], out.High[row] = c.number(y), c.number(y-width), c.number(y+width)
@@ -336,7 +367,7 @@ var (
 const mostFitted = 200
 
 // trials returns what there is to choose from.
-func (m *LocalModel) trials() []localChosen {
+func (m *LocalModel) trials() []localFit {
 	s := &m.lesson.Settings
 	ks, parts, forms, shapes := triedNear, triedPart, triedForm, triedShape
 	if k, err := strconv.Atoi(s.K); err == nil {
@@ -353,7 +384,11 @@ func (m *LocalModel) trials() []localChosen {
 	if s.Width > 0 || s.Kernel == "uniform" || s.Kernel == "inverse" {
 		parts = []float64{1}
 	}
-	var trials []localChosen
+	ridges := triedRidge
+	if s.Ridge >= 0 {
+		ridges = []float64{s.Ridge}
+	}
+	var trials []localFit
 	for _, k := range ks {
 		if k > ks[0] && k >= m.cases.weight {
 			break
@@ -361,7 +396,12 @@ func (m *LocalModel) trials() []localChosen {
 		for _, form := range forms {
 			for _, shape := range shapes {
 				for _, part := range parts {
-					trials = append(trials, localChosen{K: min(k, m.cases.weight), Form: form, Kernel: shape, Part: part})
+					f := localFit{K: min(k, m.cases.weight), Form: form, Kernel: shape, Part: part, Ridge: ridges[0]}
+					for _, f.Ridge = range ridges {
+						if trials = append(trials, f); form == "constant" {
+							break // it has no slope
+						}
+					}
 				}
 			}
 		}
@@ -369,54 +409,86 @@ func (m *LocalModel) trials() []localChosen {
 	return trials
 }
 
-// choose finds what errs least when rows are left out.
+// The most fits of which the answer is the mean, and by how much one more must
+// take the error down.
+var mostFits = 4
+
+const fitGain = 0.99
+
+// choose finds the fit that errs least when rows are left out, and further ones
+// whose mean with it errs less: what errs otherwise makes up for each other
+// (Caruana et al. 2004).
 func (m *LocalModel) choose(ctx context.Context) (localChosen, error) {
 	trials := m.trials()
-	errors, weight, err := m.errors(ctx, trials, mostFitted)
+	out, err := m.leaveOut(ctx, trials, mostFitted)
 	if err != nil {
 		return localChosen{}, err
 	}
-	best, least := 0, math.Inf(1)
-	for t, sum := range errors {
-		if sum < least*(1-1e-9) {
-			best, least = t, sum
+	sum := make([]float64, len(out.cases)) // of the answers of the fits that are taken
+	var taken []localFit
+	least := math.Inf(1)
+	for len(taken) < mostFits {
+		best, gain := -1, least*fitGain
+		for t := range trials {
+			if e := out.squares(m.cases, func(at int) float64 { return (sum[at] + out.of[at][t]) / float64(len(taken)+1) }); e < gain*(1-1e-9) {
+				best, gain = t, e
+			}
 		}
+		if best < 0 {
+			break
+		}
+		for at := range sum {
+			sum[at] += out.of[at][best]
+		}
+		taken, least = append(taken, trials[best]), gain
 	}
-	c := trials[best]
-	c.Spread = min(math.Sqrt(least/weight), 8)
+	if len(taken) == 0 {
+		taken, least = trials[:1], 0
+	}
+	c := localChosen{K: taken[0].K, Form: taken[0].Form, Kernel: taken[0].Kernel, Part: taken[0].Part, Ridge: taken[0].Ridge, Also: taken[1:]}
+	c.Spread = min(math.Sqrt(least/out.weight), 8)
 	if !(c.Spread >= 0) || m.cases.count() < 2 {
 		c.Spread = 0
 	}
 	return c, nil
 }
 
-// errors returns the squared error of each trial over rows that are left out, so
-// many at most, and the weight of those.
-func (m *LocalModel) errors(ctx context.Context, trials []localChosen, most int) ([]float64, float64, error) {
+// localOut is what fits answer when rows are left out.
+type localOut struct {
+	cases  []int
+	of     [][]float64 // for each case, by each trial
+	weight float64
+}
+
+// squares returns the squared error of some answers.
+func (o *localOut) squares(c *cases, answer func(at int) float64) float64 {
+	sum := 0.0
+	for at, i := range o.cases {
+		y := answer(at)
+		for row := c.starts[i]; row < c.starts[i+1] && o.of[at] != nil; row++ {
+			e := y - c.numbers[row]
+			sum += c.table.Weights[row] * e * e
+		}
+	}
+	return sum
+}
+
+// leaveOut has some rows, so many at most, answered by all others.
+func (m *LocalModel) leaveOut(ctx context.Context, trials []localFit, most int) (*localOut, error) {
 	asked, err := sampled(ctx, m.cases, most)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	of := make([][]float64, len(asked)) // each row, by each trial
+	o := &localOut{cases: asked, of: make([][]float64, len(asked))}
 	err = learn.Each(ctx, len(asked), func(at int) {
 		r := m.rooms.Get().(*localRoom)
 		defer m.rooms.Put(r)
-		of[at] = m.leaveOut(ctx, r, asked[at], trials)
+		o.of[at] = m.without(ctx, r, asked[at], trials)
 	})
-	if err != nil {
-		return nil, 0, err
-	}
-	weight := 0.0
 	for _, i := range asked {
-		weight += m.cases.worth[i]
+		o.weight += m.cases.worth[i]
 	}
-	sums := make([]float64, len(trials))
-	for t := range trials {
-		for at := range asked {
-			sums[t] += of[at][t]
-		}
-	}
-	return sums, weight, nil
+	return o, err
 }
 
 // What is tried for an axis, times what it is; how many cases are left out for
@@ -443,17 +515,24 @@ func (m *LocalModel) stretched(ctx context.Context) (*LocalModel, error) {
 	for j := range z {
 		z[j] = 1
 	}
+	fits := m.chosen.fits()
 	fares := func() (*LocalModel, float64, error) {
 		t := &LocalModel{lesson: m.lesson, rows: m.rows, cases: m.cases, chosen: m.chosen}
 		t.lesson.Settings.Index = "brute" // for few questions
 		if err := t.measure(ctx, z); err != nil {
 			return nil, 0, err
 		}
-		sums, _, err := t.errors(ctx, []localChosen{m.chosen}, mostLocal)
+		out, err := t.leaveOut(ctx, fits, mostLocal)
 		if err != nil {
 			return nil, 0, err
 		}
-		return t, sums[0], nil
+		return t, out.squares(m.cases, func(at int) float64 {
+			sum := 0.0
+			for _, y := range out.of[at] {
+				sum += y
+			}
+			return sum / float64(len(fits))
+		}), nil
 	}
 	now, least, err := fares()
 	if err != nil {
@@ -500,17 +579,17 @@ func (m *LocalModel) stretched(ctx context.Context) (*LocalModel, error) {
 	return now, nil
 }
 
-// leaveOut returns the squared error of each trial when a row is left out, or one
-// of as many as it counts for, weighed by it; with ties=cells, all of a case.
-func (m *LocalModel) leaveOut(ctx context.Context, r *localRoom, i int, trials []localChosen) []float64 {
+// without returns what each trial answers when a row is left out, or one of as many
+// as it counts for; with ties=cells, all of a case. nil if nothing is left.
+func (m *LocalModel) without(ctx context.Context, r *localRoom, i int, trials []localFit) []float64 {
 	c, s := m.cases, r.search
-	errors := make([]float64, len(trials))
+	answers := make([]float64, len(trials))
 	out := c.worth[i]
 	if m.Ordered() {
 		out = min(out, 1)
 	}
 	if c.weight <= out {
-		return errors
+		return nil
 	}
 	most := 0.0
 	for _, t := range trials {
@@ -522,7 +601,7 @@ func (m *LocalModel) leaveOut(ctx context.Context, r *localRoom, i int, trials [
 	near := s.found()
 	for t := range trials {
 		if ctx.Err() != nil {
-			return errors
+			return answers
 		}
 		left := min(m.wanted(trials[t].K), c.weight-out)
 		r.left = r.left[:0]
@@ -536,14 +615,10 @@ func (m *LocalModel) leaveOut(ctx context.Context, r *localRoom, i int, trials [
 				left -= n.used
 			}
 		}
-		m.fit(r, r.left, local{degrees[trials[t].Form], kernels[trials[t].Kernel], trials[t].Part, trials[t].K})
-		y := m.value(r, r.left)
-		for row := c.starts[i]; row < c.starts[i+1]; row++ {
-			e := y - c.numbers[row]
-			errors[t] += c.table.Weights[row] * e * e
-		}
+		m.fit(r, r.left, trials[t].local())
+		answers[t] = m.value(r, r.left)
 	}
-	return errors
+	return answers
 }
 
 // Explain names the cases around the row. Each is evidence: its share in the
@@ -559,7 +634,7 @@ func (m *LocalModel) Explain(t *table.Table, row int) (*learn.Explanation, error
 	c := m.cases
 	r := m.rooms.New().(*localRoom)
 	near := slices.Clone(m.ask(r, t.Columns, 0))
-	m.fit(r, near, m.local())
+	m.fitAll(r, near)
 	mean := 0.0
 	for row, y := range c.numbers {
 		mean += c.table.Weights[row] / c.weight * y
@@ -582,7 +657,7 @@ func (m *LocalModel) Explain(t *table.Table, row int) (*learn.Explanation, error
 			moves := 0.0
 			tryCells(c, columns, j, func() {
 				near := m.ask(r, columns, 0)
-				m.fit(r, near, m.local())
+				m.fitAll(r, near)
 				moves = max(moves, min(math.Abs(c.number(m.value(r, near))-answer), math.MaxFloat64))
 			})
 			e.Missing = append(e.Missing, learn.MissingCell{Column: c.schema.Attributes[j].Name, CouldMove: moves})

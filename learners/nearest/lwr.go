@@ -40,7 +40,7 @@ type Local struct {
 	Kernel    string   `set:"kernel" default:"auto" oneof:"auto|gaussian|tricube|epanechnikov|inverse|uniform" doc:"how the weight of a row falls with its distance"`
 	Criterion string   `set:"criterion" default:"e3" oneof:"e1|e2|e3" doc:"which rows count: the k nearest alike, all by the kernel, or the k nearest by the kernel"`
 	Width     float64  `set:"width" default:"a part of the distance of the k-th nearest row" doc:"width of the kernel, as a distance"`
-	Ridge     *float64 `set:"ridge" default:"0.0001" doc:"how strongly slopes are pulled towards 0"`
+	Ridge     *float64 `set:"ridge" default:"what errs least when rows are left out" doc:"how strongly slopes are pulled towards 0"`
 	Distance  string   `set:"distance" default:"hvdm, or euclid where scale is given" oneof:"euclid|hvdm" doc:"how far rows are from each other"`
 	Scale     string   `set:"scale" default:"sd" oneof:"sd|range|none" doc:"the unit of each number with distance=euclid: its standard deviation, its range, or as it stands"`
 	Stretch   string   `set:"stretch" default:"none where k and distance are given or over 2000 cases are kept, else global" oneof:"none|global" doc:"stretch axes by what errs least when rows are left out: none, or a factor for each column"`
@@ -63,20 +63,26 @@ type localSettings struct {
 	Stretch   string  `cbor:"stretch,omitempty"`
 }
 
-// defaultRidge keeps fits to few cases in many columns from running away.
-const defaultRidge = 1e-4
+// triedRidge are tried where none is given: the least keeps fits to few cases in
+// many columns from running away.
+var triedRidge = []float64{1e-4, 1e-2, 1e-1}
+
+// autoRidge says that none is given.
+const autoRidge = -1
 
 func (l *Local) resolve() (localSettings, error) {
 	near, err := (&Learner{K: l.K, Distance: l.Distance, Scale: l.Scale, Index: l.Index, Ties: l.Ties}).resolve()
 	s := localSettings{
-		K: near.K, Form: l.Form, Kernel: l.Kernel, Criterion: l.Criterion, Width: l.Width, Ridge: defaultRidge,
+		K: near.K, Form: l.Form, Kernel: l.Kernel, Criterion: l.Criterion, Width: l.Width, Ridge: autoRidge,
 		Distance: near.Distance, Scale: near.Scale, Index: near.Index, Ties: near.Ties, Stretch: l.Stretch,
 	}
 	if err != nil {
 		return s, err
 	}
 	if l.Ridge != nil {
-		s.Ridge = *l.Ridge
+		if s.Ridge = *l.Ridge; !(s.Ridge >= 0) {
+			return s, fmt.Errorf("setting ridge=%v: expected 0 or more, up to 1e9", s.Ridge)
+		}
 	}
 	if given := s.K != auto && (l.Distance != "" || l.Scale != ""); s.Stretch == "" {
 		if s.Stretch = modest; given {
@@ -114,7 +120,7 @@ func (s *localSettings) check() error {
 	if !(s.Width >= 0 && s.Width <= farthest) {
 		return fmt.Errorf("setting width=%v: expected a distance above 0", s.Width)
 	}
-	if !(s.Ridge >= 0 && s.Ridge <= 1e9) {
+	if !(s.Ridge >= 0 && s.Ridge <= 1e9) && s.Ridge != autoRidge {
 		return fmt.Errorf("setting ridge=%v: expected 0 or more, up to 1e9", s.Ridge)
 	}
 	return nil
@@ -186,6 +192,7 @@ func learnLocal(ctx context.Context, rows *kept.Rows, l localLesson, chosen *loc
 		if err := m.chosen.check(cases); err != nil {
 			return nil, err
 		}
+		m.fitted()
 		return m, m.measure(ctx, m.chosen.Stretch)
 	}
 	if err := m.measure(ctx, nil); err != nil {
@@ -199,8 +206,20 @@ func learnLocal(ctx context.Context, rows *kept.Rows, l localLesson, chosen *loc
 			return nil, err
 		}
 	}
+	m.fitted()
 	learn.Report(ctx, 1)
 	return m, nil
+}
+
+// fitted notes what answers are made by.
+func (m *LocalModel) fitted() {
+	m.fits = m.chosen.fits()
+	for i := range m.fits {
+		f := &m.fits[i]
+		if m.farthest = max(m.farthest, f.K); m.lesson.Settings.Ridge >= 0 {
+			f.Ridge = m.lesson.Settings.Ridge
+		}
+	}
 }
 
 // measure lays the cases out with their axes stretched.
@@ -229,6 +248,8 @@ type LocalModel struct {
 
 	// inputs has the cases as fits see them, width numbers each; fill is
 	// what stands for a missing number, and shares what stands for names.
+	fits      []localFit
+	farthest  float64 // the largest k of a fit
 	width     int
 	inputs    []float64
 	fill      []float64
@@ -245,6 +266,32 @@ type localChosen struct {
 	Spread float64 `cbor:"spread"`
 	// Stretch is the factor of each column, nil if all are 1.
 	Stretch []float64 `cbor:"stretch,omitempty"`
+	// Also are further fits, of which and the first the answer is the mean.
+	Also []localFit `cbor:"also,omitempty"`
+	// Ridge is that of the first fit, where none is given.
+	Ridge float64 `cbor:"ridge,omitempty"`
+}
+
+// localFit is what one of several fits is made by.
+type localFit struct {
+	K      float64 `cbor:"k"`
+	Form   string  `cbor:"form"`
+	Kernel string  `cbor:"kernel"`
+	Part   float64 `cbor:"part"`
+	Ridge  float64 `cbor:"ridge,omitempty"`
+}
+
+func (f *localFit) check(weight float64) error {
+	form, kernel := degrees[f.Form], kernels[f.Kernel]
+	if !(f.K > 0 && f.K <= weight) || form == 0 || kernel == nil || !(f.Part > 0 && f.Part <= 10) || !(f.Ridge >= 0 && f.Ridge <= 1e9) {
+		return fmt.Errorf("k=%v, form=%q, kernel=%q and a width of %v do not fit %v rows", f.K, f.Form, f.Kernel, f.Part, weight)
+	}
+	return nil
+}
+
+// fits returns what all fits are made by.
+func (c *localChosen) fits() []localFit {
+	return append([]localFit{{c.K, c.Form, c.Kernel, c.Part, c.Ridge}}, c.Also...)
 }
 
 func (c *localChosen) check(cases *cases) error {
@@ -254,9 +301,13 @@ func (c *localChosen) check(cases *cases) error {
 	if err := checkStretch(c.Stretch, cases); err != nil {
 		return err
 	}
-	form, kernel := degrees[c.Form], kernels[c.Kernel]
-	if !(c.K > 0 && c.K <= cases.weight) || form == 0 || kernel == nil || !(c.Part > 0 && c.Part <= 10) || !(c.Spread >= 0 && c.Spread <= 8) {
-		return fmt.Errorf("k=%v, form=%q, kernel=%q, a width of %v and a spread of %v do not fit %v rows", c.K, c.Form, c.Kernel, c.Part, c.Spread, cases.weight)
+	if !(c.Spread >= 0 && c.Spread <= 8) || len(c.Also) >= mostFits {
+		return fmt.Errorf("a spread of %v around the mean of %d fits", c.Spread, len(c.Also)+1)
+	}
+	for _, f := range c.fits() {
+		if err := f.check(cases.weight); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -285,7 +336,7 @@ func (m *LocalModel) Target() int { return m.cases.target }
 // Size counts the rows.
 func (m *LocalModel) Size() learn.Size { return learn.Size{Rows: m.cases.weight} }
 
-// K returns how many rows count in a fit.
+// K returns how many rows count in a fit, in the first if there are several.
 func (m *LocalModel) K() float64 { return m.chosen.K }
 
 // Relearning says how the cases are learnt again from the rows.

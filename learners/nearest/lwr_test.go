@@ -65,7 +65,7 @@ func TestLocalGradient(t *testing.T) {
 		t.Fatal(err)
 	}
 	near := slices.Clone(m.ask(r, asked.Columns, 0))
-	m.weigh(r, near, m.local())
+	m.weigh(r, near, m.fits[0].local())
 	var w0, w1 float64
 	step := func(eta float64) (d0, d1 float64) {
 		for i, n := range near {

@@ -337,12 +337,20 @@ func (m *Model) reduced(ctx context.Context) (learn.Model, error) {
 	return small, nil
 }
 
-// measure lays the cases out with their axes stretched.
-func (m *Model) measure(ctx context.Context, z []float64) (err error) {
+// lay lays the cases out with their axes stretched.
+func (m *Model) lay(ctx context.Context, z []float64) (err error) {
 	if m.metric, err = newMetric(ctx, m.cases, &m.lesson.Settings, z); err != nil {
 		return err
 	}
 	m.rooms = &sync.Pool{New: func() any { return newSearch(m.metric) }}
+	return nil
+}
+
+// measure lays the cases out, and makes an index of them.
+func (m *Model) measure(ctx context.Context, z []float64) error {
+	if err := m.lay(ctx, z); err != nil {
+		return err
+	}
 	in, err := newIndex(ctx, m.metric, &m.lesson.Settings, m.chosen.graph)
 	m.index = &forest{index: in}
 	return err

@@ -2,8 +2,11 @@ package nearest
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
 )
 
 var _ learn.Remarker = (*Model)(nil)
@@ -20,9 +23,44 @@ func (s Searched) String() string {
 	return fmt.Sprintf("the nearest rows are found by a graph: %.1f %% of them, measured with %d rows held out; index=kd finds all", 100*s.Recall, s.Held)
 }
 
+// Idle says which columns have no say because none of their cells is known, and
+// whether any is left.
+type Idle struct {
+	Columns []string `json:"unknown_columns"`
+	Alike   bool     `json:"all_rows_alike"`
+}
+
+func (i Idle) String() string {
+	var parts []string
+	if len(i.Columns) > 0 {
+		parts = append(parts, "no cell is known of "+strings.Join(i.Columns, ", ")+", which has no say")
+	}
+	if i.Alike {
+		parts = append(parts, "no column tells rows from each other: all are equally near, and every answer is that of all of them")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// idle returns the remark on columns without a say, if there is one to make.
+func (m *metric) idle() (remarks []fmt.Stringer) {
+	i := Idle{Alike: len(m.numbers)+len(m.names) == 0}
+	c := m.cases
+	for j := range c.schema.Attributes {
+		column := &c.table.Columns[j]
+		known := func(x float64) bool { return !table.IsMissing(x) }
+		if j != c.target && !slices.ContainsFunc(column.Codes, func(v int32) bool { return v >= 0 }) && !slices.ContainsFunc(column.Floats, known) {
+			i.Columns = append(i.Columns, c.schema.Attributes[j].Name)
+		}
+	}
+	if i.Alike || len(i.Columns) > 0 {
+		remarks = append(remarks, i)
+	}
+	return remarks
+}
+
 // Remarks says what is not exact, and what was left out.
 func (m *Model) Remarks() ([]fmt.Stringer, error) {
-	remarks := searched(m.index.index)
+	remarks := append(searched(m.index.index), m.metric.idle()...)
 	if m.chosen.Condensed != nil {
 		remarks = append(remarks, *m.chosen.Condensed)
 	}
@@ -30,7 +68,9 @@ func (m *Model) Remarks() ([]fmt.Stringer, error) {
 }
 
 // Remarks says what is not exact.
-func (m *LocalModel) Remarks() ([]fmt.Stringer, error) { return searched(m.index), nil }
+func (m *LocalModel) Remarks() ([]fmt.Stringer, error) {
+	return append(searched(m.index), m.metric.idle()...), nil
+}
 
 func searched(i index) (remarks []fmt.Stringer) {
 	if g, ok := i.(*graph); ok {

@@ -70,6 +70,10 @@ func instances() []Experiment {
 			Measure: "accuracy of the 5 nearest of 200 rows where 2 of 20 columns tell the class", Figure: reference(.760).fraction(),
 		},
 		Experiment{
+			Name: "nearest-bound", Tags: chapter(8), Source: "Cover & Hart 1967; Mitchell 1997, section 8.7", Seeds: 5, Run: OverSeeds(bound),
+			Measure: "error of the nearest of 4,000 rows where no rule errs less than 0.159: below twice that; the figure is that of endless rows, by integration", Figure: reference(.2248).fraction(),
+		},
+		Experiment{
 			Name: "nearest-curse-lifted", Tags: chapter(8), Source: mitchell("section 8.2.2"), Seeds: 5, Run: OverSeeds(curse("eliminate")),
 			Measure: "the same with columns chosen by leave-one-out; the figure is that of the two columns alone", Figure: reference(.962).fraction().higher(),
 		})
@@ -147,6 +151,39 @@ func squareAt(learner string, settings map[string]string) func(context.Context) 
 		}
 		return out.Mean[0], nil
 	}
+}
+
+// bound draws rows of two classes, normal around -1 and 1, and returns the error of
+// the nearest of some on others.
+func bound(ctx context.Context, seed uint64) (float64, error) {
+	const train, test = 4000, 4000
+	random := rand.New(rand.NewPCG(seed, 87))
+	b := table.NewBuilder(&table.Schema{Attributes: []table.Attribute{{Name: "x", Kind: table.Numeric}, {Name: "class", Values: []string{"no", "yes"}}}})
+	for range train + test {
+		class := random.IntN(2)
+		b.Float(0, random.NormFloat64()+float64(2*class-1))
+		b.String(1, []string{"no", "yes"}[class])
+		b.End()
+	}
+	t, err := b.Table()
+	if err != nil {
+		return 0, err
+	}
+	m, err := learnInstances(ctx, "nearest", map[string]string{"k": "1", "scale": "none", "m": "1"}, t.Slice(0, train))
+	if err != nil {
+		return 0, err
+	}
+	out := learn.NewPredictions(m, test)
+	if err := m.Predict(ctx, t.Slice(train, train+test), out); err != nil {
+		return 0, err
+	}
+	values, wrong := m.Schema().Attributes[1].Values, 0.0
+	for r := range test {
+		if values[learn.Best(out.Row(r), values)] != t.Text(train+r, 1) {
+			wrong++
+		}
+	}
+	return wrong / test, nil
 }
 
 // curse draws rows of twenty columns, of which two tell the class, and returns

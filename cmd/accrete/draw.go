@@ -22,7 +22,8 @@ func (a *app) drawCommand() *cobra.Command {
 
 Of a model of all columns together (gaussian), --columns draws the units as ovals
 over two numeric columns, with the rows of DATA or else those that the model
-learnt from, where they can still be had. --curve learns those rows again, with
+learnt from, where they can still be had; of nearest cases, the places that are
+nearest to each (their Voronoi diagram). --curve learns those rows again, with
 many units and one less at a time, and draws the likelihood of unseen rows
 against the number of units; --curve=normal sets one conclusion after the other
 to NORMAL instead, --curve=inputs removes one input after the other. Of a network
@@ -51,7 +52,7 @@ hidden units say to the rows of DATA.`,
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", outUsage)
-	c.Flags().StringVar(&what.Columns, "columns", "", "two numeric columns to draw the units over, as X,Y")
+	c.Flags().StringVar(&what.Columns, "columns", "", "two numeric columns to draw the units or cases over, as X,Y")
 	c.Flags().StringVar(&what.On, "on", "", "data to draw with --columns (default: what the model learnt)")
 	c.Flags().StringVar(&what.Curve, "curve", "", "likelihood of unseen rows against the number of units, or of normal conclusions, or of inputs; accuracy against the nodes of a tree")
 	c.Flags().Lookup("curve").NoOptDefVal = "units"

@@ -411,18 +411,19 @@ func (m *LocalModel) trials() []localFit {
 
 // The most fits of which the answer is the mean, and by how much one more must
 // take the error down.
-var mostFits = 4
-
-const fitGain = 0.99
+const (
+	mostFits = 4
+	fitGain  = 0.98
+)
 
 // choose finds the fit that errs least when rows are left out, and further ones
 // whose mean with it errs less: what errs otherwise makes up for each other
 // (Caruana et al. 2004).
-func (m *LocalModel) choose(ctx context.Context) (localChosen, error) {
+func (m *LocalModel) choose(ctx context.Context, mostFits int) error {
 	trials := m.trials()
 	out, err := m.leaveOut(ctx, trials, mostFitted)
 	if err != nil {
-		return localChosen{}, err
+		return err
 	}
 	sum := make([]float64, len(out.cases)) // of the answers of the fits that are taken
 	var taken []localFit
@@ -430,7 +431,7 @@ func (m *LocalModel) choose(ctx context.Context) (localChosen, error) {
 	for len(taken) < mostFits {
 		best, gain := -1, least*fitGain
 		for t := range trials {
-			if e := out.squares(m.cases, func(at int) float64 { return (sum[at] + out.of[at][t]) / float64(len(taken)+1) }); e < gain*(1-1e-9) {
+			if e := out.squares(m.cases, func(at int) float64 { return (sum[at] + out.of[at][t]) / float64(len(taken)+1) }); e < gain*(1-1e-9) || best >= 0 && e == gain { // of equals, that of most rows
 				best, gain = t, e
 			}
 		}
@@ -445,12 +446,86 @@ func (m *LocalModel) choose(ctx context.Context) (localChosen, error) {
 	if len(taken) == 0 {
 		taken, least = trials[:1], 0
 	}
-	c := localChosen{K: taken[0].K, Form: taken[0].Form, Kernel: taken[0].Kernel, Part: taken[0].Part, Ridge: taken[0].Ridge, Also: taken[1:]}
+	c := localChosen{K: taken[0].K, Form: taken[0].Form, Kernel: taken[0].Kernel, Part: taken[0].Part, Ridge: taken[0].Ridge, Also: taken[1:], Distance: m.chosen.Distance}
 	c.Spread = min(math.Sqrt(least/out.weight), 8)
 	if !(c.Spread >= 0) || m.cases.count() < 2 {
 		c.Spread = 0
 	}
-	return c, nil
+	m.chosen, m.least = c, least
+	return nil
+}
+
+// settled chooses fits and factors of axes, and how far rows are from each other
+// where that is not given: names by what they tell, or each as far from any other.
+func (m *LocalModel) settled(ctx context.Context) (*LocalModel, error) {
+	distances := []string{""}
+	if m.lesson.Settings.Distance == auto {
+		distances = []string{"hvdm"}
+		for j, a := range m.cases.schema.Attributes {
+			if j != m.cases.target && a.Kind == table.Nominal && len(a.Values) > 2 {
+				distances = []string{"hvdm", "euclid"}
+			}
+		}
+	}
+	var best *LocalModel
+	for _, d := range distances {
+		t, err := (&LocalModel{lesson: m.lesson, rows: m.rows, cases: m.cases, half: m.half, chosen: localChosen{Distance: d}}).chosenBy(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || t.least < best.least*localGain {
+			best = t
+		}
+	}
+	return best, nil
+}
+
+// chosenBy chooses fits and factors of axes with one distance.
+func (m *LocalModel) chosenBy(ctx context.Context) (*LocalModel, error) {
+	if err := m.measure(ctx, nil); err != nil {
+		return nil, err
+	}
+	most := mostFits
+	if m.stretches() {
+		most = 1 // the others are chosen when axes are
+	}
+	if err := m.choose(ctx, most); err != nil || !m.stretches() {
+		return m, err
+	}
+	return m.stretched(ctx)
+}
+
+// spread returns how far answers are off for rows that had no say in any choice:
+// all is chosen by one half of the rows that are left out and tried on the other,
+// and the other way round. What was chosen by rows answers those too well.
+func (m *LocalModel) spread(ctx context.Context) (float64, error) {
+	sum, weight := 0.0, 0.0
+	var off []float64
+	for half := 1; half <= 2; half++ {
+		h, err := (&LocalModel{lesson: m.lesson, rows: m.rows, cases: m.cases, half: half}).settled(ctx)
+		if err != nil {
+			return 0, err
+		}
+		h.half = 3 - half
+		out, err := h.leaveOut(ctx, h.chosen.fits(), mostFitted)
+		if err != nil {
+			return 0, err
+		}
+		sum, weight = sum+out.squares(m.cases, out.mean), weight+out.weight
+		for at, i := range out.cases {
+			if out.of[at] != nil {
+				off = append(off, math.Abs(out.mean(at)-m.cases.means[i]))
+			}
+		}
+	}
+	if !(weight > 0) || len(off) == 0 {
+		return m.chosen.Spread, nil
+	}
+	// Where few are far off, the interval that holds 95 % of them is wider than
+	// that of a normal distribution.
+	slices.Sort(off)
+	held := off[min(int(math.Ceil(0.95*float64(len(off)+1))), len(off))-1]
+	return min(max(math.Sqrt(sum/weight), held/1.96), 8), nil
 }
 
 // localOut is what fits answer when rows are left out.
@@ -460,17 +535,29 @@ type localOut struct {
 	weight float64
 }
 
-// squares returns the squared error of some answers.
+// mean returns the mean of all fits for a case.
+func (o *localOut) mean(at int) float64 {
+	sum := 0.0
+	for _, y := range o.of[at] {
+		sum += y
+	}
+	return sum / float64(len(o.of[at]))
+}
+
+// squares returns the squared error of some answers; what is rounding counts alike.
 func (o *localOut) squares(c *cases, answer func(at int) float64) float64 {
 	sum := 0.0
 	for at, i := range o.cases {
+		if o.of[at] == nil {
+			continue
+		}
 		y := answer(at)
-		for row := c.starts[i]; row < c.starts[i+1] && o.of[at] != nil; row++ {
+		for row := c.starts[i]; row < c.starts[i+1]; row++ {
 			e := y - c.numbers[row]
 			sum += c.table.Weights[row] * e * e
 		}
 	}
-	return sum
+	return max(sum, 1e-20*o.weight)
 }
 
 // leaveOut has some rows, so many at most, answered by all others.
@@ -478,6 +565,16 @@ func (m *LocalModel) leaveOut(ctx context.Context, trials []localFit, most int) 
 	asked, err := sampled(ctx, m.cases, most)
 	if err != nil {
 		return nil, err
+	}
+	if m.half > 0 {
+		n := 0
+		for at, i := range asked {
+			if at%2 == m.half-1 {
+				asked[n] = i
+				n++
+			}
+		}
+		asked = asked[:n]
 	}
 	o := &localOut{cases: asked, of: make([][]float64, len(asked))}
 	err = learn.Each(ctx, len(asked), func(at int) {
@@ -517,7 +614,7 @@ func (m *LocalModel) stretched(ctx context.Context) (*LocalModel, error) {
 	}
 	fits := m.chosen.fits()
 	fares := func() (*LocalModel, float64, error) {
-		t := &LocalModel{lesson: m.lesson, rows: m.rows, cases: m.cases, chosen: m.chosen}
+		t := &LocalModel{lesson: m.lesson, rows: m.rows, cases: m.cases, chosen: m.chosen, half: m.half}
 		t.lesson.Settings.Index = "brute" // for few questions
 		if err := t.measure(ctx, z); err != nil {
 			return nil, 0, err
@@ -526,13 +623,7 @@ func (m *LocalModel) stretched(ctx context.Context) (*LocalModel, error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		return t, out.squares(m.cases, func(at int) float64 {
-			sum := 0.0
-			for _, y := range out.of[at] {
-				sum += y
-			}
-			return sum / float64(len(fits))
-		}), nil
+		return t, out.squares(m.cases, out.mean), nil
 	}
 	now, least, err := fares()
 	if err != nil {
@@ -566,13 +657,13 @@ func (m *LocalModel) stretched(ctx context.Context) (*LocalModel, error) {
 		}
 	}
 	if now == plain {
-		return m, nil
+		return m, m.choose(ctx, mostFits)
 	}
 	now.lesson = m.lesson
 	if err := now.measure(ctx, z); err != nil {
 		return nil, err
 	}
-	if now.chosen, err = now.choose(ctx); err != nil {
+	if err := now.choose(ctx, mostFits); err != nil {
 		return nil, err
 	}
 	now.chosen.Stretch = z

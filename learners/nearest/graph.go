@@ -37,10 +37,12 @@ type graph struct {
 
 // Sizes of the graph, measured on 60,000 rows of 50 columns.
 const (
-	proposed    = 20 // neighbours in the making
-	plantedLeaf = 80
-	planted     = 6 // trees that propose
+	proposed    = 12 // neighbours in the making
+	plantedLeaf = 100
+	planted     = 4 // trees that propose
 	rounds      = 1
+	nearer      = 9  // of each neighbour, that are asked about
+	named       = 10 // by how many a case is heard of
 	leastEffort = 12
 )
 
@@ -107,7 +109,7 @@ func (g *graph) tune(ctx context.Context, recall float64) error {
 		return err
 	}
 	want := min(g.wanted, count-held)
-	for effort := max(leastEffort, want); ; effort += effort / 4 {
+	for effort := max(leastEffort, want); ; effort += max(1, effort/8) {
 		found := make([]int, held)
 		err := learn.Each(ctx, held, func(q int) {
 			r := &room{asked: s.points[at(q)*s.stride : (at(q)+1)*s.stride]}
@@ -269,7 +271,6 @@ func (g *graph) plant(ctx context.Context, leaves *[][]int32, seed uint64) error
 // name a case.
 func (g *graph) improve(ctx context.Context, near []link) ([]link, error) {
 	s, count := g.space, g.space.count
-	const named = 12 // by how many a case is heard of
 	back := make([]int32, count*named)
 	heard := make([]uint8, count)
 	for at := range proposed {
@@ -299,7 +300,7 @@ func (g *graph) improve(ctx context.Context, near []link) ([]link, error) {
 				if l.at < 0 {
 					break
 				}
-				for _, of := range near[int(l.at)*proposed : int(l.at)*proposed+proposed*3/4] {
+				for _, of := range near[int(l.at)*proposed : int(l.at)*proposed+nearer] {
 					w.ask(of.at)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/accrete-ml/accrete/internal/coding"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -50,7 +51,7 @@ func (g *graph) save() ([]byte, error) {
 			before = j
 		}
 	}
-	return learn.MarshalSized(s, len(s.Links)+256)
+	return coding.MarshalSized(s, len(s.Links)+256)
 }
 
 // readGraph reads what save wrote. It is nil, and to be built, if it is of other

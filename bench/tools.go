@@ -139,6 +139,7 @@ var nearest = map[string][]string{
 	"majority":              {"scikit-learn VotingClassifier"},
 	"halving":               {"scikit-learn VotingClassifier"},
 	"nearest":               {"scikit-learn KNeighborsClassifier"},
+	"linear":                {"scikit-learn logistic regression"},
 	"any learner besides …": {"scikit-learn random forest", "XGBoost"},
 }
 

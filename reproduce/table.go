@@ -13,7 +13,7 @@ func All() []Experiment {
 		playTennis(), instances(), probabilities(), newsgroups(),
 		covering(), logics(),
 		networks(),
-		perceptrons(), backPropagation(), growingNetworks(), faces(),
+		leastSquares(), perceptrons(), backPropagation(), growingNetworks(), faces(),
 		statistics(),
 		ruleNetworks(), ruleNetworkDivisions(), ruleNetworkGrowth(),
 		incrementalSessions(),

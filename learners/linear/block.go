@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/internal/moment"
 	"github.com/accrete-ml/accrete/learn"
@@ -89,7 +90,9 @@ func (b *block) learn(ctx context.Context, t *table.Table) error {
 	if err := checkWeight(b.weight + total); err != nil || len(rows) == 0 {
 		return err
 	}
-	b.reach(t.Columns, rows)
+	if err := b.reach(ctx, t.Columns, rows); err != nil {
+		return err
+	}
 	sums, err := b.sum(ctx, t, rows)
 	if err != nil {
 		return err
@@ -100,43 +103,24 @@ func (b *block) learn(ctx context.Context, t *table.Table) error {
 
 // reach gives columns whose first numbers come a frame, and raises the units
 // of those whose numbers lie too far out.
-func (b *block) reach(columns []table.Column, rows []int32) {
-	frames := make([]frame, len(b.frames))
-	copy(frames, b.frames)
-	higher := false
-	for j := range frames {
-		if !b.numeric(j) || b.count(j) == 0 && j != b.target {
-			continue
+func (b *block) reach(ctx context.Context, columns []table.Column, rows []int32) error {
+	frames := slices.Clone(b.frames)
+	err := learn.Each(ctx, len(frames), func(j int) {
+		if b.numeric(j) && (b.count(j) > 0 || j == b.target) {
+			frames[j] = frames[j].reaching(columns[j].Floats, rows)
 		}
-		xs := columns[j].Floats
-		if !frames[j].Set {
-			frames[j] = frameOf(xs, rows)
-			continue
-		}
-		f, far, largest := frames[j], 0.0, 0.0
-		scale := f.scale()
-		for _, r := range rows {
-			if x := xs[r]; x-x == 0 {
-				far, largest = max(far, math.Abs(x*scale-f.Shift)), max(largest, math.Abs(x))
-			}
-		}
-		switch {
-		case far <= farthest:
-			continue
-		case finite(far):
-			f = f.raised(min(f.Exp+exponent(far), mostExp))
-		default:
-			f = f.raised(max(exponent(largest), min(f.Exp+exponent(f.Shift), mostExp)))
-		}
-		frames[j], higher = f, true
+	})
+	if err != nil {
+		return err
 	}
-	if higher && b.weight > 0 {
+	if b.weight > 0 && slices.ContainsFunc(b.frames, func(f frame) bool { return f.Set }) && !slices.Equal(frames, b.frames) {
 		moved := newBlock(b.source, b.layout)
 		moved.frames = frames
 		moved.absorb(b)
 		*b = *moved
 	}
 	b.frames = frames
+	return nil
 }
 
 // spanRows are summed up by one goroutine, spansAtOnce side by side: neither

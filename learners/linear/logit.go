@@ -27,8 +27,9 @@ type logit struct {
 	ridge   float64
 	total   float64 // weight of all rows
 
-	spans []*passes
-	at    []float64 // weights: of term i for output k at i·outputs + k, then the constants
+	spans  []*passes
+	factor []float64 // of the curvature, as it was when last looked at
+	at     []float64 // weights: of term i for output k at i·outputs + k, then the constants
 }
 
 // trace is the ridge that stands for none, so that classes that can be told
@@ -204,17 +205,28 @@ func (s *passes) score(at []float64, n int) {
 // behind them.
 func (s *passes) binary(lo, n int) {
 	sum, bent := s.scores[:n], s.scores[tileRows:][:n]
+	product, weights := 1.0, s.of.table.Weights
 	for r, odds := range sum {
-		w, class := s.of.table.Weight(lo+r), float64(s.of.class[lo+r])
+		w, class := 1.0, float64(s.of.class[lo+r])
 		e := math.Exp(-math.Abs(odds))
 		p := 1 / (1 + e)
-		s.loss += w * (math.Log1p(e) + max(odds, 0) - class*odds)
+		if weights == nil { // many logarithms at once: each factor is at most 2
+			if product *= 1 + e; r%512 == 511 {
+				s.loss += math.Log(product)
+				product = 1
+			}
+		} else {
+			w = weights[lo+r]
+			s.loss += w * math.Log1p(e)
+		}
+		s.loss += w * (max(odds, 0) - class*odds)
 		bent[r] = w * p * (1 - p)
 		if odds < 0 {
 			p = e * p
 		}
 		sum[r] = w * (p - class)
 	}
+	s.loss += math.Log(product)
 }
 
 // bend adds the slopes by weight and the curvature of two classes.
@@ -286,33 +298,39 @@ func (l *logit) newton(ctx context.Context) error {
 
 func (l *logit) newtonOn(ctx context.Context, rows int, enough float64) error {
 	n := len(l.at)
-	loss, slope, curvature, err := l.pass(ctx, l.at, rows, true)
+	moved, before := make([]float64, n), math.Inf(1)
+	loss, slope, factor, err := l.pass(ctx, l.at, rows, true)
 	for step := 0; step < 100 && err == nil; step++ {
-		for i := range n { // rounding may leave nothing of the constant's own
-			curvature[i*n+i] += 1e-12 * l.total
+		if factor != nil {
+			for i := range n { // rounding may leave nothing of the constant's own
+				factor[i*n+i] += 1e-12 * l.total
+			}
+			cholesky(factor, n)
+			l.factor = factor
 		}
-		cholesky(curvature, n)
-		move := solveFactor(curvature, slope, n)
-		gain := floats.Dot(move, slope)
+		move := solveFactor(l.factor, slope, n)
+		gain, length := floats.Dot(move, slope), 1.0
 		if !(gain > enough*l.total) {
 			return nil
 		}
-		moved, length := make([]float64, n), 1.0
-		for {
+		// Near the end the curvature of the step before will do, as long as
+		// steps shrink.
+		curved := gain > 1e-3*l.total || gain > before/4
+		before = gain
+		for ; ; length /= 2 {
 			floats.AddScaledTo(moved, l.at, -length, move)
 			var now float64
-			var slopeNow, curvatureNow []float64
-			if now, slopeNow, curvatureNow, err = l.pass(ctx, moved, rows, true); err != nil {
+			var slopeNow []float64
+			if now, slopeNow, factor, err = l.pass(ctx, moved, rows, curved); err != nil {
 				return err
 			}
 			if now <= loss-1e-4*length*gain || length < 1e-6 || gain < 1e-12*l.total && now <= loss+1e-12*l.total {
-				loss, slope, curvature = now, slopeNow, curvatureNow
+				loss, slope = now, slopeNow
 				break
 			}
-			length /= 2
 		}
 		copy(l.at, moved)
-		if length < 1e-6 || gain < 1e-13*l.total { // the next step would be one of rounding
+		if length < 1e-6 || gain < 1e-15*l.total { // the next step would be one of rounding
 			return nil
 		}
 		learn.Report(ctx, almostAll)

@@ -80,7 +80,12 @@ func frameOf(xs []float64, rows []int32) frame {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, r := range rows {
 		if x := xs[r]; x-x == 0 {
-			low, high = min(low, x), max(high, x)
+			if x < low {
+				low = x
+			}
+			if x > high {
+				high = x
+			}
 		}
 	}
 	if low > high {
@@ -90,17 +95,38 @@ func frameOf(xs []float64, rows []int32) frame {
 		return frame{Exp: exponent(low), Shift: low * math.Ldexp(1, -exponent(low)), Set: true}
 	}
 	whole := frame{Exp: exponent(max(math.Abs(low), math.Abs(high)))}
-	n, sum := 0.0, 0.0
+	n, sum, scale := 0.0, 0.0, whole.scale()
 	for _, r := range rows {
 		if x := xs[r]; x-x == 0 {
 			n++
-			sum += whole.in(x)
+			sum += x * scale
 		}
 	}
 	mean := sum / n
 	spread := max(whole.in(high)-mean, mean-whole.in(low))
 	exp := min(max(leastExp, whole.Exp+exponent(spread), whole.Exp-900), mostExp)
 	return frame{Exp: exp, Shift: rounded(math.Ldexp(mean, whole.Exp-exp)), Set: true}
+}
+
+// reaching returns the frame if numbers lie near enough in it, else a larger
+// unit; if there is none yet, that of the numbers.
+func (f frame) reaching(xs []float64, rows []int32) frame {
+	if !f.Set {
+		return frameOf(xs, rows)
+	}
+	far, largest, scale := 0.0, 0.0, f.scale()
+	for _, r := range rows {
+		if x := xs[r]; x-x == 0 {
+			far, largest = max(far, math.Abs(x*scale-f.Shift)), max(largest, math.Abs(x))
+		}
+	}
+	switch {
+	case far <= farthest:
+		return f
+	case finite(far):
+		return f.raised(min(f.Exp+exponent(far), mostExp))
+	}
+	return f.raised(max(exponent(largest), min(f.Exp+exponent(f.Shift), mostExp)))
 }
 
 // rounded returns a shift to 1/64 of the unit.

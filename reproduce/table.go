@@ -14,6 +14,7 @@ func All() []Experiment {
 		covering(), logics(),
 		networks(),
 		leastSquares(), perceptrons(), backPropagation(), growingNetworks(), faces(),
+		sequences(),
 		statistics(),
 		ruleNetworks(), ruleNetworkDivisions(), ruleNetworkGrowth(),
 		incrementalSessions(),

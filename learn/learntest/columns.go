@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -289,4 +290,83 @@ func sequences(s *subject) error {
 		}
 	}
 	return nil
+}
+
+// wholeSequences: however sequences are spread over sources, and wherever the
+// tables of an update cut them, a model that promises to be exact is what learning
+// them all at once gives, also after a merge and after forgetting.
+func wholeSequences(s *subject) error {
+	if !s.info.Takes.Sequences || !s.info.Takes.Classes || !s.info.Can.Update {
+		return nil
+	}
+	all := s.sequenceTable(160, 62)
+	part := func(kinds ...int) *table.Table {
+		return filter(all, func(row int) bool { return slices.Contains(kinds, int(all.Sequence[row])%3) })
+	}
+	m, err := s.learn(classes, part(0), "a")
+	if err != nil {
+		return err
+	}
+	exact := learn.PromiseOf(m).Contract == learn.Exact
+	more, _, err := table.Conform(part(1), m.Schema(), true)
+	if err != nil {
+		return err
+	}
+	if m, err = updated(m.(learn.Updater), "b", more.Slice(0, 11), more.Slice(11, 12), more.Slice(12, more.Rows())); err != nil {
+		return err
+	}
+	if err := s.sameOfSequences(m, part(0, 1), exact); err != nil {
+		return fmt.Errorf("after an update: %w", err)
+	}
+	if j, ok := m.(learn.Merger); ok && exact {
+		other, err := s.learn(classes, part(2), "c")
+		if err != nil {
+			return err
+		}
+		if m, err = j.Merge(context.Background(), other); err != nil {
+			return err
+		}
+		if err := s.sameOfSequences(m, all, exact); err != nil {
+			return fmt.Errorf("merged: %w", err)
+		}
+	}
+	if f, ok := m.(learn.Forgetter); ok && exact {
+		if m, err = f.Forget(context.Background(), "b"); err != nil {
+			return err
+		}
+		if err := s.sameOfSequences(m, part(0, 2), exact); err != nil {
+			return fmt.Errorf("after forgetting: %w", err)
+		}
+	}
+	return nil
+}
+
+// sameOfSequences checks that a model answers soundly for sequences and, if that
+// was promised, as one that learnt these rows at once.
+func (s *subject) sameOfSequences(got learn.Model, rows *table.Table, exact bool) error {
+	probe := s.sequenceTable(90, 63)
+	ask := func(m learn.Model) (*answers, error) {
+		fitted, _, err := table.Conform(probe, m.Schema(), false)
+		if err != nil {
+			return nil, err
+		}
+		a, err := askFitted(m, fitted)
+		if err == nil {
+			err = a.sound()
+		}
+		return a, err
+	}
+	a, err := ask(got)
+	if err != nil || !exact {
+		return err
+	}
+	want, err := s.learn(classes, rows, "all")
+	if err != nil {
+		return err
+	}
+	b, err := ask(want)
+	if err != nil {
+		return err
+	}
+	return differ(a, b, 1e-9)
 }

@@ -3,9 +3,12 @@ package learntest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/markov"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -140,5 +143,52 @@ func TestTextAndSequenceLaws(t *testing.T) {
 	}
 	if err := Check(info(false, false, forgetful), Options{Laws: laws[:1]}); err == nil {
 		t.Error("a loaded model without its words is not found out")
+	}
+}
+
+// cutter learns as markov does, but forgets between the tables of an update which
+// sequence it was in.
+type cutter struct{ markov.Learner }
+
+type cut struct{ *markov.Model }
+
+type cutUpdate struct {
+	learn.Update
+	tables int
+}
+
+func (c *cutter) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	m, err := c.Learner.Learn(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	return &cut{m.(*markov.Model)}, nil
+}
+
+func (c *cut) Begin(source learn.Source) (learn.Update, error) {
+	u, err := c.Model.Begin(source)
+	return &cutUpdate{Update: u}, err
+}
+
+func (u *cutUpdate) Add(ctx context.Context, t *table.Table) error {
+	u.tables++
+	renamed := *t
+	renamed.SequenceNames = slices.Clone(t.SequenceNames)
+	for i := range renamed.SequenceNames {
+		renamed.SequenceNames[i] += fmt.Sprint(" of table ", u.tables)
+	}
+	return u.Update.Add(ctx, &renamed)
+}
+
+// TestSequencesAreWhole: a learner that cuts sequences is found out.
+func TestSequencesAreWhole(t *testing.T) {
+	o := Options{Laws: []string{"sequences are learnt as wholes"}}
+	info := lookup(t, markov.Name)
+	if err := Check(info, o); err != nil {
+		t.Error(err)
+	}
+	info.New = func() learn.Learner { return &cutter{} }
+	if err := Check(info, o); err == nil {
+		t.Error("a sequence that is cut is not found out")
 	}
 }

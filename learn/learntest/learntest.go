@@ -143,6 +143,7 @@ var laws = []law{
 	{"graphs are well formed", graphs},
 	{"texts of any kind", texts},
 	{"sequences stand for themselves", sequences},
+	{"sequences are learnt as wholes", wholeSequences},
 }
 
 // subject is the learner under test.

@@ -53,6 +53,7 @@ type run struct {
 type search struct {
 	settings *settings
 	rows     *table.Table
+	seen     *reading
 	target   int
 	labels   []int32 // class of each row, -1 if it does not count
 	runs     []run
@@ -129,7 +130,7 @@ func gather(tables []*table.Table, schema *table.Schema) (*table.Table, error) {
 // newSearch cuts rows into runs, and these into chunks for the cores: always the
 // same, so that sums are.
 func newSearch(s *settings, rows *table.Table, like *block) *search {
-	f := &search{settings: s, rows: rows, target: like.target, labels: make([]int32, rows.Rows())}
+	f := &search{settings: s, rows: rows, seen: &reading{rows, make([][]int32, len(rows.Columns))}, target: like.target, labels: make([]int32, rows.Rows())}
 	rows.Groups(func(from, to int) {
 		begins := true
 		for row := from; row < to; row++ {
@@ -261,7 +262,7 @@ func (f *search) expect(ctx context.Context, e *estimates) (*block, float64, err
 func (f *search) expectRun(e *estimates, r *trellis, of run, to *block) float64 {
 	n, all := e.n, to.states()
 	r.room(of.to-of.from, n)
-	e.show(&reading{f.rows, make([][]int32, len(f.rows.Columns))}, of.from, of.to, r.logs)
+	e.show(f.seen, of.from, of.to, r.logs)
 	if f.target != learn.NoTarget {
 		for i := range of.to - of.from {
 			for s := range n {
@@ -404,15 +405,21 @@ func (f *search) scatter(to *column, j, class, sub int, counted *column, random 
 		return
 	}
 	to.level = max(to.level, counted.level)
-	var cells []float64
-	for row, x := range f.rows.Columns[j].Floats {
-		if int(f.labels[row]) == class && x-x == 0 {
-			cells = append(cells, x)
+	// A row of weight 2 is chosen as the row twice would be.
+	pick := func(left float64) (cell float64) {
+		for row, x := range f.rows.Columns[j].Floats {
+			if int(f.labels[row]) == class && x-x == 0 {
+				if cell = x; left < f.rows.Weight(row) {
+					break
+				}
+				left -= f.rows.Weight(row)
+			}
 		}
+		return cell
 	}
 	for h := range sub {
 		share := of.N / float64(sub)
-		to.moments[class*sub+h] = moment.Moment{N: share, Mean: cells[random.IntN(len(cells))] * counted.level.Scale(), M2: share * of.Variance()}
+		to.moments[class*sub+h] = moment.Moment{N: share, Mean: pick(random.Float64()*of.N) * counted.level.Scale(), M2: share * of.Variance()}
 	}
 }
 

@@ -67,7 +67,11 @@ func add[K comparable](to map[K][]float64, key K, n, i int, w float64) {
 func (c *contexts) show(codes, extra []int32, logs []float64) {
 	n := c.letters.n
 	before := opening(c.order)
-	p := make([]float64, n)
+	var few [64]float64
+	p := few[:min(n, len(few))]
+	if n > len(few) {
+		p = make([]float64, n)
+	}
 	for i, code := range codes {
 		next := c.letters.symbolOf(code, extra)
 		if next >= 0 {

@@ -205,7 +205,7 @@ func (e *estimates) share(r *trellis, p []float64, names int) {
 	for i := 0; i*e.n < len(r.ahead); i++ {
 		to := p[i*names:][:names]
 		for s, x := range r.ahead[i*e.n:][:e.n] {
-			to[e.name(s)] += x
+			to[e.name(s)] = min(1, to[e.name(s)]+x)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 	"pgregory.net/rapid"
@@ -44,7 +45,7 @@ func (g *given) model(t testing.TB, states, symbols []string, s settings) *Model
 			b.columns[0].counts[v*len(states)+i] = rows * g.Emission[from][symbol]
 		}
 	}
-	m, err := newModel(s, 1, []*block{b}, nil, nil)
+	m, err := newModel(s, 1, []*block{b}, nil, &bundle.Shelf[*block]{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -248,7 +248,11 @@ func TestSourcesAddUp(t *testing.T) {
 // classes and for more; probabilities then have the classes' frequencies.
 func TestLogisticSlope(t *testing.T) {
 	for _, classes := range []int{2, 3, 4} {
-		tab := mixed(rand.New(rand.NewPCG(7, uint64(classes))), 400, classes)
+		rows := 400
+		if classes == 2 { // enough to begin with some of them
+			rows = 16*spanRows + 100
+		}
+		tab := mixed(rand.New(rand.NewPCG(7, uint64(classes))), rows, classes)
 		m := learnt(t, &Learner{}, tab, "t", "a").(*Classes)
 		kept, err := m.rows.Table(context.Background())
 		if err != nil {

@@ -27,6 +27,10 @@ type logit struct {
 	ridge   float64
 	total   float64 // weight of all rows
 
+	// design is the standardised terms of all rows, tile by tile, as far as
+	// they were asked for (laid); nil if they would take too much memory.
+	design []float64
+	laid   []bool
 	spans  []*passes
 	factor []float64 // of the curvature, as it was when last looked at
 	at     []float64 // weights: of term i for output k at i·outputs + k, then the constants
@@ -35,6 +39,9 @@ type logit struct {
 // trace is the ridge that stands for none, so that classes that can be told
 // apart do not send the weights to infinity.
 const trace = 1e-6
+
+// mostDesign is how many cells are laid out once, and not at every pass: 128 MB.
+const mostDesign = 1 << 24
 
 func newLogit(t *table.Table, of *block, c *choice, m *Classes) *logit {
 	l := &logit{table: t, of: of, choice: c, outputs: len(m.seen), ridge: max(m.settings.Ridge, trace), total: of.weight}
@@ -60,6 +67,9 @@ func newLogit(t *table.Table, of *block, c *choice, m *Classes) *logit {
 		for k, code := range m.seen {
 			constants[k] = math.Log(m.counts[code] / l.total)
 		}
+	}
+	if tiles := (t.Rows() + tileRows - 1) / tileRows; tiles*tileRows*len(l.terms) <= mostDesign {
+		l.design, l.laid = make([]float64, tiles*tileRows*len(l.terms)), make([]bool, tiles)
 	}
 	for range min(spansAtOnce, (t.Rows()+spanRows-1)/spanRows) {
 		l.spans = append(l.spans, l.newPasses())
@@ -109,13 +119,20 @@ type passes struct {
 	scores    []float64 // of output k for a tile's row r at k·tileRows + r
 	heavy     []float64
 	rows      []int32
+	own, x    []float64 // standardised terms: room for a tile, and those of the one at hand
 }
+
+// term returns the cells of a term in use, for n rows.
+func (s *passes) term(j, n int) []float64 { return s.x[j*tileRows:][:n] }
 
 func (l *logit) newPasses() *passes {
 	s := &passes{of: l, at: newTile(l.of.layout, l.of.frames, l.of.terms), slope: make([]float64, len(l.at)),
 		scores: make([]float64, (l.outputs+1)*tileRows), heavy: make([]float64, tileRows), rows: make([]int32, tileRows)}
 	if n := len(l.at); l.outputs == 1 {
 		s.curvature = make([]float64, n*n)
+	}
+	if l.design == nil {
+		s.own = make([]float64, len(l.terms)*tileRows)
 	}
 	return s
 }
@@ -161,11 +178,7 @@ func (s *passes) add(ctx context.Context, at []float64, from, to int, curved boo
 	clear(s.curvature)
 	for lo := from; lo < to && ctx.Err() == nil; lo += tileRows {
 		n := min(tileRows, to-lo)
-		for r := range n {
-			s.rows[r] = int32(lo + r)
-		}
-		s.at.fill(s.of.table.Columns, s.rows[:n])
-		s.standardise(n)
+		s.lay(lo, n)
 		s.score(at, n)
 		if s.of.outputs == 1 {
 			s.binary(lo, n)
@@ -176,12 +189,23 @@ func (s *passes) add(ctx context.Context, at []float64, from, to int, curved boo
 	}
 }
 
-// standardise turns the tile's terms in use into deviations from their means.
-func (s *passes) standardise(n int) {
-	for _, i := range s.of.terms {
-		x, mean, by := s.at.term(i, n), s.of.of.mean[i], 1/s.of.choice.deviation[i]
-		for r := range x {
-			x[r] = (x[r] - mean) * by
+// lay finds or lays out a tile's terms as deviations from their means.
+func (s *passes) lay(lo, n int) {
+	tile, size := lo/tileRows, len(s.of.terms)*tileRows
+	if s.x = s.own; s.of.design != nil {
+		if s.x = s.of.design[tile*size:][:size]; s.of.laid[tile] {
+			return
+		}
+		s.of.laid[tile] = true
+	}
+	for r := range n {
+		s.rows[r] = int32(lo + r)
+	}
+	s.at.fill(s.of.table.Columns, s.rows[:n])
+	for j, i := range s.of.terms {
+		x, mean, by := s.term(j, n), s.of.of.mean[i], 1/s.of.choice.deviation[i]
+		for r, cell := range s.at.term(i, n) {
+			x[r] = (cell - mean) * by
 		}
 	}
 }
@@ -195,8 +219,8 @@ func (s *passes) score(at []float64, n int) {
 		for r := range sum {
 			sum[r] = constants[k]
 		}
-		for j, i := range s.of.terms {
-			floats.AddScaled(sum, at[j*outputs+k], s.at.term(i, n))
+		for j := range s.of.terms {
+			floats.AddScaled(sum, at[j*outputs+k], s.term(j, n))
 		}
 	}
 }
@@ -234,8 +258,8 @@ func (s *passes) bend(n int, curved bool) {
 	terms := s.of.terms
 	size := len(s.slope)
 	slopes, bent := s.scores[:n], s.scores[tileRows:][:n]
-	for j, i := range terms {
-		x := s.at.term(i, n)
+	for j := range terms {
+		x := s.term(j, n)
 		s.slope[j] += floats.Dot(slopes, x)
 		if !curved {
 			continue
@@ -243,7 +267,7 @@ func (s *passes) bend(n int, curved bool) {
 		floats.MulTo(s.heavy[:n], bent, x)
 		row := s.curvature[j*size:]
 		for k := range j + 1 {
-			row[k] += floats.Dot(s.heavy[:n], s.at.term(terms[k], n))
+			row[k] += floats.Dot(s.heavy[:n], s.term(k, n))
 		}
 		s.curvature[(size-1)*size+j] += floats.Sum(s.heavy[:n])
 	}
@@ -274,8 +298,8 @@ func (s *passes) several(lo, n int) {
 	}
 	for k := range outputs {
 		slopes := s.scores[k*tileRows:][:n]
-		for j, i := range s.of.terms {
-			s.slope[j*outputs+k] += floats.Dot(slopes, s.at.term(i, n))
+		for j := range s.of.terms {
+			s.slope[j*outputs+k] += floats.Dot(slopes, s.term(j, n))
 		}
 		s.slope[len(s.of.terms)*outputs+k] += floats.Sum(slopes)
 	}
@@ -288,7 +312,7 @@ const enough = 1e-18
 // squares problem. The first steps look at some rows alone.
 func (l *logit) newton(ctx context.Context) error {
 	rows := l.table.Rows()
-	if some := rows / 16; some >= spanRows {
+	if some := rows / 16 / spanRows * spanRows; some > 0 { // whole tiles: they are laid out once
 		if err := l.newtonOn(ctx, some, 1e-6); err != nil {
 			return err
 		}

@@ -116,6 +116,7 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
   accrete learn people.csv --target income your own table
   accrete update people more.csv           learn more rows
   accrete predict people new.csv           answers with probabilities`,
+		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,

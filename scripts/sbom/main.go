@@ -1,5 +1,7 @@
 // Command sbom writes what is in Go binaries as a bill of materials in
-// CycloneDX 1.5 JSON: the modules that were really linked, by their checksums.
+// CycloneDX 1.5 JSON: the modules that were really linked, by their checksums, with
+// their licences as docs/dependencies.md has them, which a test compares with the
+// modules themselves.
 //
 // scripts/release calls it for the binaries of cmd/accrete.
 package main
@@ -12,6 +14,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 )
 
 type component struct {
@@ -19,8 +22,16 @@ type component struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	PURL    string `json:"purl"`
+	// Licenses are by name, of which not all are SPDX identifiers.
+	Licenses []license `json:"licenses,omitempty"`
 	// Properties carry the checksum as Go writes it.
 	Properties []property `json:"properties,omitempty"`
+}
+
+type license struct {
+	License struct {
+		Name string `json:"name"`
+	} `json:"license"`
 }
 
 type property struct {
@@ -35,7 +46,28 @@ func main() {
 	}
 }
 
+// licences reads the table of modules: | path | version | licence | …
+func licences(page string) (map[string][]license, error) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]license{}
+	for line := range strings.Lines(string(text)) {
+		if cells := strings.Split(line, "|"); len(cells) > 4 {
+			l := license{}
+			l.License.Name = strings.TrimSpace(cells[3])
+			all[strings.TrimSpace(cells[1])] = []license{l}
+		}
+	}
+	return all, nil
+}
+
 func run(binaries []string) error {
+	licensed, err := licences("docs/dependencies.md")
+	if err != nil {
+		return err
+	}
 	all := map[string]component{}
 	main := component{}
 	for _, path := range binaries {
@@ -51,7 +83,10 @@ func run(binaries []string) error {
 			}
 			all[m.Path] = component{
 				Type: "library", Name: m.Path, Version: m.Version, PURL: "pkg:golang/" + m.Path + "@" + m.Version,
-				Properties: []property{{"go:sum", m.Sum}},
+				Licenses: licensed[m.Path], Properties: []property{{"go:sum", m.Sum}},
+			}
+			if licensed[m.Path] == nil {
+				return fmt.Errorf("%s is in %s, and docs/dependencies.md does not say its licence", m.Path, path)
 			}
 		}
 	}

@@ -50,10 +50,11 @@ func games(t testing.TB, m *Model, number, length int, seed uint64) *table.Table
 	return rows
 }
 
-// Baum–Welch finds the casino's dice again. Of 12,000 rolls about 1,000 leave a
-// state and 4,000 are loaded: a move's estimate has a standard error of about
-// √(.05·.95/8000) ≈ .0025 (.005 of the loaded die), that of a six .008, if the
-// states were known; as they overlap, three times that is allowed thrice.
+// Baum–Welch finds the casino's dice again. Of 12,000 rolls 8,000 are fair and 4,000
+// loaded. If the states were known, the standard errors would be √(p(1−p)/n): .0024
+// of a move from the fair die, .0047 from the loaded one, .0079 of a loaded six and
+// .0042 of a fair one. They are not known and overlap: an error of three times that
+// is assumed, and three of those are allowed.
 func TestCasinoIsFoundAgain(t *testing.T) {
 	rows := games(t, casino(t), 4, 3000, 7)
 	m, err := (&Learner{States: ptr(2)}).Learn(t.Context(), learn.Task{Table: rows, NoTarget: true, Seed: 1})
@@ -61,11 +62,16 @@ func TestCasinoIsFoundAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := m.(*Model).estimate()
-	for what, pair := range map[string][2]float64{
-		"fair stays": {e.move[0], .95}, "loaded stays": {e.move[3], .9}, "a loaded six": {math.Exp(e.columns[0].letters.of(5)[1]), .5}, "a fair six": {math.Exp(e.columns[0].letters.of(5)[0]), 1. / 6},
+	for _, c := range []struct {
+		what       string
+		got, want  float64
+		rollsOfDie float64
+	}{
+		{"fair stays", e.move[0], .95, 8000}, {"loaded stays", e.move[3], .9, 4000},
+		{"a fair six", math.Exp(e.columns[0].letters.of(5)[0]), 1. / 6, 8000}, {"a loaded six", math.Exp(e.columns[0].letters.of(5)[1]), .5, 4000},
 	} {
-		if math.Abs(pair[0]-pair[1]) > map[bool]float64{true: .07, false: .045}[what == "a loaded six"] {
-			t.Errorf("%s with %v, want about %v", what, pair[0], pair[1])
+		if most := 9 * math.Sqrt(c.want*(1-c.want)/c.rollsOfDie); math.Abs(c.got-c.want) > most {
+			t.Errorf("%s with %v, want %v ± %v", c.what, c.got, c.want, most)
 		}
 	}
 }

@@ -410,8 +410,8 @@ func (m *Living) Kept(ctx context.Context) ([]learn.Learnt, error) {
 func (m *Living) Promise() learn.Promise { return livingPromise }
 
 // livingBound is by how many nats a row updates may be worse than learning
-// everything at once, on the rows learnt. It was chosen above what was measured
-// (docs/learners.md).
+// everything at once, on the rows learnt: a choice above the means that were
+// measured (docs/learners.md), not a derived bound.
 const livingBound = 0.03
 
 var livingPromise = learn.Promise{Contract: learn.Bounded, Measure: learn.LogLoss, Bound: livingBound}

@@ -343,6 +343,27 @@ func (s *reading) nameFields(names []string) ([]*field, error) {
 	for _, name := range names {
 		taken[name] = true
 	}
+	if len(taken) < len(names) {
+		doubled = rename(names, taken)
+	}
+	if len(unnamed) > 0 {
+		s.notes.add("%s had no name in the header", columnList(unnamed))
+	}
+	if len(doubled) > 0 {
+		s.notes.add("%s had the name of an earlier column", columnList(doubled))
+	}
+	if len(names) >= manyColumns {
+		s.notes.add("%d columns are many; %v", len(names), remedy.Remedy{Kind: remedy.LeaveOut})
+	}
+	if err := s.plan.check(names); err != nil {
+		return nil, err
+	}
+	return s.plan.all(names), nil
+}
+
+// rename numbers names that stand there before, and returns them as they are then.
+// What is taken is known.
+func rename(names []string, taken map[string]bool) (doubled []string) {
 	next := make(map[string]int)
 	for i, name := range names {
 		if next[name] == 0 {
@@ -358,23 +379,7 @@ func (s *reading) nameFields(names []string) ([]*field, error) {
 		names[i] = unique
 		doubled = append(doubled, unique)
 	}
-	if len(unnamed) > 0 {
-		s.notes.add("%s had no name in the header", columnList(unnamed))
-	}
-	if len(doubled) > 0 {
-		s.notes.add("%s had the name of an earlier column", columnList(doubled))
-	}
-	if len(names) >= manyColumns {
-		s.notes.add("%d columns are many; %v", len(names), remedy.Remedy{Kind: remedy.LeaveOut})
-	}
-	if err := s.plan.check(names); err != nil {
-		return nil, err
-	}
-	fields := make([]*field, len(names))
-	for i, name := range names {
-		fields[i] = s.plan.field(name)
-	}
-	return fields, nil
+	return doubled
 }
 
 // manyColumns is the number of columns that is worth a remark.

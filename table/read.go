@@ -500,6 +500,20 @@ func newPlan(o Options) (*plan, error) {
 	return p, nil
 }
 
+// all returns what is to be done with columns that differ.
+func (p *plan) all(names []string) []*field {
+	p.mutex.Lock()
+	if len(p.fields) == 0 {
+		p.fields = make(map[string]*field, len(names))
+	}
+	p.mutex.Unlock()
+	fields := make([]*field, len(names))
+	for i, name := range names {
+		fields[i] = p.field(name)
+	}
+	return fields
+}
+
 // field returns what is to be done with a column. It is safe for concurrent
 // use.
 func (p *plan) field(name string) *field {
@@ -546,9 +560,10 @@ func (p *plan) field(name string) *field {
 // check compares the columns that there are with those that were asked for.
 func (p *plan) check(names []string) error {
 	o := &p.options
-	has := set(names)
+	known := sync.OnceValue(func() map[string]bool { return set(names) })
+	has := func(name string) bool { return known()[name] }
 	asked := func(name, as string) error {
-		if _, ok := p.attrs[name]; name == "" || has[name] || ok {
+		if _, ok := p.attrs[name]; name == "" || ok || has(name) {
 			return nil
 		}
 		return fmt.Errorf("%s: has no column %q to take as %s%s", p.name, name, as, hint(name, names))
@@ -563,17 +578,17 @@ func (p *plan) check(names []string) error {
 			}
 		}
 	}
-	if o.Weight != "" && !has[o.Weight] {
+	if o.Weight != "" && !has(o.Weight) {
 		return fmt.Errorf("%s: has no column %q to take as weights%s", p.name, o.Weight, hint(o.Weight, names))
 	}
-	if o.Sequence != "" && !has[o.Sequence] {
+	if o.Sequence != "" && !has(o.Sequence) {
 		return fmt.Errorf("%s: has no column %q to take as sequences%s", p.name, o.Sequence, hint(o.Sequence, names))
 	}
 	if o.Schema == nil || len(p.attrs) == 0 {
 		return nil
 	}
 	for name := range p.attrs {
-		if has[name] {
+		if has(name) {
 			return nil
 		}
 	}

@@ -23,8 +23,11 @@ func TestWholeAnswers(t *testing.T) {
 		tab := drawPatients(rt, t, "rows")
 		m := told(t, rapid.SampledFrom(learners).Draw(rt, "learner"), tab, "a", drawRules(rt, -1))
 		base, err := m.Whole()
+		if err != nil && strings.Contains(err.Error(), "regions in which rules fire together") {
+			rt.Skip(err)
+		}
 		if err != nil {
-			rt.Skip(err) // too many regions
+			rt.Fatal(err)
 		}
 		base.Header = rule.NewHeader(m.Schema(), nil, m.Target())
 		again, err := rule.Parse("printed", []byte(base.String()))

@@ -8,6 +8,15 @@ import (
 	"github.com/accrete-ml/accrete/learn"
 )
 
+// SourcesOf lists the sources of blocks, in their order.
+func SourcesOf[B any](blocks []B, source func(B) learn.Source) []learn.Source {
+	sources := make([]learn.Source, len(blocks))
+	for i, b := range blocks {
+		sources[i] = source(b)
+	}
+	return sources
+}
+
 // Without returns what is left of blocks, each of one source, when some
 // sources are forgotten. It refuses sources that are not there.
 func Without[B any](blocks []B, source func(B) learn.Source, ids ...string) ([]B, error) {

@@ -12,13 +12,7 @@ import (
 
 // Sources lists the sources, experts included, in the order in which they
 // came.
-func (m *Model) Sources() []learn.Source {
-	sources := make([]learn.Source, len(m.blocks))
-	for i, b := range m.blocks {
-		sources[i] = b.source
-	}
-	return sources
-}
+func (m *Model) Sources() []learn.Source { return kept.SourcesOf(m.blocks, sourceOf) }
 
 // Merge returns the incremental mixture of all models: all units of each, with
 // the weight of the rows behind them. So its density is the mean of the models'

@@ -12,13 +12,7 @@ import (
 )
 
 // Sources lists the sources in the order in which they came.
-func (m *Model) Sources() []learn.Source {
-	sources := make([]learn.Source, len(m.blocks))
-	for i, b := range m.blocks {
-		sources[i] = b.source
-	}
-	return sources
-}
+func (m *Model) Sources() []learn.Source { return kept.SourcesOf(m.blocks, sourceOf) }
 
 // Merge returns the model of all models' rows. A source that several learnt
 // counts as often as they learnt it.

@@ -283,8 +283,11 @@ func TestIndexesAgree(t *testing.T) {
 		}
 		asked := random(tb{t: t}, seed+1, 20, numbers, names, numeric)
 		want, err := learning(Name, tbl, append(settings, "index=brute")...)
+		if err != nil && strings.HasPrefix(err.Error(), "setting k=1: there are ") {
+			t.Skip("rows that weigh less than one have no nearest one")
+		}
 		if err != nil {
-			t.Skip(err) // a k above the weight of few rows
+			t.Fatal(err)
 		}
 		p := answer(tb{t: t}, want, asked)
 		for _, index := range []string{"kd", "ball"} {

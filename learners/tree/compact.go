@@ -262,6 +262,19 @@ func (c *compact) next(st *step, columns []table.Column, row int) int {
 
 // walk follows a row from a node as far as its cells are known.
 func (c *compact) walk(i int, columns []table.Column, row int) int {
+	for {
+		i = c.straight(i, columns, row)
+		st := &c.nodes[i]
+		if st.col < 0 || st.values != slanted {
+			return i
+		}
+		i = c.next(st, columns, row)
+	}
+}
+
+// straight walks along tests of one column. It calls nothing: most trees have
+// no others, and their answers are its work alone.
+func (c *compact) straight(i int, columns []table.Column, row int) int {
 	nodes, branch := c.nodes, c.branch
 	for {
 		st := &nodes[i]
@@ -277,8 +290,7 @@ func (c *compact) walk(i int, columns []table.Column, row int) int {
 			continue
 		}
 		if st.values < 0 {
-			i = c.next(st, columns, row)
-			continue
+			return i
 		}
 		x := columns[st.col].Floats[row]
 		if x <= st.threshold {
@@ -297,9 +309,9 @@ func (c *compact) classify(columns []table.Column, row int, p []float64) {
 		c.classifyFew(columns, row, p)
 		return
 	}
-	i := c.walk(0, columns, row)
+	i := c.straight(0, columns, row)
 	if c.nodes[i].col == leaf {
-		c.probabilities(i, p)
+		copy(p, c.answer[i*c.classes:(i+1)*c.classes])
 		return
 	}
 	clear(p)

@@ -17,6 +17,7 @@ import (
 // Drawing is what to draw of a model: one of its fields, or all of it.
 type Drawing struct {
 	Columns   string // two of them, as "x,y", over which units are drawn
+	Regions   string // two of them, as "x,y", over which answers are drawn
 	On        string // data to draw with them; "" is what the model learnt
 	Curve     string // likelihood by size: of units, normal or inputs
 	Network   bool   // as a network of units
@@ -31,6 +32,8 @@ func (h *Home) Draw(ctx context.Context, p *Part, what *Drawing) (func(io.Writer
 	switch {
 	case what.Columns != "":
 		return h.ovals(ctx, p, what)
+	case what.Regions != "":
+		return h.regions(ctx, p, what)
 	case what.Curve != "":
 		return h.sizes(ctx, p, what)
 	case what.Network:
@@ -106,15 +109,17 @@ func (h *Home) ovals(ctx context.Context, p *Part, what *Drawing) (func(io.Write
 		return nil, notJoint(p.Version.Learner, "be drawn over two columns")
 	}
 	x, y, err := twoColumns(what.Columns, p.Schema())
+	if err == nil {
+		err = numeric(p.Schema(), x, y)
+	}
 	if err != nil {
 		return nil, remedy.Misuse(err)
 	}
-	var rows *table.Table
-	if what.On != "" {
-		if rows, err = h.rowsFor(ctx, what.On, p, what); err != nil {
-			return nil, err
-		}
-	} else if rows, err = h.allRows(ctx, p, what); err != nil {
+	rows, err := h.drawnRows(ctx, p, what)
+	if err != nil && what.On != "" {
+		return nil, err
+	}
+	if err != nil {
 		h.remark(Note{fmt.Sprintf("drawn without rows: %v", err), Remedy{Kind: remedy.NameData}})
 	}
 	chart, err := m.Ovals(x, y, rows)
@@ -139,11 +144,18 @@ func twoColumns(text string, schema *table.Schema) (x, y int, err error) {
 		if at[i] = schema.Index(name); at[i] < 0 {
 			return 0, 0, fmt.Errorf("columns %s: the model has no column %q%s", text, name, spell.Hint(name, schema.Names()))
 		}
-		if schema.Attributes[at[i]].Kind != table.Numeric {
-			return 0, 0, fmt.Errorf("columns %s: column %q is not numeric", text, name)
-		}
 	}
 	return at[0], at[1], nil
+}
+
+// numeric says which of two columns has no numbers.
+func numeric(schema *table.Schema, columns ...int) error {
+	for _, j := range columns {
+		if schema.Attributes[j].Kind != table.Numeric {
+			return fmt.Errorf("column %q is not numeric", schema.Attributes[j].Name)
+		}
+	}
+	return nil
 }
 
 // allRows returns the rows that a model learnt from.

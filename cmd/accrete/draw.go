@@ -16,14 +16,16 @@ func (a *app) drawCommand() *cobra.Command {
 		sources sourceFlags
 	)
 	c := &cobra.Command{
-		Use:   "draw MODEL [--columns X,Y [--on DATA] | --curve[=units|normal|inputs|nodes] | --weights[=N] | --hidden DATA | --network] [--out FILE]",
+		Use:   "draw MODEL [--columns X,Y [--on DATA] | --regions X,Y [--on DATA] | --curve[=units|normal|inputs|nodes] | --weights[=N] | --hidden DATA | --network] [--out FILE]",
 		Short: "Draw a model as an SVG picture",
 		Long: `Draw writes the picture of a model: its tree, or its network.
 
 Of a model of all columns together (gaussian), --columns draws the units as ovals
 over two numeric columns, with the rows of DATA or else those that the model
 learnt from, where they can still be had; of nearest cases, the places that are
-nearest to each (their Voronoi diagram). --curve learns those rows again, with
+nearest to each (their Voronoi diagram). --regions draws what any model answers
+over two columns, the others at the middle or most frequent value of those rows:
+a colour a class, paler where it is less sure. --curve learns those rows again, with
 many units and one less at a time, and draws the likelihood of unseen rows
 against the number of units; --curve=normal sets one conclusion after the other
 to NORMAL instead, --curve=inputs removes one input after the other. Of a network
@@ -36,13 +38,14 @@ pictures of N inputs a row, for inputs that are pixels. --hidden draws what its
 hidden units say to the rows of DATA.`,
 		Example: `  accrete draw votes --out votes.svg
   accrete draw boston --columns rm,medv --out ovals.svg
+  accrete draw iris --regions 'petal length (cm),petal width (cm)' --out regions.svg
   accrete draw boston --curve --out units.svg
   accrete draw faces --weights=32 --out units.svg`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeModels,
 		RunE: func(c *cobra.Command, args []string) error {
-			if what.On != "" && what.Columns == "" {
-				return usagef("--on is the data to draw over two columns; name them with --columns X,Y")
+			if what.On != "" && what.Columns == "" && what.Regions == "" {
+				return usagef("--on is the data to draw over two columns; name them with --columns X,Y or --regions X,Y")
 			}
 			if weights >= 0 {
 				what.Weights = &weights
@@ -53,7 +56,8 @@ hidden units say to the rows of DATA.`,
 	}
 	c.Flags().StringVar(&out, "out", "", outUsage)
 	c.Flags().StringVar(&what.Columns, "columns", "", "two numeric columns to draw the units or cases over, as X,Y")
-	c.Flags().StringVar(&what.On, "on", "", "data to draw with --columns (default: what the model learnt)")
+	c.Flags().StringVar(&what.Regions, "regions", "", "two columns to draw the answers of any model over, as X,Y")
+	c.Flags().StringVar(&what.On, "on", "", "data to draw with --columns or --regions (default: what the model learnt)")
 	c.Flags().StringVar(&what.Curve, "curve", "", "likelihood of unseen rows against the number of units, or of normal conclusions, or of inputs; accuracy against the nodes of a tree")
 	c.Flags().Lookup("curve").NoOptDefVal = "units"
 	console.CountVar(c.Flags(), &weights, "weights", -1, -1, console.MostCount, "weights of a network: as tables, or as pictures of N inputs a row")
@@ -61,7 +65,7 @@ hidden units say to the rows of DATA.`,
 	c.Flags().Lookup("weights").DefValue = ""
 	c.Flags().StringVar(&what.Hidden, "hidden", "", "data whose rows to draw the values of hidden units for")
 	c.Flags().BoolVar(&what.Network, "network", false, "the network of a tree of perceptrons (neuraltree), of Gaussian basis functions, or of a perceptron")
-	c.MarkFlagsMutuallyExclusive("columns", "curve", "weights", "hidden", "network")
+	c.MarkFlagsMutuallyExclusive("columns", "regions", "curve", "weights", "hidden", "network")
 	sources.register(c)
 	flags.register(c)
 	return c

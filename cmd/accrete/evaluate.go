@@ -27,6 +27,7 @@ type evaluation struct {
 	curve       bool
 	query       bool
 	use         string
+	decompose   bool
 	division    life.Division
 
 	on, positive string // judge a model
@@ -39,13 +40,15 @@ type evaluation struct {
 func (a *app) evaluateCommand() *cobra.Command {
 	var e evaluation
 	c := &cobra.Command{
-		Use:   "evaluate DATA --target COL --learner NAME [--folds K | --test FILE | --holdout N | --prequential | --curve | --query] | evaluate MODEL --on FILE",
+		Use:   "evaluate DATA --target COL --learner NAME [--folds K | --test FILE | --holdout N | --prequential | --curve | --query | --bias-variance] | evaluate MODEL --on FILE",
 		Short: "Estimate how often a learner is right on rows it has not seen",
 		Long: `Evaluate learns and tests on different rows: in K stratified folds (10 unless
 told otherwise), on a file of its own (--test), on N random held-out thirds
 (--holdout), row after row before learning each (--prequential, which also names
 rules whose truth moved), with growing shares of the rows (--curve), or with rows
-that the learner asks for against random ones (--query). Rows that
+that the learner asks for against random ones (--query). --bias-variance learns
+many halves of the rows and takes the error apart: what their answers have in
+common that is wrong, and how much they differ. Rows that
 share a value of --group stay together; with --time models learn the past and are
 judged on the future. Every rate comes with its interval and a one-sided bound.
 
@@ -76,13 +79,14 @@ LOW,HIGH and no data, for an error anywhere in that range.`,
 	f.BoolVar(&e.curve, "curve", false, "accuracy against the number of rows learnt")
 	f.BoolVar(&e.query, "query", false, "learn by asking: accuracy against the number of answers, asked for and random")
 	f.StringVar(&e.use, "use", "", "what answers are worth to --query: disagreement, margin, error or reduction")
+	f.BoolVar(&e.decompose, "bias-variance", false, "take the error apart into bias and variance over many training sets")
 	f.StringVar(&e.on, "on", "", "judge the model MODEL on this file")
 	f.StringVar(&e.positive, "positive", "", "class that --on ranks rows by (default: the rarest)")
 	console.ShareVar(f, &e.level, "level", 0.95, "confidence of intervals and bounds")
 	console.ShareVar(f, &e.width, "width", 0, "say how many test rows make the interval of the accuracy this narrow, such as 0.02")
 	console.SharesVar(f, &e.errors, "error", "range of the error for --width without DATA, as LOW,HIGH")
 	f.StringVar(&e.pictures, "pictures", "", "folder for pictures of the result (SVG)")
-	c.MarkFlagsMutuallyExclusive("folds", "test", "holdout", "prequential", "curve", "query", "on")
+	c.MarkFlagsMutuallyExclusive("folds", "test", "holdout", "prequential", "curve", "query", "bias-variance", "on")
 	return c
 }
 
@@ -135,6 +139,18 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 		}
 		done()
 		return a.printQueryCurve(points, e.pictures)
+	}
+	if e.decompose {
+		parts, err := evaluate.DecomposeError(ctx, spec, 0)
+		if err != nil {
+			return err
+		}
+		done()
+		if a.json {
+			return a.printJSON(parts)
+		}
+		parts.Write(a.out)
+		return nil
 	}
 	var r *evaluate.Result
 	switch {

@@ -138,3 +138,25 @@ func (g *grid) act(s cell, way int) []Outcome[cell] {
 	}
 	return out
 }
+
+// sketch draws the map: # is a wall, G a goal, H a hole, . anything else.
+func (g *grid) sketch() []string {
+	rows := make([]string, g.rows)
+	for row := range rows {
+		line := make([]byte, g.cols)
+		for col := range line {
+			switch at := (cell{row, col}); {
+			case g.walls[at]:
+				line[col] = '#'
+			case g.goals[at]:
+				line[col] = 'G'
+			case g.holes[at]:
+				line[col] = 'H'
+			default:
+				line[col] = '.'
+			}
+		}
+		rows[row] = string(line)
+	}
+	return rows
+}

@@ -125,6 +125,7 @@ func place(g *grid) (Environment, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.sketch = g.sketch()
 	return m.Environment(), nil
 }
 

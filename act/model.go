@@ -26,6 +26,8 @@ type Model struct {
 	next    []int32
 	reward  []float64
 	end     []bool
+
+	sketch []string // of a map
 }
 
 // Outcome is what may follow from an action in a state of type S.
@@ -204,3 +206,10 @@ func (p *Place) Step(action int) (reward float64, end bool, err error) {
 	p.ended = p.end[from] || p.first[p.at] == p.first[p.at+1]
 	return p.reward[from], p.ended, nil
 }
+
+// Certain reports whether no action depends on chance.
+func (m *Model) Certain() bool { return len(m.p) == len(m.action) }
+
+// Sketch is the map of a world that has one, line by line: # is a wall, G a goal,
+// H a hole; nil of others.
+func (m *Model) Sketch() []string { return m.sketch }

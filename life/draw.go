@@ -45,6 +45,9 @@ func (h *Home) Draw(ctx context.Context, p *Part, what *Drawing) (func(io.Writer
 	case what.Weights != nil || what.Hidden != "":
 		return h.network(ctx, p, what)
 	}
+	if b := board(p); b != nil {
+		return b.SVG, nil
+	}
 	d, ok := learn.Ability[learn.Drawer](p.Model)
 	if !ok {
 		return nil, cannot(p.Version.Learner, "be drawn", func(c learn.Can) bool { return c.Draw })

@@ -59,7 +59,11 @@ func (h *Home) Explain(ctx context.Context, p *Part, d *Data, only []int, each f
 			}
 			x, err := m.Explain(batch, place)
 			if err == nil {
-				err = each(newExplained(m, NewPredicted(p.Model, first+wanted[i], batch, out, place), x))
+				e := newExplained(m, NewPredicted(p.Model, first+wanted[i], batch, out, place), x)
+				if acts, ok := learn.Ability[policy](p.Model); ok {
+					consider(acts, batch, place, e)
+				}
+				err = each(e)
 			}
 			if err != nil {
 				return err
@@ -85,6 +89,10 @@ type Explained struct {
 	Normaliser *float64        `json:"normaliser,omitempty"`
 	Additive   bool            `json:"additive"`
 	Neighbours []CaseEntry     `json:"neighbours,omitempty"`
+	// Values are what the actions of a policy are worth, and Path what follows
+	// from the best.
+	Values map[string]float64 `json:"values,omitempty"`
+	Path   []PathEntry        `json:"path,omitempty"`
 
 	Explanation *learn.Explanation `json:"-"`
 	Attribute   *table.Attribute   `json:"-"` // the target

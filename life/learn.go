@@ -121,8 +121,8 @@ func (h *Home) Learn(ctx context.Context, o LearnOptions) (*NewLearnt, error) {
 		Learnt: *h.newLearnt(&Part{made.model, name, v, []store.Version{v}}, store.Version{}),
 		Read:   made.rows, Columns: made.columns, Shares: shares(made.classes, made.weights), Table: made.table,
 	}
-	if made.estimate == nil {
-		return learnt, nil
+	if _, acts := learn.Ability[policy](made.model); acts || made.estimate == nil {
+		return learnt, nil // how often a policy does as the log did says nothing of it
 	}
 	if learnt.Estimate, err = made.estimate(ctx); err != nil {
 		return learnt, fmt.Errorf("%v is kept, but its accuracy was not estimated: %w", v, err)

@@ -34,6 +34,10 @@ func (answer *Explained) Write(w io.Writer) {
 		if answer.Votes != nil {
 			fmt.Fprintln(w, "hypotheses: "+ballot(answer.Votes, target.Values))
 		}
+		if answer.Values != nil {
+			answer.writeConsidered(w)
+			return
+		}
 		best := int(target.Code(class))
 		rows = append(rows, []string{fmt.Sprintf("%+.3f", x.Prior[best]), fmt.Sprintf("prior: %s is %s before any evidence", class, console.Percent(answer.PriorShare(best)))})
 		for _, v := range answer.About(best) {

@@ -29,6 +29,8 @@ type RuleBase struct {
 	Rules   []RuleEntry `json:"rules"`
 	// Standings are how experts' WHEN … EXPECT rules fare.
 	Standings []Standing `json:"standings,omitempty"`
+	// Policy is the states of a policy.
+	Policy []PolicyEntry `json:"policy,omitempty"`
 }
 
 // ReadRules returns a model as a base of rules for people; nil if it has none but

@@ -3,13 +3,15 @@ package reproduce
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/accrete-ml/accrete/act"
+	"github.com/accrete-ml/accrete/learners/policy"
 )
 
-// acting are the figures of Mitchell 1997, chapter 13, where the world's model
-// is known: what states and actions are worth to somebody who acts as well as
-// can be.
+// acting are the figures of Mitchell 1997, chapter 13: what states and actions are
+// worth to somebody who acts as well as can be, where the world's model is known
+// and by trying them out.
 func acting() []Experiment {
 	const up, right, down = 0, 1, 2
 	figure := worth{"gridworld:map=..G/...", 0.9}
@@ -31,6 +33,10 @@ func acting() []Experiment {
 		{"tic-tac-toe-corner", "exercise 13.3", "worth of opening in a corner against one who wins or blocks where that is possible: 89/96", reference(89. / 96).digits(9), game.action(0, make([]float64, 9)...)},
 		{"tic-tac-toe-edge", "exercise 13.3", "worth of opening at an edge: 163/192", reference(163. / 192).digits(9), game.action(1, make([]float64, 9)...)},
 		{"tic-tac-toe-centre", "exercise 13.3", "worth of opening in the centre: 5/6", reference(5. / 6).digits(9), game.action(4, make([]float64, 9)...)},
+		{"learnt-q-down", "table 13.1, figure 13.2", "Q of going down from the top left cell by Q learning, random actions", reference(72.9).digits(9), figure.learnt(down, 0, 0)},
+		{"learnt-q-up", "table 13.1, figure 13.2", "Q of going up from the bottom left cell by Q learning", printed(81), figure.learnt(up, 1, 0)},
+		{"update", "figure 13.3", "Q after one update, with γ = .9, r = 0 and 66, 81 and 100 behind it", printed(90), Computed(func() float64 { return policy.Backup(0, 0.9, 66, 81, 100) })},
+		{"bound", "theorem 13.1", "largest error over γᵏ times the first error, five sweeps over the grid of figure 13.2", reference(1).lower(), Fixed(figure.bound)},
 	} {
 		experiments = append(experiments, Experiment{
 			Name: "acting-" + e.name, Tags: chapter(13), Source: mitchell(e.where), Measure: e.measure, Figure: e.figure, Seeds: 1, Run: e.run,
@@ -68,6 +74,62 @@ func (w worth) state(cells ...float64) Runner {
 		}
 		return s.V[at], nil
 	})
+}
+
+// learnt measures what Q learning finds an action worth, by random actions.
+func (w worth) learnt(action int, cells ...float64) Runner {
+	return OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
+		e, err := act.Lookup(w.world)
+		if err != nil {
+			return 0, err
+		}
+		m, err := (&policy.Learner{Gamma: &w.gamma, Explore: "random"}).LearnIn(ctx, w.world, e, seed)
+		if err != nil {
+			return 0, err
+		}
+		q := make([]float64, len(e.Actions()))
+		m.(*policy.Model).Worth(cells, q)
+		return q[action], nil
+	})
+}
+
+// bound measures the largest error after each sweep of updates from nothing,
+// relative to γᵏ times the error at the beginning.
+func (w worth) bound(ctx context.Context) (float64, error) {
+	s, _, err := w.solved(ctx, []float64{0, 0})
+	if err != nil {
+		return 0, err
+	}
+	e, err := act.Lookup(w.world)
+	if err != nil {
+		return 0, err
+	}
+	m := e.(*act.Place).Model
+	q := make([][]float64, m.States())
+	for i := range q {
+		q[i] = make([]float64, len(m.Legal(i)))
+	}
+	worst := func() (worst float64) {
+		for i := range q {
+			for k, a := range m.Legal(i) {
+				worst = max(worst, math.Abs(q[i][k]-s.Value(i, a)))
+			}
+		}
+		return worst
+	}
+	first, largest := worst(), 0.0
+	for k := 1; k <= 5; k++ {
+		for i := range q {
+			for j, a := range m.Legal(i) {
+				o := m.Outcomes(i, a)[0]
+				if q[i][j] = o.Reward; !o.End {
+					q[i][j] = policy.Backup(o.Reward, w.gamma, q[o.Next]...)
+				}
+			}
+		}
+		largest = max(largest, worst()/(math.Pow(w.gamma, float64(k))*first))
+	}
+	return largest, nil
 }
 
 // action measures what an action is worth in a state.

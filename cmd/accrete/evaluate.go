@@ -31,6 +31,9 @@ type evaluation struct {
 	division    life.Division
 
 	on, positive string // judge a model
+	env          string // judge a policy
+	episodes     int
+	acts         logFlags
 
 	level, width float64
 	errors       []float64
@@ -40,7 +43,7 @@ type evaluation struct {
 func (a *app) evaluateCommand() *cobra.Command {
 	var e evaluation
 	c := &cobra.Command{
-		Use:   "evaluate DATA --target COL --learner NAME [--folds K | --test FILE | --holdout N | --prequential | --curve | --query | --bias-variance] | evaluate MODEL --on FILE",
+		Use:   "evaluate DATA --target COL --learner NAME [--folds K | --test FILE | --holdout N | --prequential | --curve | --query | --bias-variance] | evaluate MODEL --on FILE | evaluate MODEL --env ENV",
 		Short: "Estimate how often a learner is right on rows it has not seen",
 		Long: `Evaluate learns and tests on different rows: in K stratified folds (10 unless
 told otherwise), on a file of its own (--test), on N random held-out thirds
@@ -55,6 +58,9 @@ judged on the future. Every rate comes with its interval and a one-sided bound.
 With --on the argument is a model, which is judged on rows of their own: by
 class, and by how well it ranks rows by the probability of the positive class
 (the rarest one, or --positive).
+
+With --env the argument is a policy, which acts in an environment for a number of
+episodes: what it earns, with its interval.
 
 --width says how many test rows would make the interval so narrow; with --error
 LOW,HIGH and no data, for an error anywhere in that range.`,
@@ -81,12 +87,15 @@ LOW,HIGH and no data, for an error anywhere in that range.`,
 	f.StringVar(&e.use, "use", "", "what answers are worth to --query: disagreement, margin, error or reduction")
 	f.BoolVar(&e.decompose, "bias-variance", false, "take the error apart into bias and variance over many training sets")
 	f.StringVar(&e.on, "on", "", "judge the model MODEL on this file")
+	f.StringVar(&e.env, "env", "", "judge the policy MODEL in this environment")
+	console.CountVar(f, &e.episodes, "episodes", 100, 1, 1_000_000_000, "episodes to judge a policy in")
+	e.acts.register(c)
 	f.StringVar(&e.positive, "positive", "", "class that --on ranks rows by (default: the rarest)")
 	console.ShareVar(f, &e.level, "level", 0.95, "confidence of intervals and bounds")
 	console.ShareVar(f, &e.width, "width", 0, "say how many test rows make the interval of the accuracy this narrow, such as 0.02")
 	console.SharesVar(f, &e.errors, "error", "range of the error for --width without DATA, as LOW,HIGH")
 	f.StringVar(&e.pictures, "pictures", "", "folder for pictures of the result (SVG)")
-	c.MarkFlagsMutuallyExclusive("folds", "test", "holdout", "prequential", "curve", "query", "bias-variance", "on")
+	c.MarkFlagsMutuallyExclusive("folds", "test", "holdout", "prequential", "curve", "query", "bias-variance", "on", "env")
 	return c
 }
 
@@ -108,6 +117,9 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 	h, err := a.home()
 	if err != nil {
 		return err
+	}
+	if e.env != "" {
+		return a.evaluateIn(ctx, h, args[0], e.env, e.episodes)
 	}
 	bar, done := a.progress("evaluating")
 	defer done()
@@ -176,6 +188,7 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 // specOf reads the data and chooses the learner.
 func (a *app) specOf(ctx context.Context, h *life.Home, e *evaluation, data string) (evaluate.Spec, error) {
 	choice, err := e.learner.choice(ctx)
+	e.acts.apply(&e.target, &e.flags.Reading, &choice)
 	if err == nil && e.test != "" && e.division != (life.Division{}) {
 		err = usagef("--test has rows of its own; --group and --time divide DATA")
 	}

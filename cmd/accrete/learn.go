@@ -19,6 +19,7 @@ func (a *app) learnCommand() *cobra.Command {
 		flags   dataFlags
 		learner learnerFlags
 		rules   life.Rules
+		acts    logFlags
 		o       life.LearnOptions
 	)
 	c := &cobra.Command{
@@ -26,11 +27,15 @@ func (a *app) learnCommand() *cobra.Command {
 		Short: "Learn a model from a table, and keep it",
 		Long: `Learn reads DATA (a file, - or a built-in set), learns a model, keeps it in the
 store, and estimates how often it is right on rows it has not seen. Learning
-under a name that exists adds a version. Learners that take rows as they come
+under a name that exists adds a version. DATA may be an environment, such as
+gridworld or frozenlake:size=8, in which a policy is learnt by acting, and with
+--action, --reward and --episode a log of acts to learn a policy from. Learners that take rows as they come
 (see accrete learners) learn tables of any size in little memory.`,
 		Example: `  accrete learn votes
   accrete learn people.csv --target income --learner bayes --set m=2
-  accrete learn people.csv --target income --rules expert.rules --worth 20`,
+  accrete learn people.csv --target income --rules expert.rules --worth 20
+  accrete learn gridworld:size=6,slip=0.1 --learner q --set episodes=5000
+  accrete learn visits.csv --action treat --reward outcome --episode patient`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if rules.File != "" {
@@ -39,12 +44,14 @@ under a name that exists adds a version. Learners that take rows as they come
 			if o.Choice, err = learner.choice(c.Context()); err != nil {
 				return err
 			}
+			acts.apply(&o.Target, &flags.Reading, &o.Choice)
 			return a.learn(c.Context(), args[0], &flags, o)
 		},
 	}
 	flags.register(c)
 	learner.register(c)
 	c.Flags().StringVar(&o.Target, "target", "", targetUsage)
+	acts.register(c)
 	c.Flags().StringVar(&o.Name, "name", "", "name of the model (default: the data's)")
 	c.Flags().StringVar(&rules.File, "rules", "", "what an expert knows: a file of rules")
 	console.WeightVar(c.Flags(), &rules.Worth, "worth", 0, worthUsage)
@@ -57,6 +64,12 @@ func (a *app) learn(ctx context.Context, arg string, flags *dataFlags, o life.Le
 	h, err := a.home()
 	if err != nil {
 		return err
+	}
+	if w, err := h.World(arg); err != nil || w != nil {
+		if err != nil {
+			return err
+		}
+		return a.learnActing(ctx, h, w, o)
 	}
 	if o.Data, err = h.Find(arg, flags.Reading); err != nil {
 		return err

@@ -93,6 +93,7 @@ func (a *app) rulesCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				list.Policy = life.PolicyOf(p)
 				return a.printJSON(list)
 			}
 			return a.printRules(c.Context(), p, o, asTable)
@@ -117,6 +118,11 @@ func (a *app) rulesCommand() *cobra.Command {
 
 // printRules prints a model as rules for people, or for import.
 func (a *app) printRules(ctx context.Context, p *life.Part, o life.RulesOptions, asTable bool) error {
+	if !o.Formal && !asTable {
+		if done, err := life.WritePolicy(a.out, p, o.Top); done {
+			return err
+		}
+	}
 	base, err := life.ReadRules(ctx, p, o)
 	if err != nil {
 		return err

@@ -22,15 +22,24 @@ func (a *app) updateCommand() *cobra.Command {
 		Long: `Update folds the rows of DATA into a model and keeps the result as a new
 version. DATA is read in batches, so it may be larger than memory. What the
 result is worth compared with learning everything at once is the learner's
-contract: see accrete learners. Rules whose truth moved with the new rows are
+contract: see accrete learners. A policy learns on in its environment, for as
+many episodes as it was learnt with. Rules whose truth moved with the new rows are
 named, with from, to and since when.`,
-		Example:           `  accrete update people more.csv`,
+		Example: `  accrete update people more.csv
+  accrete update gridworld gridworld`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			name, err := headOnly(args[0])
 			if err != nil {
 				return err
+			}
+			if w, err := h.World(args[1]); err != nil || w != nil {
+				if err != nil {
+					return err
+				}
+				l, failed := h.UpdateActing(c.Context(), name, w)
+				return a.printActed(w, l, failed, "learnt on in")
 			}
 			d, err := h.Find(args[1], flags.Reading)
 			if err != nil {

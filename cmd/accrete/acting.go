@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/accrete-ml/accrete/life"
+)
+
+// logFlags say what the columns of a log of acts are.
+type logFlags struct {
+	action, reward, episode string
+	cut                     bool
+}
+
+func (l *logFlags) register(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&l.action, "action", "", "of a log of acts: column of what was done")
+	f.StringVar(&l.reward, "reward", "", "of a log of acts: column of what it earned")
+	f.StringVar(&l.episode, "episode", "", "of a log of acts: column that says which rows belong together, in order")
+	f.BoolVar(&l.cut, "cut", false, "of a log of acts: the last row of an episode does not end it")
+	c.MarkFlagsMutuallyExclusive("action", "target")
+	c.MarkFlagsMutuallyExclusive("episode", "sequence")
+}
+
+// apply says it as a target, a sequence and settings of the learner.
+func (l *logFlags) apply(target *string, reading *life.Reading, choice *life.Choice) {
+	if l.action != "" {
+		*target = l.action
+		if choice.Learner == "" {
+			choice.Learner = "q"
+		}
+	}
+	if l.episode != "" {
+		reading.Sequence = l.episode
+	}
+	if l.reward != "" {
+		choice.Settings["reward"] = l.reward
+	}
+	if l.cut {
+		choice.Settings["cut"] = "true"
+	}
+}
+
+// learnActing learns a policy in an environment.
+func (a *app) learnActing(ctx context.Context, h *life.Home, w *life.World, o life.LearnOptions) error {
+	if o.Rules != nil {
+		return usagef("--rules: a policy that learns by acting takes none")
+	}
+	if o.Target != "" {
+		return usagef("--target: the target of a policy is its action")
+	}
+	l, failed := h.LearnActing(ctx, w, o.Name, o.Choice)
+	return a.printActed(w, l, failed, "learnt in")
+}
+
+// printActed prints what became of a policy.
+func (a *app) printActed(w *life.World, l *life.Acted, failed error, how string) error {
+	if l == nil {
+		return failed
+	}
+	if a.json {
+		if err := a.printJSON(l); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(a.out, "model %s, version %d: %s, %s %s%s\n", l.Model, l.Version, l.Learner, how, w.Name, sizeNote(l.Part.Size()))
+		if l.Episodes > 0 {
+			fmt.Fprintf(a.out, "acted %s, %s in all\n", plural(l.Episodes, "episode"), plural(l.Steps, "step"))
+		}
+		if failed == nil {
+			a.printReturns(&l.Returns)
+		}
+		fmt.Fprintln(a.out)
+		if _, err := life.WritePolicy(a.out, l.Part, &mostStates); err != nil {
+			return err
+		}
+		a.next(l.Part, "rules", "draw")
+	}
+	if failed != nil { // the model is kept all the same
+		return kept{failed}
+	}
+	return nil
+}
+
+// mostStates is how many states are printed beside what was learnt.
+var mostStates = 16
+
+// printReturns prints what a policy earns.
+func (a *app) printReturns(r *life.Returns) {
+	fmt.Fprintf(a.out, "it earns %s an episode", number(r.Mean))
+	if r.Low != nil {
+		fmt.Fprintf(a.out, " (%s to %s)", number(*r.Low), number(*r.High))
+	}
+	fmt.Fprintf(a.out, ", %s discounted, in %s that it did not learn from\n", number(r.Value), plural(r.Judged, "episode"))
+}
+
+// evaluateIn judges a policy in an environment.
+func (a *app) evaluateIn(ctx context.Context, h *life.Home, model, env string, episodes int) error {
+	p, err := h.Load(model)
+	if err != nil {
+		return err
+	}
+	w, err := h.World(env)
+	if err != nil {
+		return err
+	}
+	if w == nil {
+		return usagef("--env %s: there is no such environment", env)
+	}
+	r, err := h.Returns(ctx, p, w, episodes)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	a.printReturns(r)
+	return nil
+}

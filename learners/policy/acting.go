@@ -1,0 +1,401 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/accrete-ml/accrete/act"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Action is what the target of a policy is called that was learnt by acting.
+const Action = "action"
+
+// acted is what is kept of acting besides values.
+type acted struct {
+	World    string `cbor:"world"`
+	Episodes int    `cbor:"episodes"`
+	Steps    int    `cbor:"steps"`
+	Curve    curve  `cbor:"curve"`
+}
+
+// curve is the returns of all episodes in blocks of one size, which doubles when
+// there are too many of them: a learning curve of bounded length.
+type curve struct {
+	Size   int       `cbor:"size"` // episodes of a block
+	Count  []float64 `cbor:"count"`
+	Sum    []float64 `cbor:"sum"`
+	Square []float64 `cbor:"square"`
+}
+
+const mostBlocks = 200
+
+func (c *curve) add(x float64) {
+	n := len(c.Count)
+	if n == 0 || c.Count[n-1] >= float64(c.Size) {
+		if n == mostBlocks {
+			for i := range n / 2 {
+				c.Count[i] = c.Count[2*i] + c.Count[2*i+1]
+				c.Sum[i] = c.Sum[2*i] + c.Sum[2*i+1]
+				c.Square[i] = c.Square[2*i] + c.Square[2*i+1]
+			}
+			n /= 2
+			c.Count, c.Sum, c.Square, c.Size = c.Count[:n], c.Sum[:n], c.Square[:n], 2*c.Size
+		}
+		c.Count, c.Sum, c.Square = append(c.Count, 0), append(c.Sum, 0), append(c.Square, 0)
+		n++
+	}
+	c.Count[n-1]++
+	c.Sum[n-1] += x
+	c.Square[n-1] += x * x
+}
+
+// clone is a copy to go on with.
+func (c curve) clone() curve {
+	copied := func(x []float64) []float64 { return append([]float64(nil), x...) }
+	return curve{max(1, c.Size), copied(c.Count), copied(c.Sum), copied(c.Square)}
+}
+
+// LearnIn learns by acting in an environment, which goes by a name.
+func (l *Learner) LearnIn(ctx context.Context, world string, e act.Environment, seed uint64) (learn.Model, error) {
+	s, err := l.settings()
+	if err != nil {
+		return nil, err
+	}
+	schema, err := schemaOf(e)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{
+		lesson: lesson{Format: format, Settings: s, Seed: seed, Target: Action}, schema: schema, target: len(schema.Attributes) - 1, reward: -1,
+		acted: &acted{World: world, Curve: curve{Size: 1}},
+	}
+	m.state = stateColumns(schema, m.target, -1)
+	m.values = newLookup(len(m.state), len(e.Actions()))
+	return m.practise(ctx, e)
+}
+
+// schemaOf is the columns of a policy: those of states, and the action.
+func schemaOf(e act.Environment) (*table.Schema, error) {
+	schema := table.CopySchema(e.Schema())
+	schema.Attributes = append(schema.Attributes, table.Attribute{Name: Action, Kind: table.Nominal, Values: append([]string(nil), e.Actions()...)})
+	if err := table.Distinct(schema); err != nil {
+		return nil, err
+	}
+	if len(e.Actions()) == 0 {
+		return nil, errors.New("the environment has no actions")
+	}
+	return schema, nil
+}
+
+// Continue acts in an environment for as many episodes more as the settings say.
+func (m *Model) Continue(ctx context.Context, e act.Environment) (learn.Model, error) {
+	if m.acted == nil {
+		return nil, fmt.Errorf("the policy was learnt from a log, not by acting; update it with more of the log")
+	}
+	schema, err := schemaOf(e)
+	if err == nil && !table.SameCodes(schema, m.schema) {
+		err = fmt.Errorf("the environment has other states or actions than the one that the policy was learnt in (%s)", m.acted.World)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.practise(ctx, e)
+}
+
+// World names the environment that a policy was learnt in; "" if in none.
+func (m *Model) World() string {
+	if m.acted == nil {
+		return ""
+	}
+	return m.acted.World
+}
+
+// Practice says how many episodes and steps were acted.
+func (m *Model) Practice() (episodes, steps int) {
+	if m.acted == nil {
+		return 0, 0
+	}
+	return m.acted.Episodes, m.acted.Steps
+}
+
+// practise returns the model after more episodes.
+func (m *Model) practise(ctx context.Context, e act.Environment) (*Model, error) {
+	next := *m
+	history := *m.acted
+	history.Curve = m.acted.Curve.clone()
+	next.acted = &history
+	if a := m.lesson.Settings.Algorithm; a == "values" || a == "policy" {
+		return next.iterated(ctx, e)
+	}
+	values := m.values.(*lookup).clone()
+	next.values = values
+	t, err := newTrainer(&m.lesson.Settings, e, values)
+	if err != nil {
+		return nil, err
+	}
+	for n := range m.lesson.Settings.Episodes {
+		if n%64 == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			learn.Report(ctx, float64(n)/float64(m.lesson.Settings.Episodes))
+		}
+		steps, err := t.episode(ctx, m.lesson.Seed, history.Episodes)
+		if err != nil {
+			return nil, fmt.Errorf("episode %d, step %d: %w", history.Episodes+1, steps+1, err)
+		}
+		history.Episodes++
+		history.Steps += steps
+		history.Curve.add(t.earned)
+	}
+	learn.Report(ctx, 1)
+	return &next, nil
+}
+
+// iterated solves the environment's own model.
+func (m *Model) iterated(ctx context.Context, e act.Environment) (*Model, error) {
+	place, ok := e.(*act.Place)
+	if !ok {
+		return nil, fmt.Errorf("algorithm=%s: the environment does not know its own model; learn by acting in it (algorithm=q)", m.lesson.Settings.Algorithm)
+	}
+	solve := place.ValueIteration
+	if m.lesson.Settings.Algorithm == "policy" {
+		solve = place.PolicyIteration
+	}
+	solution, err := solve(ctx, m.lesson.Settings.Gamma, 1e-12)
+	if err != nil {
+		return nil, err
+	}
+	values := newLookup(len(m.state), len(place.Actions()))
+	cells := make([]float64, len(m.state))
+	for s := range place.States() {
+		place.Cells(s, cells)
+		q := values.of(values.add(cells))
+		for a := range q {
+			q[a] = solution.Value(s, a)
+		}
+	}
+	m.values = values
+	return m, nil
+}
+
+// move is a step that was taken: what it led to, −1 if that was the end, and the
+// action that is taken there.
+type move struct {
+	s, a       int32
+	r          float64
+	next, then int32
+}
+
+// trainer acts and learns.
+type trainer struct {
+	*settings
+	rate
+	e       act.Environment
+	place   *act.Place // nil unless states have numbers of their own
+	known   []int32    // of each of those, its number in the table
+	v       *lookup
+	pcg     rand.PCG
+	random  *rand.Rand
+	cells   []float64
+	moves   []move // of this episode, where they are learnt at its end
+	targets []float64
+	hoped   []float64 // scratch of choose
+	eager   bool      // moves are learnt as they are made
+	on      bool      // the value of a state is that of the action taken there
+	number  int       // of the episode
+	earned  float64   // in it, discounted
+}
+
+func newTrainer(s *settings, e act.Environment, v *lookup) (*trainer, error) {
+	t := &trainer{settings: s, e: e, v: v, cells: make([]float64, v.width), hoped: make([]float64, v.actions)}
+	t.random = rand.New(&t.pcg)
+	certain := false
+	if place, ok := e.(*act.Place); ok {
+		t.place = place
+		t.known = make([]int32, place.States())
+		for i := range t.known {
+			t.known[i] = -1
+		}
+		certain = place.Certain()
+	}
+	var err error
+	t.rate, err = s.rate(certain)
+	t.eager = s.Lambda == 0 && s.N == 1 && s.Order == "forward"
+	t.on = s.Algorithm == "sarsa"
+	return t, err
+}
+
+// here returns the number of the present state.
+func (t *trainer) here() (int32, error) {
+	if t.place != nil {
+		if s := t.known[t.place.At()]; s >= 0 {
+			return s, nil
+		}
+	}
+	t.e.State(t.cells)
+	s := t.v.add(t.cells)
+	q := t.v.of(s)
+	legal := t.e.Legal()
+	if len(legal) == 0 {
+		return s, errors.New("no action is legal, and the episode has not ended")
+	}
+	for _, a := range legal {
+		if a < 0 || a >= len(q) {
+			return s, fmt.Errorf("action %d of %d is said to be legal", a, len(q))
+		}
+		if math.IsNaN(q[a]) {
+			q[a] = t.Start
+		}
+	}
+	if t.place != nil {
+		t.known[t.place.At()] = s
+	}
+	return s, nil
+}
+
+// episode acts until the end, and returns the steps taken.
+// Its chance is a function of the seed and of its number.
+func (t *trainer) episode(ctx context.Context, seed uint64, number int) (steps int, err error) {
+	t.pcg.Seed(seed, uint64(number))
+	t.e.Reset(t.pcg.Uint64())
+	t.number = number
+	t.moves = t.moves[:0]
+	t.earned = 0
+	weight := 1.0
+	s, err := t.here()
+	if err != nil {
+		return 0, err
+	}
+	a := t.choose(s)
+	for {
+		r, end, err := t.e.Step(int(a))
+		if err != nil {
+			return steps, err
+		}
+		if math.IsNaN(r) || math.IsInf(r, 0) {
+			return steps, fmt.Errorf("the reward is %v; expected a number", r)
+		}
+		t.earned += weight * r
+		weight *= t.Gamma
+		steps++
+		m := move{s, a, r, -1, -1}
+		if !end {
+			if m.next, err = t.here(); err != nil {
+				return steps, err
+			}
+			if t.on {
+				m.then = t.choose(m.next)
+			}
+		}
+		if t.eager {
+			t.learn(&m, m.r+t.Gamma*t.ahead(&m))
+		} else {
+			t.moves = append(t.moves, m)
+		}
+		if end || steps >= t.Limit {
+			break
+		}
+		if steps%4096 == 0 && ctx.Err() != nil {
+			return steps, ctx.Err()
+		}
+		if s, a = m.next, m.then; !t.on {
+			a = t.choose(s)
+		}
+	}
+	t.review()
+	return steps, nil
+}
+
+// ahead is what is believed of the state that a move led to.
+func (t *trainer) ahead(m *move) float64 {
+	switch {
+	case m.next < 0:
+		return 0
+	case t.on && m.then >= 0:
+		return t.v.of(m.next)[m.then]
+	}
+	return t.v.best(m.next)
+}
+
+// learn moves a value towards a target (equations 13.7 and 13.10).
+func (t *trainer) learn(m *move, target float64) {
+	at := int(m.s)*t.v.actions + int(m.a)
+	t.v.visits[at]++
+	alpha := t.constant
+	switch {
+	case alpha == 1:
+		t.v.q[at] = target
+		return
+	case alpha == 0 && t.power == 1:
+		alpha = 1 / (1 + t.v.visits[at])
+	case alpha == 0:
+		alpha = math.Pow(1+t.v.visits[at], -t.power)
+	}
+	t.v.q[at] += alpha * (target - t.v.q[at])
+}
+
+// review learns the moves of an episode at its end.
+func (t *trainer) review() {
+	n := len(t.moves)
+	if t.Order == "reverse" && t.Lambda == 0 && t.N == 1 {
+		for i := n - 1; i >= 0; i-- {
+			t.learn(&t.moves[i], t.moves[i].r+t.Gamma*t.ahead(&t.moves[i]))
+		}
+		return
+	}
+	t.targets = append(t.targets[:0], make([]float64, n)...)
+	t.foresee()
+	for i := range t.moves {
+		if t.Order == "reverse" {
+			i = n - 1 - i
+		}
+		t.learn(&t.moves[i], t.targets[i])
+	}
+}
+
+// foresee fills in what the moves of an episode are worth by what is believed
+// before any of them is learnt: the n-step sums, or their mean with weights that
+// fall by λ,
+//
+//	Qλ(sₜ,aₜ) = rₜ + γ·[(1−λ)·max Q(sₜ₊₁,a) + λ·Qλ(sₜ₊₁,aₜ₊₁)].
+func (t *trainer) foresee() {
+	n := len(t.moves)
+	if t.N > 1 {
+		for i := range t.moves {
+			last := min(i+t.N, n) - 1
+			g := t.ahead(&t.moves[last])
+			for j := last; j >= i; j-- {
+				g = t.moves[j].r + t.Gamma*g
+			}
+			t.targets[i] = g
+		}
+		return
+	}
+	for i := n - 1; i >= 0; i-- {
+		m := &t.moves[i]
+		ahead := t.ahead(m)
+		if i < n-1 {
+			ahead = (1-t.Lambda)*ahead + t.Lambda*t.targets[i+1]
+		}
+		t.targets[i] = m.r + t.Gamma*ahead
+	}
+}
+
+// Backup is what an action is worth by what it earned and by what the actions of
+// the state that it led to are worth; none of these is an end (equation 13.7).
+func Backup(reward, gamma float64, next ...float64) float64 {
+	best := math.Inf(-1)
+	for _, q := range next {
+		best = max(best, q)
+	}
+	if len(next) == 0 {
+		return reward
+	}
+	return reward + gamma*best
+}

@@ -1,0 +1,312 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// fitted is values by learners of numbers, one for each action, and a model of
+// the log's own acts, which says what actions it knows.
+type fitted struct {
+	state     []int         // columns of the policy that are states
+	schema    *table.Schema // of states
+	actions   []string
+	models    []learn.Model // of each action; nil where the log has too few steps; none where acts are imitated
+	behaviour learn.Model
+	support   float64
+}
+
+const (
+	worthColumn   = "worth"
+	behaviourName = "tree" // the learner of what the log does
+	iterations    = 60     // of fitted values at most
+)
+
+// learnerOf is the learner of numbers that values asks for.
+func (s *settings) learnerOf() string {
+	if s.Values == "auto" {
+		return "tree"
+	}
+	return s.Values
+}
+
+// learned learns a column of numbers or classes beside the states, without
+// keeping rows where the learner can do so.
+func learned(ctx context.Context, name string, states *table.Table, a table.Attribute, c table.Column, weights []float64, seed uint64) (learn.Model, error) {
+	info, err := learn.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	settings := map[string]string{}
+	for _, o := range learn.Options(info.New()) {
+		if o.Key == "keep" && slices.Contains(o.Choices, "nothing") {
+			settings["keep"] = "nothing"
+		}
+	}
+	l, err := learn.New(name, settings)
+	if err != nil {
+		return nil, err
+	}
+	for states.Schema.Index(a.Name) >= 0 {
+		a.Name += "'"
+	}
+	schema := &table.Schema{Attributes: append(slices.Clone(states.Schema.Attributes), a)}
+	t, err := table.New(schema, append(slices.Clone(states.Columns), c), weights)
+	if err != nil {
+		return nil, err
+	}
+	return l.Learn(quiet(ctx), learn.Task{Table: t, Target: a.Name, Seed: seed})
+}
+
+// quiet keeps the progress of one of many models to itself.
+func quiet(ctx context.Context) context.Context { return learn.WithProgress(ctx, func(float64) {}) }
+
+// fit learns the log's own acts and, where there are rewards, what actions are
+// worth: again and again by what they were worth before.
+func (j *journal) fit(ctx context.Context) (err error) {
+	s := &j.lesson.Settings
+	info, err := learn.Lookup(s.learnerOf())
+	if err != nil {
+		return fmt.Errorf("values=%s: %w", s.Values, err)
+	}
+	if !info.Takes.Regression || info.New == nil {
+		return fmt.Errorf("values=%s: %s does not learn numbers", s.Values, info.Name)
+	}
+	f := &fitted{state: j.state, schema: j.states.Schema, actions: j.actions(), support: s.Support}
+	j.values = f
+	acts := j.schema.Attributes[j.target]
+	if f.behaviour, err = learned(ctx, behaviourName, j.states, acts, table.Column{Codes: j.action}, j.weight, j.lesson.Seed); err != nil {
+		return err
+	}
+	if j.reward < 0 {
+		return j.summarise(ctx, f)
+	}
+	rows := make([][]int, len(acts.Values))
+	for row, a := range j.action {
+		rows[a] = append(rows[a], row)
+	}
+	y, ahead, q := slices.Clone(j.earned), make([]float64, len(j.earned)), make([]float64, len(j.earned)*len(acts.Values))
+	rounds := j.rounds()
+	for round := range rounds {
+		learn.Report(ctx, float64(round)/float64(rounds+1))
+		if err := j.regress(ctx, f, rows, y, j.lesson.Seed+uint64(round)); err != nil {
+			return err
+		}
+		if round == rounds-1 {
+			break
+		}
+		if err := f.fill(ctx, j.next, q); err != nil {
+			return err
+		}
+		j.expect(q, ahead)
+		change, largest := 0.0, 0.0
+		for row := range y {
+			target := j.earned[row]
+			if !j.ends[row] {
+				target += s.Gamma * ahead[row]
+			}
+			change, largest = max(change, math.Abs(target-y[row])), max(largest, math.Abs(target))
+			y[row] = target
+		}
+		if change <= 1e-3*largest {
+			break
+		}
+	}
+	return j.summarise(ctx, f)
+}
+
+// rounds is how often values are fitted: until what is left out is worth less
+// than a twentieth.
+func (j *journal) rounds() int {
+	g := j.lesson.Settings.Gamma
+	switch {
+	case j.next == nil || g == 0:
+		return 1
+	case g >= 1:
+		return iterations
+	}
+	return min(iterations, 1+int(math.Ceil(math.Log(0.05)/math.Log(g))))
+}
+
+// regress learns what each action came to.
+func (j *journal) regress(ctx context.Context, f *fitted, rows [][]int, y []float64, seed uint64) error {
+	f.models = make([]learn.Model, len(rows))
+	for a, mine := range rows {
+		if len(mine) == 0 {
+			continue
+		}
+		ys, weights := make([]float64, len(mine)), make([]float64, len(mine))
+		for i, row := range mine {
+			ys[i], weights[i] = y[row], j.weight[row]
+		}
+		m, err := learned(ctx, j.lesson.Settings.learnerOf(), j.states.Select(mine), table.Attribute{Name: worthColumn, Kind: table.Numeric}, table.Column{Floats: ys}, weights, seed)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("values of %s = %s: %w", j.lesson.Target, j.actions()[a], err)
+		}
+		f.models[a] = m
+	}
+	return nil
+}
+
+// expect fills in what the best supported action of each row is worth.
+func (j *journal) expect(q, best []float64) {
+	a := len(j.actions())
+	for row := range best {
+		best[row] = 0
+		most := math.Inf(-1)
+		for _, x := range q[row*a:][:a] {
+			if x > most {
+				most = x
+			}
+		}
+		if !math.IsInf(most, -1) {
+			best[row] = most
+		}
+	}
+}
+
+// fill fills in the values of states, NaN of actions that the log does not
+// support there.
+func (f *fitted) fill(ctx context.Context, states *table.Table, q []float64) error {
+	n := states.Rows()
+	out := learn.NewPredictions(f.behaviour, n)
+	if err := answered(ctx, f.behaviour, states, out); err != nil {
+		return err
+	}
+	actions := len(f.actions)
+	clear(q)
+	for c, class := range f.behaviour.Schema().Attributes[f.behaviour.Target()].Values {
+		if a := slices.Index(f.actions, class); a >= 0 {
+			for row := range n {
+				q[row*actions+a] = out.P[row*out.Classes+c]
+			}
+		}
+	}
+	if f.models == nil {
+		return nil // how frequent an action is, is its value
+	}
+	frequent := make([]bool, len(q))
+	for row := range n {
+		p := q[row*actions:][:actions]
+		for a := range p {
+			frequent[row*actions+a] = p[a] >= f.support*slices.Max(p)
+		}
+	}
+	number := &learn.Predictions{}
+	for a, m := range f.models {
+		if m == nil {
+			for row := range n {
+				q[row*actions+a] = math.NaN()
+			}
+			continue
+		}
+		if number.Mean == nil {
+			number = learn.NewPredictions(m, n)
+		}
+		if err := answered(ctx, m, states, number); err != nil {
+			return err
+		}
+		for row := range n {
+			if q[row*actions+a] = number.Mean[row]; !frequent[row*actions+a] {
+				q[row*actions+a] = math.NaN()
+			}
+		}
+	}
+	return nil
+}
+
+// answered asks a model that has one column more than states.
+func answered(ctx context.Context, m learn.Model, states *table.Table, out *learn.Predictions) error {
+	schema := m.Schema()
+	a := schema.Attributes[m.Target()]
+	var blank table.Column
+	if a.Kind == table.Nominal {
+		blank.Codes = make([]int32, states.Rows())
+		for i := range blank.Codes {
+			blank.Codes[i] = table.Missing
+		}
+	} else {
+		blank.Floats = make([]float64, states.Rows())
+	}
+	t, err := table.New(&table.Schema{Attributes: append(slices.Clone(states.Schema.Attributes), a)}, append(slices.Clone(states.Columns), blank), nil)
+	if err != nil {
+		return err
+	}
+	if t, _, err = table.Conform(t, schema, false); err != nil {
+		return err
+	}
+	return m.Predict(ctx, t, out)
+}
+
+// worths projects a table of the policy's columns to states.
+func (f *fitted) worths(ctx context.Context, m *Model, t *table.Table, q []float64) error {
+	states := t.Project(m.state)
+	if len(m.state) == 0 || t.Rows() == 0 {
+		return f.fill(ctx, states, q[:0])
+	}
+	return f.fill(ctx, states, q[:t.Rows()*len(m.actions())])
+}
+
+// worth answers one state.
+func (f *fitted) worth(cells, q []float64) {
+	columns := make([]table.Column, len(cells))
+	for i, x := range cells {
+		switch {
+		case f.schema.Attributes[i].Kind == table.Numeric:
+			columns[i].Floats = []float64{x}
+		case x != x:
+			columns[i].Codes = []int32{table.Missing}
+		default:
+			columns[i].Codes = []int32{int32(x)}
+		}
+	}
+	t, err := table.New(f.schema, columns, nil)
+	if err == nil {
+		err = f.fill(context.Background(), t, q)
+	}
+	if err != nil { // states come from the model's own columns
+		for a := range q {
+			q[a] = math.NaN()
+		}
+	}
+}
+
+// summarise learns a tree of the policy's own answers, to be read.
+func (j *journal) summarise(ctx context.Context, f *fitted) (err error) {
+	n, a := len(j.weight), len(j.actions())
+	if n == 0 || len(j.state) == 0 {
+		return nil
+	}
+	q, p, codes := make([]float64, n*a), make([]float64, a), make([]int32, n)
+	if err := f.fill(ctx, j.states, q); err != nil {
+		return err
+	}
+	for row := range n {
+		decide(q[row*a:][:a], p)
+		codes[row] = int32(learn.Best(p, j.actions()))
+	}
+	if j.summary, err = learned(ctx, behaviourName, j.states, j.schema.Attributes[j.target], table.Column{Codes: codes}, j.weight, j.lesson.Seed); err != nil {
+		return err
+	}
+	out := learn.NewPredictions(j.summary, n)
+	if err := answered(ctx, j.summary, j.states, out); err != nil {
+		return err
+	}
+	classes := j.summary.Schema().Attributes[j.summary.Target()].Values
+	same, all := 0.0, 0.0
+	for row := range n {
+		if all += j.weight[row]; classes[learn.Best(out.Row(row), classes)] == j.actions()[codes[row]] {
+			same += j.weight[row]
+		}
+	}
+	j.agrees = same / all
+	return nil
+}

@@ -1,0 +1,186 @@
+// Package policy learns what to do: a policy is a model whose target is an
+// action, and what it predicts is the action that is worth most in a state.
+//
+// What an action a in a state s is worth is the reward that it brings and,
+// discounted by γ, what the best action is worth in the state that follows:
+//
+//	Q(s,a) = E[r(s,a)] + γ·Σ P(s'|s,a)·max Q(s',a')      (13.9)
+//
+// (Mitchell, Machine Learning, 1997, chapter 13; Watkins 1989). There are two
+// ways to learn it.
+//
+// By acting (LearnIn): an environment of package act is tried out, and each step
+// moves what is known of the action taken towards what came of it (equations 13.7
+// and 13.10), over one step, over n, or over all of them (λ). Where the
+// environment knows its own model, values and policies can be iterated instead.
+// Learning goes on where it stopped (Continue): episode n draws its chance from
+// the seed and n alone, so that 500 episodes and 500 more are 1,000.
+//
+// From a log of acts (Learn): rows of state columns, the action taken, and what it
+// earned, in episodes. It is a table like any other; no rewards at all make it an
+// example to follow. Values are fitted to all rows again and again (Ernst, Geurts
+// and Wehenkel 2005), and actions that the log hardly tried are not trusted: see
+// log.go. Transitions are kept by source, so that updates, merges and forgetting
+// are exact.
+//
+// Values stand in a table of states, in a weighted sum of tiles or of the columns
+// themselves, or with any learner of numbers that package learn knows.
+package policy
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/learn"
+)
+
+// Name is what the learner is registered as.
+const Name = "q"
+
+func init() {
+	learn.Register(learn.Info{
+		Name:     Name,
+		Summary:  "what to do: Q learning and its relatives, by acting in an environment or from a log of acts",
+		Source:   "Watkins 1989; Sutton 1988; Mitchell 1997, chapter 13; Ernst et al. 2005",
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Sequences: true},
+		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true},
+		Contract: learn.Exact,
+		Keeps:    "of a log its steps, counted, by source; of acting what states and actions are worth",
+		New:      func() learn.Learner { return &Learner{} },
+		Decode:   decode,
+	})
+}
+
+// Learner makes policies. Its zero value is ready to use.
+type Learner struct {
+	Algorithm string   `set:"algorithm" default:"q" oneof:"q|sarsa|values|policy" doc:"Q learning, SARSA, or value or policy iteration where the environment knows its model"`
+	Gamma     *float64 `set:"gamma" default:"0.9" doc:"what a reward one step later is worth, 0 to 1"`
+	Values    string   `set:"values" default:"auto" doc:"where values stand: table, or a learner of numbers, such as tree; auto is a table where states are few"`
+
+	Alpha    string   `set:"alpha" default:"auto" doc:"how far a step moves a value: a number, visits (1/(1+visits), equation 13.11), or auto: 1 where the environment is known to be without chance, else 1/(1+visits)^0.77"`
+	Explore  string   `set:"explore" default:"epsilon" oneof:"epsilon|boltzmann|optimistic|ucb|random" doc:"how actions are tried: at random now and then, by k^Q, by starting with high values, by bounds of confidence, or always at random"`
+	Epsilon  *float64 `set:"epsilon" default:"0.1" doc:"for explore=epsilon: share of actions taken at random"`
+	K        *float64 `set:"k" default:"1.1" doc:"for explore=boltzmann: an action has the probability k^Q, shared out"`
+	Bound    *float64 `set:"bound" default:"1" doc:"for explore=ucb: how much is hoped of actions that were hardly tried, in units of value"`
+	Anneal   int      `set:"anneal" default:"0" most:"1000000000" doc:"episodes after which exploration is halved; 0 leaves it as it is"`
+	Start    *float64 `set:"start" default:"0" doc:"what actions are worth before they are tried"`
+	Episodes int      `set:"episodes" default:"1000" most:"1000000000" doc:"episodes to act in"`
+	Limit    int      `set:"limit" default:"10000" most:"1000000000" doc:"steps of an episode at most"`
+	Lambda   float64  `set:"lambda" default:"0" doc:"how much of what was earned later counts instead of what is believed of the next state, 0 to 1"`
+	N        int      `set:"n" default:"1" doc:"steps whose rewards count before the value of a state does"`
+	Order    string   `set:"order" default:"forward" oneof:"forward|reverse" doc:"learn steps as they are taken, or at the end of an episode from the last to the first"`
+
+	Reward  string   `set:"reward" default:"none" doc:"of a log: column of rewards; without one, the log is an example to follow"`
+	Cut     bool     `set:"cut" default:"false" doc:"of a log: the last row of an episode does not end it, the log was cut there"`
+	Penalty *float64 `set:"penalty" default:"1" doc:"of a log: standard errors that are taken off the value of an action"`
+	Support *float64 `set:"support" default:"0.1" doc:"of a log: least frequency of an action that is considered, relative to the most frequent one in such states"`
+}
+
+// settings are a learner's parameters with the defaults filled in.
+type settings struct {
+	Algorithm string  `cbor:"algorithm"`
+	Gamma     float64 `cbor:"gamma"`
+	Values    string  `cbor:"values"`
+	Alpha     string  `cbor:"alpha"`
+	Explore   string  `cbor:"explore"`
+	Epsilon   float64 `cbor:"epsilon"`
+	K         float64 `cbor:"k"`
+	Bound     float64 `cbor:"bound"`
+	Anneal    int     `cbor:"anneal"`
+	Start     float64 `cbor:"start"`
+	Episodes  int     `cbor:"episodes"`
+	Limit     int     `cbor:"limit"`
+	Lambda    float64 `cbor:"lambda"`
+	N         int     `cbor:"n"`
+	Order     string  `cbor:"order"`
+	Reward    string  `cbor:"reward"`
+	Cut       bool    `cbor:"cut"`
+	Penalty   float64 `cbor:"penalty"`
+	Support   float64 `cbor:"support"`
+	Sequence  string  `cbor:"sequence"` // column of episodes of the log
+}
+
+func or[T comparable](x, otherwise T) T {
+	var zero T
+	if x == zero {
+		return otherwise
+	}
+	return x
+}
+
+func at(x *float64, otherwise float64) float64 {
+	if x == nil {
+		return otherwise
+	}
+	return *x
+}
+
+func (l *Learner) settings() (settings, error) {
+	s := settings{
+		Algorithm: or(l.Algorithm, "q"), Gamma: at(l.Gamma, 0.9), Values: or(l.Values, "auto"), Alpha: or(l.Alpha, "auto"),
+		Explore: or(l.Explore, "epsilon"), Epsilon: at(l.Epsilon, 0.1), K: at(l.K, 1.1), Bound: at(l.Bound, 1), Anneal: l.Anneal, Start: at(l.Start, 0),
+		Episodes: or(l.Episodes, 1000), Limit: or(l.Limit, 10000), Lambda: l.Lambda, N: or(l.N, 1), Order: or(l.Order, "forward"),
+		Reward: l.Reward, Cut: l.Cut, Penalty: at(l.Penalty, 1), Support: at(l.Support, 0.1),
+	}
+	if s.Reward == "none" {
+		s.Reward = ""
+	}
+	if s.Explore == "optimistic" && l.Start == nil {
+		return s, fmt.Errorf("explore=optimistic begins with values that are too high; give start, such as the largest sum of rewards")
+	}
+	return s, s.check()
+}
+
+// Check tells before learning that settings do not go together.
+func (l *Learner) Check() error {
+	_, err := l.settings()
+	return err
+}
+
+const huge = 1e300
+
+func (s *settings) check() error {
+	for _, number := range []struct {
+		name         string
+		x, low, high float64
+	}{
+		{"gamma", s.Gamma, 0, 1}, {"epsilon", s.Epsilon, 0, 1}, {"k", s.K, 1e-9, 1e9}, {"bound", s.Bound, 0, huge}, {"start", s.Start, -huge, huge},
+		{"lambda", s.Lambda, 0, 1}, {"penalty", s.Penalty, 0, huge}, {"support", s.Support, 0, 1},
+		{"episodes", float64(s.Episodes), 1, 1e9}, {"limit", float64(s.Limit), 1, 1e9}, {"n", float64(s.N), 1, 1e6}, {"anneal", float64(s.Anneal), 0, 1e9},
+	} {
+		if !(number.x >= number.low && number.x <= number.high) {
+			return fmt.Errorf("%s=%v: expected a number from %v to %v", number.name, number.x, number.low, number.high)
+		}
+	}
+	if s.Lambda > 0 && s.N > 1 {
+		return fmt.Errorf("lambda=%v and n=%d are two ways to look ahead; give one of them", s.Lambda, s.N)
+	}
+	if _, err := s.rate(false); err != nil {
+		return err
+	}
+	return nil
+}
+
+// rate is how far a step moves a value, by how often the action was taken before.
+type rate struct {
+	constant float64 // 0 falls with visits
+	power    float64
+}
+
+// rate returns the rate of learning, in an environment that is known to be
+// without chance, or another.
+func (s *settings) rate(certain bool) (rate, error) {
+	switch {
+	case s.Alpha == "visits":
+		return rate{power: 1}, nil
+	case s.Alpha == "auto" && certain:
+		return rate{constant: 1}, nil
+	case s.Alpha == "auto":
+		return rate{power: 0.77}, nil // Even-Dar and Mansour 2003
+	}
+	x, err := strconv.ParseFloat(s.Alpha, 64)
+	if err != nil || !(x > 0 && x <= 1) {
+		return rate{}, fmt.Errorf("alpha=%s: expected auto, visits, or a number above 0 and up to 1", s.Alpha)
+	}
+	return rate{constant: x}, nil
+}

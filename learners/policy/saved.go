@@ -1,0 +1,192 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
+	"github.com/accrete-ml/accrete/table"
+)
+
+const (
+	format   = 1
+	headPart = "policy"
+	bodyPart = "values"
+)
+
+// body is what was learnt: computed again from a log, the model itself of acting.
+type body struct {
+	Columns   []table.SavedColumn `cbor:"columns"` // of acting
+	Acted     *acted              `cbor:"acted"`
+	Lookup    *savedLookup        `cbor:"lookup"`
+	Models    [][]byte            `cbor:"models"` // of each action; empty where there is none
+	Behaviour []byte              `cbor:"behaviour"`
+	Summary   []byte              `cbor:"summary"`
+	Agrees    float64             `cbor:"agrees"`
+}
+
+// Parts returns the lesson, the steps of each source, and the values.
+func (m *Model) Parts() ([]learn.Part, error) {
+	b := body{Acted: m.acted, Agrees: m.agrees}
+	if m.acted != nil {
+		b.Columns = table.SaveColumns(m.schema)
+	}
+	var err error
+	switch v := m.values.(type) {
+	case *lookup:
+		b.Lookup = v.saved()
+	case *fitted:
+		if b.Behaviour, err = learn.Encode(v.behaviour); err != nil {
+			return nil, err
+		}
+		for _, model := range v.models {
+			var data []byte
+			if model != nil {
+				if data, err = learn.Encode(model); err != nil {
+					return nil, err
+				}
+			}
+			b.Models = append(b.Models, data)
+		}
+	}
+	if m.summary != nil {
+		if b.Summary, err = learn.Encode(m.summary); err != nil {
+			return nil, err
+		}
+	}
+	return m.lesson.Parts(headPart, m.rows, bodyPart, b)
+}
+
+// decode checks what it reads: any bytes give a sound model or an error.
+func decode(parts []learn.Part) (learn.Model, error) {
+	var l lesson
+	var b body
+	byActing := false
+	if data := learn.FindPart(parts, bodyPart); data != nil {
+		if err := learn.Unmarshal(data, &b); err != nil {
+			return nil, fmt.Errorf("part %q: %v", bodyPart, err)
+		}
+		byActing = b.Acted != nil
+	}
+	keeps := func(s *settings) (bool, error) { return !byActing, s.check() }
+	rows, found, err := l.Load(parts, headPart, format, keeps, bodyPart, &b)
+	if err != nil {
+		return nil, err
+	}
+	if byActing {
+		return decodeActed(l, &b)
+	}
+	if !found {
+		return learnSteps(context.Background(), rows, l)
+	}
+	return decodeLog(rows, l, &b)
+}
+
+// limitsOf are the numbers of values of the columns of states, 0 of numbers.
+func (m *Model) limitsOf() []int {
+	limits := make([]int, len(m.state))
+	for i, j := range m.state {
+		if a := &m.schema.Attributes[j]; a.Kind == table.Nominal {
+			limits[i] = max(1, len(a.Values))
+		}
+	}
+	return limits
+}
+
+func decodeActed(l lesson, b *body) (learn.Model, error) {
+	schema, err := table.LoadColumns(b.Columns)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{lesson: l, schema: schema, target: len(schema.Attributes) - 1, reward: -1, acted: b.Acted, agrees: b.Agrees}
+	if m.target < 0 || schema.Attributes[m.target].Kind != table.Nominal || schema.Attributes[m.target].Name != l.Target || len(m.actions()) == 0 {
+		return nil, errors.New("the policy has no actions")
+	}
+	for _, a := range schema.Attributes {
+		if a.Kind != table.Nominal && a.Kind != table.Numeric {
+			return nil, fmt.Errorf("column %q of states is neither a name nor a number", a.Name)
+		}
+	}
+	c := &b.Acted.Curve
+	if b.Acted.Episodes < 0 || b.Acted.Steps < 0 || c.Size < 1 || len(c.Count) > mostBlocks || len(c.Sum) != len(c.Count) || len(c.Square) != len(c.Count) {
+		return nil, errors.New("the history of acting is not whole")
+	}
+	m.state = stateColumns(schema, m.target, -1)
+	if b.Lookup == nil {
+		return nil, errors.New("there are no values")
+	}
+	m.values, err = b.Lookup.load(m.limitsOf(), len(m.actions()))
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func decodeLog(rows *kept.Rows, l lesson, b *body) (learn.Model, error) {
+	t, err := rows.Table(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	j, err := newJournal(t, rows, l)
+	if err != nil {
+		return nil, err
+	}
+	m := j.Model
+	if b.Lookup != nil {
+		m.values, err = b.Lookup.load(m.limitsOf(), len(m.actions()))
+		if err != nil {
+			return nil, err
+		}
+		return m, nil
+	}
+	f := &fitted{state: m.state, schema: j.states.Schema, actions: m.actions(), support: l.Settings.Support}
+	if f.behaviour, err = j.decoded(b.Behaviour, table.Nominal); err != nil {
+		return nil, err
+	}
+	if m.reward >= 0 && len(b.Models) != len(m.actions()) || m.reward < 0 && len(b.Models) != 0 {
+		return nil, fmt.Errorf("%d models of values for %d actions", len(b.Models), len(m.actions()))
+	}
+	for _, data := range b.Models {
+		var model learn.Model
+		if len(data) > 0 {
+			if model, err = j.decoded(data, table.Numeric); err != nil {
+				return nil, err
+			}
+		}
+		f.models = append(f.models, model)
+	}
+	if len(b.Summary) > 0 {
+		if m.summary, err = j.decoded(b.Summary, table.Nominal); err != nil {
+			return nil, err
+		}
+	}
+	if m.agrees = b.Agrees; !(m.agrees >= 0 && m.agrees <= 1) || math.IsNaN(m.agrees) {
+		return nil, fmt.Errorf("rules agree with the policy on a share of %v", m.agrees)
+	}
+	m.values = f
+	return m, nil
+}
+
+// decoded reads a model of states.
+func (j *journal) decoded(data []byte, kind table.Kind) (learn.Model, error) {
+	m, err := learn.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	schema := m.Schema()
+	if m.Target() < 0 || schema.Attributes[m.Target()].Kind != kind || len(schema.Attributes) != len(j.state)+1 {
+		return nil, errors.New("a model of values is of other columns")
+	}
+	for i := range j.states.Schema.Attributes {
+		if a := &j.states.Schema.Attributes[i]; schema.Attributes[i].Name != a.Name || schema.Attributes[i].Kind != a.Kind {
+			return nil, errors.New("a model of values is of other columns")
+		}
+	}
+	if kind == table.Nominal && len(schema.Attributes[m.Target()].Values) > len(j.actions()) {
+		return nil, errors.New("a model of acts has other actions")
+	}
+	return m, nil
+}

@@ -1,0 +1,549 @@
+package life
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/act"
+	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/internal/stat"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/store"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// actor is a learner that learns by acting.
+type actor interface {
+	learn.Learner
+	LearnIn(ctx context.Context, world string, e act.Environment, seed uint64) (learn.Model, error)
+}
+
+// policy is a model that says what to do.
+type policy interface {
+	learn.Model
+	// World names the environment that it was learnt in, "" if in none.
+	World() string
+	Practice() (episodes, steps int)
+	Continue(ctx context.Context, e act.Environment) (learn.Model, error)
+	Gamma() float64
+	// Worth fills in what actions are worth in a state, NaN if that is not
+	// known.
+	Worth(cells, q []float64)
+	// EachState calls visit for the states of a table of values, in the order
+	// of the model's rules; it reports whether there is such a table.
+	EachState(visit func(tests []rule.Test, best []int, values, cells []float64)) bool
+}
+
+// defaultActor learns by acting where no learner is named.
+const defaultActor = "q"
+
+// World is an environment to act in.
+type World struct {
+	Name        string // with its settings, and with the map of a file in it
+	Environment act.Environment
+}
+
+// World returns the environment that an argument names; nil if it names none. A
+// file of that name comes first.
+func (h *Home) World(arg string) (*World, error) {
+	base, _, _ := strings.Cut(arg, ":")
+	if !slices.ContainsFunc(act.Worlds(), func(w act.World) bool { return w.Name == base }) {
+		return nil, nil
+	}
+	if _, err := os.Stat(arg); err == nil {
+		return nil, nil
+	}
+	name, err := withMap(arg)
+	if err != nil {
+		return nil, err
+	}
+	e, err := act.Lookup(name)
+	if err != nil {
+		return nil, remedy.Misuse(err)
+	}
+	return &World{name, e}, nil
+}
+
+// withMap puts the lines of a file in the place of its name, where a map is one.
+func withMap(arg string) (string, error) {
+	before, rest, ok := strings.Cut(arg, "map=")
+	if !ok {
+		return arg, nil
+	}
+	file, after, more := strings.Cut(rest, ",")
+	if _, err := os.Stat(file); err != nil {
+		return arg, nil // the map itself
+	}
+	text, err := readSmall(file, MostText)
+	if err != nil {
+		return "", err
+	}
+	lines := strings.ReplaceAll(strings.TrimRight(strings.ReplaceAll(string(text), "\r", ""), "\n"), "\n", "/")
+	if strings.Contains(lines, ",") {
+		return "", remedy.Misusef("%s: a map has lines of # . S G H, and no commas", file)
+	}
+	arg = before + "map=" + lines
+	if more {
+		arg += "," + after
+	}
+	return arg, nil
+}
+
+// Base is the name that a model takes from its world.
+func (w *World) Base() string {
+	base, _, _ := strings.Cut(w.Name, ":")
+	return base
+}
+
+// Acted is a policy that was learnt by acting, and what it earns.
+type Acted struct {
+	Learnt
+	Returns
+}
+
+// Returns are what a policy earns in an environment, as it is: it takes the best
+// action that it knows.
+type Returns struct {
+	Episodes int      `json:"episodes"`
+	Steps    int      `json:"steps"`
+	Mean     float64  `json:"mean_return"`
+	Low      *float64 `json:"return_low,omitempty"`
+	High     *float64 `json:"return_high,omitempty"`
+	Value    float64  `json:"value"` // mean discounted return
+	Judged   int      `json:"judged_episodes"`
+}
+
+// judgedEpisodes is in how many episodes a policy is judged.
+const judgedEpisodes = 100
+
+// longest is how many steps an episode has at most in which a policy is judged.
+const longest = 10000
+
+// LearnActing learns a policy by acting, keeps it, and says what it earns.
+func (h *Home) LearnActing(ctx context.Context, w *World, name string, c Choice) (*Acted, error) {
+	name = cmp.Or(name, w.Base())
+	if err := store.CheckName(name); err != nil {
+		return nil, err
+	}
+	_, l, err := configured(cmp.Or(c.Learner, defaultActor), c.Settings)
+	if err != nil {
+		return nil, err
+	}
+	a, ok := l.(actor)
+	if !ok {
+		return nil, remedy.New(Remedy{Kind: remedy.UseLearner, Names: []string{defaultActor}}, "%s is an environment, and %s learns from tables", w.Base(), c.Learner)
+	}
+	at := h.now()
+	bar, done := h.progress("acting")
+	m, err := a.LearnIn(learn.WithProgress(ctx, bar), w.Name, w.Environment, h.Seed)
+	done()
+	if err != nil {
+		return nil, err
+	}
+	var v store.Version
+	err = h.Store.Write(ctx, name, func(tx *store.Tx) error {
+		v, err = tx.Save(m, store.Version{Kind: store.Learn, Source: h.worldSource(w, m), At: at, Seed: h.Seed, Settings: c.Settings})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.judged(ctx, w, h.newLearnt(&Part{m, name, v, []store.Version{v}}, store.Version{}))
+}
+
+// worldSource records where a policy was learnt.
+func (h *Home) worldSource(w *World, m learn.Model) store.Source {
+	return store.Source{ID: store.SourceID(w.Name, "", h.now()), Name: w.Name, Path: w.Name, Rows: m.Size().Rows}
+}
+
+// judged adds what a new policy earns. It is kept whatever becomes of that.
+func (h *Home) judged(ctx context.Context, w *World, l *Learnt) (*Acted, error) {
+	acted := &Acted{Learnt: *l}
+	r, err := h.Returns(ctx, l.Part, w, judgedEpisodes)
+	if err != nil {
+		return acted, fmt.Errorf("%s@%d is kept, but what it earns was not measured: %w", l.Model, l.Version, err)
+	}
+	acted.Returns = *r
+	if p, ok := learn.Ability[policy](l.Part.Model); ok {
+		acted.Episodes, acted.Steps = p.Practice()
+	}
+	return acted, nil
+}
+
+// UpdateActing acts for more episodes.
+func (h *Home) UpdateActing(ctx context.Context, name string, w *World) (*Acted, error) {
+	l, err := h.change(ctx, name, func(h *Home, p *Part) (*step, error) {
+		m, err := policyOf(p)
+		if err != nil {
+			return nil, err
+		}
+		at := h.now()
+		bar, done := h.progress("acting")
+		defer done()
+		next, err := m.Continue(learn.WithProgress(ctx, bar), w.Environment)
+		if err != nil {
+			return nil, err
+		}
+		return &step{model: next, record: store.Version{Kind: store.Update, Source: h.worldSource(w, next), At: at, Seed: p.Version.Seed, Settings: p.Version.Settings}}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.judged(ctx, w, l)
+}
+
+// policyOf returns a model as a policy.
+func policyOf(p *Part) (policy, error) {
+	m, ok := learn.Ability[policy](p.Model)
+	if !ok {
+		return nil, remedy.New(Remedy{Kind: remedy.UseLearner, Names: []string{defaultActor}}, "%s is a model of %s, which does not act", p.Name, p.Version.Learner)
+	}
+	return m, nil
+}
+
+// chooser takes the best legal action that a policy knows; where it knows none,
+// any.
+func chooser(m policy, e act.Environment, random *rand.Rand) (act.Choose, error) {
+	schema := m.Schema()
+	states := &table.Schema{}
+	for j, a := range schema.Attributes {
+		if j != m.Target() {
+			states.Attributes = append(states.Attributes, a)
+		}
+	}
+	actions := schema.Attributes[m.Target()].Values
+	if !table.SameCodes(states, e.Schema()) || !slices.Equal(actions, e.Actions()) {
+		return nil, fmt.Errorf("the environment has other states or actions than the policy: %s and %s against %s and %s",
+			strings.Join(e.Schema().Names(), ", "), strings.Join(e.Actions(), ", "), strings.Join(states.Names(), ", "), strings.Join(actions, ", "))
+	}
+	q := make([]float64, len(actions))
+	return func(cells []float64, legal []int) (int, error) {
+		m.Worth(cells, q)
+		best := -1
+		for _, a := range legal {
+			if q[a] == q[a] && (best < 0 || q[a] > q[best]) {
+				best = a
+			}
+		}
+		if best < 0 {
+			best = legal[random.IntN(len(legal))]
+		}
+		return best, nil
+	}, nil
+}
+
+// Returns judges a policy in an environment.
+func (h *Home) Returns(ctx context.Context, p *Part, w *World, episodes int) (*Returns, error) {
+	m, err := policyOf(p)
+	if err != nil {
+		return nil, err
+	}
+	random := rand.New(rand.NewPCG(h.Seed, 0x1edfe))
+	choose, err := chooser(m, w.Environment, random)
+	if err != nil {
+		return nil, err
+	}
+	bar, done := h.progress("judging")
+	defer done()
+	r := &Returns{Episodes: episodes, Judged: episodes}
+	var sums, values []float64
+	for i := range episodes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		bar(float64(i) / float64(episodes))
+		sum, discounted, err := act.Play(ctx, w.Environment, random.Uint64(), longest, m.Gamma(), choose, func(act.Step) error { r.Steps++; return nil })
+		if err != nil {
+			return nil, fmt.Errorf("episode %d: %w", i+1, err)
+		}
+		sums, values = append(sums, sum), append(values, discounted)
+	}
+	e := stat.Mean(sums)
+	r.Mean, r.Value = e.Value, stat.Mean(values).Value
+	if i := e.Interval(0.95, stat.TwoSided); !math.IsNaN(i.Low) {
+		r.Low, r.High = &i.Low, &i.High
+	}
+	return r, nil
+}
+
+// PolicyEntry is a state of a policy.
+type PolicyEntry struct {
+	State  map[string]any     `json:"state"`
+	Action string             `json:"action"`
+	Ties   []string           `json:"ties,omitempty"` // all that are worth as much, if several
+	Values map[string]float64 `json:"values"`
+}
+
+// PolicyOf lists the states of a policy; nil if the model is no table of them.
+func PolicyOf(p *Part) []PolicyEntry {
+	m, ok := learn.Ability[policy](p.Model)
+	if !ok {
+		return nil
+	}
+	list := []PolicyEntry{}
+	actions := m.Schema().Attributes[m.Target()].Values
+	ok = m.EachState(func(tests []rule.Test, best []int, values, cells []float64) {
+		e := PolicyEntry{State: map[string]any{}, Values: map[string]float64{}}
+		for i, t := range tests {
+			a := &m.Schema().Attributes[m.Schema().Index(t.Column)]
+			switch {
+			case t.Op == rule.IsMissing || math.IsInf(cells[i], 0):
+				e.State[t.Column] = nil
+			case a.Kind == table.Numeric:
+				e.State[t.Column] = cells[i]
+			default:
+				e.State[t.Column] = t.Value
+			}
+		}
+		for a, x := range values {
+			if x == x {
+				e.Values[actions[a]] = x
+			}
+		}
+		e.Action = actions[best[0]]
+		if len(best) > 1 {
+			for _, a := range best {
+				e.Ties = append(e.Ties, actions[a])
+			}
+		}
+		list = append(list, e)
+	})
+	if !ok {
+		return nil
+	}
+	return list
+}
+
+// WritePolicy writes a policy as rules, each with what actions are worth behind
+// it; it reports whether the model is a table of states.
+func WritePolicy(w io.Writer, p *Part, top *int) (bool, error) {
+	list := PolicyOf(p)
+	if list == nil {
+		return false, nil
+	}
+	base, err := p.Model.(learn.Ruler).Rules()
+	if err != nil {
+		return true, err
+	}
+	fmt.Fprintf(w, "RULES %s\n", base.Kind)
+	for i := range base.Rules {
+		if top != nil && i >= *top {
+			fmt.Fprintf(w, "# and %d states more\n", len(base.Rules)-i)
+			return true, nil
+		}
+		r := base.Rules[i]
+		r.Evidence = rule.Evidence{}
+		fmt.Fprintf(w, "%s  # %s\n", r.String(), worths(list[i].Values))
+	}
+	fmt.Fprintln(w, strings.Replace(base.Else.String(), "IF ALWAYS THEN", "ELSE", 1))
+	return true, nil
+}
+
+// worths are values, the best first.
+func worths(values map[string]float64) string {
+	names := make([]string, 0, len(values))
+	for name := range values {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(values[b], values[a]), cmp.Compare(a, b))
+	})
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s %.5g", name, values[name])
+	}
+	return strings.Join(names, ", ")
+}
+
+// PathEntry is a step that a policy would take.
+type PathEntry struct {
+	State      map[string]any `json:"state"`
+	Action     string         `json:"action"`
+	Reward     float64        `json:"reward"`
+	Discounted float64        `json:"discounted"` // what it counts for at the beginning
+
+	words string // the state, for people
+}
+
+// longestPath is how many steps are shown of what follows.
+const longestPath = 20
+
+// consider adds to an explanation what all actions are worth and, where the
+// policy's world knows its own model, what most probably follows.
+func consider(m policy, t *table.Table, row int, x *Explained) {
+	schema, cells := m.Schema(), []float64{}
+	for j := range schema.Attributes {
+		switch c := &t.Columns[j]; {
+		case j == m.Target():
+		case c.Floats != nil:
+			cells = append(cells, c.Floats[row])
+		case c.Codes[row] == table.Missing:
+			cells = append(cells, math.NaN())
+		default:
+			cells = append(cells, float64(c.Codes[row]))
+		}
+	}
+	actions := schema.Attributes[m.Target()].Values
+	x.Values = map[string]float64{}
+	for _, v := range x.Explanation.Evidence {
+		x.Values[actions[v.Class]] = v.Weight
+	}
+	place, ok := worldOf(m.World()).(*act.Place)
+	if !ok {
+		return
+	}
+	choose, err := chooser(m, place, rand.New(rand.NewPCG(0, 0)))
+	if err != nil {
+		return
+	}
+	discount := 1.0
+	for s := place.Find(cells); s >= 0 && len(x.Path) < longestPath; {
+		legal := place.Model.Legal(s)
+		if len(legal) == 0 {
+			return
+		}
+		place.Cells(s, cells)
+		a, err := choose(cells, legal)
+		if err != nil {
+			return
+		}
+		likely := slices.MaxFunc(place.Outcomes(s, a), func(a, b act.Outcome[int]) int { return cmp.Compare(a.P, b.P) })
+		x.Path = append(x.Path, PathEntry{stateEntry(schema, m.Target(), cells), actions[a], likely.Reward, discount * likely.Reward, stateWords(schema, m.Target(), cells)})
+		if likely.End {
+			return
+		}
+		discount *= m.Gamma()
+		s = likely.Next
+	}
+}
+
+// stateEntry is a state by the names of its columns.
+func stateEntry(schema *table.Schema, target int, cells []float64) map[string]any {
+	state := map[string]any{}
+	i := 0
+	for j := range schema.Attributes {
+		if j == target {
+			continue
+		}
+		switch a := &schema.Attributes[j]; {
+		case math.IsNaN(cells[i]) || math.IsInf(cells[i], 0):
+			state[a.Name] = nil
+		case a.Kind == table.Numeric:
+			state[a.Name] = cells[i]
+		case int(cells[i]) >= 0 && int(cells[i]) < len(a.Values):
+			state[a.Name] = a.Values[int(cells[i])]
+		}
+		i++
+	}
+	return state
+}
+
+// writeConsidered writes what actions are worth and what follows, for people.
+func (answer *Explained) writeConsidered(w io.Writer) {
+	fmt.Fprintf(w, "  worth: %s\n", cmp.Or(worths(answer.Values), "nothing is known of such a state"))
+	sum := 0.0
+	for i, step := range answer.Path {
+		if i == 0 {
+			fmt.Fprintln(w, "  what most probably follows:")
+		}
+		sum += step.Discounted
+		fmt.Fprintf(w, "    %s: %s earns %.4g, which counts for %.4g\n", step.words, step.Action, step.Reward, step.Discounted)
+	}
+	if len(answer.Path) > 0 {
+		fmt.Fprintf(w, "    in all %.4g\n", sum)
+	}
+}
+
+// stateWords is a state in a line.
+func stateWords(schema *table.Schema, target int, cells []float64) string {
+	state := stateEntry(schema, target, cells)
+	var words []string
+	for j, a := range schema.Attributes {
+		if x := state[a.Name]; j != target && x != nil {
+			words = append(words, fmt.Sprintf("%s %v", a.Name, x))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// worldOf is the environment of a name; nil if there is none.
+func worldOf(name string) act.Environment {
+	if name == "" {
+		return nil
+	}
+	e, err := act.Lookup(name)
+	if err != nil {
+		return nil
+	}
+	return e
+}
+
+// board is a policy on a map as a picture; nil if its states are not places.
+func board(p *Part) *draw.Board {
+	m, ok := learn.Ability[policy](p.Model)
+	if !ok || len(m.Schema().Attributes) != 3 || m.Schema().Index("row") != 0 || m.Schema().Index("col") != 1 {
+		return nil
+	}
+	const most = 200
+	rows, cols := 0, 0
+	b := &draw.Board{Title: p.Version.Model}
+	places := map[[2]int]draw.Square{}
+	whole := m.EachState(func(_ []rule.Test, best []int, values, cells []float64) {
+		row, col := int(cells[0]), int(cells[1])
+		if float64(row) != cells[0] || float64(col) != cells[1] || row < 0 || col < 0 || row >= most || col >= most {
+			rows = -1
+			return
+		}
+		s := draw.Square{Value: values[best[0]]}
+		for _, a := range best {
+			if way := slices.Index([]string{"up", "right", "down", "left"}, m.Schema().Attributes[2].Values[a]); way >= 0 {
+				s.Arrows = append(s.Arrows, way)
+			}
+		}
+		places[[2]int{row, col}] = s
+		rows, cols = max(rows, row+1), max(cols, col+1)
+	})
+	sketch := sketchOf(m.World())
+	if !whole || rows <= 0 || len(sketch) > most {
+		return nil
+	}
+	for i, line := range sketch {
+		rows, cols = max(rows, i+1), max(cols, len(line))
+	}
+	for row := range rows {
+		line := make([]draw.Square, cols)
+		for col := range line {
+			s, known := places[[2]int{row, col}]
+			if !known {
+				s.Value = math.NaN()
+			}
+			if row < len(sketch) && col < len(sketch[row]) {
+				switch mark := sketch[row][col]; mark {
+				case '#':
+					s.Solid = true
+				case 'G', 'H':
+					s = draw.Square{Value: math.NaN(), Text: string(mark)}
+				}
+			}
+			line[col] = s
+		}
+		b.Squares = append(b.Squares, line)
+	}
+	return b
+}
+
+// sketchOf is the map of a world, nil if it has none.
+func sketchOf(world string) []string {
+	if place, ok := worldOf(world).(*act.Place); ok {
+		return place.Sketch()
+	}
+	return nil
+}

@@ -25,19 +25,20 @@ func (s *living) consolidate(ctx context.Context) error {
 func (s *living) fitOn(rows []int32) *fitting {
 	f := &fitting{k: s.k, classes: s.classes(), ridge: studentRidge, ghost: ghostRows}
 	f.class, f.weight = pickFrom(s.log.class, rows, 0), pickFrom(s.log.weight, rows, 0)
-	f.cover = make([][]int32, len(s.rules))
-	for r, tests := range s.rules {
-		f.cover[r] = s.log.match(tests, rows, nil)
-	}
+	f.cover = s.sieve().covers(&s.log.grid, rows)
 	f.w = slices.Clone(s.w)
 	return f
 }
 
 // aim makes a fitting's slope that of all rows, of whose weight it has a share.
 func (s *living) aim(f *fitting) {
-	f.scale = s.n / max(sum(f.weight), 1e-300)
-	f.w = slices.Clone(s.w)
-	f.begin()
+	scale := s.n / max(sum(f.weight), 1e-300)
+	if f.summed && slices.Equal(f.w, s.w) {
+		f.rescale(scale)
+	} else {
+		f.scale, f.w = scale, slices.Clone(s.w)
+		f.begin()
+	}
 	own := f.rowSlopes()
 	f.slope = make([]float64, len(f.w))
 	for i := range own {
@@ -92,7 +93,7 @@ func (s *living) step(ctx context.Context) error {
 		f.w = w
 		clear(f.scores)
 		f.addScores(w, f.scores)
-		f.loss = f.measure(f.scores)
+		f.loss, f.summed = f.measure(f.scores), false
 	}
 	s.settleOn(f)
 	s.stepped, s.pending = s.n, 0
@@ -107,7 +108,7 @@ func (s *living) movesLately(from, to []float64) float64 {
 	}
 	rows := s.lastRows(stepRows)
 	scores := make([]float64, len(rows)*s.k)
-	s.score(&s.log.grid, rows, d, nil, scores)
+	s.score(&s.log.grid, rows, d, new(sifting), scores)
 	far := 0.0
 	for _, x := range scores {
 		far = max(far, math.Abs(x))
@@ -118,27 +119,68 @@ func (s *living) movesLately(from, to []float64) float64 {
 const (
 	growSteps   = 8
 	growSweeps  = 3
-	enoughFall  = 0.01 // nats that a step must bring
-	heldOutPart = 5    // one of so many rows chooses the penalty
+	enoughFall  = 0.01  // nats that a step must bring
+	heldOutPart = 5     // one of so many rows chooses the penalty
+	refitRows   = 4_096 // of the reservoir, that weights are fitted by
 )
 
 // penalties are tried on rows held out, where the reservoir has all rows.
 var penalties = [...]float64{0.4, 0.2, 0.1, 0.05}
 
-// grow lets candidates join, fits, lets rules without weight leave, and puts new
-// candidates on probation: for more rows than the reservoir has.
+// stage is what is left to do of a consolidation. Where there are more rows than the
+// reservoir has, it is done in three parts, one after some further rows each, so
+// that no update waits for all of them.
+type stage uint8
+
+const (
+	decided  stage = iota
+	toFit          // candidates have joined, and have no weight yet
+	toSearch       // candidates are to be looked for
+)
+
+const (
+	stageRows   = 1_000 // after which the next part is done
+	stageGrowth = 0.01  // of the rows, after which it also is
+)
+
+// grow lets candidates join.
 func (s *living) grow(ctx context.Context) error {
-	rows := s.reservoirRows()
-	f := s.fitOn(rows)
-	s.aim(f)
-	before := len(s.rules)
-	if err := s.join(ctx, f, rows); err != nil {
+	err := s.join(ctx)
+	s.last, s.staged, s.stage = s.n, s.n, toFit
+	s.probation.clear(len(s.w))
+	s.curve = nil
+	return err
+}
+
+// goOn does the next part of a consolidation.
+func (s *living) goOn(ctx context.Context) error {
+	at := s.stage
+	s.staged = s.n
+	if at == toSearch {
+		s.stage = decided
+		return s.propose(ctx)
+	}
+	if err := s.refitAll(ctx); err != nil {
 		return err
 	}
-	if len(s.rules) > before {
-		f.w = slices.Clone(s.w)
-		s.countJoined(f, before)
+	s.stage = toSearch
+	return nil
+}
+
+// goOnToEnd does all that is left of a consolidation.
+func (s *living) goOnToEnd(ctx context.Context) error {
+	for s.stage != decided {
+		if err := s.goOn(ctx); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// refitAll fits all weights, and lets rules without any leave.
+func (s *living) refitAll(ctx context.Context) error {
+	rows := s.reservoirRows()
+	f := s.fitOn(rows[:min(len(rows), refitRows)])
 	s.aim(f)
 	if err := f.fit(ctx, growSteps, growSweeps, enoughFall); err != nil {
 		return err
@@ -146,21 +188,13 @@ func (s *living) grow(ctx context.Context) error {
 	if err := s.guard(ctx, f); err != nil {
 		return err
 	}
+	last := s.last
 	s.settleOn(f)
 	s.certify(f)
 	s.leave()
 	s.settle()
-	return s.propose(ctx)
-}
-
-// countJoined estimates what rows a rule that has joined has covered.
-func (s *living) countJoined(f *fitting, from int) {
-	classes := s.classes()
-	for r := from; r < len(s.rules); r++ {
-		for _, i := range f.cover[r] {
-			s.covers[r*classes+int(f.class[i])] += f.scale * f.weight[i]
-		}
-	}
+	s.last = last
+	return nil
 }
 
 // guard halves what the rows that are gone say against the reservoir while that
@@ -171,6 +205,7 @@ func (s *living) guard(ctx context.Context, f *fitting) error {
 	if err := own.fit(ctx, 3, 2, enoughFall); err != nil {
 		return err
 	}
+	f.loss = f.measure(f.scores) // the probabilities of these scores
 	m := sum(f.weight)
 	some := 0
 	for _, w := range f.w {
@@ -189,7 +224,6 @@ func (s *living) guard(ctx context.Context, f *fitting) error {
 			return err
 		}
 	}
-	f.loss = f.measure(f.scores) // the probabilities of these scores
 	return nil
 }
 
@@ -206,13 +240,13 @@ func (s *living) regrow(ctx context.Context) error {
 	}
 	clear(s.anchor)
 	known := map[uint64]bool{}
-	for _, tests := range s.rules {
-		known[s.coverKey(tests, rows)] = true
+	for _, own := range s.sieve().covers(&s.log.grid, rows) {
+		known[s.coverKey(own, rows)] = true
 	}
-	for _, tests := range found {
-		if id := s.coverKey(tests, rows); !known[id] {
+	for i, own := range newSieve(found).covers(&s.log.grid, rows) {
+		if id := s.coverKey(own, rows); !known[id] {
 			known[id] = true
-			s.enter(tests, make([]float64, s.k), s.n)
+			s.enter(found[i], make([]float64, s.k), s.n)
 		}
 	}
 	f := s.fitOn(rows)
@@ -238,10 +272,10 @@ func (s *living) regrow(ctx context.Context) error {
 	return nil
 }
 
-// coverKey identifies the rows that tests cover.
-func (s *living) coverKey(tests []atom, rows []int32) uint64 {
+// coverKey identifies rows that a rule covers.
+func (s *living) coverKey(covered, rows []int32) uint64 {
 	id := uint64(0)
-	for _, at := range s.log.match(tests, rows, nil) {
+	for _, at := range covered {
 		id += scramble(s.log.key[rows[at]])
 	}
 	return id
@@ -349,7 +383,7 @@ func (s *living) retain(stay []int) {
 		covers = append(covers, s.covers[from*s.classes():(from+1)*s.classes()]...)
 	}
 	s.rules, s.taught, s.age, s.round, s.removed, s.covers = rules, taught, age, round, removed, covers
-	s.curve = nil
+	s.curve, s.firing = nil, nil
 }
 
 // retained returns the numbers of the bias and of some rules.

@@ -39,6 +39,8 @@ const (
 	windowRows       = 3_200 // last rows that are kept besides
 	stepRows         = 100   // after which weights move
 	stepGrowth       = 0.01  // of the rows, after which they also do
+	stepShare        = 0.002 // of the rows, before which they do not
+	mostStepRows     = 1_000 // after which they do whatever the rows are
 	growthFactor     = 1.25  // of the rows, after which rules are looked for
 	curveRows        = 2_048 // of the reservoir, that steps take the curvature from
 	clampRows        = 256   // of the reservoir, whose scores do not move far in a step
@@ -83,6 +85,8 @@ type living struct {
 	stepped   float64 // n at the last step
 	pending   int     // rows since
 	rounds    int     // consolidations
+	stage     stage   // of one that is not done yet
+	staged    float64 // n when its last part was done
 	steps     []Step
 	stopped   string
 	drift     *drift // forget=auto
@@ -90,6 +94,7 @@ type living struct {
 	moved     []Moved
 	notes     []string // what there is to say of the last change
 	curve     *fitting // rows of the reservoir that steps take the curvature from; a cache
+	firing    *sieve   // of the rules; a cache
 }
 
 // classes returns the number of classes, present or not.
@@ -231,6 +236,20 @@ func respread(x []float64, from, to int) []float64 {
 	return wide
 }
 
+// sieve returns the sieve of the rules.
+func (s *living) sieve() *sieve {
+	if s.firing == nil {
+		s.firing = newSieve(s.rules)
+	}
+	return s.firing
+}
+
+// frozen returns the network that a state is, which does not change any more.
+func (s *living) frozen() *Living {
+	s.sieve()
+	return &Living{s: s, answer: s.answering()}
+}
+
 // reservoirRows returns the rows of the reservoir, in the order of their keys.
 func (s *living) reservoirRows() []int32 { return s.drawn.inOrder(&s.log) }
 
@@ -319,7 +338,7 @@ func (s *living) take(m *Model) {
 			bias[class[c]] = b
 		}
 	}
-	s.rules, s.round, s.taught, s.removed = nil, nil, nil, nil
+	s.rules, s.round, s.taught, s.removed, s.firing = nil, nil, nil, nil, nil
 	s.w = s.w[:0:0]
 	spread := func(of []float64) {
 		if s.k > 1 {
@@ -356,6 +375,7 @@ func (s *living) take(m *Model) {
 func (s *living) settle() {
 	s.curve = nil
 	s.last, s.stepped, s.pending = s.n, s.n, 0
+	s.stage = decided
 	s.rounds++
 	s.probation.clear(len(s.w))
 	s.drift.renew(len(s.w))
@@ -375,9 +395,7 @@ func (s *living) recount() {
 	if s.whole {
 		scale = 1
 	}
-	var found []int32
-	for i, tests := range s.rules {
-		found = s.log.match(tests, rows, found)
+	for i, found := range s.sieve().covers(&s.log.grid, rows) {
 		for _, at := range found {
 			r := rows[at]
 			s.covers[i*classes+int(s.log.class[r])] += scale * s.log.weight[r]

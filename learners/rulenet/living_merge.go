@@ -59,7 +59,7 @@ func (m *Living) Forget(ctx context.Context, ids ...string) (learn.Model, error)
 	}
 	name := s.schema.Attributes[s.target].Name
 	if t.Rows() == 0 || t.Schema.Index(name) < 0 {
-		return nil, errors.New("no row of the other sources is kept; learn them again")
+		return nil, errors.New("no row of the other sources is kept, as when they were forgotten because later rows said something else; learn them again")
 	}
 	n := newLiving(t.Schema, t.Schema.Index(name), s.seed, s.settings)
 	n.origins, n.whole = left, s.whole
@@ -106,6 +106,7 @@ func (s *living) adopt(from *living, row, source int32) {
 	number := from.log.number[row]
 	s.log.class, s.log.weight, s.log.source = append(s.log.class, class), append(s.log.weight, weight), append(s.log.source, source)
 	s.log.number, s.log.key = append(s.log.number, number), append(s.log.key, o.key(number))
+	s.log.loss = append(s.log.loss, table.NA)
 	s.drawn.take(&s.log, int32(s.log.rows()-1), math.MaxInt)
 	s.counts[class] += weight
 	s.n += weight
@@ -118,7 +119,7 @@ func (s *living) taughtAgain(ctx context.Context) (learn.Model, error) {
 	if err := s.teach(ctx); err != nil {
 		return nil, err
 	}
-	return &Living{s: s, answer: s.answering()}, nil
+	return s.frozen(), nil
 }
 
 // Without learns again what is left without some sources.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -221,7 +222,7 @@ func logAdd(x, y float64) float64 {
 	return x + math.Log1p(math.Exp(y-x))
 }
 
-const predictRows = 512
+const predictRows = sieveRows
 
 // Predict answers for the table's rows.
 func (m *Living) Predict(ctx context.Context, t *table.Table, out *learn.Predictions) error {
@@ -241,13 +242,14 @@ func (m *Living) Predict(ctx context.Context, t *table.Table, out *learn.Predict
 	g := gridOf(t)
 	return learn.Split(ctx, t.Rows(), func(lo, hi int) {
 		size := min(predictRows, hi-lo)
-		rows, found, scores := make([]int32, size), make([]int32, 0, size), make([]float64, size*m.s.k)
+		rows, scores := make([]int32, size), make([]float64, size*m.s.k)
+		var room sifting
 		for ; lo < hi; lo += size {
 			rows := rows[:min(size, hi-lo)]
 			for i := range rows {
 				rows[i] = int32(lo + i)
 			}
-			m.s.score(&g, rows, m.answer, found, scores[:len(rows)*m.s.k])
+			m.s.score(&g, rows, m.answer, &room, scores[:len(rows)*m.s.k])
 			for i := range rows {
 				m.s.posterior(scores[i*m.s.k:(i+1)*m.s.k], out.Row(lo+i))
 			}
@@ -256,21 +258,57 @@ func (m *Living) Predict(ctx context.Context, t *table.Table, out *learn.Predict
 }
 
 // score fills in what weights say of rows.
-func (s *living) score(g *grid, rows []int32, w []float64, found []int32, scores []float64) {
-	k := s.k
-	for i := range rows {
-		copy(scores[i*k:(i+1)*k], w[:k])
-	}
-	for r, tests := range s.rules {
-		own := w[(r+1)*k : (r+2)*k]
-		if k == 1 && own[0] == 0 {
-			continue
+func (s *living) score(g *grid, rows []int32, w []float64, room *sifting, scores []float64) {
+	k, sieve := s.k, s.sieve()
+	for lo := 0; lo < len(rows); lo += sieveRows {
+		rows := rows[lo:min(lo+sieveRows, len(rows))]
+		own := scores[lo*k : (lo+len(rows))*k]
+		for i := range rows {
+			copy(own[i*k:(i+1)*k], w[:k])
 		}
-		found = g.match(tests, rows, found)
-		for _, at := range found {
-			to := scores[int(at)*k : int(at)*k+k]
-			for c, x := range own {
+		sieve.sift(g, rows, room)
+		for r := range s.rules {
+			if add := w[(r+1)*k : (r+2)*k]; some(add) {
+				addTo(own, add, sieve.cover(r, room))
+			}
+		}
+	}
+}
+
+// addTo adds weights to the scores of the rows of a bitmap.
+func addTo(scores, w []float64, set []uint64) {
+	if len(w) == 1 {
+		for word, x := range set {
+			for own := scores[64*word:]; x != 0; x &= x - 1 {
+				own[bits.TrailingZeros64(x)] += w[0]
+			}
+		}
+		return
+	}
+	k := len(w)
+	for word, x := range set {
+		for ; x != 0; x &= x - 1 {
+			at := 64*word + bits.TrailingZeros64(x)
+			to := scores[at*k : at*k+k]
+			for c, x := range w {
 				to[c] += x
+			}
+		}
+	}
+}
+
+// addRows adds the values of the rows of a bitmap up.
+func addRows(sums, of []float64, set []uint64) {
+	k := len(sums)
+	for word, x := range set {
+		for ; x != 0; x &= x - 1 {
+			at := 64*word + bits.TrailingZeros64(x)
+			if k == 1 {
+				sums[0] += of[at]
+				continue
+			}
+			for c, v := range of[at*k : at*k+k] {
+				sums[c] += v
 			}
 		}
 	}

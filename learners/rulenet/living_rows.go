@@ -17,6 +17,7 @@ type rowLog struct {
 	number []uint64 // of the row in its source, from 1
 	key    []uint64 // by which rows are drawn: a hash of source and number
 	source []int32
+	loss   []float64 // of the answer, before the row was learnt; missing: it was learnt at first
 }
 
 // grid is cells in columns: codes of names, numbers, nothing of other columns.
@@ -53,69 +54,6 @@ const (
 	isMissing
 )
 
-// match returns which of the rows satisfy all tests: places in the list of rows.
-func (g *grid) match(tests []atom, rows, found []int32) []int32 {
-	found = found[:0]
-	for i := range tests {
-		if i == 0 {
-			found = g.first(&tests[0], rows, found)
-		} else {
-			found = g.filter(&tests[i], rows, found)
-		}
-	}
-	return found
-}
-
-func (g *grid) first(a *atom, rows, found []int32) []int32 {
-	if a.kind == between {
-		numbers, low, high := g.floats[a.col], a.low, a.high
-		for at, r := range rows {
-			if x := numbers[r]; !(x <= low) && x <= high || a.orMissing && x != x {
-				found = append(found, int32(at))
-			}
-		}
-		return found
-	}
-	for at, r := range rows {
-		if g.holds(a, r) {
-			found = append(found, int32(at))
-		}
-	}
-	return found
-}
-
-func (g *grid) filter(a *atom, rows, found []int32) []int32 {
-	left := found[:0]
-	for _, at := range found {
-		if g.holds(a, rows[at]) {
-			left = append(left, at)
-		}
-	}
-	return left
-}
-
-// holds reports whether a row satisfies a test.
-func (g *grid) holds(a *atom, row int32) bool {
-	switch a.kind {
-	case between:
-		x := g.floats[a.col][row]
-		return !(x <= a.low) && x <= a.high || a.orMissing && x != x
-	case isMissing:
-		if numbers := g.floats[a.col]; numbers != nil {
-			return numbers[row] != numbers[row]
-		}
-		return g.codes[a.col][row] == table.Missing
-	}
-	code := g.codes[a.col][row]
-	if code == table.Missing {
-		return a.orMissing
-	}
-	if a.kind == isOne {
-		return code == a.values[0]
-	}
-	return !slices.Contains(a.values, code)
-}
-
 // rows returns the number of rows.
 func (l *rowLog) rows() int { return len(l.class) }
 
@@ -139,6 +77,7 @@ func (l *rowLog) add(t *table.Table, row int, class int32, of *origin, source in
 	}
 	l.class, l.weight = append(l.class, class), append(l.weight, t.Weight(row))
 	l.number, l.key, l.source = append(l.number, of.rows), append(l.key, of.key(of.rows)), append(l.source, source)
+	l.loss = append(l.loss, table.NA)
 }
 
 // newRowLog returns a log without rows for a schema.
@@ -171,7 +110,7 @@ func (l *rowLog) clip() rowLog {
 		to.codes[col], to.floats[col] = slices.Clip(l.codes[col]), slices.Clip(l.floats[col])
 	}
 	to.class, to.weight, to.number = slices.Clip(l.class), slices.Clip(l.weight), slices.Clip(l.number)
-	to.key, to.source = slices.Clip(l.key), slices.Clip(l.source)
+	to.key, to.source, to.loss = slices.Clip(l.key), slices.Clip(l.source), slices.Clip(l.loss)
 	return to
 }
 
@@ -188,6 +127,7 @@ func (l *rowLog) pick(rows []int32, room int) rowLog {
 	}
 	to.class, to.weight = pickFrom(l.class, rows, room), pickFrom(l.weight, rows, room)
 	to.number, to.key, to.source = pickFrom(l.number, rows, room), pickFrom(l.key, rows, room), pickFrom(l.source, rows, room)
+	to.loss = pickFrom(l.loss, rows, room)
 	return to
 }
 
@@ -311,6 +251,7 @@ func (l *rowLog) append(from *rowLog, rows []int32) {
 	}
 	l.class, l.weight = appendFrom(l.class, from.class, rows), appendFrom(l.weight, from.weight, rows)
 	l.number, l.key, l.source = appendFrom(l.number, from.number, rows), appendFrom(l.key, from.key, rows), appendFrom(l.source, from.source, rows)
+	l.loss = appendFrom(l.loss, from.loss, rows)
 }
 
 func appendFrom[T any](to, from []T, rows []int32) []T {

@@ -48,6 +48,8 @@ type savedLiving struct {
 	Stepped float64  `cbor:"stepped"`
 	Pending int      `cbor:"pending"`
 	Rounds  int      `cbor:"rounds"`
+	Stage   stage    `cbor:"stage,omitempty"`
+	Staged  float64  `cbor:"staged,omitempty"`
 	Steps   []Step   `cbor:"steps,omitempty"`
 	Stopped string   `cbor:"stopped,omitempty"`
 	Alarms  int      `cbor:"alarms,omitempty"`
@@ -71,6 +73,7 @@ type savedLog struct {
 	Weight  []byte   `cbor:"weight"`
 	Number  []byte   `cbor:"number"`
 	Source  []byte   `cbor:"source"`
+	Loss    []byte   `cbor:"loss"`
 }
 
 type savedAtom struct {
@@ -125,7 +128,7 @@ func (l *rowLog) save() (savedLog, error) {
 		}
 	}
 	to.Class, to.Source, to.Number = pack(asNumbers(l.class)), pack(asNumbers(l.source)), pack(asNumbers(l.number))
-	to.Weight = pack(l.weight)
+	to.Weight, to.Loss = pack(l.weight), pack(l.loss)
 	return to, failed
 }
 
@@ -141,7 +144,7 @@ func (m *Living) Parts() ([]learn.Part, error) {
 		Coding: c.save(), Recent: s.recent, Whole: s.whole, N: s.n, Rows: s.rows, Ever: s.ever, Counts: s.counts,
 		Rules: saveAtoms(s.rules), W: s.w, Slope: s.slope, Anchor: s.anchor, Taught: s.taught, Age: s.age, Covers: s.covers, Round: s.round, Removed: s.removed,
 		Candidates: saveAtoms(s.probation.tests), Promises: s.probation.slope, Since: s.probation.rules, Fires: s.probation.fires, Fresh: s.probation.weight,
-		S: s.s, Last: s.last, Stepped: s.stepped, Pending: s.pending, Rounds: s.rounds, Steps: s.steps, Stopped: s.stopped, Alarms: s.alarms, Moved: s.moved, Notes: s.notes, Drift: s.drift,
+		S: s.s, Last: s.last, Stepped: s.stepped, Pending: s.pending, Rounds: s.rounds, Stage: s.stage, Staged: s.staged, Steps: s.steps, Stopped: s.stopped, Alarms: s.alarms, Moved: s.moved, Notes: s.notes, Drift: s.drift,
 	}
 	for _, o := range s.origins {
 		to.Origins = append(to.Origins, savedOrigin{o.ID, o.Name, o.rows, o.weight})
@@ -180,7 +183,7 @@ func decodeLiving(head *savedHead, parts []learn.Part) (learn.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("part %q: %v", livingPart, err)
 	}
-	m := &Living{s: s, answer: s.answering()}
+	m := s.frozen()
 	if _, err := m.written(); err != nil {
 		return nil, fmt.Errorf("part %q: %v", livingPart, err)
 	}
@@ -200,7 +203,7 @@ func (from *savedLiving) load(head *savedHead) (*living, error) {
 		settings: head.Settings, seed: head.Seed, schema: c.schema, target: c.target, recent: from.Recent, whole: from.Whole,
 		n: from.N, rows: from.Rows, ever: from.Ever, counts: from.Counts,
 		w: from.W, slope: from.Slope, anchor: from.Anchor, taught: from.Taught, age: from.Age, covers: from.Covers, round: from.Round, removed: from.Removed,
-		s: from.S, last: from.Last, stepped: from.Stepped, pending: from.Pending, rounds: from.Rounds, steps: from.Steps, stopped: from.Stopped, alarms: from.Alarms, moved: from.Moved, notes: from.Notes, drift: from.Drift,
+		s: from.S, last: from.Last, stepped: from.Stepped, pending: from.Pending, rounds: from.Rounds, stage: from.Stage, staged: from.Staged, steps: from.Steps, stopped: from.Stopped, alarms: from.Alarms, moved: from.Moved, notes: from.Notes, drift: from.Drift,
 	}
 	s.k = scoresOf(s.classes())
 	s.probation = probation{slope: from.Promises, rules: from.Since, fires: from.Fires, weight: from.Fresh}
@@ -227,7 +230,7 @@ func (from *savedLiving) load(head *savedHead) (*living, error) {
 // sound reports whether numbers fit each other.
 func (s *living) sound() error {
 	k, classes, rules := s.k, s.classes(), len(s.rules)
-	if len(s.counts) != classes || !amounts(s.counts) || sum(s.counts) == 0 || !amounts([]float64{s.n, s.rows, s.ever, s.last, s.stepped}) || s.n == 0 {
+	if len(s.counts) != classes || !amounts(s.counts) || sum(s.counts) == 0 || !amounts([]float64{s.n, s.rows, s.ever, s.last, s.stepped, s.staged}) || s.n == 0 {
 		return errors.New("its rows are not counted as rows are")
 	}
 	if len(s.w) != (rules+1)*k || len(s.slope) != len(s.w) || len(s.anchor) != len(s.w) || !finite(s.w) || !finite(s.slope) || !finite(s.anchor) || tooFar(s.w) || tooFar(s.anchor) {
@@ -236,7 +239,7 @@ func (s *living) sound() error {
 	if len(s.taught) != rules || len(s.age) != rules || len(s.round) != rules || len(s.removed) != rules || len(s.covers) != rules*classes || !amounts(s.age) || !amounts(s.covers) || !finite(s.removed) {
 		return errors.New("what is said of its rules does not fit them")
 	}
-	if slices.ContainsFunc(s.round, func(r int) bool { return r < 0 }) || s.rounds < 0 || s.pending < 0 || s.pending > stepRows || !(s.s > 0 && s.s < 1e6) {
+	if slices.ContainsFunc(s.round, func(r int) bool { return r < 0 }) || s.rounds < 0 || s.stage > toSearch || s.pending < 0 || s.pending > mostStepRows || !(s.s > 0 && s.s < 1e6) {
 		return errors.New("its rounds or its penalty make no sense")
 	}
 	p := &s.probation
@@ -342,6 +345,12 @@ func (s *living) loadRows(from *savedLiving) error {
 	}
 	if s.log.weight, err = kept.UnpackNumbers(from.Log.Weight, rows); err != nil {
 		return err
+	}
+	if s.log.loss, err = kept.UnpackNumbers(from.Log.Loss, rows); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(s.log.loss, func(x float64) bool { return x < 0 || x > mostLoss }) {
+		return errors.New("losses of its answers are none")
 	}
 	s.log.class, s.log.source = asCodes(class), asCodes(source)
 	for r := range rows {

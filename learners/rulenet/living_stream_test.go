@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -157,31 +158,52 @@ func twenty(rows int, seed uint64) *table.Table {
 	return t
 }
 
-// BenchmarkLivingRow is what a row costs, all steps and consolidations included,
-// in updates of a thousand rows behind a million.
+// BenchmarkLivingRow is what a row costs in updates of a thousand rows behind a
+// million, all steps and consolidations included; and the longest of them.
 func BenchmarkLivingRow(b *testing.B) {
 	ctx := context.Background()
-	for name, settings := range map[string]map[string]string{"never": {"forget": "never"}, "auto": {"forget": "auto"}} {
-		b.Run(name, func(b *testing.B) {
+	history := 20_000
+	if long {
+		history = 1_000_000
+	}
+	for _, forget := range []string{"never", "auto"} {
+		b.Run(forget, func(b *testing.B) {
 			all := twenty(20_000, 1)
-			m := startLiving(b, all, settings)
+			m := startLiving(b, all, map[string]string{"forget": forget})
 			u, err := m.Begin(learn.Source{ID: "b"})
 			if err != nil {
 				b.Fatal(err)
 			}
-			more := twenty(1000, 2)
-			b.ReportAllocs()
-			b.ResetTimer()
-			for done := 0; done < b.N; done += 1000 {
+			live := u.(*livingUpdate)
+			add := func(seed uint64) (took time.Duration) {
+				more := twenty(1000, seed)
+				began := time.Now()
 				if err := u.Add(ctx, more); err != nil {
 					b.Fatal(err)
 				}
+				return time.Since(began)
 			}
+			seed := uint64(2)
+			for ; int(live.living.rows) < history; seed++ {
+				add(seed)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			longest, took := time.Duration(0), time.Duration(0)
+			for done := 0; done < b.N; done, seed = done+1000, seed+1 {
+				one := add(seed)
+				longest, took = max(longest, one), took+one
+			}
+			b.StopTimer()
 			parts, err := m.Parts()
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.ReportMetric(float64(len(parts[1].Data)), "bytes/model")
+			b.ReportMetric(longest.Seconds()*1000, "ms/longest")
+			b.ReportMetric(float64(took.Nanoseconds())/float64(b.N)/1000, "µs/row")
+			b.ReportMetric(float64(len(live.rules)), "rules")
+			b.ReportMetric(float64(live.alarms), "alarms")
 		})
 	}
 }

@@ -3,8 +3,10 @@ package rulenet
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -16,12 +18,14 @@ type livingUpdate struct {
 	source     int32
 	shared     bool // with a frozen model
 
-	rows, found []int32 // room
-	flat        []int32
-	ends        []int
-	scores, p   []float64
-	shadowed    []float64
-	row         []float64
+	rows, flat []int32 // room
+	ends       []int
+	sets       sifting
+	weights    []float64
+	scores, p  []float64
+	said       []float64 // by the weights that answer
+	shadowed   []float64
+	row        []float64
 }
 
 // Begin returns a private copy to add rows of one source to.
@@ -53,9 +57,23 @@ func (u *livingUpdate) Add(ctx context.Context, t *table.Table) error {
 		if err := u.arrive(ctx, first); err != nil {
 			return err
 		}
+		if full := int(u.living.rows) >= u.most(); full {
+			if err := u.decide(ctx); err != nil {
+				return err
+			}
+		}
 	}
-	if u.n >= growthFactor*u.last {
+	return u.decide(ctx)
+}
+
+// decide decides anew which rules there are, or looks for candidates, when it is
+// time.
+func (u *livingUpdate) decide(ctx context.Context) error {
+	switch {
+	case u.n >= growthFactor*u.last:
 		return u.consolidate(ctx)
+	case u.stage != decided && u.n >= u.staged+min(stageRows, stageGrowth*u.staged):
+		return u.goOn(ctx)
 	}
 	return nil
 }
@@ -63,11 +81,19 @@ func (u *livingUpdate) Add(ctx context.Context, t *table.Table) error {
 // atOnce is the number of rows that can be taken at once, until something is to be
 // fitted again.
 func (u *livingUpdate) atOnce() int {
-	n := stepRows - u.pending
+	n := min(u.stepDue()-u.pending, sieveRows)
+	if room := u.most() - int(u.living.rows); room > 0 {
+		n = min(n, room) // all rows are known once more, before some are not
+	}
 	if u.drift != nil {
 		n = min(n, u.drift.due(), stepRows-u.drift.Alarm.Rows)
 	}
 	return max(1, n)
+}
+
+// stepDue is the number of rows after which weights move.
+func (s *living) stepDue() int {
+	return min(max(stepRows, int(stepShare*s.rows)), mostStepRows)
 }
 
 // unshare gives the update what no frozen model reads.
@@ -133,12 +159,15 @@ func (u *livingUpdate) arrive(ctx context.Context, first int) error {
 	for _, r := range rows {
 		s.rows++
 		if !s.drawn.take(&s.log, r, s.most()) || len(s.drawn) < int(s.rows) {
+			if s.whole {
+				s.stage, s.staged = toSearch, s.n
+			}
 			s.whole = false
 		}
 	}
 	s.recent = min(s.recent+len(rows), windowRows)
 	s.pending += len(rows)
-	if s.pending >= stepRows || s.n >= s.stepped*(1+stepGrowth) {
+	if s.pending >= s.stepDue() || s.n >= s.stepped*(1+stepGrowth) {
 		if err := s.step(ctx); err != nil {
 			return err
 		}
@@ -160,19 +189,51 @@ func (u *livingUpdate) answer(rows []int32) {
 	s, k := u.living, u.k
 	u.scores, u.p = zeroed(u.scores, len(rows)*k), zeroed(u.p, len(rows)*k)
 	u.flat, u.ends = u.flat[:0], u.ends[:0]
+	said := s.w // by the weights that answer
+	if s.drift != nil {
+		said = s.answering()
+		u.said = zeroed(u.said, len(rows)*k)
+	}
 	for i := range rows {
 		copy(u.scores[i*k:(i+1)*k], s.w[:k])
-	}
-	for r, tests := range s.rules {
-		u.found = s.log.match(tests, rows, u.found)
-		u.flat = append(u.flat, u.found...)
-		u.ends = append(u.ends, len(u.flat))
-		own := s.w[(r+1)*k : (r+2)*k]
-		for _, at := range u.found {
-			for c, x := range own {
-				u.scores[int(at)*k+c] += x
-			}
+		if s.drift != nil {
+			copy(u.said[i*k:(i+1)*k], said[:k])
 		}
+	}
+	sieve := s.sieve()
+	sieve.sift(&s.log.grid, rows, &u.sets)
+	for r := range s.rules {
+		set := sieve.cover(r, &u.sets)
+		u.flat = places(set, 0, u.flat)
+		u.ends = append(u.ends, len(u.flat))
+		addTo(u.scores, s.w[(r+1)*k:(r+2)*k], set)
+		if s.drift != nil {
+			addTo(u.said, said[(r+1)*k:(r+2)*k], set)
+		}
+	}
+	u.judge(rows)
+}
+
+// mostLoss is the greatest loss of an answer that is noted.
+const mostLoss = 40.0
+
+// judge notes how well the rows were answered.
+func (u *livingUpdate) judge(rows []int32) {
+	k, said := u.k, u.scores
+	if u.drift != nil {
+		said = u.said
+	}
+	for i, r := range rows {
+		own, class, loss := said[i*k:(i+1)*k], int(u.log.class[r]), 0.0
+		switch {
+		case k > 1:
+			loss = softmaxLoss(own, u.p[i*k:(i+1)*k], class)
+		case class == 1:
+			loss = softplus(-own[0])
+		default:
+			loss = softplus(own[0])
+		}
+		u.log.loss[r] = math.Round(1000*min(loss, mostLoss)) / 1000
 	}
 }
 
@@ -218,14 +279,29 @@ func (u *livingUpdate) addSlopes(rows []int32) {
 	for r := range s.age {
 		s.age[r] += float64(len(rows))
 	}
-	for i, tests := range s.probation.tests {
-		u.found = s.log.match(tests, rows, u.found)
-		for _, at := range u.found {
-			for c, g := range residual[int(at)*k : int(at)*k+k] {
-				s.probation.slope[i*k+c] += g
-			}
-			s.probation.fires[i] += s.log.weight[rows[at]]
+	u.try(rows, residual)
+}
+
+// try adds the slopes of rows to those of the candidates that cover them.
+func (u *livingUpdate) try(rows []int32, residual []float64) {
+	k, p := u.k, &u.probation
+	if len(p.tests) == 0 {
+		return
+	}
+	u.weights = u.weights[:0]
+	for _, r := range rows {
+		u.weights = append(u.weights, u.log.weight[r])
+	}
+	sieve := p.sieve()
+	sieve.sift(&u.log.grid, rows, &u.sets)
+	for i := range p.tests {
+		set := bits.Set(sieve.cover(i, &u.sets))
+		addRows(p.slope[i*k:(i+1)*k], residual, set)
+		fires := 0.0
+		for at := range set.All {
+			fires += u.weights[at]
 		}
+		p.fires[i] += fires
 	}
 }
 
@@ -299,7 +375,10 @@ func (u *livingUpdate) beginBeyond(ctx context.Context, all *rowLog, rest []int3
 		rest = rest[n:]
 	}
 	s.drift = watch
-	return s.consolidate(ctx)
+	if err := s.consolidate(ctx); err != nil {
+		return err
+	}
+	return s.goOnToEnd(ctx)
 }
 
 // Freeze returns the network of all rows so far.
@@ -307,11 +386,12 @@ func (u *livingUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	u.sieve()
 	s := *u.living
 	s.log.codes, s.log.floats = slices.Clone(s.log.codes), slices.Clone(s.log.floats)
 	s.curve = nil
 	u.shared = true
-	return &Living{s: &s, answer: s.answering()}, nil
+	return s.frozen(), nil
 }
 
 // Consolidate learns the rules anew from the rows of the reservoir, as learning at
@@ -324,8 +404,10 @@ func (u *livingUpdate) Consolidate(ctx context.Context) error {
 		u.drift.Alarm = was
 		u.drift.renew(len(u.w))
 	}
-	if u.last == u.n {
-		return nil // it was done with the last row
+	if u.last < u.n {
+		if err := u.living.consolidate(ctx); err != nil {
+			return err
+		}
 	}
-	return u.living.consolidate(ctx)
+	return u.goOnToEnd(ctx)
 }

@@ -109,6 +109,16 @@ func (d *drift) renew(weights int) {
 	}
 }
 
+// widen gives shadows room for a rule more.
+func (d *drift) widen(k int) {
+	if d == nil {
+		return
+	}
+	for i := range d.Shadows {
+		d.Shadows[i].Difference = append(d.Shadows[i].Difference, make([]float64, k)...)
+	}
+}
+
 // due returns the number of rows until something is to be fitted again.
 func (d *drift) due() int {
 	if d == nil {

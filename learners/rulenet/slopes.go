@@ -30,6 +30,10 @@ type fitting struct {
 
 	scores, p, residual, curve []float64 // by row and score
 	loss                       float64
+
+	summed           bool      // at the present weights:
+	ofSlope, ofCurve []float64 // sums of the rows' residuals and curvatures by rule
+	summedAt         float64   // scale
 }
 
 // scoresOf returns the number of scores of classes.
@@ -48,6 +52,13 @@ func (f *fitting) begin() {
 	copy(f.scores, f.offset)
 	f.addScores(f.w, f.scores)
 	f.loss = f.measure(f.scores)
+	f.summed = false
+}
+
+// rescale has the rows stand for others.
+func (f *fitting) rescale(scale float64) {
+	f.loss *= scale / f.scale
+	f.scale = scale
 }
 
 // addScores adds what weights say of the rows to scores.
@@ -173,13 +184,29 @@ func (f *fitting) sums(of, into []float64) {
 	}
 }
 
-// rowSlopes returns the slopes of the rows' loss alone, by rule, at the present
-// weights.
+// rowSums returns the slopes and curvatures of the rows' loss alone, by rule, at
+// the present weights.
+func (f *fitting) rowSums() (slope, curve []float64) {
+	if f.derive(); !f.summed {
+		f.ofSlope, f.ofCurve = make([]float64, len(f.w)), make([]float64, len(f.w))
+		f.sums(f.residual, f.ofSlope)
+		f.sums(f.curve, f.ofCurve)
+		f.summed, f.summedAt = true, f.scale
+	}
+	slope, curve = slices.Clone(f.ofSlope), slices.Clone(f.ofCurve)
+	if times := f.scale / f.summedAt; times != 1 {
+		for i := range slope {
+			slope[i] *= times
+			curve[i] *= times
+		}
+	}
+	return slope, curve
+}
+
+// rowSlopes returns the slopes alone.
 func (f *fitting) rowSlopes() []float64 {
-	f.derive()
-	into := make([]float64, len(f.w))
-	f.sums(f.residual, into)
-	return into
+	slope, _ := f.rowSums()
+	return slope
 }
 
 // penalty is what weights cost beside the loss.
@@ -233,10 +260,7 @@ const (
 // has fallen.
 func (f *fitting) newton(ctx context.Context, sweeps int) (float64, error) {
 	k := f.k
-	f.derive()
-	curve, slope := make([]float64, len(f.w)), make([]float64, len(f.w))
-	f.sums(f.curve, curve)
-	f.sums(f.residual, slope)
+	slope, curve := f.rowSums()
 	if f.ghost > 0 {
 		f.ghosts(f.w[:k], slope[:k], curve[:k])
 	}
@@ -369,7 +393,7 @@ func (f *fitting) search(ctx context.Context, d, moved []float64) (float64, erro
 		}
 		loss := f.measure(scores)
 		if now := loss + f.penalty(w); now <= was {
-			f.w, f.scores, f.loss = w, scores, loss
+			f.w, f.scores, f.loss, f.summed = w, scores, loss, false
 			return was - now, nil
 		}
 	}

@@ -1,0 +1,290 @@
+package rulenet
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/bits"
+	"github.com/accrete-ml/accrete/internal/crew"
+)
+
+const (
+	leastFires   = 5.0
+	ownCurvature = 0.02 // of a candidate, that no others stand in for
+	mostJoining  = 200
+	joinRows     = 8 * sieveRows // of the reservoir, that tell how far rules stand in for a candidate
+	weighPlanes  = 5             // bits of their weights there
+)
+
+// joining is candidates on their way in. How far the rules stand in for one is a
+// matter of rows that both cover, each weighed by its curvature. Weights are rounded
+// to a few bits, so that a sum of them is a count of bits in a few bitmaps.
+type joining struct {
+	*living
+	weight     float64    // of the reservoir
+	rules      []float64  // slopes of the rules of these rows alone, the bias first
+	candidates []float64  // and of the candidates
+	fires      []int      // rows of these that each candidate covers
+	sets       []bits.Set // of the first rows, that each covers
+	planes     []bits.Set // of these rows' weights
+	unit       float64
+
+	cover  []bits.Set  // of the rules, and those that joined
+	factor [][]float64 // Cholesky's, of their curvatures
+}
+
+// join lets candidates in whose slope over all rows, as far as it is known, is
+// more than chance and the penalty. What similar rules know exactly counts: the
+// slope is that of the candidate's regression on the rules, and the rest of it,
+// which the reservoir and the rows since know, times as many as they stand for.
+func (s *living) join(ctx context.Context) error {
+	if len(s.probation.tests) == 0 {
+		return nil
+	}
+	rows := s.reservoirRows()
+	j := &joining{living: s}
+	f := &fitting{k: s.k, classes: s.classes(), scale: 1, w: s.w, class: pickFrom(s.log.class, rows, 0), weight: pickFrom(s.log.weight, rows, 0)}
+	f.begin()
+	s.score(&s.log.grid, rows, s.w, new(sifting), f.scores)
+	f.measure(f.scores)
+	f.derive()
+	j.weight = sum(f.weight)
+	j.weigh(f, min(len(rows), joinRows))
+	sums := make([]float64, s.k)
+	for i, x := range f.residual {
+		sums[i%s.k] += x
+	}
+	var of []float64
+	of, _, j.cover = s.sieve().tally(&s.log.grid, rows, f.residual, s.k)
+	j.rules = append(sums, of...)
+	j.candidates, j.fires, j.sets = s.probation.sieve().tally(&s.log.grid, rows, f.residual, s.k)
+	if err := j.factorise(ctx); err != nil {
+		return err
+	}
+	return j.admit(ctx, rows)
+}
+
+// tally adds values of rows up by conjunction, counts the rows that each covers, and
+// returns which these are of the first ones.
+func (s *sieve) tally(g *grid, rows []int32, of []float64, k int) (sums []float64, fires []int, sets []bits.Set) {
+	sums, fires, sets = make([]float64, len(s.ends)*k), make([]int, len(s.ends)), make([]bits.Set, len(s.ends))
+	for i := range sets {
+		sets[i] = bits.New(min(len(rows), joinRows))
+	}
+	var room sifting
+	for lo := 0; lo < len(rows); lo += sieveRows {
+		s.sift(g, rows[lo:min(lo+sieveRows, len(rows))], &room)
+		for i := range sets {
+			set := bits.Set(s.cover(i, &room))
+			if lo < joinRows {
+				copy(sets[i][lo/64:], set)
+			}
+			fires[i] += set.Count()
+			addRows(sums[i*k:(i+1)*k], of[lo*k:], set)
+		}
+	}
+	return sums, fires, sets
+}
+
+// weigh rounds the curvatures of the first rows.
+func (j *joining) weigh(f *fitting, rows int) {
+	weights := make([]float64, rows)
+	most := 0.0
+	for i := range weights {
+		for _, x := range f.curve[i*j.k : (i+1)*j.k] {
+			weights[i] += x
+		}
+		most = max(most, weights[i])
+	}
+	levels := float64(int(1)<<weighPlanes - 1)
+	j.unit = max(most, 1e-300) / levels
+	for b := range weighPlanes {
+		plane := bits.New(rows)
+		for i, w := range weights {
+			if int(math.Round(w/j.unit))>>b&1 != 0 {
+				plane.Put(i)
+			}
+		}
+		j.planes = append(j.planes, plane)
+	}
+}
+
+// crossed returns the weight of the rows that a conjunction shares with all, and
+// with each rule.
+func (j *joining) crossed(set bits.Set) []float64 {
+	words := len(set)
+	own := make(bits.Set, weighPlanes*words)
+	cross := make([]float64, 1+len(j.cover), 2+len(j.cover))
+	for b, plane := range j.planes {
+		part := own[b*words : (b+1)*words]
+		bits.And(part, set, plane)
+		cross[0] += j.unit * float64(part.Count()<<b)
+	}
+	for r, other := range j.cover {
+		n := 0
+		for b := range j.planes {
+			n += bits.AndCount(own[b*words:(b+1)*words], other) << b
+		}
+		cross[r+1] = j.unit * float64(n)
+	}
+	return cross
+}
+
+// factorise makes Cholesky's factor of the rules' curvatures, row by row.
+func (j *joining) factorise(ctx context.Context) error {
+	total := 0.0
+	for b, plane := range j.planes {
+		total += j.unit * float64(plane.Count()<<b)
+	}
+	j.factor = [][]float64{{math.Sqrt(total + 1)}}
+	all := j.cover
+	j.cover = nil
+	for _, set := range all {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		cross := j.crossed(set)
+		j.append(cross[0]+1, j.forward(cross), set)
+	}
+	return nil
+}
+
+// forward solves the factor's equations for a right side.
+func (j *joining) forward(cross []float64) []float64 {
+	y := make([]float64, len(j.factor), len(j.factor)+1)
+	for r, row := range j.factor {
+		x := cross[r]
+		for c, l := range row[:r] {
+			x -= l * y[c]
+		}
+		y[r] = x / row[r]
+	}
+	return y
+}
+
+// append takes a further row into the factor.
+func (j *joining) append(own float64, y []float64, set bits.Set) {
+	rest := own
+	for _, x := range y {
+		rest -= x * x
+	}
+	j.factor = append(j.factor, append(y, math.Sqrt(max(rest, 1e-9))))
+	j.cover = append(j.cover, set)
+}
+
+// regression returns the coefficients of a candidate on the rules, of which there
+// are so many.
+func (j *joining) regression(y []float64, rules int) []float64 {
+	c := slices.Clone(y[:rules])
+	for r := rules - 1; r >= 0; r-- {
+		c[r] /= j.factor[r][r]
+		for q, l := range j.factor[r][:r] {
+			c[q] -= l * c[r]
+		}
+	}
+	return c
+}
+
+// applicant is a candidate that may join.
+type applicant struct {
+	at    int
+	slope []float64
+	gain  float64
+}
+
+// stands returns the solved crossings of a candidate, and whether enough of its
+// curvature is its own.
+func (j *joining) stands(i int) (y []float64, own float64, ok bool) {
+	cross := j.crossed(j.sets[i])
+	y = j.forward(cross)
+	left := cross[0]
+	for _, x := range y {
+		left -= x * x
+	}
+	return y, cross[0], left > ownCurvature*cross[0]
+}
+
+// judge estimates the slope of a candidate over all rows; nil if it is no more than
+// chance and the penalty, or others say the same.
+func (j *joining) judge(i int, deviation float64) *applicant {
+	s, p, k := j.living, &j.living.probation, j.k
+	if p.fires[i] < leastFires && p.weight > 0 || j.fires[i] == 0 {
+		return nil
+	}
+	y, own, ok := j.stands(i)
+	if !ok {
+		return nil
+	}
+	a := &applicant{at: i, slope: make([]float64, k)}
+	best := 0.0
+	of := j.regression(y, len(s.rules)+1)
+	for c := range k {
+		exact, rest := 0.0, j.candidates[i*k+c]+p.slope[i*k+c]
+		for r, x := range of {
+			exact += x * s.slope[r*k+c]
+			rest -= x * (j.rules[r*k+c] + p.rules[r*k+c])
+		}
+		a.slope[c] = exact + s.n*rest/(j.weight+p.weight)
+		best = max(best, math.Abs(a.slope[c]))
+		a.gain += a.slope[c] * a.slope[c] / (own + 1)
+	}
+	if best <= s.s*deviation {
+		return nil
+	}
+	return a
+}
+
+// admit judges the candidates, and lets those in that have most to say.
+func (j *joining) admit(ctx context.Context, rows []int32) error {
+	s, p := j.living, &j.living.probation
+	variance := s.n * s.n / (j.weight + p.weight)
+	judged := make([]*applicant, len(p.tests))
+	if err := crew.Each(ctx, len(judged), func(i int) { judged[i] = j.judge(i, math.Sqrt(variance)) }); err != nil {
+		return err
+	}
+	all := slices.DeleteFunc(judged, func(a *applicant) bool { return a == nil })
+	slices.SortStableFunc(all, func(a, b *applicant) int { return -cmp.Compare(a.gain, b.gain) })
+	joined := 0
+	for _, a := range all {
+		if err := ctx.Err(); err != nil || joined == mostJoining {
+			return err
+		}
+		y, own, ok := j.stands(a.at)
+		if !ok {
+			continue
+		}
+		j.append(own+1, y, j.sets[a.at])
+		s.enter(p.tests[a.at], a.slope, variance)
+		j.count(rows, j.sets[a.at])
+		joined++
+	}
+	return nil
+}
+
+// count estimates what rows the rule that joined last has covered.
+func (j *joining) count(rows []int32, set bits.Set) {
+	s := j.living
+	weight := 0.0
+	for _, r := range rows[:min(len(rows), joinRows)] {
+		weight += s.log.weight[r]
+	}
+	covers := s.covers[len(s.covers)-s.classes():]
+	for i := range set.All {
+		r := rows[i]
+		covers[s.log.class[r]] += s.n / weight * s.log.weight[r]
+	}
+}
+
+// enter makes a rule of a candidate, as yet without weight.
+func (s *living) enter(tests []atom, slope []float64, variance float64) {
+	s.rules, s.firing = append(s.rules, tests), nil
+	s.w = append(s.w, make([]float64, s.k)...)
+	s.anchor = append(s.anchor, make([]float64, s.k)...)
+	s.slope = append(s.slope, slope...)
+	s.taught, s.age, s.removed = append(s.taught, false), append(s.age, variance), append(s.removed, 0)
+	s.round = append(s.round, s.rounds)
+	s.covers = append(s.covers, make([]float64, s.classes())...)
+	s.drift.widen(s.k)
+}

@@ -65,8 +65,15 @@ type Parameter struct {
 // errors of Lookup, Load and Open speak of a generator's parameters.
 var ErrUnknown = errors.New("unknown data set")
 
-//go:embed data/*.csv.gz
+//go:embed data/*.csv.gz theories/*.pl
 var files embed.FS
+
+// Theory returns the domain theory that goes with a set: what people held to be
+// true of its rows before anybody learnt from them, as clauses.
+func Theory(name string) ([]byte, bool) {
+	text, err := files.ReadFile("theories/" + name + ".pl")
+	return text, err == nil
+}
 
 // All returns every set, sorted by name: collected ones first, then
 // generators with their default parameters.

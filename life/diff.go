@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/internal/patient"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/knowledge"
@@ -35,7 +36,17 @@ func (h *Home) Diff(ctx context.Context, before, after string, on *Data) (*Diffe
 	if err != nil {
 		return nil, err
 	}
+	if x.model == nil && y.model != nil && x.clauses != nil {
+		if x.learnt, err = parseTheory(before, x.clauses, y.model.Schema(), y.model.Target()); err != nil {
+			return nil, err
+		}
+	}
 	d := &Difference{From: before, To: after, Diff: knowledge.CompareRules(x.learnt, x.told, y.learnt, y.told)}
+	if y.model != nil {
+		if c, ok := learn.Ability[corrected](y.model); ok {
+			putTogether(d.Diff, c.Corrected())
+		}
+	}
 	if on == nil {
 		return d, nil
 	}
@@ -45,18 +56,25 @@ func (h *Home) Diff(ctx context.Context, before, after string, on *Data) (*Diffe
 // knower is one side of a comparison.
 type knower struct {
 	model        learn.Model // nil: a rule file
+	clauses      []byte      // of a theory that is a logic program: what it says depends on the columns
 	learnt, told *rule.Base
 }
 
 // knower resolves a model of the store, an exported model or a rule file.
 func (h *Home) knower(ctx context.Context, arg string) (*knower, error) {
 	m, _, err := h.Store.Load(arg)
+	if text, ok := datasets.Theory(arg); ok && err != nil {
+		return &knower{clauses: text}, nil
+	}
 	if info, statErr := os.Stat(arg); err != nil && statErr == nil && !info.IsDir() {
 		var exportErr error
 		if m, _, exportErr = store.ReadFile(arg); exportErr != nil {
 			src, err := patient.File(ctx, arg, h.mostText())
 			if err != nil {
 				return nil, err
+			}
+			if isProgram(string(src)) {
+				return &knower{clauses: src}, nil
 			}
 			base, err := rule.Parse(arg, src)
 			if err != nil {

@@ -64,6 +64,7 @@ type Lesson struct {
 
 	learner learn.Learner
 	rules   *rule.Base      // what an expert says of it, or nil
+	theory  *rule.Base      // a domain theory, for learners that reason with one, or nil
 	expert  store.Source    // who
 	told    []store.Version // and the record of it
 }
@@ -184,7 +185,12 @@ func (h *Home) hear(ctx context.Context, l *Lesson, rules *Rules) (err error) {
 	if rules == nil {
 		return nil
 	}
-	if l.rules, l.expert, err = rules.read(ctx, h, l.Table.Schema); err != nil {
+	if l.Info.Takes.Theory {
+		l.theory, l.expert, err = rules.readTheory(ctx, h, l.Table.Schema, l.Target)
+	} else {
+		l.rules, l.expert, err = rules.read(ctx, h, l.Table.Schema)
+	}
+	if err != nil {
 		return err
 	}
 	l.told = []store.Version{{Kind: store.Tell, Source: l.expert, At: h.now(), Settings: rules.settings()}}

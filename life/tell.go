@@ -91,13 +91,18 @@ func (f *Rules) read(ctx context.Context, h *Home, schema *table.Schema) (*rule.
 			return nil, store.Source{}, unworthy(strconv.Quote(base.Units[i].Name))
 		}
 	}
+	return base, f.source(), nil
+}
+
+// source is where the rules are from, once they were read.
+func (f *Rules) source() store.Source {
 	path := f.File
 	if abs, err := filepath.Abs(f.File); err == nil && f.File != "-" {
 		path = abs
 	}
 	hash := sha256.Sum256(f.Text)
 	text := hex.EncodeToString(hash[:])
-	return base, store.Source{ID: store.SourceID("rules", text, time.Time{}), Name: f.File, Path: path, Hash: text}, nil
+	return store.Source{ID: store.SourceID("rules", text, time.Time{}), Name: f.File, Path: path, Hash: text}
 }
 
 // parseTold reads rules about a schema's columns. They may name values and
@@ -259,10 +264,12 @@ func (l *advisedLater) Learn(ctx context.Context, task learn.Task) (learn.Model,
 
 // taught returns a learner that takes a lesson's rules into account.
 func taught(l *Lesson, learner learn.Learner) (learn.Learner, error) {
-	if l.rules == nil {
+	switch {
+	case l.theory != nil:
+		return expert.Advised(l.Info, learner, learn.Advice{Theory: l.theory, Expert: learn.Source{ID: l.expert.ID, Name: l.expert.Name}})
+	case l.rules == nil:
 		return learner, nil
-	}
-	if len(l.rules.Units) == 0 {
+	case len(l.rules.Units) == 0:
 		if err := expert.CheckTold(l.rules, l.Table.Schema, l.Target); err != nil {
 			return nil, fmt.Errorf("%s: %w", l.expert.Name, err)
 		}

@@ -85,8 +85,16 @@ func (h *Home) learnerAgain(ctx context.Context, p *Part, at Elsewhere) (learn.L
 	if err != nil {
 		return nil, err
 	}
+	info, err := learn.Lookup(p.Version.Learner)
+	if err != nil {
+		return nil, err
+	}
 	again := &advisedLater{Learner: l}
 	first := true
+	if t, ok := learn.Ability[reasoner](p.Model); ok {
+		again.Learner, err = expert.Advised(info, l, learn.Advice{Theory: t.Theory()})
+		return again, err
+	}
 	var beside []learn.Source
 	if told, ok := p.Model.(*expert.Told); ok {
 		beside, _ = told.Experts()
@@ -115,10 +123,7 @@ func (h *Home) learnerAgain(ctx context.Context, p *Part, at Elsewhere) (learn.L
 			again.later = append(again.later, adviceOf(base, v.Source))
 			continue
 		}
-		info, err := learn.Lookup(p.Version.Learner) // the rules came with the rows
-		if err != nil {
-			return nil, err
-		}
+		// The rules came with the rows.
 		if again.Learner, err = expert.Advised(info, l, adviceOf(base, v.Source)); err != nil {
 			return nil, err
 		}

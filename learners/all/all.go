@@ -25,5 +25,6 @@ import (
 	_ "github.com/accrete-ml/accrete/learners/relation"
 	_ "github.com/accrete-ml/accrete/learners/rulebase"
 	_ "github.com/accrete-ml/accrete/learners/rulenet"
+	_ "github.com/accrete-ml/accrete/learners/theory"
 	_ "github.com/accrete-ml/accrete/learners/tree"
 )

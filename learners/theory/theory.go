@@ -1,0 +1,221 @@
+// Package theory learns from rows and from what is already believed of them: a
+// domain theory that may be incomplete and partly wrong.
+//
+// Learner kbann (Shavlik & Towell 1989; Towell & Shavlik 1994; Mitchell 1997,
+// section 12.3) makes the theory the start. Each rule of a propositional theory
+// becomes a unit of a network with weights and a threshold such that the network
+// answers, before it has seen a row, exactly as the theory does (construct.go).
+// Links of almost no weight lead from every unit to those of the next level:
+// what the theory does not speak of can be learnt. Then the weights descend the
+// error on the rows.
+//
+// Here they descend to the most probable weights a posteriori: the error is the
+// cross entropy of all rows, and beside it stands half of trust times the squared
+// distance from where the theory put the weights, which is the logarithm of a
+// normal prior around the theory. So a few rows change little, data outvotes the
+// theory as it grows, and there is no number of epochs to find.
+//
+// What was learnt is given back as rules: the literals of each unit whose weights
+// are alike are put together and counted (M-of-N, Towell & Shavlik 1993), and
+// each rule of the theory is said to be kept, changed or dropped (changes.go).
+//
+// Without a theory there are hidden units, and the learner is an ordinary network.
+// Its neighbours are rule, which reads and orders theories, and learn/kept, which
+// keeps the rows, so that an update is exact.
+package theory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Name is what the learner is registered as.
+const Name = "kbann"
+
+// Learner makes a theory a network and trains it. Its zero value is ready to use.
+//
+// An epoch costs a multiplication and an addition, twice, for each row, unit and
+// column; memory is a float for each input and unit.
+type Learner struct {
+	Weight *float64 `set:"weight" default:"4" doc:"W, the weight of the theory's links to begin with; it is raised until the network answers as the theory on all rows"`
+	Near   *float64 `set:"near" default:"0.05" doc:"greatest weight of the links that the theory does not have, to begin with"`
+	Links  string   `set:"links" default:"next" oneof:"next|all|none" doc:"links that the theory does not have: from each level to the next, from the inputs to all levels too, or none"`
+	Hidden *int     `set:"hidden" default:"0, 10 without a theory" doc:"units more, which read all inputs"`
+	Trust  *float64 `set:"trust" default:"0.05" doc:"how firmly the weights are held to where the theory put them: half of this times the squared distance is added to the error of the rows"`
+	Epochs *int     `set:"epochs" default:"100" doc:"times that the rows are gone through at most; 0 leaves the network as the theory made it"`
+}
+
+// settings are a learner's parameters with nothing left open, and the theory.
+type settings struct {
+	Weight float64 `cbor:"weight"`
+	Near   float64 `cbor:"near"`
+	Links  string  `cbor:"links"`
+	Hidden int     `cbor:"hidden"` // -1: what suits the theory
+	Trust  float64 `cbor:"trust"`
+	Epochs int     `cbor:"epochs"`
+	Theory string  `cbor:"theory,omitempty"` // in the rule language
+}
+
+// The links that a theory does not have.
+const (
+	linksNext = "next"
+	linksAll  = "all"
+	linksNone = "none"
+)
+
+// withoutTheory is how many units there are if nobody says.
+const withoutTheory = 10
+
+func (s *settings) hidden(theory bool) int {
+	switch {
+	case s.Hidden >= 0:
+		return s.Hidden
+	case theory:
+		return 0
+	}
+	return withoutTheory
+}
+
+func valueOr[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+// resolve fills in the defaults and checks what is left.
+func (l *Learner) resolve() (settings, error) {
+	s := settings{
+		Weight: valueOr(l.Weight, 4), Near: valueOr(l.Near, 0.05), Links: l.Links, Hidden: valueOr(l.Hidden, -1),
+		Trust: valueOr(l.Trust, 0.05), Epochs: valueOr(l.Epochs, 100),
+	}
+	if s.Links == "" {
+		s.Links = linksNext
+	}
+	if l.Hidden != nil && s.Hidden < 0 {
+		return s, fmt.Errorf("setting hidden=%d: expected 0 or more", s.Hidden)
+	}
+	return s, s.check()
+}
+
+// check refuses settings that make no sense.
+func (s *settings) check() error {
+	switch {
+	case !(s.Weight > 0 && s.Weight <= mostWeight):
+		return fmt.Errorf("setting weight=%v: expected a number above 0, at most %v", s.Weight, mostWeight)
+	case !(s.Near >= 0 && s.Near <= 1):
+		return fmt.Errorf("setting near=%v: expected a number from 0 to 1", s.Near)
+	case !slices.Contains([]string{linksNext, linksAll, linksNone}, s.Links):
+		return fmt.Errorf("setting links=%s: expected next, all or none", s.Links)
+	case s.Hidden < -1 || s.Hidden > 10_000:
+		return fmt.Errorf("setting hidden=%d: expected 0 to 10000", s.Hidden)
+	case !(s.Trust >= 0 && s.Trust <= 1e12):
+		return fmt.Errorf("setting trust=%v: expected a number from 0", s.Trust)
+	case s.Epochs < 0 || s.Epochs > 1_000_000:
+		return fmt.Errorf("setting epochs=%d: expected 0 to 1000000", s.Epochs)
+	}
+	return nil
+}
+
+// Learn builds the network of the task's theory and trains it on its rows.
+func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	s, err := l.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if theory := task.Advice.Theory; theory != nil {
+		bare := &rule.Base{}
+		for _, r := range theory.Rules {
+			bare.Rules = append(bare.Rules, rule.Rule{If: r.If, Then: r.Then})
+		}
+		bare.Else, bare.Units = theory.Else, theory.Units
+		s.Theory = bare.String()
+	}
+	rows, err := kept.Gather(ctx, task, Name, table.Nominal)
+	if err != nil {
+		return nil, err
+	}
+	return learnRows(ctx, rows, lesson{Format: format, Settings: s, Seed: task.Seed, Target: task.Target})
+}
+
+// theoryFor reads the theory of a model about the columns of its rows.
+func (s *settings) theoryFor(schema *table.Schema) (*rule.Theory, error) {
+	if s.Theory == "" {
+		return &rule.Theory{Schema: schema}, nil
+	}
+	base, err := rule.Parse("theory", []byte(s.Theory))
+	if err != nil {
+		return nil, err
+	}
+	theory, err := rule.NewTheory(base, schema)
+	if err != nil {
+		return nil, err
+	}
+	if len(theory.Contradictions) > 0 {
+		var all []string
+		for _, c := range theory.Contradictions {
+			all = append(all, c.String())
+		}
+		return nil, errors.New(strings.Join(all, "; ") + "; take one of the two out")
+	}
+	return theory, nil
+}
+
+// learnRows makes the network and trains it: a function of the rows, the settings
+// and the seed.
+func learnRows(ctx context.Context, rows *kept.Rows, l lesson) (learn.Model, error) {
+	t, err := rows.Table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{lesson: l, rows: rows, schema: t.Schema, target: t.Schema.Index(l.Target)}
+	if m.target < 0 || t.Schema.Attributes[m.target].Kind != table.Nominal {
+		return nil, fmt.Errorf("no source has the target %q with classes", l.Target)
+	}
+	if t.Rows() == 0 {
+		return nil, fmt.Errorf("target %q is missing in all rows; there is nothing to learn from", l.Target)
+	}
+	m.found = lookAt(t, m.target)
+	if err := m.build(); err != nil {
+		return nil, err
+	}
+	examples, err := m.examples(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	m.counts = make([]float64, len(t.Schema.Attributes[m.target].Values))
+	for i := range examples {
+		m.counts[examples[i].class] += examples[i].times
+	}
+	m.raise(examples)
+	m.net.weights = m.initialise(m.w, &m.lesson.Settings, l.Seed)
+	if err := m.train(ctx, examples); err != nil {
+		return nil, err
+	}
+	m.agreement, m.right = m.compare(examples)
+	m.base = m.extract(examples)
+	learn.Report(ctx, 1)
+	return m, nil
+}
+
+func init() {
+	learn.Register(learn.Info{
+		Name:     Name,
+		Summary:  "a theory's rules as a network, corrected by the rows",
+		Source:   "Shavlik & Towell 1989; Towell & Shavlik 1994; Mitchell 1997, section 12.3",
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Theory: true},
+		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Remark: true},
+		Contract: learn.Exact,
+		Keeps:    "distinct rows, counted, per source, and the theory",
+		New:      func() learn.Learner { return &Learner{} },
+		Decode:   decode,
+	})
+}

@@ -1,0 +1,36 @@
+package theory
+
+import (
+	"context"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
+)
+
+// Relearning says how the network is trained again, from where the theory puts
+// it, on the rows that are kept.
+func (m *Model) Relearning() kept.Relearning {
+	return kept.Relearning{
+		Rows: m.rows, Noun: "network", Settings: m.lesson.Settings,
+		Learn: func(ctx context.Context, rows *kept.Rows) (learn.Model, error) { return learnRows(ctx, rows, m.lesson) },
+	}
+}
+
+// Begin starts to learn more rows.
+func (m *Model) Begin(source learn.Source) (learn.Update, error) { return kept.Begin(m, source) }
+
+// Merge returns the network of all models' rows, if their theories are the same.
+func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
+	return kept.Merge(ctx, m, others...)
+}
+
+// Kept returns the rows that the network was trained on.
+func (m *Model) Kept(ctx context.Context) ([]learn.Learnt, error) { return kept.Kept(ctx, m) }
+
+// Sources lists the sources of the rows.
+func (m *Model) Sources() []learn.Source { return kept.Sources(m) }
+
+// Forget returns the network of the other sources' rows.
+func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
+	return kept.Forget(ctx, m, ids...)
+}

@@ -11,7 +11,7 @@ func All() []Experiment {
 	all := slices.Concat(
 		concepts(), bounds(),
 		playTennis(), instances(), probabilities(), newsgroups(),
-		covering(), logics(),
+		covering(), logics(), evolution(),
 		networks(),
 		leastSquares(), perceptrons(), backPropagation(), growingNetworks(), faces(),
 		sequences(),

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"strings"
 	"syscall"
@@ -33,9 +32,8 @@ func main() { os.Exit(run()) }
 func run() int {
 	ballast := make([]byte, 32<<20)
 	defer runtime.KeepAlive(ballast)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := console.Interruptible(context.Background(), os.Stderr)
 	defer stop()
-	context.AfterFunc(ctx, stop) // asked twice, it ends at once
 	return execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 

@@ -13,6 +13,7 @@ import (
 	_ "github.com/accrete-ml/accrete/learners/concept"
 	_ "github.com/accrete-ml/accrete/learners/cover"
 	_ "github.com/accrete-ml/accrete/learners/ensemble"
+	_ "github.com/accrete-ml/accrete/learners/evolve"
 	_ "github.com/accrete-ml/accrete/learners/gaussian"
 	_ "github.com/accrete-ml/accrete/learners/lazy"
 	_ "github.com/accrete-ml/accrete/learners/linear"

@@ -26,6 +26,7 @@ import (
 type Reading struct {
 	Nominal, Numeric, Text, Ignore []string
 	Weight, Sequence               string
+	Grams                          int // of texts: words that follow one another are counted together up to so many
 }
 
 // Data is where rows are read from: a file, standard input ("-"), a built-in
@@ -148,7 +149,7 @@ func (d *Data) options() table.Options {
 		Numeric: d.Reading.Numeric,
 		Ignore:  d.Reading.Ignore,
 		Weight:  d.Reading.Weight,
-		Text:    d.Reading.Text, Sequence: d.Reading.Sequence,
+		Text:    d.Reading.Text, Grams: d.Reading.Grams, Sequence: d.Reading.Sequence,
 		Memory: d.memory,
 	}
 }

@@ -38,7 +38,6 @@ type column struct {
 	floats []float64
 	codes  []int32
 	bag    *Bag
-	row    words
 	names  dictionary
 	few    few  // of a target, in a survey
 	clock  bool // some dates have a time of day
@@ -207,7 +206,7 @@ func (a *assembly) merge(col *column, c *cells) {
 	if c.state == bag {
 		a.resolve(col, c)
 		a.pad(col, a.rows)
-		col.addWords(c.bag)
+		a.addWords(col, c.bag)
 		return
 	}
 	c.field.text.Store(true)
@@ -237,22 +236,30 @@ func (a *assembly) look(col *column, c *cells) {
 	}
 }
 
-// addWords appends a batch's texts, with the codes that resolve found. Words
-// that the dictionary does not have are left out.
-func (col *column) addWords(from *Bag) {
+// addWords appends a batch's texts, with the codes that resolve found, in any
+// order: the words of a row are sorted when all codes are known. Words that the
+// dictionary does not have are left out.
+func (a *assembly) addWords(col *column, from *Bag) {
+	to := col.bag
+	if need := len(to.Codes) + len(from.Codes); need > cap(to.Codes) {
+		// As many words a row as there were so far.
+		all := int(float64(a.expect) * float64(need) / float64(max(1, to.Rows()+from.Rows())))
+		room := max(need, min(all+all/32, 8*need), len(to.Codes)+len(to.Codes)/4)
+		to.Codes, to.Counts = enlarge(to.Codes, room), enlarge(to.Counts, room)
+	}
 	for r := range from.Rows() {
 		if from.Missing(r) {
-			col.bag.addMissing()
+			to.addMissing()
 			continue
 		}
-		col.row.reset()
 		codes, counts := from.Row(r)
 		for i, code := range codes {
 			if code := col.recode[code+1]; code >= 0 {
-				col.row.add(code, counts[i])
+				to.Codes = append(to.Codes, code)
+				to.Counts = append(to.Counts, counts[i])
 			}
 		}
-		col.row.into(col.bag)
+		to.end()
 	}
 }
 
@@ -375,6 +382,7 @@ func (a *assembly) conformed() (*Table, error) {
 		columns[i] = Column{Codes: col.codes, Floats: col.floats, Words: col.bag}
 		col.codes, col.floats = nil, nil
 		if col.bag != nil {
+			col.bag.sortRows(col.names.len())
 			col.bag = newBag()
 		}
 	}
@@ -500,7 +508,10 @@ func (a *assembly) settle(col *column, isTarget bool, notes *notes) (at Attribut
 		a.pad(col, a.rows)
 		var recode []int32
 		at.Values, recode = col.names.sorted()
-		col.bag = col.bag.recode(recode)
+		for i, code := range col.bag.Codes {
+			col.bag.Codes[i] = recode[code]
+		}
+		col.bag.sortRows(len(recode))
 	default:
 		a.pad(col, a.rows)
 		if at.Time {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Bag is the cells of a text column: for each row its words, each once, with
@@ -180,6 +178,63 @@ func (b *Bag) recode(codes []int32) *Bag {
 	return to
 }
 
+// sortRows puts the words of each row, which are distinct, into the order of
+// their codes. Many are put in the order of words first, and from there back into
+// their rows, in which they then arrive in order; few row by row.
+func (b *Bag) sortRows(words int) {
+	if len(b.Codes) < words/4 || len(b.Codes) > math.MaxInt32 {
+		var row []uint64
+		for r := range b.Rows() {
+			row = b.sortRow(b.Starts[r], b.Starts[r+1], row)
+		}
+		return
+	}
+	next := make([]int32, words+1) // of each word, where its next row stands
+	for _, code := range b.Codes {
+		next[code+1]++
+	}
+	for v := range words {
+		next[v+1] += next[v]
+	}
+	rows, counts := make([]int32, len(b.Codes)), make([]float64, len(b.Codes))
+	for r := range b.Rows() {
+		for i := b.Starts[r]; i < b.Starts[r+1]; i++ {
+			at := next[b.Codes[i]]
+			next[b.Codes[i]]++
+			rows[at], counts[at] = int32(r), b.Counts[i]
+		}
+	}
+	places := make([]int, b.Rows()) // of each row, where its next word stands
+	copy(places, b.Starts)
+	from := int32(0)
+	for v := range words {
+		for i := from; i < next[v]; i++ {
+			at := places[rows[i]]
+			places[rows[i]]++
+			b.Codes[at], b.Counts[at] = int32(v), counts[i]
+		}
+		from = next[v]
+	}
+}
+
+// sortRow sorts the words from one place to another. It returns the room it used.
+func (b *Bag) sortRow(from, to int, room []uint64) []uint64 {
+	codes, counts := b.Codes[from:to], b.Counts[from:to]
+	if slices.IsSorted(codes) {
+		return room
+	}
+	room = room[:0]
+	for i, code := range codes {
+		room = append(room, uint64(code)<<32|uint64(i))
+	}
+	slices.Sort(room)
+	before := slices.Clone(counts)
+	for i, key := range room {
+		codes[i], counts[i] = int32(key>>32), before[uint32(key)]
+	}
+	return room
+}
+
 // words gathers the words of one row.
 type words struct {
 	codes  []int32
@@ -219,33 +274,6 @@ type pair struct {
 	count float64
 }
 
-// Tokens calls word for each word of a text: its lower-cased runs of letters,
-// digits and _, in order. The slice is good until the next call.
-func Tokens(text []byte, word func(token []byte)) {
-	var token []byte
-	for i := 0; i < len(text); {
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(text[i:])
-		}
-		i += size
-		switch {
-		case 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_':
-			token = append(token, byte(r))
-		case 'A' <= r && r <= 'Z':
-			token = append(token, byte(r)+'a'-'A')
-		case r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || len(token) > 0 && unicode.IsMark(r)):
-			token = utf8.AppendRune(token, unicode.ToLower(r))
-		case len(token) > 0:
-			word(token)
-			token = token[:0]
-		}
-	}
-	if len(token) > 0 {
-		word(token)
-	}
-}
-
 // into appends the row to a bag, its words sorted and each once.
 func (w *words) into(b *Bag) {
 	w.sort()
@@ -271,6 +299,9 @@ func (b *Bag) text(row int, values []string) string {
 	text := make([]byte, 0, 16)
 	codes, counts := b.Row(row)
 	for i, code := range codes {
+		if isRun(values[code]) {
+			continue // its words are there by themselves
+		}
 		times, x := 1, counts[i]
 		whole := x == math.Floor(x) && 0 < x && x <= 64
 		if whole {

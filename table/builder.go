@@ -29,6 +29,7 @@ type Builder struct {
 	rows    int
 	set     []int // the row, from 1, in which each column was last set
 	row     words
+	tokens  tokeniser
 	weights []float64
 	layouts map[reflect.Type]*layout
 	last    *layout // of the struct that came last
@@ -118,7 +119,8 @@ func (b *Builder) String(col int, text string) error {
 		return nil
 	}
 	b.row.reset()
-	Tokens([]byte(text), func(token []byte) {
+	b.tokens.grams = known.grams
+	b.tokens.each([]byte(text), func(token []byte) {
 		if code := known.code(string(token)); code >= 0 {
 			b.row.add(code, 1)
 		}

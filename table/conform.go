@@ -174,6 +174,7 @@ func toText(t *Table, col int, a *Attribute, extend bool) Column {
 	}
 	to := newBag()
 	var row words
+	tokens := tokeniser{grams: known.grams}
 	for r := range t.Rows() {
 		text := t.Text(r, col)
 		if text == "" {
@@ -181,7 +182,7 @@ func toText(t *Table, col int, a *Attribute, extend bool) Column {
 			continue
 		}
 		row.reset()
-		Tokens([]byte(text), func(token []byte) {
+		tokens.each([]byte(text), func(token []byte) {
 			if code := known.code(string(token)); code >= 0 {
 				row.add(code, 1)
 			}
@@ -263,12 +264,16 @@ type lexicon struct {
 	codes     map[string]int32
 	byValue   bool
 	extend    bool
+	grams     int // of a text's words, see tokeniser
 }
 
 func newLexicon(a *Attribute, extend bool) *lexicon {
 	l := &lexicon{attribute: a, codes: make(map[string]int32, len(a.Values)), byValue: shortNumbers(a.Values), extend: extend}
 	for i, v := range a.Values {
 		l.codes[v] = int32(i)
+	}
+	if a.Kind == Text {
+		l.grams = gramsOf(a.Values)
 	}
 	// What is appended must not be written behind somebody else's slice.
 	a.Values = slices.Clip(a.Values)

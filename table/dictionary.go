@@ -16,11 +16,19 @@ var hashSeed = maphash.MakeSeed()
 // other in a single slice of bytes: finding a text that is known allocates
 // nothing, and emptying the dictionary keeps its memory.
 type dictionary struct {
-	slots  []int32  // code + 1, or 0 for a free slot; len is a power of two
+	slots  []slot   // len is a power of two
 	hashes []uint64 // of each code
 	ends   []int    // code c is text[ends[c-1]:ends[c]]
 	text   []byte
 	places []int // where each value was first met, for those who want to know
+}
+
+// slot is a place of the hash table: the upper half of a text's hash, so that
+// others are passed over without looking at theirs, and its code + 1, or 0 if the
+// slot is free.
+type slot struct {
+	hash uint32
+	code int32
 }
 
 func (d *dictionary) len() int { return len(d.ends) }
@@ -41,12 +49,12 @@ func (d *dictionary) find(text []byte, hash uint64) int32 {
 	}
 	mask := len(d.slots) - 1
 	for i := int(hash) & mask; ; i = (i + 1) & mask {
-		code := d.slots[i] - 1
-		if code < 0 {
+		s := d.slots[i]
+		if s.code == 0 {
 			return -1
 		}
-		if d.hashes[code] == hash && bytes.Equal(d.value(code), text) {
-			return code
+		if s.hash == uint32(hash>>32) && bytes.Equal(d.value(s.code-1), text) {
+			return s.code - 1
 		}
 	}
 }
@@ -67,14 +75,14 @@ func (d *dictionary) add(text []byte, hash uint64) int32 {
 func (d *dictionary) place(code int32, hash uint64) {
 	mask := len(d.slots) - 1
 	i := int(hash) & mask
-	for d.slots[i] != 0 {
+	for d.slots[i].code != 0 {
 		i = (i + 1) & mask
 	}
-	d.slots[i] = code + 1
+	d.slots[i] = slot{uint32(hash >> 32), code + 1}
 }
 
 func (d *dictionary) grow() {
-	d.slots = make([]int32, max(8, 2*len(d.slots)))
+	d.slots = make([]slot, max(8, 2*len(d.slots)))
 	for code, hash := range d.hashes {
 		d.place(int32(code), hash)
 	}

@@ -25,6 +25,10 @@ type Options struct {
 	Nominal, Numeric, Ignore []string
 	// Text names columns of which the words are counted.
 	Text []string
+	// Grams counts runs of up to so many words of a text as words too, at most
+	// MostGrams; 0 and 1 are words alone. Read against a model's schema, texts
+	// are read as they were there, which their dictionary tells.
+	Grams int
 	// Weight is the column of row weights. It is taken out of the attributes.
 	Weight string
 	// Sequence is the column that says which rows belong together; rows of
@@ -484,6 +488,9 @@ func newPlan(o Options) (*plan, error) {
 			return nil, fmt.Errorf("column %q cannot be both nominal and numeric", name)
 		}
 	}
+	if o.Grams < 0 || o.Grams > MostGrams {
+		return nil, fmt.Errorf("runs of up to %d words: expected 1 to %d", o.Grams, MostGrams)
+	}
 	for _, name := range o.Text {
 		switch {
 		case p.nominal[name], p.numeric[name]:
@@ -538,7 +545,10 @@ func (p *plan) field(name string) *field {
 			f.how = asNames
 			f.startFrom(a.Values)
 		case a.Kind == Text:
-			f.how, f.values = asWords, a.Values
+			f.how, f.values, f.grams = asWords, a.Values, gramsOf(a.Values)
+			if len(a.Values) == 0 {
+				f.grams = o.Grams
+			}
 		case a.Date, a.Time:
 			f.how, f.seconds = asDates, a.Time
 		default:
@@ -551,7 +561,7 @@ func (p *plan) field(name string) *field {
 	case p.numeric[name]:
 		f.how = asQuantity
 	case p.text[name]:
-		f.how = asWords
+		f.how, f.grams = asWords, o.Grams
 	}
 	p.fields[name] = f
 	return f

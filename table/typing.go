@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"fmt"
 	"hash/maphash"
 	"math"
@@ -47,6 +48,7 @@ type field struct {
 	bagged  bool     // its numbers are in the bag of sparse rows
 	keepID  bool     // never ignored for having too many distinct values
 	values  []string // names that the dictionary begins with
+	grams   int      // words that follow one another are counted together up to so many
 	markers []string // those of them that mean a missing cell elsewhere
 	closed  bool     // other names than values are an error
 	attr    int      // the schema's attribute, or -1
@@ -69,6 +71,8 @@ type cells struct {
 	codes  []int32
 	bag    *Bag        // nil unless texts are read
 	row    words       // of the text that is being read
+	tokens tokeniser   // of texts
+	places []int32     // of a word, where in the bag it was last counted
 	names  *dictionary // nil as long as there are none
 	beyond int         // cells beyond the range of a float64, read as ±Inf
 }
@@ -206,11 +210,28 @@ func (c *cells) addText(cell []byte, place int) fault {
 	if !goodText(cell) {
 		return badText
 	}
-	c.row.reset()
-	Tokens(cell, func(token []byte) { c.row.add(c.word(token, place), 1) })
-	c.row.into(c.bag)
+	c.tokens.grams = c.field.grams
+	from := len(c.bag.Codes)
+	c.tokens.each(cell, func(token []byte) { c.occurs(c.word(token, place), from) })
+	c.bag.end()
 	c.known++
 	return fine
+}
+
+// occurs counts a word of the text whose words begin at a place of the bag. They
+// stand there as they first came.
+func (c *cells) occurs(code int32, from int) {
+	for len(c.places) <= int(code) {
+		c.places = append(c.places, 0)
+	}
+	b := c.bag
+	if at := int(c.places[code]); at >= from && at < len(b.Codes) && b.Codes[at] == code {
+		b.Counts[at]++
+		return
+	}
+	c.places[code] = int32(len(b.Codes))
+	b.Codes = append(b.Codes, code)
+	b.Counts = append(b.Counts, 1)
 }
 
 // word returns the code of a word in the block.
@@ -370,14 +391,7 @@ func (f *field) startFrom(values []string) {
 }
 
 // goodText reports whether a text can be a name: UTF-8 without NUL.
-func goodText(b []byte) bool {
-	for _, c := range b {
-		if c == 0 {
-			return false
-		}
-	}
-	return utf8.Valid(b)
-}
+func goodText(b []byte) bool { return bytes.IndexByte(b, 0) < 0 && utf8.Valid(b) }
 
 // say puts a fault into words.
 func (f fault) say(name string, cell []byte) string {

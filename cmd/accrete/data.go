@@ -17,6 +17,7 @@ func (d *dataFlags) register(c *cobra.Command) {
 	f.StringSliceVar(&d.Numeric, "numeric", nil, "columns to read as numbers")
 	f.StringSliceVar(&d.Ignore, "ignore", nil, "columns to leave out")
 	f.StringSliceVar(&d.Text, "text", nil, "columns of text, whose words are counted")
+	f.IntVar(&d.Grams, "grams", 1, "runs of up to so many words of a text are counted as words too")
 	f.StringVar(&d.Sequence, "sequence", "", "column that says which rows belong together, in order")
 	f.StringVar(&d.Weight, "weight", "", "column with the weight of each row")
 }

@@ -73,7 +73,7 @@ type Learner struct {
 	// spread evenly over the values of a nominal column, or with the
 	// variance of the whole of a numeric one. Nil is DefaultM, zero takes
 	// what was observed.
-	M *float64 `set:"m" default:"1" doc:"rows that each class is given besides its own (m-estimate): spread evenly over the values of a nominal column, or with the variance of the whole numeric column; of a text as many words as there are in the vocabulary, unless set"`
+	M *float64 `set:"m" default:"1" doc:"rows that each class is given besides its own (m-estimate): spread evenly over the values of a nominal column, or with the variance of the whole numeric column; of a text see alpha"`
 	// PriorM is the same for the classes. Zero takes their frequencies.
 	PriorM float64 `set:"prior-m" default:"0" doc:"rows that the uniform estimate P(class) = 1/k is worth"`
 	// Text is how texts are taken: as words that occur so often
@@ -81,12 +81,17 @@ type Learner struct {
 	// words of all other classes (complement).
 	Text string `set:"text" default:"multinomial" oneof:"multinomial|bernoulli|complement" doc:"event model of texts: how often words occur, whether they occur, or how often they occur in the other classes"`
 	// Alpha is how many cases of each word a class is given besides its own:
-	// m = alpha × vocabulary. Nil is 1, the rule of the book.
-	Alpha *float64 `set:"alpha" default:"1" doc:"cases of each word that each class is given besides its own, which is m = alpha × vocabulary"`
-	// Count is how often a word counts that occurs several times in a text.
-	Count string `set:"count" default:"all" oneof:"all|log|once" doc:"how often a word counts that occurs n times in a text: n times, 1 + log2 n, or once"`
+	// m = alpha × vocabulary. Nil is 1, the rule of the book, up to 100 texts;
+	// of more, multinomial discounts (see lexicon.background).
+	Alpha *float64 `set:"alpha" default:"1; multinomial, from 100 texts on: counts are discounted for the frequencies of all classes" doc:"cases of each word that each class is given besides its own, which is m = alpha × vocabulary"`
+	// Count is how often a word counts that occurs several times in a text: by
+	// default 1, 2, 2.6, 3 for 1 to 4 times, as repeating it says less than
+	// saying it.
+	Count string `set:"count" default:"log" oneof:"all|log|once" doc:"how often a word counts that occurs n times in a text: n times, 1 + log2 n, or once"`
 	// Min leaves out words that occur less often, in all texts together.
 	Min float64 `set:"min" default:"1" doc:"leave out words that occur less often than this, in all texts together (bernoulli: in fewer texts)"`
+	// Stem counts the forms of a word together.
+	Stem string `set:"stem" default:"none" oneof:"none|english" doc:"count the forms of a word together: connect, connected, connections (Porter 1980)"`
 	// Stop leaves out frequent words.
 	Stop string `set:"stop" default:"none" doc:"words to leave out: none, english, how many of the most frequent ones, or a list with commas"`
 }
@@ -106,9 +111,15 @@ type settings struct {
 }
 
 func (l *Learner) settings() (settings, error) {
-	s := settings{M: DefaultM, PriorM: l.PriorM, words: words{Event: cmp.Or(l.Text, multinomial), M: forEach, Alpha: 1, Count: cmp.Or(l.Count, countAll), Min: l.Min, Stop: l.Stop}}
+	s := settings{M: DefaultM, PriorM: l.PriorM, words: words{Event: cmp.Or(l.Text, multinomial), M: forEach, Alpha: chosen, Count: cmp.Or(l.Count, countLog), Min: l.Min, Stop: l.Stop}}
 	if l.Alpha != nil {
 		s.words.Alpha = *l.Alpha
+		if s.words.Alpha == chosen {
+			return s, fmt.Errorf("setting alpha=%v: expected a number from 0", *l.Alpha)
+		}
+	}
+	if l.Stem != "none" {
+		s.words.Stem = l.Stem
 	}
 	if l.M != nil && l.Alpha != nil {
 		return s, fmt.Errorf("settings m=%v and alpha=%v: alpha cases of each word are m = alpha × vocabulary; expected one of the two", *l.M, *l.Alpha)

@@ -29,6 +29,7 @@ type savedWords struct {
 	M     float64 `cbor:"m"`
 	Min   float64 `cbor:"min"`
 	Stop  string  `cbor:"stop"`
+	Stem  string  `cbor:"stem,omitempty"`
 }
 
 // savedBlock is the part of one source. Numbers stand as in block; moments as
@@ -81,7 +82,7 @@ const (
 func (m *Model) Parts() ([]learn.Part, error) {
 	of := saved{Format: format, M: m.settings.M, PriorM: m.settings.PriorM}
 	if w := m.settings.words; w != (words{}) {
-		of.Format, of.Words = wordsFormat, &savedWords{w.Event, w.Alpha, w.Count, w.M, w.Min, w.Stop}
+		of.Format, of.Words = wordsFormat, &savedWords{w.Event, w.Alpha, w.Count, w.M, w.Min, w.Stop, w.Stem}
 	}
 	data, err := learn.Marshal(of)
 	if err != nil {
@@ -284,7 +285,7 @@ func decodeSettings(data []byte) (*settings, error) {
 	}
 	s := &settings{M: from.M, PriorM: from.PriorM}
 	if w := from.Words; w != nil {
-		s.words = words{w.Event, w.M, w.Alpha, w.Count, w.Min, w.Stop}
+		s.words = words{w.Event, w.M, w.Alpha, w.Count, w.Min, w.Stop, w.Stem}
 		if w.Count == "" { // as models were saved at first
 			s.words.Count, s.words.Alpha = countAll, 1
 		}

@@ -49,7 +49,11 @@ func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, 
 func (s settings) String() string {
 	text := fmt.Sprintf("m=%v prior-m=%v", s.M, s.PriorM)
 	if w := s.words; w != (words{}) {
-		text += fmt.Sprintf(" text=%s count=%s alpha=%v min=%v stop=%s", w.Event, w.Count, w.Alpha, w.Min, cmp.Or(w.Stop, "none"))
+		alpha := fmt.Sprint(w.Alpha)
+		if w.Alpha == chosen {
+			alpha = "chosen"
+		}
+		text += fmt.Sprintf(" text=%s count=%s alpha=%s min=%v stop=%s stem=%s", w.Event, w.Count, alpha, w.Min, cmp.Or(w.Stop, "none"), cmp.Or(w.Stem, "none"))
 	}
 	return text
 }

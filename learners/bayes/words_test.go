@@ -112,6 +112,59 @@ func TestTable62(t *testing.T) {
 	}
 }
 
+// From so many texts on, counts are discounted for the frequencies of words in all
+// classes; the estimates are still probabilities, and a set alpha is the book's.
+func TestBackground(t *testing.T) {
+	defer func(few float64) { fewTexts = few }(fewTexts)
+	fewTexts = 2
+	m := learnDocuments(t, reviews, Learner{})
+	m.estimate()
+	l := m.lexicon(0)
+	// Counts of 1: good, movie, plot in like, movie, plot in dislike; of 2: acting,
+	// boring; of 3: fun and bad. d = 5/(5 + 4); like gives away d four times, and
+	// dislike five times; there are 15 words of 7 kinds.
+	q, d := make([]float64, 2), 5./9
+	for word, want := range map[string][2]float64{ // like, dislike
+		"fun": {(3 - d + 4*d*4/22) / 6, 5 * d * 4 / 22 / 9}, "bad": {4 * d * 4 / 22 / 6, (3 - d + 5*d*4/22) / 9}, "movie": {(1 - d + 4*d*3/22) / 6, (1 - d + 5*d*3/22) / 9},
+	} {
+		l.shares(int(m.schema.Attributes[0].Code(word)), q)
+		for i, class := range []string{"like", "dislike"} {
+			if got := q[m.class().Code(class)]; math.Abs(got-want[i]) > 1e-15 {
+				t.Errorf("P(%s|%s) = %v, want %v", word, class, got, want[i])
+			}
+		}
+	}
+	total := make([]float64, 2)
+	for v := range l.chosen {
+		l.shares(v, q)
+		total[0], total[1] = total[0]+q[0], total[1]+q[1]
+	}
+	if math.Abs(total[0]-1) > 1e-12 || math.Abs(total[1]-1) > 1e-12 {
+		t.Errorf("P(word | class) add up to %v", total)
+	}
+	one := 1.0
+	book := learnDocuments(t, reviews, Learner{Alpha: &one})
+	if got := said(t, book, "fun movie unseenword")[0]["like"]; math.Abs(got-.801566) > 5e-7 {
+		t.Errorf("alpha=1: P(like) = %v", got)
+	}
+}
+
+// Forms of one word are counted together, also those that a class never had.
+func TestStems(t *testing.T) {
+	m := learnDocuments(t, "a: connected lines\na: connections\nb: other lines\nb: others", Learner{Stem: stemEnglish})
+	answers := said(t, m, "connected", "connections", "line", "others")
+	for i, want := range []float64{3. / 4, 3. / 4, 1. / 2, 1. / 4} { // (2+1)/(3+3) against (0+1)/(3+3); "line" is not known
+		if got := answers[i]["a"]; math.Abs(got-want) > 1e-12 {
+			t.Errorf("text %d: P(a) = %v, want %v", i+1, got, want)
+		}
+	}
+	for _, bad := range []Learner{{Stem: "latin"}, {Stem: stemEnglish, Text: bernoulli}} {
+		if err := bad.Check(); err == nil {
+			t.Errorf("%+v is taken", bad)
+		}
+	}
+}
+
 // plainly is naive Bayes on texts as it is written in the literature, without
 // logarithms of anything but at the end.
 func plainly(lines, event string, m float64, text string) map[string]float64 {
@@ -198,7 +251,7 @@ func TestEventModels(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		lines, text := linesGen.Draw(rt, "lines"), "a b b "+rapid.StringMatching(`([abc] ?){0,6}`).Draw(rt, "text")
 		for _, event := range []string{multinomial, bernoulli, complement} {
-			got, want := said(t, learnDocuments(t, lines, Learner{Text: event}), text)[0], plainly(lines, event, 1, text)
+			got, want := said(t, learnDocuments(t, lines, Learner{Text: event, Count: countAll}), text)[0], plainly(lines, event, 1, text)
 			for class, p := range want {
 				if event == complement && len(want) == 1 {
 					continue // there are no others to estimate from
@@ -218,8 +271,13 @@ func TestWordsAreExact(t *testing.T) {
 		l := Learner{
 			Text: rapid.SampledFrom([]string{multinomial, bernoulli, complement}).Draw(rt, "event"),
 			Min:  rapid.SampledFrom([]float64{0, 2}).Draw(rt, "min"),
-			Stop: rapid.SampledFrom([]string{"", "1", "a, b"}).Draw(rt, "stop"),
+			Stop: rapid.SampledFrom([]string{"", "1", "a, b"}).Draw(rt, "stop"), Count: rapid.SampledFrom([]string{"", countAll, countOnce}).Draw(rt, "count"),
 		}
+		if l.Text != bernoulli {
+			l.Stem = rapid.SampledFrom([]string{"", stemEnglish}).Draw(rt, "stem")
+		}
+		defer func(few float64) { fewTexts = few }(fewTexts)
+		fewTexts = rapid.SampledFrom([]float64{100, 2}).Draw(rt, "few texts")
 		one, two, three := linesGen.Draw(rt, "one"), linesGen.Draw(rt, "two"), linesGen.Draw(rt, "three")
 		want := learnDocuments(t, one+two, l)
 		check := func(what string, got learn.Model) {

@@ -19,6 +19,10 @@ type Pool struct {
 	rows    float64   // weight of the rows learnt from
 	score   Majority  // of a committee: no rows
 	credit  []float64 // rows credited to each member; in a committee 0
+
+	vote     string    // of a committee: "", voteBayes or voteGibbs
+	seed     uint64    // of the draws of voteGibbs
+	evidence []float64 // of each member, ln P(rows | member); nil without a vote
 }
 
 var (
@@ -68,6 +72,9 @@ func (m *Pool) with(models []learn.Model, schema *table.Schema) (*Pool, error) {
 	next.crowd = crowd{schema: schema, target: m.target}
 	next.members = make([]member, len(models))
 	weights, share := m.score.Weights(), shares(m.credit)
+	if m.vote != "" {
+		share = posterior(m.evidence)
+	}
 	for i, model := range models {
 		next.members[i] = member{model: model, vote: weights[i], share: share[i]}
 		if err := next.enlist(&next.members[i]); err != nil {
@@ -80,7 +87,7 @@ func (m *Pool) with(models []learn.Model, schema *table.Schema) (*Pool, error) {
 // judge lets the members answer rows, keeps the score, and notes what the
 // members thought of what was true.
 func (m *Pool) judge(ctx context.Context, t *table.Table, score *Majority, notes *trial) error {
-	if m.name == CommitteeName {
+	if m.name == CommitteeName && m.vote == "" {
 		return nil
 	}
 	fitted, _, err := table.Conform(t, m.schema, false)
@@ -108,7 +115,9 @@ func (m *Pool) judge(ctx context.Context, t *table.Table, score *Majority, notes
 	}
 	for r, truth := range codes {
 		// A class that nobody knows yet is everybody's mistake.
-		score.Learn(said[r*n:(r+1)*n], int(truth), t.Weight(r), m.classes())
+		if m.vote == "" {
+			score.Learn(said[r*n:(r+1)*n], int(truth), t.Weight(r), m.classes())
+		}
 		notes.weights = append(notes.weights, t.Weight(r))
 	}
 	notes.given = append(notes.given, given...)
@@ -167,12 +176,24 @@ func (m *Pool) predict(ctx context.Context, t *table.Table, lo int, out *learn.P
 	if m.name != CommitteeName {
 		votes = make([]float64, len(p))
 	}
+	var heard []int // of each row, the only member
+	if m.vote == voteGibbs {
+		var err error
+		if heard, err = m.draw(ctx, t); err != nil {
+			return err
+		}
+	}
 	err := m.ask(ctx, t, func(g *group, of *member, said *learn.Predictions) {
-		names := g.schema.Attributes[m.target].Values
+		names, i := g.schema.Attributes[m.target].Values, m.index(of)
 		for r := range t.Rows() {
-			row := said.Row(r)
+			row, share := said.Row(r), of.share
+			if heard != nil {
+				if share = 1; heard[r] != i {
+					continue
+				}
+			}
 			for c, q := range row {
-				p[r*classes+g.classes[c]] += q * of.share
+				p[r*classes+g.classes[c]] += q * share
 			}
 			if votes != nil {
 				votes[r*classes+g.classes[learn.Best(row, names)]] += of.vote
@@ -242,11 +263,26 @@ func (m *Pool) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	for i := range m.members {
 		total += m.members[i].vote
 	}
+	var heard []int
+	if m.vote == voteGibbs {
+		var err error
+		if heard, err = m.draw(context.Background(), one); err != nil {
+			return nil, err
+		}
+	}
 	e := &learn.Explanation{Prior: make([]float64, max(1, len(target.Values))), Additive: target.Kind == table.Numeric}
 	err := m.ask(context.Background(), one, func(g *group, of *member, said *learn.Predictions) {
 		i := m.index(of)
 		who := fmt.Sprintf("%s (member %d)", m.names[i], i+1)
 		v := learn.Evidence{Weight: of.vote / total}
+		switch {
+		case heard != nil && heard[0] != i:
+			return
+		case heard != nil:
+			v.Weight = 1
+		case m.vote != "":
+			v.Weight = of.share
+		}
 		answer := ""
 		if said.Classes == 0 {
 			v.Weight *= said.Mean[0]
@@ -267,6 +303,9 @@ func (m *Pool) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 
 // Remarks gives the score, and that of each member.
 func (m *Pool) Remarks() ([]fmt.Stringer, error) {
+	if m.vote != "" {
+		return m.heard(), nil
+	}
 	if m.score.Rows == 0 {
 		return nil, nil
 	}

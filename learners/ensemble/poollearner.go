@@ -60,22 +60,33 @@ type HalvingLearner struct {
 	OfMembers map[string]string `set:"MEMBER.KEY" default:"the members' own" doc:"a setting of the members of one learner, as in mlp.hidden=20"`
 }
 
-// CommitteeLearner makes pools whose members have equal say.
+// CommitteeLearner makes pools whose members have equal say, or are heard as
+// Bayes' rule says (see posterior.go).
 type CommitteeLearner struct {
 	Members   string            `set:"members" default:"bayes,tree,mlp; for numbers tree,mlp" doc:"learners of the members, separated by commas"`
+	Vote      string            `set:"vote" default:"mean" oneof:"mean|bayes|gibbs" doc:"members are heard alike, each by its probability given the rows (the Bayes optimal answer), or one for each row, drawn by that (Gibbs)"`
+	Draws     int               `set:"draws" default:"1" doc:"times that each member is learnt; more than once is on rows weighed at random (Bayesian bootstrap)"`
+	Folds     int               `set:"folds" default:"5" doc:"with vote=bayes or gibbs: parts of the first rows, each judged by members that learnt the others"`
 	OfMembers map[string]string `set:"MEMBER.KEY" default:"the members' own" doc:"a setting of the members of one learner, as in mlp.hidden=20"`
 }
 
 func (l *MajorityLearner) order() order {
-	return order{MajorityName, l.Members, l.OfMembers, deref(l.Beta, 0.5), or(l.Folds, 5)}
+	return order{name: MajorityName, members: l.Members, settings: l.OfMembers, beta: deref(l.Beta, 0.5), folds: or(l.Folds, 5)}
 }
 
 func (l *HalvingLearner) order() order {
-	return order{HalvingName, l.Members, l.OfMembers, 0, or(l.Folds, 5)}
+	return order{name: HalvingName, members: l.Members, settings: l.OfMembers, folds: or(l.Folds, 5)}
 }
 
 func (l *CommitteeLearner) order() order {
-	return order{CommitteeName, l.Members, l.OfMembers, 1, 0}
+	o := order{name: CommitteeName, members: l.Members, settings: l.OfMembers, beta: 1, vote: l.Vote, draws: l.Draws}
+	if o.vote == voteMean {
+		o.vote = ""
+	}
+	if o.vote != "" && o.draws <= 1 { // draws are alike before the rows are looked at again
+		o.folds = or(l.Folds, 5)
+	}
+	return o
 }
 
 // Check returns what is wrong with the settings, or nil.
@@ -109,6 +120,8 @@ type order struct {
 	settings map[string]string
 	beta     float64
 	folds    int
+	vote     string // of a committee, see posterior.go
+	draws    int    // of each member
 }
 
 // makers returns a maker of each member's learner.
@@ -120,7 +133,7 @@ func (o order) makers(numeric bool) ([]func() (learn.Learner, error), []string, 
 			list = usualNumbers
 		}
 	}
-	names := strings.Split(list, ",")
+	names := drawn(strings.Split(list, ","), o.draws)
 	own := map[string]map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(o.settings)) {
 		of, rest, _ := strings.Cut(key, ".")
@@ -155,6 +168,10 @@ func (o order) check() error {
 	switch {
 	case !(o.beta >= 0 && (o.beta < 1 || o.name == CommitteeName)):
 		return fmt.Errorf("beta=%v: expected 0 or more and less than 1", o.beta)
+	case o.vote != "" && o.vote != voteBayes && o.vote != voteGibbs:
+		return fmt.Errorf("vote=%s: expected %s, %s or %s", o.vote, voteMean, voteBayes, voteGibbs)
+	case o.draws < 0 || o.draws > mostMembers:
+		return fmt.Errorf("draws=%d: expected 1 to %d", o.draws, mostMembers)
 	case o.folds < 0 || o.folds > 1000:
 		return fmt.Errorf("folds=%d: expected 1 to 1000", o.folds)
 	}
@@ -183,6 +200,9 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 			return nil, err
 		}
 	}
+	if numeric && o.vote != "" {
+		return nil, fmt.Errorf("%s: vote=%s is for classes; the target %q is a number", o.name, o.vote, task.Target)
+	}
 	makers, names, err := o.makers(numeric)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.name, err)
@@ -197,9 +217,18 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 	}
 	m := &Pool{name: o.name, names: names, rows: weightOf(rows, nil), score: Majority{Beta: o.beta, Mistakes: make([]float64, len(names))}, credit: make([]float64, len(names))}
 	m.schema, m.target = rows.Schema, target
+	if o.vote != "" {
+		m.vote, m.seed, m.evidence = o.vote, task.Seed, make([]float64, len(names))
+	}
 	parts, err := o.parts(ctx, rows, task.Seed)
 	if err != nil {
 		return nil, err
+	}
+	var hashes []uint64
+	if o.draws > 1 {
+		if hashes, err = kept.HashRows(ctx, rows); err != nil {
+			return nil, err
+		}
 	}
 	// The last part tests nothing: it is the model.
 	models := make([]learn.Model, len(parts)*len(names))
@@ -208,6 +237,9 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 	done := 0
 	err = learn.Each(ctx, len(models), func(i int) {
 		member, own := i%len(names), rows
+		if hashes != nil {
+			own = redrawn(rows, hashes, mix(task.Seed, uint64(member)))
+		}
 		l, err := makers[member]()
 		if part := parts[i/len(names)]; err == nil && part.test != nil {
 			own = rows.Select(part.learn)
@@ -241,7 +273,7 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 			return nil, err
 		}
 	}
-	m.credit = credited(m.credit, &all)
+	m.take(&all)
 	if m, err = m.with(models[len(models)-len(names):], m.schema); err != nil {
 		return nil, err
 	}

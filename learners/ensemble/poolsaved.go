@@ -22,6 +22,10 @@ type savedPool struct {
 	Credit   []float64 `cbor:"credit"`
 	Schema   []column  `cbor:"schema"`
 	Target   int       `cbor:"target"`
+	// Of a committee that votes as Bayes' rule says.
+	Vote     string    `cbor:"vote,omitempty"`
+	Seed     uint64    `cbor:"seed,omitempty"`
+	Evidence []float64 `cbor:"evidence,omitempty"`
 }
 
 type column struct {
@@ -39,7 +43,7 @@ const (
 
 // Parts returns the pool and its members.
 func (m *Pool) Parts() ([]learn.Part, error) {
-	s := savedPool{Name: m.name, Names: m.names, Rows: m.rows, Beta: m.score.Beta, Mistakes: m.score.Mistakes, Made: m.score.Made, Judged: m.score.Rows, Credit: m.credit, Target: m.target}
+	s := savedPool{Name: m.name, Names: m.names, Rows: m.rows, Beta: m.score.Beta, Mistakes: m.score.Mistakes, Made: m.score.Made, Judged: m.score.Rows, Credit: m.credit, Target: m.target, Vote: m.vote, Seed: m.seed, Evidence: m.evidence}
 	for _, a := range m.schema.Attributes {
 		s.Schema = append(s.Schema, column{a.Name, a.Kind == table.Numeric, a.Date, a.Time, a.Values})
 	}
@@ -86,7 +90,11 @@ func decodePool(parts []learn.Part) (learn.Model, error) {
 	case s.Target < 0 || s.Target >= len(s.Schema):
 		return nil, fmt.Errorf("part %q: the target is column %d of %d", poolPart, s.Target+1, len(s.Schema))
 	}
-	m := &Pool{name: s.Name, names: s.Names, rows: s.Rows, score: Majority{s.Beta, s.Mistakes, s.Made, s.Judged}, credit: s.Credit}
+	if s.Vote != "" && (s.Name != CommitteeName || s.Vote != voteBayes && s.Vote != voteGibbs || len(s.Evidence) != len(s.Names)) ||
+		slices.ContainsFunc(s.Evidence, func(x float64) bool { return !(x <= 0 && x-x == 0) }) {
+		return nil, fmt.Errorf("part %q: %d members of a pool %q vote as %q by the evidence %v", poolPart, len(s.Names), s.Name, s.Vote, s.Evidence)
+	}
+	m := &Pool{name: s.Name, names: s.Names, rows: s.Rows, score: Majority{s.Beta, s.Mistakes, s.Made, s.Judged}, credit: s.Credit, vote: s.Vote, seed: s.Seed, evidence: s.Evidence}
 	m.target = s.Target
 	schema := &table.Schema{}
 	for _, c := range s.Schema {
@@ -99,7 +107,7 @@ func decodePool(parts []learn.Part) (learn.Model, error) {
 	if err := table.Distinct(schema); err != nil {
 		return nil, err
 	}
-	if a := &schema.Attributes[m.target]; a.Kind == table.Numeric && m.name != CommitteeName || a.Kind == table.Nominal && len(a.Values) == 0 {
+	if a := &schema.Attributes[m.target]; a.Kind == table.Numeric && (m.name != CommitteeName || m.vote != "") || a.Kind == table.Nominal && len(a.Values) == 0 {
 		return nil, fmt.Errorf("part %q: the target %q has no classes", poolPart, a.Name)
 	}
 	models := make([]learn.Model, len(s.Names))

@@ -65,7 +65,7 @@ func (u *poolUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 	if err := u.pool.judge(ctx, t, &next.score, &all); err != nil {
 		return nil, err
 	}
-	next.credit = credited(next.credit, &all)
+	next.take(&all)
 	schema, err := table.Union(u.pool.schema, t.Schema)
 	if err != nil {
 		return nil, err

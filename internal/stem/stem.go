@@ -1,7 +1,8 @@
 // Package stem takes the endings off English words, so that forms of one word
 // are counted together: connect, connected, connecting, connections. It is the
 // algorithm of Porter (1980), step by step, as the paper has it. The measure m of a
-// word is how often a consonant follows a vowel in it: [C](VC)^m[V].
+// word is how often a consonant follows a vowel in it: [C](VC)^m[V]. Package table
+// cuts texts into words; learners/bayes counts them by their stems where asked to.
 package stem
 
 // English returns a lower-cased word without its ending. Words of one or two

@@ -2,6 +2,8 @@ package stem
 
 import (
 	"testing"
+
+	"github.com/accrete-ml/accrete/internal/bounded"
 )
 
 // The examples that Porter 1980 gives with each step, and words that go through
@@ -34,6 +36,7 @@ func FuzzEnglish(f *testing.F) {
 		f.Add(word)
 	}
 	f.Fuzz(func(t *testing.T, word string) {
+		defer bounded.Start(t, len(word))()
 		if got := English(word); len(got) > len(word) {
 			t.Errorf("English(%q) = %q, which is longer", word, got)
 		}

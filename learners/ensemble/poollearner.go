@@ -224,13 +224,37 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 	if err != nil {
 		return nil, err
 	}
+	models, err := o.learnMembers(ctx, task, rows, target, parts, makers, names)
+	if err != nil {
+		return nil, err
+	}
+	var all trial
+	for i, part := range parts[:len(parts)-1] {
+		pool, err := m.with(models[i*len(names):(i+1)*len(names)], m.schema)
+		if err != nil {
+			return nil, err
+		}
+		if err := pool.judge(ctx, rows.Select(part.test), &m.score, &all); err != nil {
+			return nil, err
+		}
+	}
+	m.take(&all)
+	if m, err = m.with(models[len(models)-len(names):], m.schema); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// learnMembers learns each member on each part, the last of which tests nothing:
+// it is the model.
+func (o order) learnMembers(ctx context.Context, task learn.Task, rows *table.Table, target int, parts []part, makers []func() (learn.Learner, error), names []string) ([]learn.Model, error) {
 	var hashes []uint64
+	var err error
 	if o.draws > 1 {
 		if hashes, err = kept.HashRows(ctx, rows); err != nil {
 			return nil, err
 		}
 	}
-	// The last part tests nothing: it is the model.
 	models := make([]learn.Model, len(parts)*len(names))
 	errs := make([]error, len(models))
 	var lock sync.Mutex
@@ -260,24 +284,7 @@ func (o order) learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 	for _, e := range errs {
 		err = cmp.Or(err, e)
 	}
-	if err != nil {
-		return nil, err
-	}
-	var all trial
-	for i, part := range parts[:len(parts)-1] {
-		pool, err := m.with(models[i*len(names):(i+1)*len(names)], m.schema)
-		if err != nil {
-			return nil, err
-		}
-		if err := pool.judge(ctx, rows.Select(part.test), &m.score, &all); err != nil {
-			return nil, err
-		}
-	}
-	m.take(&all)
-	if m, err = m.with(models[len(models)-len(names):], m.schema); err != nil {
-		return nil, err
-	}
-	return m, nil
+	return models, err
 }
 
 // part is rows to learn from and rows to be judged by; none to be judged by

@@ -76,6 +76,11 @@ func sameSchema(a, b *table.Schema) bool {
 
 // view returns a table of the crowd's schema as one of the group's.
 func (g *group) view(t *table.Table) (*table.Table, error) {
+	if !g.recodes(t) {
+		v := *t
+		v.Schema, v.Weights = g.schema, nil
+		return &v, nil
+	}
 	columns := slices.Clone(t.Columns)
 	for j, codes := range g.codes {
 		if g.schema.Attributes[j].Kind == table.Nominal && columns[j].Codes == nil { // the members know nothing of it
@@ -96,6 +101,16 @@ func (g *group) view(t *table.Table) (*table.Table, error) {
 	return table.New(g.schema, columns, nil)
 }
 
+// recodes reports whether some column of a table is other cells to the group.
+func (g *group) recodes(t *table.Table) bool {
+	for j, codes := range g.codes {
+		if codes != nil || g.schema.Attributes[j].Kind == table.Nominal && t.Columns[j].Codes == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // block is the most rows that are answered at a time.
 const block = 4096
 
@@ -108,9 +123,20 @@ func (m *crowd) split(ctx context.Context, rows int, work func(lo, hi int) error
 		members += len(g.members)
 	}
 	size := min(block, max(1, (rows+cores-1)/cores, block/max(1, members)))
+	if rows <= size {
+		return cmp.Or(ctx.Err(), work(0, rows))
+	}
 	errs := make([]error, (rows+size-1)/size)
 	err := learn.Each(ctx, len(errs), func(i int) { errs[i] = work(i*size, min((i+1)*size, rows)) })
 	return cmp.Or(err, cmp.Or(errs...))
+}
+
+// stretch returns rows lo ≤ row < hi of a table, the table itself if they are all.
+func stretch(t *table.Table, lo, hi int) *table.Table {
+	if lo == 0 && hi == t.Rows() {
+		return t
+	}
+	return t.Slice(lo, hi)
 }
 
 // ask calls visit with what every member says of a table's rows, in the order

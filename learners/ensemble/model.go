@@ -119,7 +119,7 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 	return m.split(ctx, t.Rows(), func(lo, hi int) error {
 		p := out.P[lo*classes : hi*classes]
 		clear(p)
-		if err := m.vote(ctx, t.Slice(lo, hi), p); err != nil {
+		if err := m.vote(ctx, stretch(t, lo, hi), p); err != nil {
 			return err
 		}
 		for r := range hi - lo {

@@ -152,7 +152,7 @@ func (m *Pool) Predict(ctx context.Context, t *table.Table, out *learn.Predictio
 	if err := table.Fits(m.schema, t); err != nil {
 		return err
 	}
-	return m.split(ctx, t.Rows(), func(lo, hi int) error { return m.predict(ctx, t.Slice(lo, hi), lo, out) })
+	return m.split(ctx, t.Rows(), func(lo, hi int) error { return m.predict(ctx, stretch(t, lo, hi), lo, out) })
 }
 
 func (m *Pool) predict(ctx context.Context, t *table.Table, lo int, out *learn.Predictions) error {

@@ -15,10 +15,11 @@ import (
 
 // RulesOptions say which rules of a model to read, and how.
 type RulesOptions struct {
-	Top        *int    // only the most informative; nil is all
-	Bits       float64 // only rules that carry this share of the information
-	Formal     bool    // with the schema, and all that answers depend on
-	Deviations bool    // what units expect in deviations from the columns' means
+	Fidelity   *float64 // of a model that stands for another (see AsTree)
+	Top        *int     // only the most informative; nil is all
+	Bits       float64  // only rules that carry this share of the information
+	Formal     bool     // with the schema, and all that answers depend on
+	Deviations bool     // what units expect in deviations from the columns' means
 }
 
 // RuleBase is what a model knows, as rules.
@@ -31,6 +32,8 @@ type RuleBase struct {
 	Standings []Standing `json:"standings,omitempty"`
 	// Policy is the states of a policy.
 	Policy []PolicyEntry `json:"policy,omitempty"`
+	// Fidelity is how far a tree agrees with the model that it was read out of.
+	Fidelity *float64 `json:"fidelity,omitempty"`
 }
 
 // ReadRules returns a model as a base of rules for people; nil if it has none but
@@ -87,7 +90,7 @@ func RuleEntries(ctx context.Context, p *Part, o RulesOptions) (*RuleBase, error
 	if base == nil {
 		base = &rule.Base{} // of a model that only has the rules it was told
 	}
-	list := &RuleBase{Model: p.Version.Model, Version: p.Version.Number, Kind: base.Kind.String(), Rules: ruleEntries(base)}
+	list := &RuleBase{Model: p.Version.Model, Version: p.Version.Number, Kind: base.Kind.String(), Rules: ruleEntries(base), Fidelity: o.Fidelity}
 	behind, err := knowledge.Provenance(ctx, p.Model)
 	if err != nil {
 		return nil, err

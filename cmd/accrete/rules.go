@@ -35,6 +35,10 @@ epoch of training went. With --network it prints a model that is a network unit
 by unit; with --on, what the units say to the rows of DATA. With --members it
 lists every hypothesis of a version space while they are few.
 
+With --as tree any model, also one that has no rules of its own, is read out as a
+tree: it answers rows like those that it learnt (or of --on DATA), the tree
+learns its answers, and it is said how often the two agree.
+
 With --account it reckons up in bits what the rules save: sending them and the
 rows that they get wrong, against sending the classes of the rows that the model
 keeps, or of DATA (--on), as they are.`
@@ -49,11 +53,12 @@ func (a *app) rulesCommand() *cobra.Command {
 		network bool
 		members bool
 		account bool
+		as      string
 		on      string
 		flags   dataFlags
 	)
 	c := &cobra.Command{
-		Use:   "rules MODEL [--top N | --bits SHARE | --growth | --members | --network [--on DATA] | --account [--on DATA]] [--formal] [--table] [--sd] [--without SOURCE]",
+		Use:   "rules MODEL [--top N | --bits SHARE | --growth | --members | --network [--on DATA] | --account [--on DATA] | --as tree [--on DATA]] [--formal] [--table] [--sd] [--without SOURCE]",
 		Short: "Print what a model knows, as rules",
 		Long:  rulesLong,
 		Example: `  accrete rules votes
@@ -67,6 +72,12 @@ func (a *app) rulesCommand() *cobra.Command {
 			p, err := h.RulesWithout(c.Context(), args[0], without)
 			if err != nil {
 				return err
+			}
+			if as != "" {
+				if p, err = a.readOut(c.Context(), h, p, as, on, &flags, &o); err != nil {
+					return err
+				}
+				on = ""
 			}
 			if c.Flags().Changed("top") {
 				o.Top = &top
@@ -104,16 +115,34 @@ func (a *app) rulesCommand() *cobra.Command {
 	c.Flags().BoolVar(&growth, "growth", false, "what each unit of a model that grew removed, and why growth stopped")
 	c.Flags().BoolVar(&members, "members", false, "every hypothesis of a version space (concept)")
 	c.Flags().BoolVar(&account, "account", false, "the model's description length in bits, against sending the rows plainly")
+	c.Flags().StringVar(&as, "as", "", "tree: read the model out as a tree that answers as it does")
 	c.Flags().BoolVar(&o.Formal, "formal", false, "with the SCHEMA line that accrete import needs")
 	c.Flags().BoolVar(&asTable, "table", false, "as a table")
 	c.Flags().BoolVar(&o.Deviations, "sd", false, "what units expect in deviations from the columns' means")
 	c.Flags().BoolVar(&network, "network", false, "the units of a model that is a network, with their weights (mlp, neuraltree, gaussian)")
-	c.Flags().StringVar(&on, "on", "", "data whose rows to print the states of the network's units for, or to account for")
+	c.Flags().StringVar(&on, "on", "", "data whose rows to print the states of the network's units for, to account for, or to read the model out from")
 	flags.register(c)
 	c.MarkFlagsMutuallyExclusive("top", "bits", "growth", "members", "network", "account")
 	c.MarkFlagsMutuallyExclusive("formal", "table", "growth", "members", "network", "account")
+	c.MarkFlagsMutuallyExclusive("as", "growth", "members", "network", "account")
 	c.Flags().StringVar(&without, "without", "", withoutUsage)
 	return c
+}
+
+// readOut returns a model as another kind of model that answers as it does.
+func (a *app) readOut(ctx context.Context, h *life.Home, p *life.Part, as, on string, flags *dataFlags, o *life.RulesOptions) (_ *life.Part, err error) {
+	if as != "tree" {
+		return nil, usagef("--as %s: expected tree", as)
+	}
+	var data *life.Data
+	if on != "" {
+		if data, err = h.Find(on, flags.Reading); err != nil {
+			return nil, err
+		}
+	}
+	tree, fidelity, err := h.AsTree(ctx, p, data)
+	o.Fidelity = &fidelity
+	return tree, err
 }
 
 // printRules prints a model as rules for people, or for import.

@@ -112,6 +112,9 @@ func (m *Model) choose(t *table.Table) error {
 	classes := m.schema.Attributes[m.target].Values
 	m.share, m.others = make([]float64, len(classes)), make([]float64, len(classes))
 	for r, c := range t.Columns[m.target].Codes {
+		if c < 0 {
+			return fmt.Errorf("row %d has no class of %q; expected rows whose target is known", r+1, m.schema.Attributes[m.target].Name)
+		}
 		m.share[c] += t.Weight(r)
 		m.weight += t.Weight(r)
 	}

@@ -37,9 +37,9 @@ const (
 // readoutDepths are the sizes that are tried, in tests on a path; 0 is no limit.
 var readoutDepths = []int{1, 2, 3, 4, 5, 6, 8, 10, 0}
 
-// ReadOut makes a tree that answers as a model does, from rows like those that
+// TreeOf makes a tree that answers as a model does, from rows like those that
 // it will be asked for. A third of them only measures how far the two agree.
-func ReadOut(ctx context.Context, m learn.Model, rows *table.Table, seed uint64) (*Readout, error) {
+func TreeOf(ctx context.Context, m learn.Model, rows *table.Table, seed uint64) (*Readout, error) {
 	if m.Target() == learn.NoTarget {
 		return nil, fmt.Errorf("a density of all columns answers nothing that a tree could")
 	}
@@ -68,7 +68,7 @@ func ReadOut(ctx context.Context, m learn.Model, rows *table.Table, seed uint64)
 	best := 0
 	for i, depth := range readoutDepths {
 		r := &Readout{Held: held.Rows(), Asked: asked.Rows(), Depth: depth}
-		if r.Tree, err = treeOf(ctx, asked, m.Target(), depth, seed); err != nil {
+		if r.Tree, err = fitted(ctx, asked, m.Target(), depth, seed); err != nil {
 			return nil, err
 		}
 		if r.Fidelity, r.Deviation, err = fidelity(ctx, r.Tree, held, m.Target()); err != nil {
@@ -86,8 +86,8 @@ func ReadOut(ctx context.Context, m learn.Model, rows *table.Table, seed uint64)
 	return all[best], nil
 }
 
-// treeOf learns a tree of the model's answers.
-func treeOf(ctx context.Context, t *table.Table, target, depth int, seed uint64) (learn.Model, error) {
+// fitted learns a tree of the model's answers.
+func fitted(ctx context.Context, t *table.Table, target, depth int, seed uint64) (learn.Model, error) {
 	settings := map[string]string{"keep": "nothing"}
 	if depth > 0 {
 		settings["max-depth"] = strconv.Itoa(depth)

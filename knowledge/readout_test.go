@@ -13,7 +13,7 @@ import (
 
 // A tree read out of a tree is as faithful as can be; one read out of a network
 // agrees with it on nearly all rows that it has not seen, and is small.
-func TestReadOut(t *testing.T) {
+func TestTreeOf(t *testing.T) {
 	for name, least := range map[string]float64{"tree": .97, "mlp": .9} {
 		rows, set, err := datasets.Load(context.Background(), "votes")
 		if err != nil {
@@ -27,7 +27,7 @@ func TestReadOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := knowledge.ReadOut(context.Background(), m, rows, 1)
+		r, err := knowledge.TreeOf(context.Background(), m, rows, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestReadOut(t *testing.T) {
 		if n := r.Tree.Size().Rules; n > 40 {
 			t.Errorf("%s: %d rules", name, n)
 		}
-		again, err := knowledge.ReadOut(context.Background(), m, rows, 1)
+		again, err := knowledge.TreeOf(context.Background(), m, rows, 1)
 		if err != nil || again.Fidelity != r.Fidelity || again.Depth != r.Depth {
 			t.Errorf("%s: %v, then %v (%v)", name, r, again, err)
 		}

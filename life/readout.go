@@ -28,7 +28,7 @@ func (h *Home) AsTree(ctx context.Context, p *Part, d *Data) (tree *Part, fideli
 		return nil, 0, err
 	}
 	bar, done := h.progress("asking the model")
-	r, err := knowledge.ReadOut(learn.WithProgress(ctx, bar), m, rows, p.Version.Seed)
+	r, err := knowledge.TreeOf(learn.WithProgress(ctx, bar), m, rows, p.Version.Seed)
 	done()
 	if err != nil {
 		return nil, 0, err

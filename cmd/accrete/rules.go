@@ -43,20 +43,19 @@ With --account it reckons up in bits what the rules save: sending them and the
 rows that they get wrong, against sending the classes of the rows that the model
 keeps, or of DATA (--on), as they are.`
 
+// reading is what rules was asked for.
+type reading struct {
+	life.RulesOptions
+	top             int
+	without, as, on string
+	growth, members bool
+	table, network  bool
+	account         bool
+	flags           dataFlags
+}
+
 func (a *app) rulesCommand() *cobra.Command {
-	var (
-		o       life.RulesOptions
-		top     int
-		without string
-		growth  bool
-		asTable bool
-		network bool
-		members bool
-		account bool
-		as      string
-		on      string
-		flags   dataFlags
-	)
+	var r reading
 	c := &cobra.Command{
 		Use:   "rules MODEL [--top N | --bits SHARE | --growth | --members | --network [--on DATA] | --account [--on DATA] | --as tree [--on DATA]] [--formal] [--table] [--sd] [--without SOURCE]",
 		Short: "Print what a model knows, as rules",
@@ -69,79 +68,82 @@ func (a *app) rulesCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeModels,
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
-			p, err := h.RulesWithout(c.Context(), args[0], without)
-			if err != nil {
-				return err
-			}
-			if as != "" {
-				if p, err = a.readOut(c.Context(), h, p, as, on, &flags, &o); err != nil {
-					return err
-				}
-				on = ""
-			}
 			if c.Flags().Changed("top") {
-				o.Top = &top
+				r.Top = &r.top
 			}
-			clauses := life.Clauses(p, o.Top)
-			switch {
-			case clauses != nil && a.json:
-				return a.printJSON(clauses)
-			case clauses != nil:
-				for _, c := range clauses.Rules {
-					fmt.Fprintln(a.out, c.Text)
-				}
-				return nil
-			case growth:
-				return a.printGrowth(p)
-			case members:
-				return a.printMembers(p)
-			case account:
-				return a.printAccount(c.Context(), h, p, on, &flags)
-			case network || on != "":
-				return a.printNetwork(c.Context(), h, p, on, &flags)
-			case a.json:
-				list, err := life.RuleEntries(c.Context(), p, o)
-				if err != nil {
-					return err
-				}
-				list.Policy = life.PolicyOf(p)
-				return a.printJSON(list)
-			}
-			return a.printRules(c.Context(), p, o, asTable)
+			return a.rules(c.Context(), h, args[0], &r)
 		}),
 	}
-	console.CountVar(c.Flags(), &top, "top", 0, 0, console.MostCount, "only the N most informative rules")
-	console.ShareVar(c.Flags(), &o.Bits, "bits", 0, "only rules that carry this share of the information, from 0 to 1")
-	c.Flags().BoolVar(&growth, "growth", false, "what each unit of a model that grew removed, and why growth stopped")
-	c.Flags().BoolVar(&members, "members", false, "every hypothesis of a version space (concept)")
-	c.Flags().BoolVar(&account, "account", false, "the model's description length in bits, against sending the rows plainly")
-	c.Flags().StringVar(&as, "as", "", "tree: read the model out as a tree that answers as it does")
-	c.Flags().BoolVar(&o.Formal, "formal", false, "with the SCHEMA line that accrete import needs")
-	c.Flags().BoolVar(&asTable, "table", false, "as a table")
-	c.Flags().BoolVar(&o.Deviations, "sd", false, "what units expect in deviations from the columns' means")
-	c.Flags().BoolVar(&network, "network", false, "the units of a model that is a network, with their weights (mlp, neuraltree, gaussian)")
-	c.Flags().StringVar(&on, "on", "", "data whose rows to print the states of the network's units for, to account for, or to read the model out from")
-	flags.register(c)
+	f := c.Flags()
+	console.CountVar(f, &r.top, "top", 0, 0, console.MostCount, "only the N most informative rules")
+	console.ShareVar(f, &r.Bits, "bits", 0, "only rules that carry this share of the information, from 0 to 1")
+	f.BoolVar(&r.growth, "growth", false, "what each unit of a model that grew removed, and why growth stopped")
+	f.BoolVar(&r.members, "members", false, "every hypothesis of a version space (concept)")
+	f.BoolVar(&r.account, "account", false, "the model's description length in bits, against sending the rows plainly")
+	f.StringVar(&r.as, "as", "", "tree: read the model out as a tree that answers as it does")
+	f.BoolVar(&r.Formal, "formal", false, "with the SCHEMA line that accrete import needs")
+	f.BoolVar(&r.table, "table", false, "as a table")
+	f.BoolVar(&r.Deviations, "sd", false, "what units expect in deviations from the columns' means")
+	f.BoolVar(&r.network, "network", false, "the units of a model that is a network, with their weights (mlp, neuraltree, gaussian)")
+	f.StringVar(&r.on, "on", "", "data whose rows to print the states of the network's units for, to account for, or to read the model out from")
+	f.StringVar(&r.without, "without", "", withoutUsage)
+	r.flags.register(c)
 	c.MarkFlagsMutuallyExclusive("top", "bits", "growth", "members", "network", "account")
 	c.MarkFlagsMutuallyExclusive("formal", "table", "growth", "members", "network", "account")
 	c.MarkFlagsMutuallyExclusive("as", "growth", "members", "network", "account")
-	c.Flags().StringVar(&without, "without", "", withoutUsage)
 	return c
 }
 
+// rules prints what was asked for.
+func (a *app) rules(ctx context.Context, h *life.Home, model string, r *reading) error {
+	p, err := h.RulesWithout(ctx, model, r.without)
+	if err == nil && r.as != "" {
+		p, err = a.readOut(ctx, h, p, r)
+	}
+	if err != nil {
+		return err
+	}
+	clauses := life.Clauses(p, r.Top)
+	switch {
+	case clauses != nil && a.json:
+		return a.printJSON(clauses)
+	case clauses != nil:
+		for _, c := range clauses.Rules {
+			fmt.Fprintln(a.out, c.Text)
+		}
+		return nil
+	case r.growth:
+		return a.printGrowth(p)
+	case r.members:
+		return a.printMembers(p)
+	case r.account:
+		return a.printAccount(ctx, h, p, r.on, &r.flags)
+	case r.network || r.on != "":
+		return a.printNetwork(ctx, h, p, r.on, &r.flags)
+	case a.json:
+		list, err := life.RuleEntries(ctx, p, r.RulesOptions)
+		if err != nil {
+			return err
+		}
+		list.Policy = life.PolicyOf(p)
+		return a.printJSON(list)
+	}
+	return a.printRules(ctx, p, r.RulesOptions, r.table)
+}
+
 // readOut returns a model as another kind of model that answers as it does.
-func (a *app) readOut(ctx context.Context, h *life.Home, p *life.Part, as, on string, flags *dataFlags, o *life.RulesOptions) (_ *life.Part, err error) {
-	if as != "tree" {
-		return nil, usagef("--as %s: expected tree", as)
+func (a *app) readOut(ctx context.Context, h *life.Home, p *life.Part, r *reading) (_ *life.Part, err error) {
+	if r.as != "tree" {
+		return nil, usagef("--as %s: expected tree", r.as)
 	}
 	var data *life.Data
-	if on != "" {
-		if data, err = h.Find(on, flags.Reading); err != nil {
+	if r.on != "" {
+		if data, err = h.Find(r.on, r.flags.Reading); err != nil {
 			return nil, err
 		}
 	}
 	tree, fidelity, err := h.AsTree(ctx, p, data)
-	o.Fidelity = &fidelity
+	r.Fidelity, r.on = &fidelity, ""
 	return tree, err
 }
 

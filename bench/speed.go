@@ -27,6 +27,9 @@ func (b *bench) speedMethods() []method {
 	if slices.Contains(methods, method{Tool: accrete, Name: "tree"}) {
 		methods = append(methods, method{Tool: accrete, Name: "tree " + shallow})
 	}
+	if slices.Contains(methods, method{Tool: accrete, Name: "rulenet"}) {
+		methods = append(methods, method{Tool: accrete, Name: "rulenet " + living})
+	}
 	for _, m := range slices.Clone(methods) {
 		for _, p := range peersOf(m) {
 			if b.asked(p) && !slices.Contains(methods, p) {

@@ -82,6 +82,9 @@ func (m method) String() string {
 		if settings == shallow {
 			return name + " of depth 10"
 		}
+		if settings == living {
+			return name + ", living"
+		}
 		return m.Name
 	case strings.HasPrefix(m.Tool, "R "):
 		return "R " + m.Name
@@ -94,6 +97,9 @@ func (m method) String() string {
 // shallow makes our tree do what scikit-learn's does at depth 10: grow, and
 // keep no rows.
 const shallow = "max-depth=10 prune=none binary=true keep=nothing"
+
+// living makes our rule networks learn rows as they come.
+const living = "update=living"
 
 var peerMethods = []method{
 	{Tool: "scikit-learn", Name: "DummyClassifier"},
@@ -130,6 +136,7 @@ var nearest = map[string][]string{
 	"tree":                  {"scikit-learn tree", "Weka J48", "R rpart", "R C5.0"},
 	"tree of depth 10":      {"scikit-learn tree of depth 10"},
 	"rulenet":               {"Weka JRip", "Weka PART", "XGBoost"},
+	"rulenet, living":       {"XGBoost"},
 	"cover":                 {"Weka JRip", "Weka PART", "R C5.0"},
 	"gaussian":              {"scikit-learn GaussianMixture by class", "R MclustDA"},
 	"mlp":                   {"scikit-learn MLPClassifier", "Weka MultilayerPerceptron", "R nnet"},

@@ -22,6 +22,16 @@ type Proof struct {
 	// its standard error over the rows.
 	Value, SE float64
 	Holds     bool
+	// Estimate is what the model makes out itself, from rows that it keeps,
+	// with its standard error and the number of these rows; none if it is 0.
+	Estimate, EstimateSE float64
+	EstimateRows         int
+}
+
+// estimator is a bounded model that knows without all rows how many nats a row it
+// is behind learning everything at once.
+type estimator interface {
+	Distance(ctx context.Context) (nats, deviation float64, rows int, err error)
 }
 
 // tolerance is how far sums in another order may lie apart.
@@ -83,6 +93,11 @@ func Verify(ctx context.Context, m learn.Model, l learn.Learner, rows []learn.Le
 			}
 		}
 		p.Holds = p.Value-2*p.SE <= p.Bound
+		if e, ok := inner.(estimator); ok {
+			if p.Estimate, p.EstimateSE, p.EstimateRows, err = e.Distance(ctx); err != nil {
+				return nil, err
+			}
+		}
 	default:
 		p.Holds = true
 	}

@@ -25,6 +25,11 @@ type Verified struct {
 	Measure string   `json:"measure,omitempty"`
 	Value   *float64 `json:"value,omitempty"`
 	SE      *float64 `json:"se,omitempty"`
+	// What the model makes out itself of that number, from the last rows that it
+	// keeps, and the standard error of it.
+	Estimate     *float64 `json:"estimate,omitempty"`
+	EstimateSE   *float64 `json:"estimate_se,omitempty"`
+	EstimateRows int      `json:"estimate_rows,omitempty"`
 
 	Notes []string `json:"notes,omitempty"` // what a stranger who reads all sources at once sees otherwise
 
@@ -73,6 +78,9 @@ func (h *Home) verify(ctx context.Context, p *Part, at Elsewhere) (*Verified, er
 	v := &Verified{Contract: proof.Contract.String(), MaxDifference: proof.MaxDifference, RulesDiffer: proof.RulesDiffer, Holds: proof.Holds, Sources: len(rows), Notes: notes, Part: p, Proof: proof}
 	if proof.Contract == learn.Bounded {
 		v.Bound, v.Measure, v.Value, v.SE = &proof.Bound, string(proof.Measure), &proof.Value, &proof.SE
+		if v.EstimateRows = proof.EstimateRows; v.EstimateRows > 0 {
+			v.Estimate, v.EstimateSE = &proof.Estimate, &proof.EstimateSE
+		}
 	}
 	return v, nil
 }

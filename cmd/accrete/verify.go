@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,6 +55,9 @@ func (a *app) printVerified(ref string, v *life.Verified) {
 	fmt.Fprintf(a.out, "  rules that differ                  %d\n", v.RulesDiffer)
 	if v.Contract == "bounded" {
 		fmt.Fprintf(a.out, "  log loss above it, nats a row      %s ± %s (bound %s)\n", number(*v.Value), number(*v.SE), number(*v.Bound))
+		if v.Estimate != nil {
+			fmt.Fprintf(a.out, "  as its last %s tell%s%s ± %s (indicative)\n", plural(v.EstimateRows, "row"), strings.Repeat(" ", max(1, 17-len(plural(v.EstimateRows, "row")))), number(*v.Estimate), number(*v.EstimateSE))
+		}
 	}
 	for _, note := range v.Notes {
 		fmt.Fprintln(a.out, "  note: "+note)

@@ -23,7 +23,7 @@ import (
 // What was kept can be read for ever. testdata/golden has exports of every
 // learner, LEARNER-FORMAT.accrete or LEARNER_SETTING-FORMAT.accrete, as they
 // were written at the time: each learnt the first 30 rows of labor, then the
-// other 27 as an update (tree_many: three rows, and 18 updates of three). Next to an export stand its answers then for labor,
+// other 27 as an update (tree_many: three rows, and 18 updates of three; rulenet_bounded: four times all rows in other orders besides, more than its reservoir has). Next to an export stand its answers then for labor,
 // as predict --json gave them. Files are added, under the next number when
 // what a learner writes has changed; none is ever replaced.
 func TestGoldenExports(t *testing.T) {

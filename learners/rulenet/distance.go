@@ -7,24 +7,19 @@ import (
 	"github.com/accrete-ml/accrete/learn"
 )
 
-// Distance is how many nats a row a living network is behind one that learns all
-// rows at once, as far as the rows that it keeps tell. The last rows were answered
-// before they were learnt; a network that learns the other rows of the reservoir at
-// once answers them too. It has fewer rows than came, and what the others would
-// bring is taken from what the second half of its own brings, as far as rows are
-// missing.
-type Distance struct {
-	Nats  float64 // below 0: it is ahead
-	Error float64 // standard error, of the last rows alone
-	Rows  int     // that were answered
-	Learn int     // that were learnt at once
-}
-
 // leastJudges is the number of rows below which nothing is said.
 const leastJudges = 100
 
-// Distance returns the estimate; nil if too few rows came in updates.
-func (m *Living) Distance(ctx context.Context) (*Distance, error) {
+// Distance returns how many nats a row a living network is behind one that learns
+// all rows at once, below 0 if it is ahead, as far as the rows that it keeps tell;
+// its standard error; and the number of rows that tell, 0 if too few came in updates.
+//
+// The last rows were answered before they were learnt; a network that learns the
+// other rows of the reservoir at once answers them too. It has fewer rows than
+// came, and what the others would bring is taken from what the second half of its
+// own brings, as far as rows are missing. The standard error is that of the last
+// rows alone.
+func (m *Living) Distance(ctx context.Context) (nats, deviation float64, told int, err error) {
 	s := m.s
 	var judges []int32
 	last := make([]bool, s.log.rows())
@@ -40,29 +35,28 @@ func (m *Living) Distance(ctx context.Context) (*Distance, error) {
 		}
 	}
 	if len(judges) < leastJudges || len(rows) < leastJudges {
-		return nil, nil
+		return 0, 0, 0, nil
 	}
 	all, err := s.lossesOf(ctx, rows, judges)
 	if err != nil {
-		return nil, err
+		return 0, 0, 0, err
 	}
 	half, err := s.lossesOf(ctx, rows[:len(rows)/2], judges)
 	if err != nil {
-		return nil, err
+		return 0, 0, 0, err
 	}
-	d := &Distance{Rows: len(judges), Learn: len(rows)}
 	n, squares, more := 0.0, 0.0, 0.0
 	for i, r := range judges {
 		w, by := s.log.weight[r], s.log.loss[r]-all[i]
 		n += w
-		d.Nats += w * by
+		nats += w * by
 		squares += w * by * by
 		more += w * (half[i] - all[i])
 	}
-	d.Nats /= n
-	d.Error = math.Sqrt(max(0, squares/n-d.Nats*d.Nats) / float64(len(judges)))
-	d.Nats += more / n * max(0, 1-float64(len(rows))/(s.rows-float64(len(judges))))
-	return d, nil
+	nats /= n
+	deviation = math.Sqrt(max(0, squares/n-nats*nats) / float64(len(judges)))
+	nats += more / n * max(0, 1-float64(len(rows))/(s.rows-float64(len(judges))))
+	return nats, deviation, len(judges), nil
 }
 
 // lossesOf learns some rows at once, and returns the losses of its answers for

@@ -18,9 +18,11 @@ func still(rows int, seed uint64) *table.Table {
 		{Name: "a", Kind: table.Numeric}, {Name: "b", Kind: table.Numeric}, {Name: "c", Kind: table.Numeric},
 		{Name: "class", Values: []string{"k0", "k1", "k2"}}, {Name: "d", Kind: table.Numeric}, {Name: "colour", Values: []string{"blue", "green", "red"}},
 	}}
-	means := [3][4]float64{{0, 0, 0, 0}, {1.5, 0.5, 0, -1}, {0.5, -1.5, 1, 0}}
+	means := [3][4]float64{{0, 0, 0, 0}, {1.5, 1, 0, -0.5}, {-0.5, 1.5, 1, 0.5}}
+	scales := [3][4]float64{{1, 1, 1, 1}, {1, 0.7, 1.5, 1}, {0.8, 1.2, 1, 1.5}}
+	colours := [3][3]float64{{0.1, 0.3, 0.6}, {0.3, 0.5, 0.2}, {0.6, 0.2, 0.2}}
 	c := make([]table.Column, 6)
-	for r := range rows {
+	for range rows {
 		y := 0
 		if u := random.Float64(); u > 0.8 {
 			y = 2
@@ -28,14 +30,13 @@ func still(rows int, seed uint64) *table.Table {
 			y = 1
 		}
 		for at, col := range []int{0, 1, 2, 4} {
-			c[col].Floats = append(c[col].Floats, math.Round(1e4*(means[y][at]+random.NormFloat64()))/1e4)
+			c[col].Floats = append(c[col].Floats, math.Round(1e4*(means[y][at]+scales[y][at]*random.NormFloat64()))/1e4)
 		}
-		colour := random.IntN(3)
-		if random.Float64() < 0.3 {
-			colour = y
+		colour, u := 0, random.Float64()
+		for ; colour < 2 && u >= colours[y][colour]; colour++ {
+			u -= colours[y][colour]
 		}
 		c[3].Codes, c[5].Codes = append(c[3].Codes, int32(y)), append(c[5].Codes, int32(colour))
-		_ = r
 	}
 	t, err := table.New(s, c, nil)
 	if err != nil {

@@ -301,3 +301,72 @@ func TestFitIsLeast(t *testing.T) {
 		}
 	})
 }
+
+// Whatever comes in whatever order: classes are counted, the reservoir has the rows
+// of the least keys, printed rules answer as the network does, and one that was
+// saved and read goes on as if nothing had happened.
+func TestLivingThroughAnything(t *testing.T) {
+	times := 2
+	if long {
+		times = 8
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		all := concept(320, rapid.SampledFrom([]int{0, 150}).Draw(r, "turn"), rapid.Uint64Range(0, 50).Draw(r, "seed"))
+		settings := map[string]string{"reservoir": "100", "forget": rapid.SampledFrom([]string{"auto", "never"}).Draw(r, "forget")}
+		at := rapid.IntRange(20, 130).Draw(r, "first")
+		m := startLiving(t, all.Slice(0, at), settings)
+		keys := m.s.drawnKeys()
+		for n := range times {
+			if at == all.Rows() {
+				break
+			}
+			to := min(all.Rows(), at+rapid.SampledFrom([]int{1, 7, 60, 130}).Draw(r, "rows"))
+			read := m
+			if rapid.Bool().Draw(r, "saved") {
+				read = reread(r, m)
+			}
+			consolidate := rapid.IntRange(0, 4).Draw(r, "consolidate") == 0
+			id := fmt.Sprint("source ", n)
+			next := updateLiving(t, m, id, consolidate, all.Slice(at, to))
+			other := updateLiving(t, read, id, consolidate, all.Slice(at, to))
+			o := newOrigin(learn.Source{ID: id})
+			for i := range to - at {
+				keys = append(keys, o.key(uint64(i+1)))
+			}
+			m, at = next, to
+			if got, want := answersOf(t, other, all), answersOf(t, m, all); !slices.Equal(got, want) {
+				r.Fatal("a network that was saved and read goes on otherwise")
+			}
+			net, err := m.written()
+			if err != nil {
+				r.Fatal(err)
+			}
+			if got, want := answersOf(t, net, all), answersOf(t, m, all); !slices.EqualFunc(got, want, near) {
+				r.Fatal("the rules answer otherwise")
+			}
+			if sum(m.s.counts) != float64(at) || m.s.ever != float64(at) {
+				r.Fatalf("%v rows are counted, expected %d", m.s.counts, at)
+			}
+			slices.Sort(keys)
+			if m.s.alarms == 0 && !slices.Equal(m.s.drawnKeys(), keys[:min(100, len(keys))]) {
+				r.Fatalf("after %d rows the reservoir does not have the least keys", at)
+			}
+			if m.s.whole != (at <= 100 && m.s.alarms == 0) {
+				r.Fatalf("after %d rows it is said to have all: %v", at, m.s.whole)
+			}
+		}
+	})
+}
+
+// reread saves a network and reads it.
+func reread(r *rapid.T, m *Living) *Living {
+	parts, err := m.Parts()
+	if err != nil {
+		r.Fatal(err)
+	}
+	read, err := decode(parts)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return read.(*Living)
+}

@@ -217,6 +217,51 @@ func TestFrozenLake(t *testing.T) {
 	}
 }
 
+// Taxi is worth 7.93 a ride on average over all starts; blackjack by sticking on 20 and taking a card on 12 against a ten
+// (Sutton and Barto 1998, figure 5.2); a shop orders up to the level of Scarf's
+// (s, S) policies: from a low stock to one level, from a high one nothing.
+func TestWorldsOfTables(t *testing.T) {
+	m := world(t, "taxi")
+	s := solve(t, m, 1)
+	sum := 0.0
+	for _, at := range m.starts {
+		sum += s.V[at]
+	}
+	if mean := sum / float64(len(m.starts)); math.Abs(mean-7.93) > 0.03 || m.States() != 25*5*4 {
+		t.Errorf("a ride is worth %v on average over %d states, expected 7.93 over 500", mean, m.States())
+	}
+	m = world(t, "blackjack")
+	s = solve(t, m, 1)
+	for _, x := range []struct {
+		cells []float64
+		best  int
+	}{{[]float64{20, 0, 10}, 0}, {[]float64{12, 0, 10}, 1}, {[]float64{12, 0, 4}, 0}, {[]float64{12, 0, 3}, 1}, {[]float64{18, 1, 9}, 1}, {[]float64{18, 1, 8}, 0}} {
+		if got := s.Best(m.Find(x.cells)); !slices.Equal(got, []int{x.best}) {
+			t.Errorf("blackjack at %v: %v, expected %d", x.cells, got, x.best)
+		}
+	}
+	m = world(t, "inventory")
+	s = solve(t, m, 0.95)
+	level := 0
+	for stock := range 11 {
+		best := s.Best(m.Find([]float64{float64(stock)}))[0]
+		switch {
+		case stock == 0:
+			level = best
+		case best != 0 && stock+best != level:
+			t.Errorf("with %d it orders %d, not up to %d", stock, best, level)
+		}
+	}
+	if level < 3 || level > 10 {
+		t.Errorf("it orders up to %d", level)
+	}
+	m = world(t, "queue")
+	s = solve(t, m, 0.95)
+	if s.Best(m.Find([]float64{0}))[0] != 0 || s.Best(m.Find([]float64{10}))[0] != 1 {
+		t.Error("the fast clerk serves an empty counter, or the slow one a full one")
+	}
+}
+
 func BenchmarkSteps(b *testing.B) {
 	e, err := Lookup("gridworld:size=10")
 	if err != nil {

@@ -12,15 +12,17 @@ import (
 
 // World is a built-in environment and what can be set in it.
 type World struct {
-	Name     string
-	What     string
-	Settings []Setting
+	Name     string    `json:"name"`
+	What     string    `json:"what"`
+	Settings []Setting `json:"settings,omitempty"`
 	open     func(s settings) (Environment, error)
 }
 
 // Setting is a number or a name of a world.
 type Setting struct {
-	Name, Default, What string
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	What    string `json:"what"`
 }
 
 // settings are those of one environment, as texts.
@@ -48,6 +50,7 @@ func (s settings) count(name string, low, high int) (int, error) {
 func Worlds() []World { return slices.Clone(worlds) }
 
 var worlds = []World{
+	{"blackjack", "Cards against a dealer, as close to 21 as can be", nil, blackjack},
 	{"cartpole", "A pole on a cart, pushed left or right", nil, func(settings) (Environment, error) { return &cartPole{ended: true}, nil }},
 	{"frozenlake", "A slippery lake with holes, from one corner to the other", []Setting{{"size", "4", "cells of a side, 4 or 8"}, {"slip", "0.6666666666666666", "how often one slides to either side"}}, frozenLake},
 	{"gridworld", "A map on which somebody walks to a goal", []Setting{
@@ -55,7 +58,15 @@ var worlds = []World{
 		{"size", "4", "cells of a side, where there is no map"}, {"goal", "100", "reward of entering a goal"}, {"step", "0", "reward of a step"},
 		{"slip", "0", "how often one slides to either side"}, {"wind", "", "rows by which each column blows up, as in 0001112210"},
 	}, gridWorld},
+	{"inventory", "A shop that orders each morning what it may sell", []Setting{
+		{"capacity", "10", "pieces that it has room for"}, {"demand", "3", "mean of what is asked for in a day"}, {"last", "0.02", "how probably a day is the last"},
+	}, inventory},
 	{"mountaincar", "A weak car that has to swing out of a valley", nil, func(settings) (Environment, error) { return &mountainCar{ended: true}, nil }},
+	{"queue", "A counter with a slow and a fast clerk, of which the fast one costs more", []Setting{
+		{"room", "10", "people who may wait"}, {"arrival", "0.5", "how probably somebody comes in a minute"}, {"slow", "0.4", "how probably the slow clerk is done in a minute"},
+		{"fast", "0.8", "how probably the fast one is"}, {"price", "3", "of the fast clerk, a minute"}, {"last", "0.01", "how probably a minute is the last"},
+	}, queue},
+	{"taxi", "A taxi that fetches a passenger from one of four stands and brings them to another", nil, taxi},
 	{"tictactoe", "Three in a line, against an opponent", []Setting{{"opponent", "random", "random, forced (wins or blocks where it can) or perfect"}}, func(s settings) (Environment, error) {
 		m, err := ticTacToe(s["opponent"])
 		if err != nil {

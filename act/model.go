@@ -213,3 +213,12 @@ func (m *Model) Certain() bool { return len(m.p) == len(m.action) }
 // Sketch is the map of a world that has one, line by line: # is a wall, G a goal,
 // H a hole; nil of others.
 func (m *Model) Sketch() []string { return m.sketch }
+
+// Starts are the states in which episodes begin, each as probable as the others.
+func (m *Model) Starts() []int {
+	starts := make([]int, len(m.starts))
+	for i, s := range m.starts {
+		starts[i] = int(s)
+	}
+	return starts
+}

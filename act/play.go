@@ -32,6 +32,9 @@ func Play(ctx context.Context, e Environment, seed uint64, most int, gamma float
 		}
 		e.State(cells)
 		legal := e.Legal()
+		if failed, ok := e.(interface{ Err() error }); ok && failed.Err() != nil {
+			return sum, discounted, failed.Err()
+		}
 		if len(legal) == 0 {
 			return sum, discounted, errors.New("no action is legal, and the episode has not ended")
 		}

@@ -3,6 +3,7 @@ package life
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/draw"
@@ -35,6 +37,8 @@ type policy interface {
 	Practice() (episodes, steps int)
 	Continue(ctx context.Context, e act.Environment) (learn.Model, error)
 	Gamma() float64
+	// Rewards is the column of rewards of a log, −1 if there is none.
+	Rewards() int
 	// Worth fills in what actions are worth in a state, NaN if that is not
 	// known.
 	Worth(cells, q []float64)
@@ -54,8 +58,15 @@ type World struct {
 
 // World returns the environment that an argument names; nil if it names none. A
 // file of that name comes first.
-func (h *Home) World(arg string) (*World, error) {
-	base, _, _ := strings.Cut(arg, ":")
+func (h *Home) World(ctx context.Context, arg string) (*World, error) {
+	base, rest, _ := strings.Cut(arg, ":")
+	if base == "exec" {
+		p, err := act.Start(ctx, strings.Fields(rest), cmp.Or(h.Wait, defaultWait))
+		if err != nil {
+			return nil, err
+		}
+		return &World{arg, p}, nil
+	}
 	if !slices.ContainsFunc(act.Worlds(), func(w act.World) bool { return w.Name == base }) {
 		return nil, nil
 	}
@@ -71,6 +82,17 @@ func (h *Home) World(arg string) (*World, error) {
 		return nil, remedy.Misuse(err)
 	}
 	return &World{name, e}, nil
+}
+
+// defaultWait is how long a program may be silent.
+const defaultWait = 30 * time.Second
+
+// Close ends a world that is a program.
+func (w *World) Close() error {
+	if c, ok := w.Environment.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
 }
 
 // withMap puts the lines of a file in the place of its name, where a map is one.
@@ -100,7 +122,11 @@ func withMap(arg string) (string, error) {
 
 // Base is the name that a model takes from its world.
 func (w *World) Base() string {
-	base, _, _ := strings.Cut(w.Name, ":")
+	base, rest, _ := strings.Cut(w.Name, ":")
+	if base == "exec" {
+		d := Data{Arg: strings.Fields(rest)[0]}
+		return d.Base()
+	}
 	return base
 }
 
@@ -146,7 +172,8 @@ func (h *Home) LearnActing(ctx context.Context, w *World, name string, c Choice)
 	bar, done := h.progress("acting")
 	m, err := a.LearnIn(learn.WithProgress(ctx, bar), w.Name, w.Environment, h.Seed)
 	done()
-	if err != nil {
+	m, stopped := partial(m, err)
+	if m == nil {
 		return nil, err
 	}
 	var v store.Version
@@ -157,7 +184,33 @@ func (h *Home) LearnActing(ctx context.Context, w *World, name string, c Choice)
 	if err != nil {
 		return nil, err
 	}
-	return h.judged(ctx, w, h.newLearnt(&Part{m, name, v, []store.Version{v}}, store.Version{}))
+	learnt := h.newLearnt(&Part{m, name, v, []store.Version{v}}, store.Version{})
+	if stopped != nil {
+		return h.halted(learnt, stopped)
+	}
+	return h.judged(ctx, w, learnt)
+}
+
+// partial returns a policy, or what there is of one where acting stopped, and
+// why.
+func partial(m learn.Model, err error) (learn.Model, error) {
+	var stopped interface{ Partial() learn.Model }
+	if errors.As(err, &stopped) {
+		return stopped.Partial(), err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// halted is a policy that was kept though acting stopped.
+func (h *Home) halted(l *Learnt, why error) (*Acted, error) {
+	acted := &Acted{Learnt: *l}
+	if p, ok := learn.Ability[policy](l.Part.Model); ok {
+		acted.Episodes, acted.Steps = p.Practice()
+	}
+	return acted, fmt.Errorf("%s@%d has learnt %s and is kept; then acting stopped: %w; update it to go on", l.Model, l.Version, plural(acted.Episodes, "episode"), why)
 }
 
 // worldSource records where a policy was learnt.
@@ -181,6 +234,7 @@ func (h *Home) judged(ctx context.Context, w *World, l *Learnt) (*Acted, error) 
 
 // UpdateActing acts for more episodes.
 func (h *Home) UpdateActing(ctx context.Context, name string, w *World) (*Acted, error) {
+	var stopped error
 	l, err := h.change(ctx, name, func(h *Home, p *Part) (*step, error) {
 		m, err := policyOf(p)
 		if err != nil {
@@ -190,13 +244,16 @@ func (h *Home) UpdateActing(ctx context.Context, name string, w *World) (*Acted,
 		bar, done := h.progress("acting")
 		defer done()
 		next, err := m.Continue(learn.WithProgress(ctx, bar), w.Environment)
-		if err != nil {
+		if next, stopped = partial(next, err); next == nil {
 			return nil, err
 		}
 		return &step{model: next, record: store.Version{Kind: store.Update, Source: h.worldSource(w, next), At: at, Seed: p.Version.Seed, Settings: p.Version.Settings}}, nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	if stopped != nil {
+		return h.halted(l, stopped)
 	}
 	return h.judged(ctx, w, l)
 }
@@ -211,26 +268,55 @@ func policyOf(p *Part) (policy, error) {
 }
 
 // chooser takes the best legal action that a policy knows; where it knows none,
-// any.
+// any. Columns, names and actions are matched by what they are called: a policy
+// that was learnt from a log numbers them in its own way.
 func chooser(m policy, e act.Environment, random *rand.Rand) (act.Choose, error) {
-	schema := m.Schema()
-	states := &table.Schema{}
-	for j, a := range schema.Attributes {
-		if j != m.Target() {
-			states.Attributes = append(states.Attributes, a)
+	schema, states := m.Schema(), e.Schema()
+	var from []int      // of each column of the policy's states, that of the environment
+	var codes [][]int32 // and of its names, those of the policy
+	for j := range schema.Attributes {
+		if j == m.Target() || j == m.Rewards() {
+			continue
 		}
+		a := &schema.Attributes[j]
+		at := states.Index(a.Name)
+		if at < 0 || states.Attributes[at].Kind != a.Kind {
+			return nil, fmt.Errorf("the environment has other states or actions than the policy: it has no column %q of its kind, but %s", a.Name, strings.Join(states.Names(), ", "))
+		}
+		var known []int32
+		for _, value := range states.Attributes[at].Values {
+			known = append(known, max(a.Code(value), table.Unseen))
+		}
+		from, codes = append(from, at), append(codes, known)
 	}
 	actions := schema.Attributes[m.Target()].Values
-	if !table.SameCodes(states, e.Schema()) || !slices.Equal(actions, e.Actions()) {
-		return nil, fmt.Errorf("the environment has other states or actions than the policy: %s and %s against %s and %s",
-			strings.Join(e.Schema().Names(), ", "), strings.Join(e.Actions(), ", "), strings.Join(states.Names(), ", "), strings.Join(actions, ", "))
+	number := make([]int, len(e.Actions()))
+	known := 0
+	for i, name := range e.Actions() {
+		if number[i] = slices.Index(actions, name); number[i] >= 0 {
+			known++
+		}
 	}
-	q := make([]float64, len(actions))
+	if known == 0 {
+		return nil, fmt.Errorf("the environment has other states or actions than the policy: %s, not %s", strings.Join(e.Actions(), ", "), strings.Join(actions, ", "))
+	}
+	q, own := make([]float64, len(actions)), make([]float64, len(from))
 	return func(cells []float64, legal []int) (int, error) {
-		m.Worth(cells, q)
+		for len(number) < len(e.Actions()) { // programs have names that come later
+			number = append(number, slices.Index(actions, e.Actions()[len(number)]))
+		}
+		for i, at := range from {
+			for values := states.Attributes[at].Values; len(codes[i]) < len(values); {
+				codes[i] = append(codes[i], table.Unseen)
+			}
+			if own[i] = cells[at]; codes[i] != nil && !math.IsNaN(cells[at]) {
+				own[i] = float64(codes[i][int(cells[at])])
+			}
+		}
+		m.Worth(own, q)
 		best := -1
 		for _, a := range legal {
-			if q[a] == q[a] && (best < 0 || q[a] > q[best]) {
+			if n := number[a]; n >= 0 && q[n] == q[n] && (best < 0 || q[n] > q[number[best]]) {
 				best = a
 			}
 		}
@@ -382,7 +468,7 @@ func consider(m policy, t *table.Table, row int, x *Explained) {
 	schema, cells := m.Schema(), []float64{}
 	for j := range schema.Attributes {
 		switch c := &t.Columns[j]; {
-		case j == m.Target():
+		case j == m.Target() || j == m.Rewards():
 		case c.Floats != nil:
 			cells = append(cells, c.Floats[row])
 		case c.Codes[row] == table.Missing:

@@ -33,6 +33,8 @@ type Home struct {
 	In io.Reader
 	// Now tells the time; nil stands still at zero.
 	Now func() time.Time
+	// Wait is how long a program that is an environment may be silent; 0 is 30 s.
+	Wait time.Duration
 	// Seed is that of everything random.
 	Seed uint64
 	// Memory is how many bytes may be used, 0 for what inputs of their size

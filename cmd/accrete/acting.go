@@ -97,19 +97,36 @@ func (a *app) printReturns(r *life.Returns) {
 	fmt.Fprintf(a.out, ", %s discounted, in %s that it did not learn from\n", number(r.Value), plural(r.Judged, "episode"))
 }
 
+// evaluatePolicy judges a policy in an environment or by a log, if that was asked
+// for.
+func (a *app) evaluatePolicy(ctx context.Context, h *life.Home, model string, e *evaluation) (bool, error) {
+	if e.env != "" {
+		return true, a.evaluateIn(ctx, h, model, e.env, e.episodes)
+	}
+	if e.on == "" {
+		return false, nil
+	}
+	p, err := h.Load(model)
+	if err != nil || !life.IsLogged(p) {
+		return false, nil // it is judged as other models are, or not found there
+	}
+	return true, a.evaluateLog(ctx, h, p, e)
+}
+
 // evaluateIn judges a policy in an environment.
 func (a *app) evaluateIn(ctx context.Context, h *life.Home, model, env string, episodes int) error {
 	p, err := h.Load(model)
 	if err != nil {
 		return err
 	}
-	w, err := h.World(env)
+	w, err := h.World(ctx, env)
 	if err != nil {
 		return err
 	}
 	if w == nil {
 		return usagef("--env %s: there is no such environment", env)
 	}
+	defer w.Close()
 	r, err := h.Returns(ctx, p, w, episodes)
 	if err != nil {
 		return err
@@ -118,5 +135,27 @@ func (a *app) evaluateIn(ctx context.Context, h *life.Home, model, env string, e
 		return a.printJSON(r)
 	}
 	a.printReturns(r)
+	return nil
+}
+
+// evaluateLog judges a policy by a log of somebody else's acts.
+func (a *app) evaluateLog(ctx context.Context, h *life.Home, p *life.Part, e *evaluation) error {
+	o, err := h.OffPolicy(ctx, p, e.on, e.flags.Reading, e.level)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(o)
+	}
+	fmt.Fprintf(a.out, "%s judged by %s: %s, %s\n\n", p.Name, e.on, plural(o.Episodes, "episode"), plural(o.Rows, "row"))
+	var rows [][]string
+	for _, x := range append(o.Estimates, o.Log) {
+		rows = append(rows, []string{number(x.Value), number(x.Low), number(x.High), x.Method})
+	}
+	printTable(a.out, []string{"an episode", "low", "high", "by"}, rows)
+	fmt.Fprintf(a.out, "\n%s rows and %s episodes speak for it\n", number(o.EffectiveRows), number(o.Effective))
+	for _, note := range o.Notes {
+		fmt.Fprintln(a.out, note)
+	}
 	return nil
 }

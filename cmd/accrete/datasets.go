@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/datasets"
 )
 
@@ -19,8 +20,9 @@ func (a *app) datasetsCommand() *cobra.Command {
 			sets := datasets.All()
 			if a.json {
 				return a.printJSON(struct {
-					Datasets []datasets.Set `json:"datasets"`
-				}{sets})
+					Datasets     []datasets.Set `json:"datasets"`
+					Environments []act.World    `json:"environments"`
+				}{sets, act.Worlds()})
 			}
 			var rows [][]string
 			for _, s := range sets {
@@ -28,6 +30,13 @@ func (a *app) datasetsCommand() *cobra.Command {
 			}
 			printTable(a.out, []string{"set", "rows", "columns", "target", "what"}, rows)
 			fmt.Fprintln(a.out, "\nuse a name wherever DATA stands; generators take parameters: led:rows=500,noise=0.2,seed=3")
+			fmt.Fprintln(a.out)
+			rows = nil
+			for _, w := range act.Worlds() {
+				rows = append(rows, []string{w.Name, w.What})
+			}
+			printTable(a.out, []string{"environment", "to act in"}, rows)
+			fmt.Fprintln(a.out, "\nlearn a policy in one: accrete learn frozenlake:size=8; settings: accrete datasets --json")
 			fmt.Fprintln(a.out, "sources and terms: accrete datasets --json")
 			return nil
 		},

@@ -59,6 +59,10 @@ With --on the argument is a model, which is judged on rows of their own: by
 class, and by how well it ranks rows by the probability of the positive class
 (the rarest one, or --positive).
 
+A policy that was learnt from a log with rewards is judged with --on by another
+log: what it would earn, by importance sampling and doubly robust, with intervals,
+and whether the log can tell at all.
+
 With --env the argument is a policy, which acts in an environment for a number of
 episodes: what it earns, with its interval.
 
@@ -118,8 +122,8 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 	if err != nil {
 		return err
 	}
-	if e.env != "" {
-		return a.evaluateIn(ctx, h, args[0], e.env, e.episodes)
+	if judged, err := a.evaluatePolicy(ctx, h, args[0], e); judged {
+		return err
 	}
 	bar, done := a.progress("evaluating")
 	defer done()

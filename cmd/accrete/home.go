@@ -20,7 +20,7 @@ func (a *app) home() (*life.Home, error) {
 		return nil, err
 	}
 	return &life.Home{
-		Store: s, In: a.in, Now: time.Now, Seed: a.seed, Memory: a.budget(), Progress: a.progress, Note: a.note,
+		Store: s, In: a.in, Now: time.Now, Wait: a.wait, Seed: a.seed, Memory: a.budget(), Progress: a.progress, Note: a.note,
 	}, nil
 }
 

@@ -65,10 +65,11 @@ func (a *app) learn(ctx context.Context, arg string, flags *dataFlags, o life.Le
 	if err != nil {
 		return err
 	}
-	if w, err := h.World(arg); err != nil || w != nil {
+	if w, err := h.World(ctx, arg); err != nil || w != nil {
 		if err != nil {
 			return err
 		}
+		defer w.Close()
 		return a.learnActing(ctx, h, w, o)
 	}
 	if o.Data, err = h.Find(arg, flags.Reading); err != nil {

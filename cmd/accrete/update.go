@@ -34,10 +34,11 @@ named, with from, to and since when.`,
 			if err != nil {
 				return err
 			}
-			if w, err := h.World(args[1]); err != nil || w != nil {
+			if w, err := h.World(c.Context(), args[1]); err != nil || w != nil {
 				if err != nil {
 					return err
 				}
+				defer w.Close()
 				l, failed := h.UpdateActing(c.Context(), name, w)
 				return a.printActed(w, l, failed, "learnt on in")
 			}

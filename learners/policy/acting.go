@@ -97,12 +97,20 @@ func (m *Model) Continue(ctx context.Context, e act.Environment) (learn.Model, e
 	if m.acted == nil {
 		return nil, fmt.Errorf("the policy was learnt from a log, not by acting; update it with more of the log")
 	}
+	if k, ok := e.(interface {
+		Know(states *table.Schema, actions []string) error
+	}); ok {
+		states := &table.Schema{Attributes: m.schema.Attributes[:m.target]}
+		if err := k.Know(states, m.actions()); err != nil {
+			return nil, err
+		}
+	}
 	schema, err := schemaOf(e)
-	if err == nil && !table.SameCodes(schema, m.schema) {
-		err = fmt.Errorf("the environment has other states or actions than the one that the policy was learnt in (%s)", m.acted.World)
+	if err == nil {
+		err = table.Extends(m.schema, schema)
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the environment has other states or actions than the one that the policy was learnt in (%s): %w", m.acted.World, err)
 	}
 	return m.practise(ctx, e)
 }
@@ -146,6 +154,12 @@ func (m *Model) practise(ctx context.Context, e act.Environment) (*Model, error)
 			learn.Report(ctx, float64(n)/float64(m.lesson.Settings.Episodes))
 		}
 		steps, err := t.episode(ctx, m.lesson.Seed, history.Episodes)
+		if err != nil && ctx.Err() == nil && n > 0 { // what was learnt before is worth keeping
+			if schema, broken := schemaOf(e); broken == nil {
+				next.schema = schema
+				return nil, &Stopped{fmt.Errorf("episode %d, step %d: %w", history.Episodes+1, steps+1, err), &next}
+			}
+		}
 		if err != nil {
 			return nil, fmt.Errorf("episode %d, step %d: %w", history.Episodes+1, steps+1, err)
 		}
@@ -154,8 +168,21 @@ func (m *Model) practise(ctx context.Context, e act.Environment) (*Model, error)
 		history.Curve.add(t.earned)
 	}
 	learn.Report(ctx, 1)
-	return &next, nil
+	next.schema, err = schemaOf(e)
+	return &next, err
 }
+
+// Stopped is the error of an environment that failed after some episodes.
+type Stopped struct {
+	error
+	model *Model
+}
+
+// Unwrap returns what went wrong.
+func (s *Stopped) Unwrap() error { return s.error }
+
+// Partial is the policy of the episodes before.
+func (s *Stopped) Partial() learn.Model { return s.model }
 
 // iterated solves the environment's own model.
 func (m *Model) iterated(ctx context.Context, e act.Environment) (*Model, error) {
@@ -237,6 +264,13 @@ func (t *trainer) here() (int32, error) {
 		if s := t.known[t.place.At()]; s >= 0 {
 			return s, nil
 		}
+	}
+	if failed, ok := t.e.(interface{ Err() error }); ok && failed.Err() != nil {
+		return 0, failed.Err()
+	}
+	if n := len(t.e.Actions()); n > t.v.actions {
+		t.v.widen(n)
+		t.hoped = make([]float64, n)
 	}
 	t.e.State(t.cells)
 	s := t.v.add(t.cells)

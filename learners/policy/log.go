@@ -20,8 +20,7 @@ import (
 //
 // Where states are few, all steps together are a model of the world, which is
 // solved: what fitted values converge to. The value of an action has a standard
-// error, s/√n after n steps, with s the deviation of what the steps of one state
-// and action came to, over all of them; the penalty takes so many of it off
+// error, and the penalty takes so many of it off before actions are compared
 // (pessimism: Rashidinejad et al. 2021). Where there are many, values are fitted
 // by a learner of numbers, an action at a time, to what the steps came to by the
 // values before; actions that a tree of the log's own acts finds rare in such
@@ -320,10 +319,12 @@ func (j *journal) imitate(l *lookup) error {
 }
 
 // sweeps is how often values are computed anew at most.
-const sweeps = 10000
+const sweeps = 2000
 
-// solve computes what actions are worth in the world as the steps show it; then
-// it takes the penalties off, and computes it again.
+// solve computes what actions are worth in the world as the steps show it. First
+// the best are taken by the means of what steps came to; then by these less their
+// penalties, which do not add up along the way: what a state is worth is the mean
+// of the action that is taken in it.
 func (j *journal) solve(ctx context.Context, l *lookup) error {
 	s, next := make([]int32, len(j.weight)), make([]int32, len(j.weight))
 	cells, key := make([]float64, l.width), make([]byte, 8*l.width)
@@ -339,9 +340,9 @@ func (j *journal) solve(ctx context.Context, l *lookup) error {
 		}
 	}
 	penalty := make([]float64, len(l.q))
+	v := make([]float64, l.states())
+	lowest := 0.0
 	for _, last := range []bool{false, true} {
-		v := make([]float64, l.states())
-		lowest := 0.0
 		for sweep := range sweeps {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -350,12 +351,7 @@ func (j *journal) solve(ctx context.Context, l *lookup) error {
 			change, largest := 0.0, 1.0
 			lowest = math.Inf(1)
 			for i := range v {
-				for a, n := range l.visits[i*l.actions:][:l.actions] {
-					if l.q[i*l.actions+a] -= penalty[i*l.actions+a]; n == 0 {
-						l.q[i*l.actions+a] = math.NaN()
-					}
-				}
-				best := l.best(int32(i))
+				best := taken(l.visits[i*l.actions:][:l.actions], l.q[i*l.actions:][:l.actions], penalty[i*l.actions:][:l.actions])
 				change, largest, lowest = max(change, math.Abs(best-v[i])), max(largest, math.Abs(best)), min(lowest, best)
 				v[i] = best
 			}
@@ -363,18 +359,28 @@ func (j *journal) solve(ctx context.Context, l *lookup) error {
 				break
 			}
 		}
-		if last {
-			return nil
+		j.sum(l, s, next, v, lowest)
+		if !last {
+			j.deviate(l, s, next, v, lowest, penalty)
 		}
-		within := j.deviation(l, s, next, v, lowest)
-		if within*j.lesson.Settings.Penalty == 0 {
-			return nil
-		}
-		for i, n := range l.visits {
-			penalty[i] = j.lesson.Settings.Penalty * within / math.Sqrt(max(n, 1e-9))
+	}
+	for i, n := range l.visits {
+		if l.q[i] -= penalty[i]; n == 0 {
+			l.q[i] = math.NaN()
 		}
 	}
 	return nil
+}
+
+// taken is the mean value of the action that is best less its penalty.
+func taken(visits, q, penalty []float64) float64 {
+	best, most := 0.0, math.Inf(-1)
+	for a, n := range visits {
+		if n > 0 && q[a]-penalty[a] > most {
+			best, most = q[a], q[a]-penalty[a]
+		}
+	}
+	return best
 }
 
 // came is what a step came to, by what states are worth.
@@ -398,21 +404,26 @@ func (j *journal) sum(l *lookup, s, next []int32, v []float64, lowest float64) {
 	}
 }
 
-// deviation is how far steps of one state and action are from their mean.
-func (j *journal) deviation(l *lookup, s, next []int32, v []float64, lowest float64) float64 {
-	j.sum(l, s, next, v, lowest)
-	square, free := 0.0, 0.0
+// deviate fills in the penalties: standard errors of the means, from how far the
+// steps of a state and action are from their mean, and, for two steps' worth, from
+// how far all are.
+func (j *journal) deviate(l *lookup, s, next []int32, v []float64, lowest float64, penalty []float64) {
+	squares, all, free := make([]float64, len(l.q)), 0.0, 0.0
 	for row, w := range j.weight {
-		d := j.came(row, next, v, lowest) - l.q[int(s[row])*l.actions+int(j.action[row])]
-		square += w * d * d
+		at := int(s[row])*l.actions + int(j.action[row])
+		d := j.came(row, next, v, lowest) - l.q[at]
+		squares[at] += w * d * d
 	}
 	for i, n := range l.visits {
-		if free += max(0, n-1); n == 0 {
-			l.q[i] = math.NaN()
+		all += squares[i]
+		free += max(0, n-1)
+	}
+	if !(free > 0) {
+		return
+	}
+	for i, n := range l.visits {
+		if n > 0 {
+			penalty[i] = j.lesson.Settings.Penalty * math.Sqrt((squares[i]+2*all/free)/(max(0, n-1)+2)/n)
 		}
 	}
-	if !(free > 0) || square <= 0 {
-		return 0
-	}
-	return math.Sqrt(square / free)
 }

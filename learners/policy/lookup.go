@@ -93,6 +93,20 @@ func (l *lookup) worthWith(key []byte, cells, q []float64) {
 	}
 }
 
+// widen makes room for more actions.
+func (l *lookup) widen(actions int) {
+	n := l.states()
+	q, visits := make([]float64, n*actions), make([]float64, n*actions)
+	for s := range n {
+		for a := range actions {
+			q[s*actions+a] = math.NaN()
+		}
+		copy(q[s*actions:], l.of(int32(s)))
+		copy(visits[s*actions:], l.visits[s*l.actions:][:l.actions])
+	}
+	l.q, l.visits, l.actions = q, visits, actions
+}
+
 // clone is a copy to learn with.
 func (l *lookup) clone() *lookup {
 	c := newLookup(l.width, l.actions)

@@ -121,7 +121,7 @@ func withOthers(known *table.Schema, rows []learn.Learnt) (*table.Schema, error)
 	if err != nil || len(union.Attributes) == 0 {
 		return known, err
 	}
-	return &table.Schema{Attributes: slices.Concat(known.Attributes, union.Attributes), Sequence: known.Sequence}, nil
+	return &table.Schema{Attributes: slices.Concat(known.Attributes, union.Attributes), Sequence: known.Sequence, Linked: known.Linked}, nil
 }
 
 // Join puts the rows of all sources, which are of one schema, into one table.
@@ -166,6 +166,9 @@ func Join(schema *table.Schema, parts []learn.Learnt) (*table.Table, error) {
 		}
 	}
 	all, err := table.New(schema, columns, weights)
+	if err == nil && len(parts) > 0 && parts[0].Table.Linked != nil {
+		all = all.WithLinked(parts[0].Table.Linked) // of all sources together, as models keep it
+	}
 	if err != nil || schema.Sequence == "" {
 		return all, err
 	}

@@ -37,7 +37,7 @@ type Takes struct {
 	Rules                        bool // an expert's WHEN … EXPECT rules, in the learning itself
 	Theory                       bool // a domain theory (Advice.Theory)
 	Text                         bool // columns of words
-	Sequences                    bool // rows that belong together, in order (table.Table.Sequence)
+	Sequences, Relations         bool // rows that belong together, in order (table.Table.Sequence); what rows point at (table.Table.Linked)
 	Stream                       bool // rows as they come, none of which it keeps (Starter)
 }
 

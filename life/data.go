@@ -54,8 +54,14 @@ func (h *Home) Find(arg string, reading Reading) (*Data, error) {
 	info, err := os.Stat(arg)
 	switch {
 	case err == nil && info.IsDir():
-		return nil, remedy.Misusef("%s is a folder; expected a file, -, or the name of a built-in set", arg)
+		if d.scheme = linkedScheme(arg); d.scheme == "" {
+			return nil, remedy.Misusef("%s is a folder; expected a file, a folder of tables that point at each other, -, or the name of a built-in set", arg)
+		}
+		return d, nil
 	case err == nil:
+		if filepath.Ext(arg) == ".pl" {
+			d.scheme = programScheme
+		}
 		return d, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
@@ -117,7 +123,7 @@ func (d *Data) stem() string {
 
 // Path is where the data lies, for the record: absolute for a file.
 func (d *Data) Path() string {
-	if d.Arg == "-" || d.scheme != fileScheme {
+	if d.Arg == "-" || d.scheme != fileScheme && !d.isLinked() {
 		return table.Redact(d.Arg)
 	}
 	if abs, err := filepath.Abs(d.Arg); err == nil {
@@ -230,6 +236,9 @@ func (d *Data) reader() io.Reader {
 
 // Read reads the whole table.
 func (d *Data) Read(ctx context.Context, o table.Options) (*table.Table, *table.Report, error) {
+	if d.isLinked() {
+		return d.linked(ctx, o)
+	}
 	if r := d.reader(); r != nil {
 		return table.Read(ctx, r, o)
 	}
@@ -239,6 +248,13 @@ func (d *Data) Read(ctx context.Context, o table.Options) (*table.Table, *table.
 // source reads in batches: as the columns of the options' schema, or of one
 // that is found first, in a pass that keeps no rows.
 func (d *Data) source(ctx context.Context, o table.Options) (table.Source, error) {
+	if d.isLinked() {
+		t, report, err := d.linked(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return table.FromTable(t, report), nil
+	}
 	if r := d.reader(); r != nil {
 		return table.NewSource(ctx, r, o)
 	}
@@ -258,6 +274,9 @@ func (h *Home) ReadFor(ctx context.Context, d *Data, target string, density, ope
 		return nil, nil, 0, err
 	}
 	h.note(report.Notes...)
+	if t.Linked != nil && !density {
+		o.Target = t.Linked.Target
+	}
 	col, err := d.targetIn(t.Schema, o.Target, density)
 	if err != nil || col == learn.NoTarget {
 		return t, report, col, err

@@ -16,8 +16,9 @@ import (
 
 // Learners that are used when none is named, by the kind of target.
 const (
-	DefaultForClasses = "rulenet"
-	DefaultForNumbers = "rulenet"
+	DefaultForClasses   = "rulenet"
+	DefaultForNumbers   = "rulenet"
+	DefaultForRelations = "foil"
 )
 
 // Choice is a learner by name, "" for the one that fits the target, and its
@@ -86,6 +87,9 @@ func (h *Home) Lesson(ctx context.Context, d *Data, target string, c Choice) (l 
 		name := DefaultForClasses
 		if l.Table.Schema.Attributes[l.Target].Kind == table.Numeric {
 			name = DefaultForNumbers
+		}
+		if l.Table.Linked != nil {
+			name = DefaultForRelations
 		}
 		if l.Info, l.learner, err = configured(name, c.Settings); err != nil {
 			return nil, err

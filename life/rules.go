@@ -112,6 +112,9 @@ func RuleEntries(ctx context.Context, p *Part, o RulesOptions) (*RuleBase, error
 // Clauses returns the clauses of a logic program, in their order, or the first of
 // them; nil if the model is none.
 func Clauses(p *Part, top *int) *RuleBase {
+	if m, ok := learn.Ability[clausal](p.Model); ok {
+		return learntClauses(p, m, top)
+	}
 	m, ok := p.Model.(programmed)
 	if !ok {
 		return nil

@@ -14,6 +14,12 @@ import (
 // error. Groups stay in the table, so that they can be kept together when its
 // rows are divided. The target moves with the columns before it.
 func suit(i learn.Info, t *table.Table, target int) (suited *table.Table, at int, notes []string, err error) {
+	if t.Linked != nil && !i.Takes.Relations {
+		if t, target, err = standingAlone(t, target); err != nil {
+			return nil, 0, nil, err
+		}
+		notes = append(notes, fmt.Sprintf("%s learns the rows of %s alone, without what they point at; learners of relations: %s", i.Name, t.Schema.Linked, relational()))
+	}
 	if t.Schema.Sequence != "" && !i.Takes.Sequences {
 		notes = append(notes, fmt.Sprintf("%s takes rows one by one: their order within a %q is not used", i.Name, t.Schema.Sequence))
 		t = t.WithoutSequence()

@@ -27,6 +27,12 @@ func TestReadingGrowsInProportion(t *testing.T) {
 		"not": many("p :- ", `\+ `, "a."), "bars": many("p([a", "|b", "])."), "operators": many("p(a", " = b", ")."),
 	} {
 		t.Run("logic.Read/"+name, func(t *testing.T) { bounded.Worst(t, input, func(b []byte) { _, _ = Read("r", string(b)) }) })
+		if name == "facts" || name == "variables" {
+			t.Run("logic.ReadBias/"+name, func(t *testing.T) { bounded.Worst(t, input, func(b []byte) { _, _ = ReadBias(string(b)) }) })
+			t.Run("logic.ReadTask/"+name, func(t *testing.T) {
+				bounded.Worst(t, input, func(b []byte) { _, _ = ReadTask(string(b), string(b), "") })
+			})
+		}
 		if name == "body" || name == "variables" { // the rest is read by the same parser
 			t.Run("logic.ReadGoal/"+name, func(t *testing.T) { bounded.Worst(t, input, func(b []byte) { _, _, _ = ReadGoal(string(b)) }) })
 		}

@@ -178,7 +178,37 @@ func variables(t Term, visit func(Var)) {
 	}
 }
 
-// isGround reports whether a term has no variables.
+// Arguments returns the terms in the places of the clause's head.
+func (c *Clause) Arguments() []Term { return arguments(c.Head) }
+
+// Instance returns the body of the clause for terms in the places of its head; false if
+// they do not fit.
+func (c *Clause) Instance(args []Term) ([]Literal, bool) {
+	own := c.Arguments()
+	if len(own) != len(args) {
+		return nil, false
+	}
+	by := map[Var]Term{}
+	for i, a := range own {
+		if v, ok := a.(Var); ok {
+			if have, bound := by[v]; bound && Compare(have, args[i]) != 0 {
+				return nil, false
+			}
+			by[v] = args[i]
+		} else if Compare(a, args[i]) != 0 {
+			return nil, false
+		}
+	}
+	body := make([]Literal, len(c.Body))
+	for i, l := range c.Body {
+		body[i] = Literal{l.Negated, substitute(l.Atom, by)}
+	}
+	return body, true
+}
+
+// IsGround reports whether a term has no variables.
+func IsGround(t Term) bool { return isGround(t) }
+
 func isGround(t Term) bool {
 	ground := true
 	variables(t, func(Var) { ground = false })

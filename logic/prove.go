@@ -58,6 +58,16 @@ func (p *Proof) write(b *strings.Builder, names []string, depth int) {
 	}
 }
 
+// Leaves calls visit for the literals that a proof stands on, from left to right.
+func (p *Proof) Leaves(visit func(Literal)) {
+	if len(p.Of) == 0 {
+		visit(p.Goal)
+	}
+	for _, q := range p.Of {
+		q.Leaves(visit)
+	}
+}
+
 // Prove calls found for each answer to a goal, in the order in which clauses give
 // them, until it returns false. Answers that are equal come as often as they are
 // proved. It is an error to exceed a limit, which says nothing about the goal.

@@ -28,7 +28,7 @@ func conform(t *Table, schema *Schema, extend func(column int) bool) (out *Table
 	if len(schema.Attributes) == 0 {
 		return nil, nil, errors.New("table: the schema has no columns to conform to")
 	}
-	to := &Schema{Attributes: slices.Clone(schema.Attributes), Sequence: schema.Sequence}
+	to := &Schema{Attributes: slices.Clone(schema.Attributes), Sequence: schema.Sequence, Linked: schema.Linked}
 	if to.Sequence != "" && t.Schema.Sequence != to.Sequence {
 		return nil, nil, fmt.Errorf("table: the rows are not in sequences by %q, as the model expects", to.Sequence)
 	}
@@ -64,7 +64,7 @@ func conform(t *Table, schema *Schema, extend func(column int) bool) (out *Table
 		notes = append(notes, absentNote(absent, " there"))
 	}
 	if out, err = New(to, columns, t.Weights); err == nil {
-		out.Sequence, out.SequenceNames = t.Sequence, t.SequenceNames
+		out.Sequence, out.SequenceNames, out.Linked = t.Sequence, t.SequenceNames, t.Linked
 	}
 	return out, notes, err
 }

@@ -14,6 +14,9 @@ type Schema struct {
 	// Sequence is the column that says which rows belong together, in order;
 	// "" if rows stand alone. It is none of the attributes.
 	Sequence string
+	// Linked is the table of a folder, or the predicate of a logic program, that
+	// the rows are of; "" if they are of a table that stands alone.
+	Linked string
 }
 
 // Index returns the position of the attribute with this name, or -1.

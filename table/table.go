@@ -140,6 +140,8 @@ type Table struct {
 	// rows stand alone.
 	Sequence      []int32
 	SequenceNames []string
+	// Linked is what the rows point at; nil if they stand alone.
+	Linked *Linked
 
 	rows int
 }
@@ -236,7 +238,7 @@ func (t *Table) Text(row, col int) string {
 
 // Slice returns the rows lo ≤ row < hi. It shares the cells.
 func (t *Table) Slice(lo, hi int) *Table {
-	s := &Table{Schema: t.Schema, Columns: make([]Column, len(t.Columns)), rows: hi - lo}
+	s := &Table{Schema: t.Schema, Columns: make([]Column, len(t.Columns)), rows: hi - lo, Linked: t.Linked}
 	for i := range t.Columns {
 		from, to := &t.Columns[i], &s.Columns[i]
 		switch {
@@ -259,7 +261,7 @@ func (t *Table) Slice(lo, hi int) *Table {
 
 // Select returns a copy of the given rows, in the given order.
 func (t *Table) Select(rows []int) *Table {
-	s := &Table{Schema: t.Schema, Columns: make([]Column, len(t.Columns)), rows: len(rows)}
+	s := &Table{Schema: t.Schema, Columns: make([]Column, len(t.Columns)), rows: len(rows), Linked: t.Linked}
 	for i, c := range t.Columns {
 		switch t.Schema.Attributes[i].Kind {
 		case Text:
@@ -338,7 +340,7 @@ func Concat(tables ...*Table) (*Table, error) {
 			}
 		}
 	}
-	whole := &Table{Schema: last, Columns: columns, Weights: weights, rows: rows}
+	whole := &Table{Schema: last, Columns: columns, Weights: weights, rows: rows, Linked: tables[0].Linked}
 	if end := tables[len(tables)-1]; end.Sequence != nil {
 		for _, t := range tables {
 			whole.Sequence = append(whole.Sequence, t.Sequence...)
@@ -352,7 +354,7 @@ func Concat(tables ...*Table) (*Table, error) {
 // shares the cells.
 func (t *Table) Project(columns []int) *Table {
 	p := *t
-	p.Schema = &Schema{Attributes: make([]Attribute, len(columns)), Sequence: t.Schema.Sequence}
+	p.Schema = &Schema{Attributes: make([]Attribute, len(columns)), Sequence: t.Schema.Sequence, Linked: t.Schema.Linked}
 	p.Columns = make([]Column, len(columns))
 	for i, col := range columns {
 		p.Schema.Attributes[i], p.Columns[i] = t.Schema.Attributes[col], t.Columns[col]

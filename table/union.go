@@ -29,6 +29,9 @@ func Union(schemas ...*Schema) (*Schema, error) {
 			return nil, fmt.Errorf("rows are in sequences by %q in one source and by %q in another; read both the same way", union.Sequence, s.Sequence)
 		}
 		union.Sequence = s.Sequence
+		if s.Linked != "" {
+			union.Linked = s.Linked
+		}
 		for i := range s.Attributes {
 			a := &s.Attributes[i]
 			if last, known := seen[a.Name]; known && last == nth {
@@ -174,7 +177,7 @@ func (a *Attribute) Open() bool { return a.Kind == Nominal && len(a.Values) == 0
 // Opened returns the schema with those of its columns that are open of the
 // kind that they have in another.
 func (s *Schema) Opened(other *Schema) *Schema {
-	opened := &Schema{Attributes: slices.Clone(s.Attributes), Sequence: s.Sequence}
+	opened := &Schema{Attributes: slices.Clone(s.Attributes), Sequence: s.Sequence, Linked: s.Linked}
 	for i := range opened.Attributes {
 		a := &opened.Attributes[i]
 		if k := other.Index(a.Name); a.Open() && k >= 0 && other.Attributes[k].Kind != Nominal {

@@ -178,6 +178,11 @@ const longestShown = 600
 
 // printBest prints the most informative rules of a model that has rules.
 func printBest(w io.Writer, m learn.Model, name string, most int) error {
+	if clauses := life.Clauses(&life.Part{Model: m, Name: name}, nil); clauses != nil {
+		fmt.Fprintln(w)
+		clauses.WriteClauses(w)
+		return nil
+	}
 	best, left, err := life.BestRules(m, most)
 	if best == nil {
 		return err

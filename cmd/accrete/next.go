@@ -41,7 +41,7 @@ func (a *app) takes(p *life.Part, command string) bool {
 	case "rules":
 		_, told := p.Model.(*expert.Told)
 		_, ok := learn.Ability[learn.Ruler](p.Model)
-		return ok || told
+		return ok || told || life.Clauses(p, nil) != nil
 	case "verify":
 		h, err := a.home()
 		return err == nil && h.HasRows(context.Background(), p)

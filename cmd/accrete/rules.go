@@ -108,9 +108,7 @@ func (a *app) rules(ctx context.Context, h *life.Home, model string, r *reading)
 	case clauses != nil && a.json:
 		return a.printJSON(clauses)
 	case clauses != nil:
-		for _, c := range clauses.Rules {
-			fmt.Fprintln(a.out, c.Text)
-		}
+		clauses.WriteClauses(a.out)
 		return nil
 	case r.growth:
 		return a.printGrowth(p)

@@ -5,8 +5,8 @@
 // what its variables stand for and why, and prints as the clauses that it
 // is. It has no rows: what it knows is what it says, and the world is closed.
 //
-// Foil learns clauses for a relation from the tuples that belong to it, those that
-// do not, and the facts of other relations.
+// FOIL (Quinlan 1990) learns clauses for the classes of rows that point at others, in
+// tables with keys or in the facts of a program: Learner, and Foil for tuples alone.
 //
 // Its neighbours are logic, which proves, and life, which keeps and asks.
 package relation

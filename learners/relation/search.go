@@ -1,0 +1,397 @@
+package relation
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// search looks for clauses that tell positive examples from negative ones.
+type search struct {
+	ctx      context.Context
+	options  options
+	db       *database
+	examples *examples
+	positive []bool
+	weight   []float64
+	target   *relation // the positive examples, where clauses may call the relation itself
+	way      *descent  // of the recursive clauses so far
+	err      error
+}
+
+// options are the settings, resolved.
+type options struct {
+	bindings  bool // gain counts bindings, else examples
+	negation  bool
+	lookahead int // literals that a step may add
+	news      int // new variables of one literal
+	literals  int // of one body
+	variables int // of one clause
+	beam      int
+	exact     bool // clauses cover no negatives, else they save bits
+	unpruned  bool
+	share     float64 // clauses for each positive example that are few enough
+	few       float64 // clauses that are, whatever the examples
+}
+
+// step is literals that may be added to a clause at once, and what it covers then.
+type step struct {
+	literals []literal
+	counts   counts
+	gain     float64
+	news     int
+	from     *state
+}
+
+// mostBindings is how many bindings a step may have.
+const mostBindings = 1 << 21
+
+// gain is Foil_Gain (Quinlan 1990) of a step, by bindings or by examples.
+func (f *search) gain(from *state, c counts) float64 {
+	p0, n0, p1, n1, kept := from.ep, from.en, c.ep, c.en, c.ep
+	if f.options.bindings {
+		p0, n0, p1, n1, kept = from.p, from.n, c.p, c.n, c.kept
+	}
+	if kept <= 0 || p1 <= 0 {
+		return 0
+	}
+	return kept * (math.Log2(p1/(p1+n1)) - math.Log2(p0/(p0+n0)))
+}
+
+// chosen keeps the best steps so far.
+type chosen struct {
+	search *search
+	from   *state
+	steps  []step
+	most   int
+	tried  float64
+	all    bool // also those that leave no positive example
+}
+
+// offer takes a step in if it is among the best.
+func (c *chosen) offer(literals []literal, n counts) {
+	c.tried++
+	if n.ep <= 0 && !c.all {
+		return
+	}
+	s := step{counts: n, gain: c.search.gain(c.from, n), from: c.from}
+	if len(c.steps) == c.most && s.gain < c.steps[len(c.steps)-1].gain-tie {
+		return
+	}
+	most := len(c.from.columns)
+	for i := range literals {
+		most = max(most, most+literals[i].news(most))
+	}
+	s.news = most - len(c.from.columns)
+	at := len(c.steps)
+	for at > 0 && s.better(&c.steps[at-1], len(literals)) {
+		at--
+	}
+	if at == c.most {
+		return
+	}
+	s.literals = slices.Clone(literals)
+	for i := range s.literals {
+		s.literals[i].args = slices.Clone(s.literals[i].args)
+	}
+	c.steps = slices.Insert(c.steps, at, s)
+	c.steps = c.steps[:min(len(c.steps), c.most)]
+}
+
+const tie = 1e-9
+
+// better prefers gain, then fewer new variables, then fewer literals; the first stays
+// where all are equal.
+func (s *step) better(o *step, literals int) bool {
+	if math.Abs(s.gain-o.gain) > tie {
+		return s.gain > o.gain
+	}
+	if s.news != o.news {
+		return s.news < o.news
+	}
+	return literals < len(o.literals)
+}
+
+// steps returns the best ways to go on with a clause, the best first.
+func (f *search) steps(s *state, most int) ([]step, float64) {
+	c := &chosen{search: f, from: s, most: most}
+	f.literals(s, nil, c)
+	return c.steps, c.tried
+}
+
+// literals offers every literal for a clause that has prefix behind its own, and, as
+// far as it may look ahead, every literal behind those with new variables.
+func (f *search) literals(s *state, prefix []literal, c *chosen) {
+	if f.err == nil {
+		f.err = f.ctx.Err()
+	}
+	if f.err != nil {
+		return
+	}
+	known := len(c.from.columns) // variables before the step
+	inStep := func(args []int) bool {
+		return len(prefix) == 0 || slices.ContainsFunc(args, func(a int) bool { return a >= known })
+	}
+	for v := range s.columns {
+		for w := range v {
+			if s.places[v].joins(s.places[w]) && inStep([]int{w, v}) {
+				f.test(s, prefix, literal{args: []int{w, v}}, c)
+			}
+		}
+	}
+	relations := f.db.relations
+	if f.target != nil {
+		relations = append(slices.Clip(relations), f.target)
+	}
+	for _, r := range relations {
+		if r.hidden {
+			continue
+		}
+		places := len(r.places)
+		if r.numeric() {
+			places--
+		}
+		f.fill(s, r, make([]int, 0, places), 0, func(args []int, fresh int, slot int) {
+			if !inStep(args) {
+				return
+			}
+			if f.err == nil {
+				f.err = f.ctx.Err()
+			}
+			if f.err != nil {
+				return
+			}
+			f.consider(s, prefix, r, args, fresh, slot, c)
+		})
+	}
+}
+
+// slot marks the place of a constant that is to be found.
+const slotArg = math.MinInt
+
+// fill goes through what may stand in the places of a relation: the variables that
+// there are, new ones, and at most one constant.
+func (f *search) fill(s *state, r *relation, args []int, fresh int, use func(args []int, fresh, slot int)) {
+	places := len(r.places)
+	if r.numeric() {
+		places--
+	}
+	if len(args) == places {
+		variables := len(s.columns)
+		if places > 0 && !slices.ContainsFunc(args, func(a int) bool { return a >= 0 && a < variables }) {
+			return
+		}
+		if r == f.target && (f.descending(s, args) == nil || slices.Contains(args, slotArg)) {
+			return
+		}
+		use(args, fresh, slices.Index(args, slotArg))
+		return
+	}
+	p := r.places[len(args)]
+	for v := range s.columns {
+		if s.places[v].joins(p) {
+			f.fill(s, r, append(args, v), fresh, use)
+		}
+	}
+	for v := range fresh { // a new one once more
+		k := slices.Index(args, len(s.columns)+v)
+		if r.places[k].joins(p) {
+			f.fill(s, r, append(args, len(s.columns)+v), fresh, use)
+		}
+	}
+	if r.constants[len(args)] && !slices.Contains(args, slotArg) && fresh == 0 {
+		f.fill(s, r, append(args, slotArg), fresh, use)
+	}
+	isValue := r.constants[len(args)] && f.db.program == nil
+	if fresh < f.options.news && !r.numeric() && !isValue && len(s.columns)+fresh < f.options.variables && !slices.Contains(args, slotArg) {
+		f.fill(s, r, append(args, len(s.columns)+fresh), fresh+1, use)
+	}
+}
+
+// consider offers a relation with arguments: as a test, with all its constants or
+// cuts, or with its new variables and what may follow.
+func (f *search) consider(s *state, prefix []literal, r *relation, args []int, fresh, slot int, c *chosen) {
+	switch {
+	case slot >= 0:
+		f.constants(s, prefix, r, args, slot, c)
+	case r.numeric():
+		f.cuts(s, prefix, r, args, c)
+	case fresh == 0:
+		if l := (literal{relation: r, args: slices.Clone(args)}); !f.repeats(s, &l) {
+			f.test(s, prefix, l, c)
+		}
+	default:
+		l := literal{relation: r, args: slices.Clone(args)}
+		if f.repeats(s, &l) || s.fanOut(&l) > mostBindings {
+			return
+		}
+		grown := f.extend(s, l, len(prefix) > 0)
+		if len(grown.example) == 0 {
+			return
+		}
+		whole := append(slices.Clip(prefix), l)
+		c.offer(whole, grown.counts)
+		if f.options.negation && len(prefix) == 0 {
+			f.absent(s, l, c)
+		}
+		if len(whole) < f.options.lookahead {
+			f.literals(grown, whole, c)
+		}
+	}
+}
+
+// absent offers that there is nothing that a literal with new variables would find.
+func (f *search) absent(s *state, l literal, c *chosen) {
+	l.negated, l.args = true, slices.Clone(l.args)
+	for k, a := range l.args {
+		if a >= len(s.columns) {
+			if slices.Index(l.args, a) != k {
+				return
+			}
+			l.args[k] = anything
+		}
+	}
+	f.test(s, nil, l, c)
+}
+
+// repeats reports whether a literal can only say what another one has said: that one
+// determines its variables by the same variable.
+func (f *search) repeats(s *state, l *literal) bool {
+	for _, have := range s.body {
+		if have.relation != l.relation || have.negated {
+			continue
+		}
+		for k, a := range l.args {
+			if a >= 0 && a < len(s.columns) && have.args[k] == a && l.relation.arity() > 1 && l.relation.determines(k) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tally counts what a test leaves, binding by binding.
+type tally struct {
+	counts
+	example, parent int32
+}
+
+func newTally() tally { return tally{example: -1, parent: -1} }
+
+func (t *tally) add(f *search, s *state, b int) {
+	e := s.example[b]
+	w := f.weight[e]
+	if f.positive[e] {
+		t.p += w
+		if t.parent != s.parent[b] {
+			t.parent = s.parent[b]
+			t.kept += w
+		}
+		if t.example != e {
+			t.ep += w
+		}
+	} else {
+		t.n += w
+		if t.example != e {
+			t.en += w
+		}
+	}
+	t.example = e
+}
+
+// test offers a literal without new variables, and its negation.
+func (f *search) test(s *state, prefix []literal, l literal, c *chosen) {
+	holds, fails := newTally(), newTally()
+	if l.relation != nil && len(l.args) > 0 {
+		l.relation.indexed(max(l.first(len(s.columns)), 0))
+	}
+	binding := make([]int32, 0, len(s.columns))
+	for b := range s.example {
+		binding = s.binding(b, binding)
+		if l.holds(binding) {
+			holds.add(f, s, b)
+		} else if f.options.negation {
+			fails.add(f, s, b)
+		}
+	}
+	c.offer(append(slices.Clip(prefix), l), holds.counts)
+	if f.options.negation && !l.negated && (l.relation == nil || l.relation != f.target) {
+		l.negated = true
+		c.offer(append(slices.Clip(prefix), l), fails.counts)
+	}
+}
+
+// constants offers every constant for a place of a relation.
+func (f *search) constants(s *state, prefix []literal, r *relation, args []int, slot int, c *chosen) {
+	tallies, all := f.tallies(s, r, args, slot)
+	l := literal{relation: r, args: slices.Clone(args)}
+	for code := range tallies {
+		n := tallies[code].counts
+		if n.ep == 0 && n.en == 0 {
+			continue
+		}
+		l.args[slot] = constantArg(int32(code))
+		c.offer(append(slices.Clip(prefix), l), n)
+		if f.options.negation && len(prefix) == 0 {
+			not := l
+			not.negated = true
+			f.negate(s, not, all.counts, n, prefix, c)
+		}
+	}
+}
+
+// tallies counts what each constant in a place of a relation leaves, and all.
+func (f *search) tallies(s *state, r *relation, args []int, slot int) ([]tally, tally) {
+	l := literal{relation: r, args: slices.Clone(args)}
+	l.args[slot] = anything
+	known := f.db.domains[r.places[slot].domain].names
+	tallies := make([]tally, len(known))
+	for i := range tallies {
+		tallies[i] = newTally()
+	}
+	all := newTally()
+	cells := r.columns[slot]
+	if other := 1 - slot; len(args) == 2 && l.args[other] >= 0 { // a value of one thing
+		x, codes := r.indexed(other), s.columns[l.args[other]]
+		for b, c := range codes {
+			all.add(f, s, b)
+			if c < 0 || int(c)+1 >= len(x.start) {
+				continue
+			}
+			for _, tuple := range x.rows[x.start[c]:x.start[c+1]] {
+				if cell := cells[tuple]; cell >= 0 && int(cell) < len(tallies) {
+					tallies[cell].add(f, s, b)
+				}
+			}
+		}
+	} else {
+		binding := make([]int32, 0, len(s.columns))
+		for b := range s.example {
+			binding = s.binding(b, binding)
+			all.add(f, s, b)
+			for _, tuple := range l.candidates(binding, len(binding)) {
+				if cell := cells[tuple]; cell >= 0 && int(cell) < len(tallies) && l.fits(tuple, binding, len(binding)) {
+					tallies[cell].add(f, s, b)
+				}
+			}
+		}
+	}
+	return tallies, all
+}
+
+// negate offers a negated test whose counts follow from those of the test, where
+// every example has one binding.
+func (f *search) negate(s *state, l literal, all, n counts, prefix []literal, c *chosen) {
+	if all.p == all.ep && all.n == all.en {
+		c.offer(append(slices.Clip(prefix), l), counts{all.p - n.p, all.n - n.n, all.kept - n.kept, all.ep - n.ep, all.en - n.en})
+		return
+	}
+	holds := newTally()
+	binding := make([]int32, 0, len(s.columns))
+	for b := range s.example {
+		if binding = s.binding(b, binding); l.holds(binding) {
+			holds.add(f, s, b)
+		}
+	}
+	c.offer(append(slices.Clip(prefix), l), holds.counts)
+}

@@ -1,0 +1,200 @@
+package life
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/logic"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Data whose rows point at others: a folder of tables, a task folder of background
+// knowledge and examples, or a logic program.
+const folderScheme, taskScheme, programScheme = "folder", "task", "program"
+
+// The files of a task.
+const (
+	backgroundFile = "bk.pl"
+	examplesFile   = "exs.pl"
+	biasFile       = "bias.pl"
+)
+
+// linkedScheme says what a folder is, "" if none of them.
+func linkedScheme(dir string) string {
+	if _, err := os.Stat(filepath.Join(dir, examplesFile)); err == nil {
+		return taskScheme
+	}
+	if table.IsFolderOfTables(dir) {
+		return folderScheme
+	}
+	return ""
+}
+
+func (d *Data) isLinked() bool {
+	return d.scheme == folderScheme || d.scheme == taskScheme || d.scheme == programScheme
+}
+
+// linked reads rows with what they point at.
+func (d *Data) linked(ctx context.Context, o table.Options) (*table.Table, *table.Report, error) {
+	if d.scheme == folderScheme {
+		t, report, err := table.Folder(ctx, d.Arg, o)
+		return t, report, misread(err)
+	}
+	task, hash, err := d.task(o)
+	if err != nil {
+		return nil, nil, misread(err)
+	}
+	report := &table.Report{Format: "logic program", Hash: hash, Address: d.Arg}
+	if !slices.ContainsFunc(task.Examples, func(e logic.Example) bool { return !e.Positive }) && o.Schema == nil {
+		n := len(task.Examples)
+		if err := task.Close(); err != nil {
+			return nil, nil, misread(err)
+		}
+		report.Notes = append(report.Notes, fmt.Sprintf("no example is negative: the world is closed, with %d tuples that do not belong to %v", len(task.Examples)-n, task.Of))
+	}
+	t, err := task.Table()
+	if err == nil && o.Schema != nil {
+		linked := t.Linked
+		if o.Schema.Linked != linked.Of {
+			return nil, nil, remedy.Misusef("the examples of %s are of %s, and the model is of %s", d.Arg, linked.Of, o.Schema.Linked)
+		}
+		t, _, err = table.Conform(t, o.Schema, o.Extend)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	report.Rows = t.Rows()
+	return t, report, nil
+}
+
+// task reads a task folder or a program.
+func (d *Data) task(o table.Options) (*logic.Task, string, error) {
+	sum := sha256.New()
+	read := func(path string, optional bool) (string, error) {
+		text, err := readSmall(path, MostText)
+		if optional && errors.Is(err, fs.ErrNotExist) {
+			return "", nil
+		}
+		fmt.Fprintf(sum, "%s %d\n%s", filepath.Base(path), len(text), text)
+		return string(text), err
+	}
+	hash := func() string { return hex.EncodeToString(sum.Sum(nil)) }
+	if d.scheme == programScheme {
+		text, err := read(d.Arg, false)
+		if err != nil {
+			return nil, "", err
+		}
+		target := o.Target
+		if o.Schema != nil {
+			target = o.Schema.Linked
+		}
+		t, err := logic.Split(text, target)
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: %w", d.Arg, err)
+		}
+		return t, hash(), nil
+	}
+	var texts [3]string
+	for i, name := range []string{backgroundFile, examplesFile, biasFile} {
+		var err error
+		if texts[i], err = read(filepath.Join(d.Arg, name), name != examplesFile); err != nil {
+			return nil, "", err
+		}
+	}
+	t, err := logic.ReadTask(texts[0], texts[1], texts[2])
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", d.Arg, err)
+	}
+	return t, hash(), nil
+}
+
+// misread marks what was asked for wrongly.
+func misread(err error) error {
+	if err == nil {
+		return nil
+	}
+	return remedy.Misuse(err)
+}
+
+// standingAlone returns rows without the columns by which they are found from others.
+func standingAlone(t *table.Table, target int) (*table.Table, int, error) {
+	var keys []string
+	if own := t.Linked.Table(t.Linked.Of); own != nil {
+		keys = append(keys, own.Primary...)
+	}
+	for _, l := range t.Linked.Links {
+		if l.Table == t.Linked.Of {
+			keys = append(keys, l.Columns...)
+		}
+	}
+	at := -1
+	var columns []int
+	for i := range t.Schema.Attributes {
+		if i != target && slices.Contains(keys, t.Schema.Attributes[i].Name) {
+			continue
+		}
+		if i == target {
+			at = len(columns)
+		}
+		columns = append(columns, i)
+	}
+	if len(columns) < 2 && len(t.Linked.Tables) > 0 {
+		return nil, 0, fmt.Errorf("the rows of %s have no columns but keys; use a learner of relations: %s", t.Linked.Of, relational())
+	}
+	alone := t.Project(columns)
+	alone.Linked = nil
+	return alone, at, nil
+}
+
+// relational names the learners that take what rows point at.
+func relational() string {
+	var names []string
+	for _, info := range learn.All() {
+		if info.Takes.Relations {
+			names = append(names, info.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// clausal is a model that is a list of clauses.
+type clausal interface{ Clauses() []logic.Rule }
+
+// learntClauses returns the clauses that a model learnt, or the first of them.
+func learntClauses(p *Part, m clausal, top *int) *RuleBase {
+	list := &RuleBase{Model: p.Version.Model, Version: p.Version.Number, Kind: "clauses", Rules: []RuleEntry{}}
+	target := p.Schema().Attributes[p.Target()].Name
+	for i, c := range m.Clauses() {
+		if top != nil && i >= *top {
+			break
+		}
+		list.Rules = append(list.Rules, RuleEntry{
+			ID: c.ID, Text: c.Text, Words: c.Words, If: []TestEntry{}, Then: &ThenEntry{Column: target, Value: c.Class},
+			Probability: &c.Probability, Covered: &c.Covered, Correct: &c.Correct,
+		})
+	}
+	return list
+}
+
+// WriteClauses writes clauses for people: what a clause is worth behind it, as a
+// comment, so that all of it can be read by a prover, too.
+func (b *RuleBase) WriteClauses(w io.Writer) {
+	for _, c := range b.Rules {
+		fmt.Fprint(w, c.Text)
+		if c.Covered != nil {
+			fmt.Fprintf(w, " %% %.1f %% of %.6g", 100**c.Probability, *c.Covered)
+		}
+		fmt.Fprintln(w)
+	}
+}

@@ -1,0 +1,370 @@
+package table
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/accrete-ml/accrete/internal/spell"
+)
+
+// keysFile is where a folder says which columns are keys.
+const keysFile = "keys.json"
+
+// folderKeys is what keys.json says: the tables by name, the columns that name their
+// rows, those that name rows of others, and what is to be predicted.
+type folderKeys struct {
+	Tables  map[string]string   `json:"tables"`
+	Primary map[string][]string `json:"primary"`
+	Foreign []Link              `json:"foreign"`
+	Target  struct {
+		Table  string `json:"table"`
+		Column string `json:"column"`
+	} `json:"target"`
+}
+
+// IsFolderOfTables reports whether a folder holds tables that point at each other:
+// it has a keys.json, or delimited files with different headers.
+func IsFolderOfTables(dir string) bool {
+	if _, err := os.Stat(filepath.Join(dir, keysFile)); err == nil {
+		return true
+	}
+	headers := map[string]bool{}
+	for _, file := range delimitedFiles(dir) {
+		line, err := header(filepath.Join(dir, file))
+		if err != nil {
+			return false
+		}
+		headers[line] = true
+	}
+	return len(headers) > 1
+}
+
+// header returns the first line of a file.
+func header(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	var in io.Reader = f
+	switch filepath.Ext(path) {
+	case ".gz":
+		if in, err = gzip.NewReader(f); err != nil {
+			return "", err
+		}
+	case ".zst":
+		d, err := zstd.NewReader(f)
+		if err != nil {
+			return "", err
+		}
+		defer d.Close()
+		in = d
+	}
+	line, err := bufio.NewReader(io.LimitReader(in, 1<<16)).ReadString('\n')
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return strings.TrimSpace(line), err
+}
+
+// delimitedFiles lists the tables of a folder by file name.
+func delimitedFiles(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var files []string
+	for _, e := range entries {
+		if name := e.Name(); !e.IsDir() && slices.Contains([]string{".csv", ".tsv"}, filepath.Ext(unpacked(name))) {
+			files = append(files, name)
+		}
+	}
+	return files
+}
+
+// unpacked is a file's name without what says how it is packed.
+func unpacked(name string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+}
+
+// folder is a folder being read.
+type folder struct {
+	dir    string
+	keys   folderKeys
+	names  []string            // of its tables, sorted
+	marked map[string][]string // columns of each table that are keys
+	notes  []string
+	hashes map[string]string
+	bytes  int64
+}
+
+// Folder reads a folder of tables that point at each other. The rows are those of
+// the table that is to be predicted, as the options say: customers.churn is the
+// column churn of the table customers. Which table that is, a model's schema says,
+// else the target, else keys.json.
+func Folder(ctx context.Context, dir string, o Options) (*Table, *Report, error) {
+	f := &folder{dir: dir, marked: map[string][]string{}, hashes: map[string]string{}}
+	if err := f.open(ctx, o); err != nil {
+		return nil, nil, err
+	}
+	of, column, err := f.target(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	linked := &Linked{Of: of, Target: column, Links: f.keys.Foreign}
+	var rows *Table
+	for _, name := range f.names {
+		with := Options{Nominal: f.marked[name], Ignore: own(o.Ignore, name), Memory: o.Memory}
+		t, report, err := f.read(ctx, name, with)
+		if err != nil {
+			return nil, nil, err
+		}
+		if name != of {
+			f.remark(name, report)
+		} else {
+			if i := t.Schema.Index(column); i >= 0 {
+				t = t.Project(others(t, i))
+			}
+			with = o
+			with.Target, with.Name = column, ""
+			with.Nominal, with.Ignore = slices.Concat(o.Nominal, f.marked[name]), own(o.Ignore, name)
+			if rows, report, err = f.read(ctx, name, with); err != nil {
+				return nil, nil, err
+			}
+			f.remark(name, report)
+		}
+		linked.Tables = append(linked.Tables, NamedTable{name, f.keys.Primary[name], t})
+	}
+	return rows.WithLinked(linked), f.report(rows.Rows()), nil
+}
+
+// own is the columns of one table among names such as customers.age; a name without
+// a table is of each.
+func own(names []string, of string) []string {
+	var mine []string
+	for _, name := range names {
+		if name, ok := strings.CutPrefix(name, of+"."); ok || !strings.Contains(name, ".") {
+			mine = append(mine, name)
+		}
+	}
+	return mine
+}
+
+func others(t *Table, column int) []int {
+	var rest []int
+	for i := range t.Columns {
+		if i != column {
+			rest = append(rest, i)
+		}
+	}
+	return rest
+}
+
+// open finds the tables and the keys.
+func (f *folder) open(ctx context.Context, o Options) error {
+	text, err := os.ReadFile(filepath.Join(f.dir, keysFile))
+	known := err == nil
+	if known {
+		if err := json.Unmarshal(text, &f.keys); err != nil {
+			return fmt.Errorf("%s: %v", filepath.Join(f.dir, keysFile), err)
+		}
+	}
+	if len(f.keys.Tables) == 0 {
+		f.keys.Tables = map[string]string{}
+		for _, file := range delimitedFiles(f.dir) {
+			f.keys.Tables[strings.TrimSuffix(unpacked(file), filepath.Ext(unpacked(file)))] = file
+		}
+	}
+	if len(f.keys.Tables) == 0 {
+		return fmt.Errorf("%s has no tables; expected .csv files, or %s", f.dir, keysFile)
+	}
+	for name, file := range f.keys.Tables {
+		f.names = append(f.names, name)
+		if !filepath.IsLocal(file) {
+			return fmt.Errorf("%s: the table %q is outside of the folder: %s", filepath.Join(f.dir, keysFile), name, file)
+		}
+	}
+	slices.Sort(f.names)
+	if !known {
+		if err := f.findKeys(ctx, o); err != nil {
+			return err
+		}
+	}
+	for name, columns := range f.keys.Primary {
+		f.marked[name] = append(f.marked[name], columns...)
+	}
+	for _, l := range f.keys.Foreign {
+		if len(l.Columns) == 0 || len(l.Columns) != len(l.ToColumns) || f.keys.Tables[l.Table] == "" || f.keys.Tables[l.To] == "" {
+			return fmt.Errorf("%s: a foreign key of %q to %q has other columns than those that it points to, or a table that is not there", f.dir, l.Table, l.To)
+		}
+		f.marked[l.Table] = append(f.marked[l.Table], l.Columns...)
+		f.marked[l.To] = append(f.marked[l.To], l.ToColumns...)
+	}
+	for name, columns := range f.marked {
+		slices.Sort(columns)
+		f.marked[name] = slices.Compact(columns)
+	}
+	return nil
+}
+
+// target finds the table whose rows are the examples, and the column to predict.
+func (f *folder) target(o Options) (of, column string, err error) {
+	asked, name, dotted := strings.Cut(o.Target, ".")
+	switch {
+	case o.Schema != nil && o.Schema.Linked != "":
+		of, column = o.Schema.Linked, o.Target
+	case dotted:
+		of, column = asked, name
+	case o.Target != "" && f.keys.Target.Table != "":
+		of, column = f.keys.Target.Table, o.Target
+	case o.Target != "":
+		return "", "", fmt.Errorf("which table is %q of? write TABLE.%s, with one of %s", o.Target, o.Target, strings.Join(f.names, ", "))
+	case f.keys.Target.Table != "":
+		of, column = f.keys.Target.Table, f.keys.Target.Column
+	default:
+		return "", "", fmt.Errorf("what is to be predicted? write TABLE.COLUMN, with one of the tables %s", strings.Join(f.names, ", "))
+	}
+	if f.keys.Tables[of] == "" {
+		return "", "", fmt.Errorf("%s has no table %q%s; it has %s", f.dir, of, spell.Hint(of, f.names), strings.Join(f.names, ", "))
+	}
+	return of, column, nil
+}
+
+func (f *folder) read(ctx context.Context, name string, o Options) (*Table, *Report, error) {
+	path := filepath.Join(f.dir, f.keys.Tables[name])
+	// A key that a file does not have is missing cells, not an error.
+	t, report, err := ReadFile(ctx, path, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.hashes[name] == "" {
+		f.hashes[name] = report.Hash
+		f.bytes += report.Bytes
+	}
+	return t, report, nil
+}
+
+func (f *folder) remark(name string, r *Report) {
+	for _, n := range r.Notes {
+		f.notes = append(f.notes, name+": "+n)
+	}
+}
+
+func (f *folder) report(rows int) *Report {
+	sum := sha256.New()
+	for _, name := range f.names {
+		fmt.Fprintf(sum, "%s %s\n", name, f.hashes[name])
+	}
+	return &Report{Format: "folder of tables", Bytes: f.bytes, Hash: hex.EncodeToString(sum.Sum(nil)), Notes: f.notes, Address: f.dir, Rows: rows}
+}
+
+// findKeys finds keys by name and containment: a column called id, or after its table
+// and id, whose cells are all there and all different, names the rows of its table;
+// and a column of that name, or called after that table, in another table names rows
+// of it if all of its values do.
+func (f *folder) findKeys(ctx context.Context, o Options) error {
+	f.keys.Primary = map[string][]string{}
+	columns := map[string][]string{}
+	tables := map[string]*Table{}
+	for _, name := range f.names {
+		t, report, err := f.read(ctx, name, Options{Memory: o.Memory})
+		if err != nil {
+			return err
+		}
+		columns[name] = slices.Concat(t.Schema.Names(), report.IDs)
+	}
+	keyLike := func(column string) bool {
+		c := strings.ToLower(column)
+		return c == "id" || strings.HasSuffix(c, "_id") || strings.HasSuffix(c, "id") && c != "paid" || slices.ContainsFunc(f.names, func(t string) bool { return c == t || c == singular(t) })
+	}
+	for _, name := range f.names {
+		var marked []string
+		for _, c := range columns[name] {
+			if keyLike(c) {
+				marked = append(marked, c)
+			}
+		}
+		t, _, err := f.read(ctx, name, Options{Nominal: marked, Memory: o.Memory})
+		if err != nil {
+			return err
+		}
+		tables[name] = t
+		for _, c := range marked {
+			low := strings.ToLower(c)
+			ownName := low == "id" || low == singular(name)+"_id" || low == name+"_id" || low == singular(name)+"id" || low == name+"id" || low == singular(name) || low == name
+			if i := t.Schema.Index(c); i >= 0 && ownName && isKey(t, i) {
+				f.keys.Primary[name] = []string{c}
+				break
+			}
+		}
+	}
+	f.findLinks(tables, columns)
+	var said []string
+	for _, l := range f.keys.Foreign {
+		said = append(said, l.Table+"."+l.Columns[0]+" → "+l.To+"."+l.ToColumns[0])
+	}
+	if len(said) == 0 {
+		f.notes = append(f.notes, "no column of one table names rows of another; say it in "+keysFile)
+		return nil
+	}
+	f.notes = append(f.notes, "keys found by name and containment: "+strings.Join(said, ", ")+"; "+keysFile+" overrules")
+	return nil
+}
+
+func (f *folder) findLinks(tables map[string]*Table, columns map[string][]string) {
+	for _, from := range f.names {
+		for _, c := range columns[from] {
+			for _, to := range f.names {
+				primary := f.keys.Primary[to]
+				if primary == nil || from == to && c == primary[0] {
+					continue
+				}
+				low := strings.ToLower(c)
+				named := low == strings.ToLower(primary[0]) && low != "id" || low == to || low == singular(to) || low == singular(to)+"_id" || low == to+"_id" || low == singular(to)+"id"
+				i, k := tables[from].Schema.Index(c), tables[to].Schema.Index(primary[0])
+				if named && i >= 0 && k >= 0 && contained(&tables[from].Schema.Attributes[i], &tables[to].Schema.Attributes[k]) {
+					f.keys.Foreign = append(f.keys.Foreign, Link{from, []string{c}, to, primary})
+				}
+			}
+		}
+	}
+}
+
+// singular is what one row of a table is called, where its name is a plural.
+func singular(name string) string {
+	switch {
+	case strings.HasSuffix(name, "ies"):
+		return strings.TrimSuffix(name, "ies") + "y"
+	case strings.HasSuffix(name, "s") && !strings.HasSuffix(name, "ss"):
+		return strings.TrimSuffix(name, "s")
+	}
+	return name
+}
+
+// isKey reports whether all cells of a nominal column are known and different.
+func isKey(t *Table, column int) bool {
+	a := &t.Schema.Attributes[column]
+	return a.Kind == Nominal && len(a.Values) == t.Rows() && !slices.Contains(t.Columns[column].Codes, Missing)
+}
+
+// contained reports whether all values of one nominal column are values of another.
+func contained(a, b *Attribute) bool {
+	if a.Kind != Nominal || b.Kind != Nominal || len(a.Values) == 0 {
+		return false
+	}
+	known := set(b.Values)
+	return !slices.ContainsFunc(a.Values, func(v string) bool { return !known[v] })
+}

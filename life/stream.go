@@ -17,7 +17,7 @@ import (
 // many rows for a learner that takes them as they come (learn.Starter), the
 // first ones, and returns where the others come from. The caller closes it.
 func (h *Home) attend(ctx context.Context, o LearnOptions) (*Lesson, table.Source, error) {
-	if o.Choice.Learner == "" || o.Rules != nil || o.Folds > 0 || o.Data.Reading.Sequence != "" {
+	if o.Choice.Learner == "" || o.Rules != nil || o.Folds > 0 || o.Data.Reading.Sequence != "" || o.Data.isLinked() {
 		l, err := h.Lesson(ctx, o.Data, o.Target, o.Choice)
 		return l, nil, err
 	}

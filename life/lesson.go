@@ -73,6 +73,9 @@ type Lesson struct {
 // Lesson reads the data and chooses the learner. What was asked for wrongly is
 // told before anything is read, where that can be known.
 func (h *Home) Lesson(ctx context.Context, d *Data, target string, c Choice) (l *Lesson, err error) {
+	if c.Settings, err = h.withModels(c.Learner, c.Settings); err != nil {
+		return nil, err
+	}
 	l = &Lesson{Settings: c.Settings}
 	if c.Learner != "" {
 		if l.Info, l.learner, err = configured(c.Learner, c.Settings); err != nil {
@@ -162,6 +165,11 @@ func (h *Home) Specs(ctx context.Context, d *Data, target string, choices []Choi
 	density := true
 	lessons := make([]Lesson, len(choices))
 	for i, c := range choices {
+		settings, err := h.withModels(c.Learner, c.Settings)
+		if err != nil {
+			return nil, err
+		}
+		c.Settings = settings
 		info, _, err := configured(c.Learner, c.Settings)
 		if err != nil {
 			return nil, err

@@ -2,10 +2,13 @@ package life
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/logic"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/store"
@@ -71,6 +74,57 @@ func isProgram(text string) bool {
 	}
 	return false
 }
+
+// withModels returns settings whose names of models are followed by the models
+// themselves, each pinned to its version: learners look into no store.
+func (h *Home) withModels(learner string, settings map[string]string) (map[string]string, error) {
+	info, err := learn.Lookup(learner)
+	if err != nil || info.New == nil {
+		return settings, nil // which is for others to say
+	}
+	for _, o := range learn.Options(info.New()) {
+		names := settings[o.Key]
+		if !o.Model || names == "" || strings.Contains(names, "\n") {
+			continue
+		}
+		var pinned, models []string
+		for _, name := range strings.Split(names, ",") {
+			name = strings.TrimSpace(name)
+			m, v, err := h.Store.Load(name)
+			if err == nil {
+				name = fmt.Sprintf("%s@%d", v.Model, v.Number)
+			} else if other, _, fileErr := store.ReadFile(name); fileErr == nil {
+				m, err = other, nil
+			}
+			if err != nil {
+				return nil, fmt.Errorf("setting %s: %w", o.Key, err)
+			}
+			data, err := learn.Encode(plain(m))
+			if err != nil {
+				return nil, err
+			}
+			pinned, models = append(pinned, name), append(models, base64.StdEncoding.EncodeToString(data))
+		}
+		settings = maps.Clone(settings)
+		settings[o.Key] = strings.Join(pinned, ",") + "\n" + strings.Join(models, "\n")
+	}
+	return settings, nil
+}
+
+// withoutModels returns settings with names of models alone, to be recorded.
+func withoutModels(info learn.Info, settings map[string]string) map[string]string {
+	for _, o := range learn.Options(info.New()) {
+		if name, _, found := strings.Cut(settings[o.Key], "\n"); o.Model && found {
+			settings = maps.Clone(settings)
+			settings[o.Key] = name
+		}
+	}
+	return settings
+}
+
+// earlier is a model that keeps the models which explained its rows to it, as the
+// setting that they came by.
+type earlier interface{ Earlier() (key, value string) }
 
 // reasoner is a model that keeps the theory that it was learnt with; nil is none.
 type reasoner interface{ Theory() *rule.Base }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 
 	"github.com/accrete-ml/accrete/knowledge"
@@ -89,7 +90,14 @@ func (h *Home) verify(ctx context.Context, p *Part, at Elsewhere) (*Verified, er
 // took into the learning itself. Rules that stand next to what was learnt are
 // part of the model.
 func (h *Home) learnerAgain(ctx context.Context, p *Part, at Elsewhere) (learn.Learner, error) {
-	l, err := newLearner(p.Version.Learner, learnerSettings(p.Version))
+	settings := learnerSettings(p.Version)
+	if e, ok := learn.Ability[earlier](p.Model); ok {
+		if key, value := e.Earlier(); value != "" {
+			settings = maps.Clone(settings)
+			settings[key] = value
+		}
+	}
+	l, err := newLearner(p.Version.Learner, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +108,9 @@ func (h *Home) learnerAgain(ctx context.Context, p *Part, at Elsewhere) (learn.L
 	again := &advisedLater{Learner: l}
 	first := true
 	if t, ok := learn.Ability[reasoner](p.Model); ok {
+		if t.Theory() == nil {
+			return again, nil
+		}
 		again.Learner, err = expert.Advised(info, l, learn.Advice{Theory: t.Theory()})
 		return again, err
 	}

@@ -23,13 +23,14 @@ type Option struct {
 	Key, Default, Doc string
 	Choices           []string
 	File              bool // its value is a file's name; a line end and the file's text follow it
+	Model             bool // its value is names of models, with commas; each follows behind a line end, encoded in base 64
 }
 
 // Options returns the parameters of a learner, in the order of its fields.
 func Options(l any) []Option {
 	var options []Option
 	for _, f := range parameters(l) {
-		o := Option{Key: f.Tag.Get("set"), Default: f.Tag.Get("default"), Doc: f.Tag.Get("doc"), File: f.Tag.Get("file") != ""}
+		o := Option{Key: f.Tag.Get("set"), Default: f.Tag.Get("default"), Doc: f.Tag.Get("doc"), File: f.Tag.Get("file") != "", Model: f.Tag.Get("model") != ""}
 		if words := f.Tag.Get("oneof"); words != "" {
 			o.Choices = strings.Split(words, "|")
 		}

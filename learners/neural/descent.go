@@ -67,6 +67,10 @@ type descent struct {
 	steps  int
 	step   stepper
 	cores  int
+
+	slopes []*slopePass // along each way, where slopes count
+	bend   [][]float32  // of each layer's outputs: what slopes add to deltas
+	noBias []float32
 }
 
 const (
@@ -92,6 +96,15 @@ func newDescent(net *dense, s *sample, o *settings, batch int) *descent {
 			d.back[i] = make([]float32, l.out*strideOf(l.in))
 		}
 		work += batch * l.in * l.stride
+	}
+	d.newSlopePasses(batch)
+	if len(d.slopes) > 0 {
+		widest := 0
+		for i := range net.layers {
+			d.bend = append(d.bend, make([]float32, len(d.deltas[i])))
+			widest = max(widest, net.layers[i].stride)
+		}
+		d.noBias = make([]float32, widest)
 	}
 	d.transpose()
 	if work >= worth {
@@ -166,7 +179,11 @@ func (d *descent) learn(batch []shown) {
 func (d *descent) propagate(lo, hi int) {
 	s, net := d.state, d.net
 	for r := lo; r < hi; r++ {
-		copy(s.values[0][r*s.stride:(r+1)*s.stride], d.sample.x[int(d.batch[r].row)*d.sample.stride:])
+		x := s.values[0][r*s.stride : (r+1)*s.stride]
+		copy(x, d.sample.x[int(d.batch[r].row)*d.sample.stride:])
+		if t := d.sample.tangents; t != nil && t.augment > 0 {
+			t.moved(x, d.steps, d.batch[r].row, make([]float32, len(x)))
+		}
 	}
 	net.forward(s, lo, hi)
 	top := len(net.layers) - 1
@@ -177,19 +194,39 @@ func (d *descent) propagate(lo, hi int) {
 	for r := lo; r < hi; r++ {
 		d.blame(s.row(net, r), d.deltas[top][r*net.last().stride:], d.batch[r], share)
 	}
-	var c tile
+	if len(d.slopes) > 0 {
+		for i := range d.bend {
+			clear(d.bend[i][lo*net.layers[i].stride : hi*net.layers[i].stride])
+		}
+		for _, p := range d.slopes {
+			d.propagateSlopes(p, lo, hi, share)
+		}
+	}
 	for i := top; i > 0; i-- {
-		l, below := &net.layers[i], &net.layers[i-1]
-		ld := strideOf(l.in)
-		for r := lo; r < hi; r += side {
-			for j := 0; j < l.in; j += side {
-				multiply(l.out, d.deltas[i][r*l.stride:], l.stride, 1, d.back[i][j:], ld, &c)
-				for k := range side {
-					*(*[side]float32)(d.deltas[i-1][(r+k)*below.stride+j:]) = *(*[side]float32)(c[k*side:])
-				}
+		below := &net.layers[i-1]
+		d.pullBack(i, d.deltas[i], d.deltas[i-1], lo, hi)
+		net.slopes(below, s.values[i][lo*below.stride:], d.deltas[i-1][lo*below.stride:], hi-lo)
+		if len(d.slopes) > 0 {
+			bend := d.bend[i-1][lo*below.stride : hi*below.stride]
+			for k, x := range d.deltas[i-1][lo*below.stride : hi*below.stride] {
+				d.deltas[i-1][lo*below.stride+k] = x + bend[k]
 			}
 		}
-		net.slopes(below, s.values[i][lo*below.stride:], d.deltas[i-1][lo*below.stride:], hi-lo)
+	}
+}
+
+// pullBack takes blame of a layer's outputs to its inputs, for rows from lo to hi.
+func (d *descent) pullBack(i int, from, to []float32, lo, hi int) {
+	l, below := &d.net.layers[i], &d.net.layers[i-1]
+	ld := strideOf(l.in)
+	var c tile
+	for r := lo; r < hi; r += side {
+		for j := 0; j < l.in; j += side {
+			multiply(l.out, from[r*l.stride:], l.stride, 1, d.back[i][j:], ld, &c)
+			for k := range side {
+				*(*[side]float32)(to[(r+k)*below.stride+j:]) = *(*[side]float32)(c[k*side:])
+			}
+		}
 	}
 }
 
@@ -260,6 +297,13 @@ func (d *descent) descend(i, lo, hi int) {
 		rows := min(side, l.in-from)
 		for j := 0; j < l.out; j += side {
 			multiply(len(d.batch), x[from:], 1, ld, d.deltas[i][j:], l.stride, &c)
+			for _, p := range d.slopes {
+				var more tile
+				multiply(len(d.batch), p.values[i][from:], 1, ld, p.deltas[i][j:], l.stride, &more)
+				for k, x := range more {
+					c[k] += x
+				}
+			}
 			for r := range rows {
 				at := (from+r)*l.stride + j
 				step.move(l.w, (*[side]float32)(c[r*side:]), d.first[2*i], d.second[2*i], at)

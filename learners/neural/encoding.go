@@ -15,6 +15,8 @@ type sample struct {
 	x      []float32 // a row of inputs each
 	class  []int32   // of each row; nil for a numeric target
 	number []float32 // the scaled target of each row otherwise
+	// tangents are what is known of slopes; nil for nothing.
+	tangents *tangents
 }
 
 // farthest is the greatest scaled input: an outlier may shout, but not so

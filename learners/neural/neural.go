@@ -40,7 +40,7 @@ func init() {
 		Summary:  "multilayer network, trained by back-propagation and stopped on held-out rows",
 		Source:   "Rumelhart, Hinton & Williams 1986; Kingma & Ba 2015 (Adam); Guo et al. 2017 (temperature)",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true, Sequences: true},
-		Can:      learn.Can{Update: true, Explain: true, Draw: true},
+		Can:      learn.Can{Update: true, Explain: true, Draw: true, Remark: true},
 		Contract: learn.None,
 		Keeps:    "weights",
 		New:      func() learn.Learner { return &Learner{} },
@@ -77,6 +77,11 @@ type Learner struct {
 	Folds      int      `set:"folds" default:"none" doc:"folds held out in turn to find how many epochs are best on average; the network is then trained on all rows for as many"`
 	Restarts   int      `set:"restarts" default:"1" doc:"networks trained from other starts, of which the best on the held-out rows is kept"`
 	Committee  int      `set:"committee" default:"1" doc:"networks whose answers are averaged, each with other rows held out"`
+	Slope      string   `set:"slope" default:"none" doc:"how the answer should change with numeric columns, as in 'age:+,income:-,height:0': it should rise, fall or stay (TangentProp); of classes there are two, and slopes are of the one that says yes"`
+	Transform  string   `set:"transform" default:"none" doc:"transformations of a picture that should not change the answer: some of shift-x,shift-y,rotate,scale; the numeric columns are its pixels, in rows of width"`
+	Width      int      `set:"width" default:"none" doc:"pixels in a row of a picture, for transform"`
+	Mu         *float64 `set:"mu" default:"0.1" doc:"how much slopes count beside answers, for slope and transform"`
+	Augment    float64  `set:"augment" default:"0" doc:"move rows at random as they are shown, so far at most, along the transformations: rows made up in place of slopes (then say mu=0)"`
 	Prune      float64  `set:"prune" default:"0" doc:"share of the weights to drop after training, those that matter least (optimal brain damage), training again as they go"`
 }
 
@@ -118,6 +123,9 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
+	if x.tangents, err = m.tangents(s); err != nil {
+		return nil, err
+	}
 	m.rows, m.counts = totalWeight(t), m.count(t, nil)
 	prior := make([]float32, m.outputs())
 	for c, log := range m.prior() {
@@ -132,6 +140,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
+	s.Slopes = m.measureSlopes(x, t.Rows())
 	m.schema = inSequence(m.schema, sequence)
 	return m, nil
 }

@@ -29,6 +29,12 @@ type settings struct {
 	Restarts   int     `cbor:"restarts"`
 	Committee  int     `cbor:"committee"`
 	Prune      float64 `cbor:"prune"`
+	Slope      string  `cbor:"slope,omitempty"`
+	Transform  string  `cbor:"transform,omitempty"`
+	Width      int     `cbor:"width,omitempty"`
+	Mu         float64 `cbor:"mu,omitempty"`
+	Augment    float64 `cbor:"augment,omitempty"`
+	Slopes     []Slope `cbor:"slopes,omitempty"` // how wishes about them fared
 }
 
 func or[T comparable](value, otherwise T) T {
@@ -52,6 +58,10 @@ func (l *Learner) settings() (*settings, error) {
 		Schedule: or(l.Schedule, "constant"), Momentum: deref(l.Momentum, 0.9), Batch: or(l.Batch, 32), Epochs: l.Epochs,
 		Patience: l.Patience, Validation: deref(l.Validation, 0.15), Folds: l.Folds, Restarts: or(l.Restarts, 1),
 		Committee: or(l.Committee, 1), Prune: l.Prune,
+		Slope: l.Slope, Transform: l.Transform, Width: l.Width, Augment: l.Augment,
+	}
+	if s.Slope != "" || s.Transform != "" {
+		s.Mu = deref(l.Mu, usualMu)
 	}
 	rate, decay := 0.003, 0.1
 	switch s.Optimiser {
@@ -110,6 +120,12 @@ func (s *settings) check() error {
 		return fmt.Errorf("folds %d; expected 2 to 1000, or 0 for none", s.Folds)
 	case s.Folds > 0 && s.Restarts > 1:
 		return fmt.Errorf("restarts %d with folds %d; restarts are compared on held-out rows, which folds leave none of: choose one", s.Restarts, s.Folds)
+	case !(s.Mu >= 0 && s.Mu <= 1e6) || !(s.Augment >= 0 && s.Augment <= 1e6):
+		return fmt.Errorf("mu %v, augment %v; expected numbers from 0", s.Mu, s.Augment)
+	case (s.Slope != "" || s.Transform != "") && (s.Optimiser == "lbfgs" || s.Optimiser == "cg"):
+		return fmt.Errorf("optimiser %s with slopes; expected adam or momentum", s.Optimiser)
+	case s.Augment > 0 && s.Transform == "":
+		return fmt.Errorf("augment %v without a transformation; say which, as in transform=shift-x,shift-y", s.Augment)
 	case s.Batch < 1 || s.Batch > 1<<20 || s.Epochs < 0 || s.Patience < 0 || s.Restarts < 1 || s.Committee < 1 || s.Committee > 1000:
 		return fmt.Errorf("batch %d, epochs %d, patience %d, restarts %d, committee %d; expected positive numbers, a batch of at most %d and a committee of at most 1000",
 			s.Batch, s.Epochs, s.Patience, s.Restarts, s.Committee, 1<<20)

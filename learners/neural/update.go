@@ -100,6 +100,9 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if x.tangents, err = m.tangents(m.settings); err != nil {
+		return nil, err
+	}
 	fresh := m.rows - old.rows
 	share := fresh / m.rows
 	if fresh <= min(mostFineTuned, old.rows) {
@@ -122,6 +125,11 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 		was, is := &old.members[i], &m.members[i]
 		is.temperature = math.Exp((1-share)*math.Log(was.temperature) + share*math.Log(is.temperature))
 		is.spread = math.Sqrt((1-share)*was.spread*was.spread + share*is.spread*is.spread)
+	}
+	if x.tangents != nil {
+		s := *m.settings
+		s.Slopes = m.measureSlopes(x, t.Rows())
+		m.settings = &s
 	}
 	m.schema = inSequence(m.schema, old.schema.Sequence)
 	return m, nil

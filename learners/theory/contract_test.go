@@ -6,4 +6,11 @@ import (
 	"github.com/accrete-ml/accrete/learn/learntest"
 )
 
-func TestContract(t *testing.T) { learntest.Run(t, Name) }
+// Fewer epochs than by default make the laws no weaker, and cheaper to try.
+func TestContract(t *testing.T) {
+	learntest.RunWith(t, Name, learntest.Options{Settings: map[string]string{"epochs": "25"}})
+}
+
+func TestContractOfExplanations(t *testing.T) {
+	learntest.RunWith(t, EBNNName, learntest.Options{Settings: map[string]string{"epochs": "25"}})
+}

@@ -227,13 +227,13 @@ func (in *inputs) names() []string {
 	return names
 }
 
-// check refuses what was saved and does not fit the columns.
-func checkInputs(schema *table.Schema, found []savedInput) error {
+// checkInputs refuses what was saved and does not fit the columns.
+func checkInputs(schema *table.Schema, target int, found []savedInput) error {
 	if len(found) != len(schema.Attributes) {
 		return fmt.Errorf("%d columns were looked at, expected %d", len(found), len(schema.Attributes))
 	}
 	for j := range found {
-		if schema.Attributes[j].Kind == table.Numeric {
+		if schema.Attributes[j].Kind == table.Numeric && j != target {
 			if err := found[j].Scale.Check(); err != nil {
 				return err
 			}

@@ -99,10 +99,4 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 }
 
 // Theory returns what the network began as; nil is nothing.
-func (m *Model) Theory() *rule.Base {
-	base, err := rule.Parse("theory", []byte(m.lesson.Settings.Theory))
-	if err != nil || len(base.Rules) == 0 { // it was read before
-		return nil
-	}
-	return base
-}
+func (m *Model) Theory() *rule.Base { return rulesOf(m.lesson.Settings.Theory) }

@@ -83,7 +83,7 @@ func (m *Model) restore(body *savedBody) (err error) {
 	if m.target < 0 || m.schema.Attributes[m.target].Kind != table.Nominal || len(m.schema.Attributes[m.target].Values) == 0 {
 		return fmt.Errorf("the target %q is no column with classes", m.lesson.Target)
 	}
-	if err := checkInputs(m.schema, body.Found); err != nil {
+	if err := checkInputs(m.schema, m.target, body.Found); err != nil {
 		return err
 	}
 	m.found, m.counts, m.w = body.Found, body.Counts, body.W

@@ -196,3 +196,25 @@ func TestGradientOfCovariance(t *testing.T) {
 	covariance(w, seen, errors, got)
 	sameSlopes(t, "covariance", got, slope(w, func() float64 { return -covariance(w, seen, errors, nil) }))
 }
+
+// TestTangentByHand: a unit of weights .1 and (.5, −.3) at (1, 2), whose slopes
+// should be .2 and 0. The error is half of Σ(t−o)² + μΣ(slopes)², so that worked
+// figures are twice ours.
+func TestTangentByHand(t *testing.T) {
+	n := Layered(Sigmoid, Sigmoid, 2, 1)
+	copy(n.Weights, []float64{.1, .5, -.3})
+	gradient := make([]float64, 3)
+	e, err := n.TangentError(Tangent{Example{[]float64{1, 2}, []float64{.8}}, [][]float64{{.2, 0}}}, .5, gradient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{.095625, -.15, -.16875, -.31875} {
+		got := e
+		if i > 0 {
+			got = gradient[i-1]
+		}
+		if math.Abs(2*got-want) > 1e-12 {
+			t.Errorf("figure %d is %v, expected %v", i, 2*got, want)
+		}
+	}
+}

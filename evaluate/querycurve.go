@@ -27,6 +27,9 @@ type QueryCurve struct {
 	// stayed so: from there on the mean over the divisions, on the same test
 	// rows, is never below that of all answers. Nil if it is so nowhere.
 	Enough *int `json:"enough"`
+	// Reached is after how many answers asking was as good as all of them for
+	// the first time, though it may have fallen below again.
+	Reached *int `json:"reached"`
 }
 
 // QueryPoint is the measure on unseen rows after some answers: the mean over
@@ -243,6 +246,9 @@ func (c *QueryCurve) sum(runs []queryRun, o QueryOptions, level float64) {
 			c.Enough = nil // not yet, or not any more
 		case c.Enough == nil:
 			c.Enough = &p.Rows
+			if c.Reached == nil {
+				c.Reached = &p.Rows
+			}
 		}
 	}
 }
@@ -253,10 +259,14 @@ func (c *QueryCurve) verdict(write func(float64) string) string {
 	if c.Enough != nil {
 		return text + fmt.Sprintf("asking is as good with %d, and stays so", *c.Enough)
 	}
-	if last := c.Points[len(c.Points)-1]; c.Measure == "accuracy" {
-		return text + fmt.Sprintf("asking has not come as far: with %d answers it lacks %.1f points (%.1f to %.1f)", last.Rows, 100*last.Short, 100*last.ShortLow, 100*last.ShortHigh)
+	come := "asking has not come as far"
+	if c.Reached != nil {
+		come = fmt.Sprintf("asking was as good with %d, but not for good", *c.Reached)
 	}
-	return text + "asking has not come as far"
+	if last := c.Points[len(c.Points)-1]; c.Measure == "accuracy" {
+		come += fmt.Sprintf(": with %d answers it lacks %.1f points (%.1f to %.1f)", last.Rows, 100*last.Short, 100*last.ShortLow, 100*last.ShortHigh)
+	}
+	return text + come
 }
 
 // around is the mean of some values and its interval; of one value, itself.

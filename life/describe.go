@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -16,6 +17,9 @@ type Description struct {
 	Rows    int           `json:"rows"`
 	Columns []ColumnEntry `json:"columns"`
 	Target  string        `json:"suggested_target,omitempty"`
+	// Reachable is the share of the rows that can be right at best: rows that
+	// are alike in all other columns get one answer, and may have several.
+	Reachable *float64 `json:"best_reachable,omitempty"`
 
 	Summaries []table.Summary `json:"-"`
 }
@@ -32,7 +36,51 @@ func (h *Home) Describe(ctx context.Context, d *Data) (*Description, error) {
 	if target == "" {
 		target = suggestedTarget(columns)
 	}
-	return &Description{d.Arg, report.Format, t.Rows(), columnEntries(columns), target, columns}, nil
+	x := &Description{Data: d.Arg, Format: report.Format, Rows: t.Rows(), Columns: columnEntries(columns), Target: target, Summaries: columns}
+	x.Reachable, err = reachable(ctx, t, t.Schema.Index(target))
+	return x, err
+}
+
+// reachable returns the share of the rows whose class is the most frequent one
+// of the rows that are alike in all other columns; nil where there are no
+// classes.
+func reachable(ctx context.Context, t *table.Table, target int) (*float64, error) {
+	if target < 0 || t.Schema.Attributes[target].Kind != table.Nominal || len(t.Columns) < 2 {
+		return nil, nil
+	}
+	var others []int
+	for j := range t.Columns {
+		if j != target {
+			others = append(others, j)
+		}
+	}
+	hashes, err := kept.HashRows(ctx, t.Project(others))
+	if err != nil {
+		return nil, err
+	}
+	type answer struct {
+		row  uint64
+		code int32
+	}
+	counts, best := make(map[answer]float64), make(map[uint64]float64)
+	right, total := 0.0, 0.0
+	for r, h := range hashes {
+		code := t.Columns[target].Codes[r]
+		if code < 0 {
+			continue
+		}
+		total += t.Weight(r)
+		counts[answer{h, code}] += t.Weight(r)
+		if more := counts[answer{h, code}] - best[h]; more > 0 {
+			best[h] += more
+			right += more
+		}
+	}
+	if total == 0 {
+		return nil, nil
+	}
+	right /= total
+	return &right, nil
 }
 
 // targetNames are what people call the column to predict.

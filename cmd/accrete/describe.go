@@ -37,6 +37,9 @@ func (a *app) describeCommand() *cobra.Command {
 				rows = append(rows, []string{s.Name, s.Shown(), strconv.Itoa(s.Missing), strconv.Itoa(s.Distinct), values(s)})
 			}
 			printTable(a.out, []string{"column", "type", "missing", "distinct", "values"}, rows)
+			if x.Reachable != nil && *x.Reachable < 1 {
+				fmt.Fprintf(a.out, "\nrows that are alike in all other columns differ in %s: nothing can be right on more than %s of them\n", x.Target, percent(*x.Reachable))
+			}
 			if x.Target != "" && d.Arg != "-" { // what came by a pipe is gone
 				fmt.Fprintf(a.out, "\nnext: accrete learn %s --target %s\n", word(d.Arg), word(x.Target))
 			}

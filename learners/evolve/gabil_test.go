@@ -24,6 +24,9 @@ func contract(t *testing.T, name string) {
 	o := learntest.Options{}
 	if os.Getenv("ACCRETE_LONG") == "" {
 		o.Settings = map[string]string{"population": "12", "generations": "6"}
+		if name == Formulas {
+			o.Settings = map[string]string{"population": "8", "generations": "2", "short": "40", "terms": "2", "length": "15"}
+		}
 	}
 	learntest.RunWith(t, name, o)
 }

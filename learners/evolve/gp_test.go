@@ -1,0 +1,168 @@
+package evolve
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/internal/bounded"
+	"github.com/accrete-ml/accrete/internal/formula"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+func TestFormulasKeepTheContract(t *testing.T) { contract(t, "gp") }
+
+// made is a table of numbers whose last column is a formula of the others.
+func made(t testing.TB, rows int, noise float64, names []string, law string, low, high float64) *table.Table {
+	t.Helper()
+	f, err := formula.Parse(law, names[:len(names)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	columns := make([]table.Column, len(names))
+	schema := &table.Schema{}
+	var x [][]float64
+	for j, name := range names {
+		schema.Attributes = append(schema.Attributes, table.Attribute{Name: name, Kind: table.Numeric})
+		columns[j].Floats = make([]float64, rows)
+		if j < len(names)-1 {
+			for i := range rows {
+				columns[j].Floats[i] = low + (high-low)*r.Float64()
+			}
+			x = append(x, columns[j].Floats)
+		}
+	}
+	y := columns[len(names)-1].Floats
+	(&formula.Machine{}).Eval(f, x, y)
+	for i := range y {
+		y[i] += noise * r.NormFloat64()
+	}
+	tab, err := table.New(schema, columns, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func evolved(t testing.TB, tab *table.Table, settings map[string]string) *Formula {
+	t.Helper()
+	l, err := learn.New("gp", settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := l.Learn(context.Background(), learn.Task{Table: tab, Target: tab.Schema.Attributes[len(tab.Columns)-1].Name, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*Formula)
+}
+
+// Laws are found and written as people write them.
+func TestLawsAreFound(t *testing.T) {
+	few := map[string]string{"short": "3000", "population": "40", "generations": "5"}
+	for _, w := range []struct{ law, want string }{
+		{"x*y/2", "x*y/2"}, {"sin(x)+sin(y^2)", "sin(x) + sin(y^2)"}, {"x/sqrt(1+y^2)", "x/sqrt(y^2 + 1)"}, {"3*x^3-x*y", "3*x^3 - x*y"},
+	} {
+		m := evolved(t, made(t, 60, 0, []string{"x", "y", "z"}, w.law, .5, 2), few)
+		if got := m.Formulas()[0].Text; got != w.want {
+			t.Errorf("%s is found as %s", w.law, got)
+		}
+	}
+}
+
+// With noise the knee is short, and near the law.
+func TestTheKneeIsShort(t *testing.T) {
+	m := evolved(t, made(t, 300, .1, []string{"x", "y", "z"}, "2*x*y", 0, 2), map[string]string{"short": "2000", "population": "40", "generations": "5"})
+	f := m.Formulas()[0]
+	if f.Length > 7 || f.Error > .13 {
+		t.Errorf("%s errs by %v", f.Text, f.Error)
+	}
+	for i := 1; i < len(f.Others); i++ {
+		if f.Others[i].Length <= f.Others[i-1].Length {
+			t.Errorf("the front is not in the order of lengths: %+v", f.Others)
+		}
+	}
+}
+
+// Where a formula has no value, the rows' own mean and range answer.
+func TestNoValueFallsBack(t *testing.T) {
+	tab := made(t, 80, 0, []string{"x", "z"}, "1/x", .5, 2)
+	m := evolved(t, tab, map[string]string{"short": "500", "generations": "0"})
+	zero, err := table.New(m.Schema(), []table.Column{{Floats: []float64{0, 1}}, {Floats: []float64{table.NA, table.NA}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := learn.NewPredictions(m, 2)
+	if err := m.Predict(context.Background(), zero, out); err != nil {
+		t.Fatal(err)
+	}
+	if m.Undefined(zero) != 1 || out.Mean[0] != m.mean || out.Low[0] != m.low || out.High[0] != m.high || math.Abs(out.Mean[1]-1) > 1e-9 {
+		t.Errorf("%s answers %+v", m.Formulas()[0].Text, out)
+	}
+}
+
+// Units rule sums of different things out.
+func TestUnitsAreRespected(t *testing.T) {
+	tab := made(t, 80, 0, []string{"m", "v", "E"}, "0.5*m*v^2", 1, 3)
+	m := evolved(t, tab, map[string]string{"units": "m:kg, v:m/s, E:kg*m^2/s^2", "short": "2000", "generations": "2", "population": "20"})
+	if got := m.Formulas()[0].Text; got != "m*v^2/2" {
+		t.Errorf("found %s", got)
+	}
+	for _, p := range m.Formulas()[0].Others {
+		f, err := formula.Parse(p.Formula, []string{"m", "v"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, ok := unitOf(f, []unit{{"kg": 1}, {"m": 1, "s": -1}})
+		if !ok || !sameUnit(u, unit{"kg": 1, "m": 2, "s": -2}) {
+			t.Errorf("%s has the unit %v", p.Formula, u)
+		}
+	}
+	for _, wrong := range []string{"m", "m:kg^x", "m:kg**s"} {
+		if _, err := learn.New("gp", map[string]string{"units": wrong}); err == nil {
+			t.Errorf("units %q are taken", wrong)
+		}
+	}
+	l, _ := learn.New("gp", map[string]string{"units": "mass:kg"})
+	if _, err := l.Learn(context.Background(), learn.Task{Table: tab, Target: "E"}); err == nil || !strings.Contains(err.Error(), "mass") {
+		t.Errorf("a column that is not there: %v", err)
+	}
+}
+
+func TestFormulaSettingsAreChecked(t *testing.T) {
+	for _, set := range [][2]string{{"functions", "+,sine"}, {"population", "2"}, {"length", "2"}, {"terms", "50"}, {"seconds", "-1"}} {
+		if _, err := learn.New("gp", map[string]string{set[0]: set[1]}); err == nil || !strings.Contains(err.Error(), set[0]) {
+			t.Errorf("%s=%s: %v", set[0], set[1], err)
+		}
+	}
+	if _, err := learn.New("gp", map[string]string{"population": "100000", "length": "1000"}); err == nil {
+		t.Error("a hundred million nodes are taken")
+	}
+}
+
+func FuzzDecodeFormulas(f *testing.F) {
+	tab := made(f, 40, .1, []string{"x", "y", "z"}, "x*y", 0, 1)
+	parts, err := evolved(f, tab, map[string]string{"keep": "nothing", "short": "50", "generations": "1", "population": "10"}).Parts()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(parts[0].Data, parts[1].Data)
+	f.Fuzz(func(t *testing.T, head, body []byte) {
+		defer bounded.Start(t, len(head)+len(body))()
+		m, err := decodeFormulas([]learn.Part{{Name: gpPart, Data: head}, {Name: formulasPart, Data: body}})
+		if err != nil {
+			return
+		}
+		probe, _, err := table.Conform(tab, m.Schema(), false)
+		if err != nil {
+			return
+		}
+		if err := m.Predict(context.Background(), probe, learn.NewPredictions(m, probe.Rows())); err != nil {
+			t.Error(err)
+		}
+	})
+}

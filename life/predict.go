@@ -3,6 +3,7 @@ package life
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/accrete-ml/accrete/evaluate"
@@ -22,6 +23,8 @@ func (h *Home) Predict(ctx context.Context, p *Part, d *Data, batch func(row int
 	bar, done := h.progress("predicting")
 	defer done()
 	score, row := &Score{model: p.Model}, 0
+	undefined, _ := learn.Ability[interface{ Undefined(*table.Table) int }](p.Model)
+	none := 0
 	err = h.batches(ctx, m, d, bar, func(t *table.Table) error {
 		out := learn.NewPredictions(m, t.Rows())
 		if err := m.Predict(ctx, t, out); err != nil {
@@ -30,9 +33,15 @@ func (h *Home) Predict(ctx context.Context, p *Part, d *Data, batch func(row int
 		if p.Target() != learn.NoTarget {
 			score.count(t, out)
 		}
+		if undefined != nil {
+			none += undefined.Undefined(t)
+		}
 		row += t.Rows()
 		return batch(row-t.Rows(), t, out)
 	})
+	if none > 0 {
+		h.remark(Note{Text: fmt.Sprintf("the formula has no value for %d of %d rows (it divides by zero or overflows there); they are answered by the mean and the range of the rows that it was learnt from", none, row)})
+	}
 	return score, err
 }
 

@@ -44,7 +44,7 @@ var (
 
 // slow are the experiments, by the beginnings of their names, that take half of
 // the time of all: the long run has them.
-var slow = []string{"streams-sea", "learnpp-table-1-", "learnpp-table-2-", "concept-disjunctive", "gabil-", "networks-faces-"}
+var slow = []string{"streams-sea", "learnpp-table-1-", "learnpp-table-2-", "concept-disjunctive", "gabil-", "gp-", "networks-faces-"}
 
 // Every experiment runs, its verdict is the one that is known, and what is not
 // met is explained.

@@ -11,7 +11,7 @@ func All() []Experiment {
 	all := slices.Concat(
 		concepts(), bounds(),
 		playTennis(), instances(), probabilities(), newsgroups(),
-		covering(), logics(), evolution(),
+		covering(), logics(), evolution(), evolvedFormulas(),
 		networks(),
 		leastSquares(), perceptrons(), backPropagation(), growingNetworks(), faces(),
 		sequences(),

@@ -185,6 +185,10 @@ func printBest(w io.Writer, m learn.Model, name string, most int) error {
 	}
 	best, left, err := life.BestRules(m, most)
 	if best == nil {
+		var text strings.Builder
+		if life.WriteFormulas(&text, m, false) {
+			fmt.Fprint(w, "\n"+text.String())
+		}
 		return err
 	}
 	fmt.Fprintln(w)

@@ -16,6 +16,9 @@ const rulesLong = `Rules prints a model in the rule language, each rule with its
 rows it covers, those it is right on, and its information in bits. What is
 printed can be read back, and predicts as the model does.
 
+A model that is a formula (gp) prints it, and the front of error against length
+that it was chosen from.
+
 With --top or --bits it is cut to a budget. Where the model can (rulenet), the
 rules that are left are fitted again and it is said what they are worth.
 
@@ -118,6 +121,10 @@ func (a *app) rules(ctx context.Context, h *life.Home, model string, r *reading)
 		return a.printAccount(ctx, h, p, r.on, &r.flags)
 	case r.network || r.on != "":
 		return a.printNetwork(ctx, h, p, r.on, &r.flags)
+	case !a.json && life.WriteFormulas(a.out, p.Model, true):
+		return nil
+	case a.json && life.FormulasOf(p) != nil:
+		return a.printJSON(life.FormulasOf(p))
 	case a.json:
 		list, err := life.RuleEntries(ctx, p, r.RulesOptions)
 		if err != nil {

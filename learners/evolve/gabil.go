@@ -9,6 +9,8 @@
 //     DropCondition make rules more general (section 9.3.1), for all members,
 //     for none, or as two bits of each member say. What an expert knows may be
 //     members of the first generation.
+//   - gp (Koza 1992; Mitchell 1997, section 9.5): a hypothesis is a formula that
+//     people can read. See GP.
 //
 // The algorithm itself, which reads like table 9.1, is learners/evolve/genetic.
 // Evolution that is told to be done (internal/enough) or runs out of its seconds

@@ -34,7 +34,8 @@ type GP struct {
 	Seconds     float64 `set:"seconds" default:"none" doc:"end after so many seconds with the best so far; what is learnt then depends on the machine"`
 	Length      int     `set:"length" default:"40" doc:"nodes of a formula at most"`
 	Terms       int     `set:"terms" default:"5" doc:"expressions of a sum at most"`
-	Short       int     `set:"short" default:"20000" most:"1000000" doc:"short expressions to try before evolution, each value once"`
+	Short       int     `set:"short" default:"60000" most:"1000000" doc:"short expressions to try before evolution, each value once"`
+	Nested      bool    `set:"nested" default:"false" doc:"functions such as exp, log and sin may stand within each other, as in sin(exp(x))"`
 	Units       string  `set:"units" default:"none" doc:"units of measure of columns, the target among them, as 'm:kg, s:m, t:s, F:kg*m/s^2'; columns that are not named have none. Formulas then respect them: constants are pure numbers"`
 	Keep        string  `set:"keep" default:"rows" oneof:"rows|nothing" doc:"keep the rows, for update, merge and forget"`
 }
@@ -48,6 +49,7 @@ type gpSettings struct {
 	Length      int     `cbor:"length"`
 	Terms       int     `cbor:"terms"`
 	Short       int     `cbor:"short"`
+	Nested      bool    `cbor:"nested,omitempty"`
 	Units       string  `cbor:"units,omitempty"`
 	Keep        string  `cbor:"keep"`
 }
@@ -56,7 +58,7 @@ type gpSettings struct {
 func (l *GP) resolve() (gpSettings, error) {
 	s := gpSettings{
 		Population: number(l.Population, 300), Generations: valueOr(l.Generations, 40), Seconds: l.Seconds, Length: number(l.Length, 40), Terms: number(l.Terms, 5),
-		Short: number(l.Short, 20000), Units: l.Units, Keep: word(l.Keep, "rows"),
+		Short: number(l.Short, 60000), Nested: l.Nested, Units: l.Units, Keep: word(l.Keep, "rows"),
 	}
 	s.Functions = word(l.Functions, "+,-,*,/,^,sqrt,exp,log,sin,cos")
 	return s, s.check()

@@ -102,7 +102,11 @@ func (s *search) answer(evolving, ctx context.Context) (*answer, error) {
 			least = i
 		}
 	}
-	floor := 1e-18 * max(s.judges.spread, s.all.spread) / float64(len(s.judges.y))
+	slack := 1e-18 // of the variance; of a class, where odds are made of the formula, a hundredth
+	if s.d.table.Schema.Attributes[s.d.target].Kind == table.Nominal {
+		slack = 0.01
+	}
+	floor := slack * max(s.judges.spread, s.all.spread) / float64(len(s.judges.y))
 	chosen := max(0, slices.IndexFunc(errors, func(e float64) bool { return e <= errors[least]+deviations[least]+floor }))
 	a.Tree, a.Error = a.Front[chosen].Tree, a.Front[chosen].Error
 	a.Margin = s.judges.margin(a.Tree, m)

@@ -162,7 +162,7 @@ func (s *search) judgeTerms(terms []formula.Tree, m *formula.Machine, on *sample
 	bad := &judgement{left: math.Inf(1)}
 	values := make([][]float64, len(terms))
 	for k, t := range terms {
-		if !s.measures(t) {
+		if !s.measures(t) || !s.settings.Nested && nests(t) {
 			return bad
 		}
 		values[k] = make([]float64, len(on.y))
@@ -204,7 +204,7 @@ func (s *search) offer(t formula.Tree, left float64) {
 		return
 	}
 	simple := formula.Simplify(dropTiny(formula.Snap(t, 1e-9)))
-	if len(simple) > s.settings.Length || !simple.Sound(len(s.d.x)) {
+	if len(simple) > s.settings.Length || !simple.Sound(len(s.d.x)) || !s.settings.Nested && nests(simple) {
 		return
 	}
 	for n := 1; n <= len(simple); n++ {
@@ -311,7 +311,7 @@ func (s *search) tryShort(ctx context.Context) error {
 			functions = append(functions, w[1])
 		}
 	}
-	s.short = newShortSet(ctx, x, functions, s.settings.Short, s.d.units)
+	s.short = newShortSet(ctx, x, functions, s.settings.Short, s.d.units, s.settings.Nested)
 	m := &formula.Machine{}
 	for _, b := range s.short.best(y, 300) {
 		s.tryTerms(m, []formula.Tree{s.short.tree(b.at)}, shapes[0], nil, false)
@@ -325,8 +325,8 @@ func (s *search) tryShort(ctx context.Context) error {
 	}
 	s.report(0.1)
 	s.powers(m)
-	for k, sh := range shapes[:5] {
-		if ctx.Err() != nil || k > 0 && (s.d.units != nil || !slices.Contains(functions, sh.op)) {
+	for k, sh := range shapes[:7] {
+		if ctx.Err() != nil || k == 5 || k > 0 && (s.d.units != nil || !slices.Contains(functions, sh.op)) {
 			continue
 		}
 		z := make([]float64, len(y))
@@ -343,7 +343,7 @@ func (s *search) tryShort(ctx context.Context) error {
 			}
 			s.tryTerms(m, terms, sh, nil, false)
 		}
-		s.report(0.1 + 0.04*float64(k+1))
+		s.report(0.1 + 0.025*float64(k+1))
 	}
 	return ctx.Err()
 }
@@ -420,7 +420,7 @@ func (s *search) powers(m *formula.Machine) {
 		degree = 1
 	}
 	terms := monomials(len(s.d.x), degree)
-	for len(terms) > (len(s.few.y)-1)/2 && degree > 1 {
+	for len(terms) > len(s.few.y)-2 && degree > 1 {
 		degree--
 		terms = monomials(len(s.d.x), degree)
 	}

@@ -23,6 +23,7 @@ type shortSet struct {
 	like   map[uint64][]int32 // expressions by their values up to a·v + b
 	most   int
 	units  []unit // of each; nil for none
+	nested bool
 }
 
 // composed is an operator and the expressions that it is applied to, or a
@@ -30,6 +31,29 @@ type shortSet struct {
 type composed struct {
 	node formula.Node
 	a, b int32
+	deep bool // it has a function that does not stand within another
+	two  bool // it has two values: a function of it is a line over it
+}
+
+// transcends reports whether an operator is a function that is not to stand
+// within another: all but roots and arithmetic.
+func transcends(o formula.Op) bool {
+	return o >= formula.Exp && o < formula.Inverse && o != formula.Abs
+}
+
+// nests reports whether a formula has such a function within another.
+func nests(t formula.Tree) bool {
+	does := func(i int) bool {
+		return transcends(t[i].Op) && !(t[i].Op == formula.Pow && t[i-1].Op == formula.Const)
+	}
+	for i := range t {
+		for k := t.Start(i); k < i && does(i); k++ {
+			if does(k) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // of returns an expression's values.
@@ -49,8 +73,8 @@ func (s *shortSet) tree(i int) formula.Tree {
 
 // newShortSet makes all short expressions of variables, whose values on the
 // probe rows are given, until there are so many.
-func newShortSet(ctx context.Context, x [][]float64, functions []formula.Op, most int, units []unit) *shortSet {
-	s := &shortSet{rows: len(x[0]), known: map[uint64]struct{}{}, like: map[uint64][]int32{}, most: most}
+func newShortSet(ctx context.Context, x [][]float64, functions []formula.Op, most int, units []unit, nested bool) *shortSet {
+	s := &shortSet{rows: len(x[0]), known: map[uint64]struct{}{}, like: map[uint64][]int32{}, most: most, nested: nested}
 	room := make([]float64, s.rows)
 	for i := range x {
 		if copy(room, x[i]); s.fits(room) {
@@ -129,9 +153,13 @@ func (s *shortSet) apply(ctx context.Context, o formula.Op, a, b int, measured b
 			return true
 		}
 	}
+	deep := s.made[a].deep || s.made[b].deep
+	if transcends(o) && deep && !s.nested || (o.Arity() == 1 || o == formula.Pow) && (s.made[a].two || s.made[b].two) {
+		return true
+	}
 	formula.ApplyTo(o, room, s.of(a), s.of(b))
 	if s.fits(room) {
-		s.add(composed{formula.Node{Op: o}, int32(a), int32(b)}, room, u)
+		s.add(composed{formula.Node{Op: o}, int32(a), int32(b), deep || transcends(o), false}, room, u)
 	}
 	if len(s.made)%4096 == 0 && ctx.Err() != nil {
 		return false
@@ -163,6 +191,8 @@ func (s *shortSet) add(c composed, v []float64, u unit) {
 		return
 	}
 	s.known[key] = struct{}{}
+	other := slices.IndexFunc(v, func(x float64) bool { return x != v[0] })
+	c.two = !slices.ContainsFunc(v, func(x float64) bool { return x != v[0] && x != v[max(other, 0)] })
 	s.made = append(s.made, c)
 	s.values = append(s.values, v...)
 	s.units = append(s.units, u)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
@@ -17,7 +18,7 @@ import (
 // many rows for a learner that takes them as they come (learn.Starter), the
 // first ones, and returns where the others come from. The caller closes it.
 func (h *Home) attend(ctx context.Context, o LearnOptions) (*Lesson, table.Source, error) {
-	if o.Choice.Learner == "" || o.Rules != nil || o.Folds > 0 || o.Data.Reading.Sequence != "" || o.Data.isLinked() {
+	if o.Choice.Learner == "" || o.Rules != nil || o.Folds > 0 || o.Data.Reading.Sequence != "" || o.Data.isLinked() || o.Data.fewTexts() {
 		l, err := h.Lesson(ctx, o.Data, o.Target, o.Choice)
 		return l, nil, err
 	}
@@ -41,6 +42,17 @@ func (h *Home) attend(ctx context.Context, o LearnOptions) (*Lesson, table.Sourc
 		return nil, nil, err
 	}
 	return l, rest, nil
+}
+
+// fewTexts reports whether the data is texts that take less to hold than to read
+// twice: once for their dictionary, and once for their words.
+func (d *Data) fewTexts() bool {
+	const most = 64 << 20 // bytes
+	if len(d.Reading.Text) == 0 || d.File() == "" {
+		return false
+	}
+	info, err := os.Stat(d.File())
+	return err == nil && info.Mode().IsRegular() && info.Size() <= most
 }
 
 // firstRows reads the first rows of a lesson, and returns where the others come

@@ -179,33 +179,56 @@ func (b *Bag) recode(codes []int32) *Bag {
 }
 
 // sortRows puts the words of each row, which are distinct, into the order of
-// their codes. Many are put in the order of words first, and from there back into
-// their rows, in which they then arrive in order; few row by row.
+// their codes: row by row if there are few, else many rows at a time.
 func (b *Bag) sortRows(words int) {
-	if len(b.Codes) < words/4 || len(b.Codes) > math.MaxInt32 {
-		var row []uint64
-		for r := range b.Rows() {
-			row = b.sortRow(b.Starts[r], b.Starts[r+1], row)
+	var room sorting
+	for lo := 0; lo < b.Rows(); {
+		hi := lo + 1
+		for hi < b.Rows() && b.Starts[hi]-b.Starts[lo] < max(words, 1<<17) {
+			hi++
 		}
-		return
+		if b.Starts[hi]-b.Starts[lo] < words/4 || b.Starts[hi]-b.Starts[lo] > math.MaxInt32 {
+			for r := lo; r < hi; r++ {
+				room.keys = b.sortRow(b.Starts[r], b.Starts[r+1], room.keys)
+			}
+		} else {
+			b.sortTogether(lo, hi, words, &room)
+		}
+		lo = hi
 	}
-	next := make([]int32, words+1) // of each word, where its next row stands
-	for _, code := range b.Codes {
+}
+
+// sorting is room for it.
+type sorting struct {
+	keys   []uint64
+	next   []int32 // of each word, where its next row stands
+	rows   []int32
+	counts []float64
+	places []int // of each row, where its next word stands
+}
+
+// sortTogether sorts the words of rows lo ≤ row < hi by putting them in the order
+// of words first, and from there back into their rows, where they arrive in order.
+func (b *Bag) sortTogether(lo, hi, words int, room *sorting) {
+	start, end := b.Starts[lo], b.Starts[hi]
+	room.next = slices.Grow(room.next[:0], words+1)[:words+1]
+	room.rows, room.counts = slices.Grow(room.rows[:0], end-start)[:end-start], slices.Grow(room.counts[:0], end-start)[:end-start]
+	next, rows, counts := room.next, room.rows, room.counts
+	clear(next)
+	for _, code := range b.Codes[start:end] {
 		next[code+1]++
 	}
 	for v := range words {
 		next[v+1] += next[v]
 	}
-	rows, counts := make([]int32, len(b.Codes)), make([]float64, len(b.Codes))
-	for r := range b.Rows() {
+	for r := lo; r < hi; r++ {
 		for i := b.Starts[r]; i < b.Starts[r+1]; i++ {
 			at := next[b.Codes[i]]
 			next[b.Codes[i]]++
-			rows[at], counts[at] = int32(r), b.Counts[i]
+			rows[at], counts[at] = int32(r-lo), b.Counts[i]
 		}
 	}
-	places := make([]int, b.Rows()) // of each row, where its next word stands
-	copy(places, b.Starts)
+	places := append(room.places[:0], b.Starts[lo:hi]...)
 	from := int32(0)
 	for v := range words {
 		for i := from; i < next[v]; i++ {
@@ -215,6 +238,7 @@ func (b *Bag) sortRows(words int) {
 		}
 		from = next[v]
 	}
+	room.places = places
 }
 
 // sortRow sorts the words from one place to another. It returns the room it used.

@@ -80,9 +80,12 @@ func (u *update) unshare() {
 // addMany learns the rows column by column, into a copy of the block.
 func (u *update) addMany(ctx context.Context, t *table.Table) error {
 	grown, vocabulary := u.block, u.vocabulary
-	if vocabulary.Same(t.Schema) {
+	switch {
+	case vocabulary.Same(t.Schema) && u.fresh() && !u.shared:
+		// There is nothing to lose if learning fails: no copy is needed.
+	case vocabulary.Same(t.Schema):
 		grown = grown.clone()
-	} else {
+	default:
 		if err := vocabulary.Check(t.Schema); err != nil {
 			return err
 		}
@@ -99,6 +102,9 @@ func (u *update) addMany(ctx context.Context, t *table.Table) error {
 	}
 	if vocabulary.Same(t.Schema) {
 		if err := grown.learn(ctx, t, u.model.settings.words); err != nil {
+			if grown == u.block {
+				u.block = newBlock(grown.source, grown.schema, grown.target)
+			}
 			return err
 		}
 	} else { // it lacks values, or has them in another order

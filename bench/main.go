@@ -7,6 +7,7 @@
 //	go run ./bench -quick        a look, under 5 minutes
 //	go run ./bench -only neighbours    the nearest rows, against scikit-learn's
 //	go run ./bench -only numbers       learners of numbers, against ridge and boosted trees
+//	go run ./bench -only words         texts, against scikit-learn's MultinomialNB (-texts newsgroups20.csv.gz)
 //	go run ./bench -resume       go on with a run that was broken off
 //	go run ./bench -measure -profile cpu.out speed FOLDER tree budget=0
 //	                             what one learner spends its time on
@@ -48,6 +49,8 @@ type bench struct {
 	work   string // data for the measuring processes, and the journal
 	self   string // this program
 	python string
+	// postings is a file of 20 Newsgroups for the part words, "" for drawn texts.
+	postings string
 
 	version  string
 	plan     plan
@@ -94,7 +97,8 @@ func main() {
 	docs := flag.String("docs", "", "folder for benchmark.md and the folder benchmark; the work folder if not given")
 	work := flag.String("work", "", "folder for data and the journal; one among the temporary files if not given")
 	resume := flag.Bool("resume", false, "go on with the journal that is there")
-	only := flag.String("only", "", "reading, speed or accuracy: measure only that part; neighbours or numbers: print that comparison")
+	only := flag.String("only", "", "reading, speed or accuracy: measure only that part; neighbours, numbers or words: print that comparison")
+	texts := flag.String("texts", "", "with -only words, a CSV file (.gz) of postings with the columns newsgroup, subject and body; drawn texts if not given")
 	learners := flag.String("learners", "", "measure only these learners of ours and their peers, as in tree,bayes")
 	rivals := flag.String("peers", "", "measure only these peers, as in 'Weka JRip,Weka PART'")
 	folder := flag.String("bench", "bench", "folder of this command's sources")
@@ -109,7 +113,7 @@ func main() {
 	if *measure {
 		err = profiled(*profile, func() error { return measureOurs(ctx, flag.Args()) })
 	} else {
-		b := &bench{folder: *folder, data: filepath.Join(*folder, "data"), peers: filepath.Join(*folder, "peers"), python: *pythonPath, plan: full, start: time.Now(), out: os.Stderr}
+		b := &bench{folder: *folder, data: filepath.Join(*folder, "data"), peers: filepath.Join(*folder, "peers"), python: *pythonPath, postings: *texts, plan: full, start: time.Now(), out: os.Stderr}
 		b.work = filepath.Join(os.TempDir(), "accrete-bench")
 		if *isQuick {
 			b.plan, b.work = quick, b.work+"-quick"
@@ -155,9 +159,9 @@ func (b *bench) run(ctx context.Context, docs string, resume bool, only string) 
 			return err
 		}
 	}
-	apart := map[string]func(context.Context) error{"neighbours": b.measureNeighbours, "numbers": b.measureNumbers}[only]
+	apart := map[string]func(context.Context) error{"neighbours": b.measureNeighbours, "numbers": b.measureNumbers, "words": b.measureTexts}[only]
 	if only != "" && apart == nil && !slices.Contains([]string{"reading", "speed", "accuracy"}, only) {
-		return fmt.Errorf("unknown part %q: expected reading, speed, accuracy, neighbours or numbers", only)
+		return fmt.Errorf("unknown part %q: expected reading, speed, accuracy, neighbours, numbers or words", only)
 	}
 	var err error
 	if b.self, err = os.Executable(); err != nil {

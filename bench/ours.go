@@ -54,6 +54,8 @@ func measureOurs(ctx context.Context, args []string) error {
 		return neighboursOfOurs(ctx, folder, method)
 	case workNumbers:
 		return numbersOfOurs(ctx, folder, method, keys["out"])
+	case workTexts:
+		return textsOfOurs(ctx, folder, method)
 	case workRead:
 		return readByOurs(ctx, folder, budget)
 	}

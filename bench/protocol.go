@@ -26,7 +26,8 @@ const (
 	// answer the others; answer each fold by the others.
 	workNeighbours = "neighbours"
 	workNumbers    = "numbers"
-	workRead       = "read" // folder is a file to read; budget as above
+	workTexts      = "words" // folder has the files to learn and to answer
+	workRead       = "read"  // folder is a file to read; budget as above
 )
 
 // part is what a measuring process prints.

@@ -6,11 +6,13 @@ import numpy as np
 import sklearn
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier, VotingClassifier
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.mixture import GaussianMixture
-from sklearn.naive_bayes import CategoricalNB, GaussianNB
+from sklearn.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import peer
@@ -190,4 +192,6 @@ peer.main({
     "random forest": Forest, "AdaBoost": AdaBoost, "logistic regression": Logistic, "MLPClassifier": Network, "VotingClassifier": Vote,
     "GaussianMixture by class": Mixture,
     "KNeighborsClassifier": Neighbours, "Ridge": lambda: Ridge(),
+    # our words: runs of letters, digits and _
+    "MultinomialNB": lambda: make_pipeline(CountVectorizer(token_pattern=r"(?u)\w+"), MultinomialNB()),
 }, sklearn.__version__)

@@ -10,8 +10,10 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
-// Graph returns the states, with arrows to those that follow, as wide as they are
-// probable, and what each shows most.
+// Graph returns the states from left to right: where sequences start, what each
+// state shows most, and what follows, with arrows as wide as they are probable. A
+// state stands twice, as one that a sequence is in and as one that it goes to, so
+// that arrows there and back do not lie on one another.
 func (m *Model) Graph() (*draw.Graph, error) {
 	e := m.estimate()
 	title := "Markov chain"
@@ -21,19 +23,18 @@ func (m *Model) Graph() (*draw.Graph, error) {
 	g := &draw.Graph{Title: title, Nodes: []draw.Node{{ID: "start", Lines: []string{"start"}}}}
 	for i := range e.states {
 		name := e.label(m, i)
-		id := "state " + name
-		stays := math.Exp(e.logMove[i*e.n+i])
-		lines := []string{name, fmt.Sprintf("stays %.3g", stays)}
+		lines := []string{name}
 		for j := range e.columns {
 			if line := e.showsMost(j, &m.schema.Attributes[j], i); line != "" {
 				lines = append(lines, line)
 			}
 		}
-		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: lines, Layer: 1 + i%2})
-		g.Edges = append(g.Edges, draw.Edge{From: "start", To: id, Weight: math.Exp(e.logStart[i])})
+		g.Nodes = append(g.Nodes, draw.Node{ID: "state " + name, Lines: lines, Layer: 1, Class: name}, draw.Node{ID: "then " + name, Lines: []string{"then " + name}, Layer: 2, Class: name})
+		start := math.Exp(e.logStart[i])
+		g.Edges = append(g.Edges, draw.Edge{From: "start", To: "state " + name, Weight: start, Label: fmt.Sprintf("%.2g", start)})
 		for k := range e.states {
-			if p := math.Exp(e.logMove[i*e.n+k]); k != i && p > 1/(20*float64(e.n)) {
-				g.Edges = append(g.Edges, draw.Edge{From: id, To: "state " + e.label(m, k), Weight: p})
+			if p := math.Exp(e.logMove[i*e.n+k]); p > 1/(20*float64(e.n)) {
+				g.Edges = append(g.Edges, draw.Edge{From: "state " + name, To: "then " + e.label(m, k), Weight: p, Label: fmt.Sprintf("%.2g", p)})
 			}
 		}
 	}

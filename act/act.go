@@ -37,5 +37,13 @@ type Environment interface {
 	Step(action int) (reward float64, end bool, err error)
 }
 
+// Ranged is an environment that knows between which numbers the columns of its
+// states lie, as far as it matters.
+type Ranged interface{ Ranges() [][2]float64 }
+
+// Cutter is an environment whose episodes may be cut: they end because they were
+// long enough, and not because there is nothing to come.
+type Cutter interface{ Cut() bool }
+
 // begin returns the random numbers of an episode.
 func begin(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x13)) }

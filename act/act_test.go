@@ -81,6 +81,19 @@ func TestTicTacToe(t *testing.T) {
 	}
 }
 
+// Against itself the game is worth nothing to either, from every opening.
+func TestSelfPlay(t *testing.T) {
+	m := world(t, "tictactoe:opponent=self")
+	for name, s := range map[string]*Solution{"values": solve(t, m, 1), "policy": policySolution(t, m, 1)} {
+		if !m.Alternates() || m.States() != 5478 || s.V[m.starts[0]] != 0 || len(s.Best(int(m.starts[0]))) != 9 {
+			t.Errorf("%s: %d states, worth %v, best %v", name, m.States(), s.V[m.starts[0]], s.Best(int(m.starts[0])))
+		}
+		if state := m.Find([]float64{1, 2, 0, 0, 0, 0, 0, 0, 0}); s.V[state] != 1 { // x in a corner, o beside it
+			t.Errorf("%s: o beside a corner loses, and is worth %v", name, s.V[state])
+		}
+	}
+}
+
 // A state with an action that may come back to it: Q = 1/.55 and .5.
 func TestTwoActions(t *testing.T) {
 	m, err := rules[int]{
@@ -200,7 +213,7 @@ func TestLookupSaysWhatIsWrong(t *testing.T) {
 		"gridworld:slip=NaN":       "gridworld: slip=NaN: expected a number from 0 to 1",
 		"gridworld:wind=00":        "gridworld: wind=00: expected 4 digits, one for each column of the map",
 		"frozenlake:size=5":        "frozenlake: size=5: expected 4 or 8",
-		"tictactoe:opponent=karla": `tictactoe: opponent "karla" is not known; expected random, forced or perfect`,
+		"tictactoe:opponent=karla": `tictactoe: opponent "karla" is not known; expected self, random, forced or perfect`,
 	} {
 		if _, err := Lookup(name); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, expected %s", name, err, want)

@@ -129,9 +129,21 @@ func ticTacToe(opponent string) (*Model, error) {
 		r.actions = append(r.actions, name)
 		r.schema.Attributes = append(r.schema.Attributes, table.Attribute{Name: name, Kind: table.Nominal, Values: []string{"_", "x", "o"}})
 	}
+	if opponent == "self" {
+		r.turns = true
+		r.act = func(b board, move int) []Outcome[board] {
+			after := b.with(move)
+			o := Outcome[board]{P: 1, Next: after, End: after.empty() == nil}
+			if after.won(b.mover) {
+				o.Reward = 1
+			}
+			return []Outcome[board]{o}
+		}
+		return r.build()
+	}
 	answer, known := opponents[opponent]
 	if !known {
-		return nil, fmt.Errorf("opponent %q is not known; expected random, forced or perfect", opponent)
+		return nil, fmt.Errorf("opponent %q is not known; expected self, random, forced or perfect", opponent)
 	}
 	r.act = func(b board, move int) []Outcome[board] {
 		b = b.with(move)

@@ -15,7 +15,9 @@ type World struct {
 	Name     string    `json:"name"`
 	What     string    `json:"what"`
 	Settings []Setting `json:"settings,omitempty"`
-	open     func(s settings) (Environment, error)
+	// Suits are settings of learners that suit the world, as key=value.
+	Suits []string `json:"suits,omitempty"`
+	open  func(s settings) (Environment, error)
 }
 
 // Setting is a number or a name of a world.
@@ -50,24 +52,24 @@ func (s settings) count(name string, low, high int) (int, error) {
 func Worlds() []World { return slices.Clone(worlds) }
 
 var worlds = []World{
-	{"blackjack", "Cards against a dealer, as close to 21 as can be", nil, blackjack},
-	{"cartpole", "A pole on a cart, pushed left or right", nil, func(settings) (Environment, error) { return &cartPole{ended: true}, nil }},
-	{"frozenlake", "A slippery lake with holes, from one corner to the other", []Setting{{"size", "4", "cells of a side, 4 or 8"}, {"slip", "0.6666666666666666", "how often one slides to either side"}}, frozenLake},
+	{"blackjack", "Cards against a dealer, as close to 21 as can be", nil, []string{"gamma=1", "episodes=200000"}, blackjack},
+	{"cartpole", "A pole on a cart, pushed left or right", nil, []string{"algorithm=sarsa", "gamma=0.99", "lambda=0.9", "alpha=0.1", "start=100", "epsilon=0", "episodes=2000"}, func(settings) (Environment, error) { return &cartPole{ended: true}, nil }},
+	{"frozenlake", "A slippery lake with holes, from one corner to the other", []Setting{{"size", "4", "cells of a side, 4 or 8"}, {"slip", "0.6666666666666666", "how often one slides to either side"}}, []string{"algorithm=sweeping", "gamma=0.99", "start=1", "episodes=2000"}, frozenLake},
 	{"gridworld", "A map on which somebody walks to a goal", []Setting{
 		{"map", "", "lines of # . S G H, separated by /; without it, a square with the goal in its lower right corner"},
 		{"size", "4", "cells of a side, where there is no map"}, {"goal", "100", "reward of entering a goal"}, {"step", "0", "reward of a step"},
 		{"slip", "0", "how often one slides to either side"}, {"wind", "", "rows by which each column blows up, as in 0001112210"},
-	}, gridWorld},
+	}, nil, gridWorld},
 	{"inventory", "A shop that orders each morning what it may sell", []Setting{
 		{"capacity", "10", "pieces that it has room for"}, {"demand", "3", "mean of what is asked for in a day"}, {"last", "0.02", "how probably a day is the last"},
-	}, inventory},
-	{"mountaincar", "A weak car that has to swing out of a valley", nil, func(settings) (Environment, error) { return &mountainCar{ended: true}, nil }},
+	}, []string{"gamma=0.95", "start=200", "episodes=5000"}, inventory},
+	{"mountaincar", "A weak car that has to swing out of a valley", nil, []string{"algorithm=sarsa", "gamma=1", "lambda=0.9", "tiles=16", "alpha=0.1", "epsilon=0", "episodes=6000"}, func(settings) (Environment, error) { return &mountainCar{ended: true}, nil }},
 	{"queue", "A counter with a slow and a fast clerk, of which the fast one costs more", []Setting{
 		{"room", "10", "people who may wait"}, {"arrival", "0.5", "how probably somebody comes in a minute"}, {"slow", "0.4", "how probably the slow clerk is done in a minute"},
 		{"fast", "0.8", "how probably the fast one is"}, {"price", "3", "of the fast clerk, a minute"}, {"last", "0.01", "how probably a minute is the last"},
-	}, queue},
-	{"taxi", "A taxi that fetches a passenger from one of four stands and brings them to another", nil, taxi},
-	{"tictactoe", "Three in a line, against an opponent", []Setting{{"opponent", "random", "random, forced (wins or blocks where it can) or perfect"}}, func(s settings) (Environment, error) {
+	}, []string{"gamma=0.95", "episodes=5000"}, queue},
+	{"taxi", "A taxi that fetches a passenger from one of four stands and brings them to another", nil, []string{"gamma=0.99", "episodes=5000"}, taxi},
+	{"tictactoe", "Three in a line, against an opponent", []Setting{{"opponent", "self", "self (one policy for both sides), random, forced (wins or blocks where it can) or perfect"}}, []string{"gamma=1", "explore=random", "order=reverse", "episodes=150000"}, func(s settings) (Environment, error) {
 		m, err := ticTacToe(s["opponent"])
 		if err != nil {
 			return nil, err

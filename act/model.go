@@ -28,6 +28,19 @@ type Model struct {
 	end     []bool
 
 	sketch []string // of a map
+	turns  bool     // two players take turns: what is won next is lost
+}
+
+// Alternates reports whether two players take turns in the world, each reward being
+// that of the one who moves: a state is worth to the one what it costs the other.
+func (m *Model) Alternates() bool { return m.turns }
+
+// later is what a state that follows counts for.
+func (m *Model) later(gamma float64) float64 {
+	if m.turns {
+		return -gamma
+	}
+	return gamma
 }
 
 // Outcome is what may follow from an action in a state of type S.
@@ -46,6 +59,7 @@ type rules[S comparable] struct {
 	cells   func(s S, cells []float64)
 	legal   func(s S) []int
 	act     func(s S, action int) []Outcome[S]
+	turns   bool
 }
 
 // most is how many states a model may have.
@@ -54,7 +68,7 @@ const most = 1 << 22
 // build numbers the states that can be reached, in the order in which they are
 // found, and writes down all transitions.
 func (r rules[S]) build() (*Model, error) {
-	m := &Model{schema: r.schema, actions: r.actions, first: []int32{0}, outcome: []int32{0}}
+	m := &Model{schema: r.schema, actions: r.actions, turns: r.turns, first: []int32{0}, outcome: []int32{0}}
 	number := map[S]int32{}
 	var states []S
 	find := func(s S) int32 {

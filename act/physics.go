@@ -36,6 +36,17 @@ func (c *cartPole) Reset(seed uint64) {
 	*c = cartPole{x: near(), speed: near(), angle: near(), spin: near()}
 }
 
+// Ranges are what states are made of, as far as it matters: the rest is the end,
+// or near it.
+func (c *cartPole) Ranges() [][2]float64 {
+	return [][2]float64{{-2.4, 2.4}, {-3, 3}, {-0.21, 0.21}, {-3, 3}}
+}
+
+// Cut reports whether the episode ended because it was long enough.
+func (c *cartPole) Cut() bool {
+	return c.steps >= 500 && math.Abs(c.x) <= 2.4 && math.Abs(c.angle) <= 12*math.Pi/180
+}
+
 func (c *cartPole) State(cells []float64) { copy(cells, []float64{c.x, c.speed, c.angle, c.spin}) }
 
 func (c *cartPole) Legal() []int {
@@ -79,6 +90,12 @@ func (c *mountainCar) Reset(seed uint64) {
 	c.random = begin(seed)
 	c.x, c.speed, c.steps, c.ended = -0.6+0.2*c.random.Float64(), 0, 0, false
 }
+
+// Ranges are what states are made of.
+func (c *mountainCar) Ranges() [][2]float64 { return [][2]float64{{-1.2, 0.6}, {-0.07, 0.07}} }
+
+// Cut reports whether the episode ended because it was long enough.
+func (c *mountainCar) Cut() bool { return c.steps >= 200 && c.x < 0.5 }
 
 func (c *mountainCar) State(cells []float64) { cells[0], cells[1] = c.x, c.speed }
 

@@ -20,12 +20,17 @@ type Step struct {
 type Choose func(cells []float64, legal []int) (int, error)
 
 // Play acts one episode, for so many steps at most, and returns the sum of its
-// rewards and of its discounted rewards. Each step is shown to look, unless it is
+// rewards and of its discounted rewards: those of the first player where two take
+// turns. Each step is shown to look, unless it is
 // nil.
 func Play(ctx context.Context, e Environment, seed uint64, most int, gamma float64, choose Choose, look func(Step) error) (sum, discounted float64, err error) {
 	e.Reset(seed)
 	cells := make([]float64, len(e.Schema().Attributes))
 	weight := 1.0
+	turns, ok := e.(interface{ Alternates() bool })
+	if ok = ok && turns.Alternates(); ok {
+		gamma = -gamma
+	}
 	for n := 1; n <= most; n++ {
 		if n%256 == 0 && ctx.Err() != nil {
 			return sum, discounted, ctx.Err()
@@ -49,8 +54,10 @@ func Play(ctx context.Context, e Environment, seed uint64, most int, gamma float
 		if math.IsNaN(reward) || math.IsInf(reward, 0) {
 			return sum, discounted, fmt.Errorf("step %d: the reward is %v; expected a number", n, reward)
 		}
-		sum += reward
 		discounted += weight * reward
+		if sum += reward; ok && n%2 == 0 { // it is the other's
+			sum -= 2 * reward
+		}
 		weight *= gamma
 		if look != nil {
 			if err := look(Step{n, cells, action, reward, end}); err != nil {

@@ -43,7 +43,7 @@ const equal = 1e-9
 // look fills in what the pairs of a state are worth if states are worth v, and
 // returns the most; 0 of an absorbing state.
 func (m *Model) look(state int, gamma float64, v, q []float64) float64 {
-	best := math.Inf(-1)
+	best, gamma := math.Inf(-1), m.later(gamma)
 	for pair := m.first[state]; pair < m.first[state+1]; pair++ {
 		sum := 0.0
 		for o := m.outcome[pair]; o < m.outcome[pair+1]; o++ {
@@ -101,6 +101,7 @@ func (m *Model) PolicyValue(ctx context.Context, policy []int, gamma, tolerance 
 		pairs[s] = m.pair(s, policy[s])
 	}
 	v := make([]float64, m.States())
+	later := m.later(gamma)
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -114,7 +115,7 @@ func (m *Model) PolicyValue(ctx context.Context, policy []int, gamma, tolerance 
 			for o := m.outcome[pair]; o < m.outcome[pair+1]; o++ {
 				worth := m.reward[o]
 				if !m.end[o] {
-					worth += gamma * v[m.next[o]]
+					worth += later * v[m.next[o]]
 				}
 				sum += m.p[o] * worth
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -160,6 +161,7 @@ func (h *Home) LearnActing(ctx context.Context, w *World, name string, c Choice)
 	if err := store.CheckName(name); err != nil {
 		return nil, err
 	}
+	c.Settings = h.suiting(w, c.Settings)
 	_, l, err := configured(cmp.Or(c.Learner, defaultActor), c.Settings)
 	if err != nil {
 		return nil, err
@@ -211,6 +213,34 @@ func (h *Home) halted(l *Learnt, why error) (*Acted, error) {
 		acted.Episodes, acted.Steps = p.Practice()
 	}
 	return acted, fmt.Errorf("%s@%d has learnt %s and is kept; then acting stopped: %w; update it to go on", l.Model, l.Version, plural(acted.Episodes, "episode"), why)
+}
+
+// suiting adds the settings that suit a world, unless they were given; with another
+// algorithm or other values there is no telling which do.
+func (h *Home) suiting(w *World, given map[string]string) map[string]string {
+	at := slices.IndexFunc(act.Worlds(), func(known act.World) bool { return known.Name == w.Base() })
+	if at < 0 || given["algorithm"] != "" || given["values"] != "" {
+		return given
+	}
+	all := maps.Clone(given)
+	if all == nil {
+		all = map[string]string{}
+	}
+	var added []string
+	for _, s := range act.Worlds()[at].Suits {
+		key, value, _ := strings.Cut(s, "=")
+		if key == "algorithm" && (given["lambda"] != "" || given["n"] != "" || given["order"] != "" || given["replay"] != "") {
+			continue // they are for Q learning
+		}
+		if all[key] == "" {
+			all[key] = value
+			added = append(added, s)
+		}
+	}
+	if added != nil {
+		h.note("settings that suit " + w.Base() + ": " + strings.Join(added, " "))
+	}
+	return all
 }
 
 // worldSource records where a policy was learnt.

@@ -73,9 +73,15 @@ func (a *app) printActed(w *life.World, l *life.Acted, failed error, how string)
 		if failed == nil {
 			a.printReturns(&l.Returns)
 		}
-		fmt.Fprintln(a.out)
-		if _, err := life.WritePolicy(a.out, l.Part, &mostStates); err != nil {
-			return err
+		if life.PolicyOf(l.Part) == nil {
+			if err := printBest(a.out, l.Part.Model, l.Model, 10); err != nil {
+				return err
+			}
+		} else {
+			fmt.Fprintln(a.out)
+			if _, err := life.WritePolicy(a.out, l.Part, &mostStates); err != nil {
+				return err
+			}
 		}
 		a.next(l.Part, "rules", "draw")
 	}

@@ -75,8 +75,35 @@ func (l *Learner) LearnIn(ctx context.Context, world string, e act.Environment, 
 		acted: &acted{World: world, Curve: curve{Size: 1}},
 	}
 	m.state = stateColumns(schema, m.target, -1)
-	m.values = newLookup(len(m.state), len(e.Actions()))
+	if m.values, err = m.begin(ctx, e); err != nil {
+		return nil, err
+	}
 	return m.practise(ctx, e)
+}
+
+// begin lays out the values of an environment's states.
+func (m *Model) begin(ctx context.Context, e act.Environment) (valuer, error) {
+	s := &m.lesson.Settings
+	if s.Values == "auto" {
+		s.Values = "table"
+		if _, ranged := e.(act.Ranged); ranged {
+			s.Values = "tiles"
+		}
+	}
+	planned := s.Algorithm == "values" || s.Algorithm == "policy"
+	switch {
+	case s.Values == "table" || planned:
+		return newLookup(len(m.state), len(e.Actions())), nil
+	case s.Algorithm != "q" && s.Algorithm != "sarsa":
+		return nil, fmt.Errorf("algorithm=%s takes values=table; values=%s are learnt by q and sarsa", s.Algorithm, s.Values)
+	case s.N > 1 || s.Order == "reverse" || s.Replay > 0:
+		return nil, fmt.Errorf("n, order and replay take values=table; with values=%s look ahead by lambda", s.Values)
+	case s.Explore == "ucb":
+		return nil, fmt.Errorf("explore=ucb counts visits, which values=%s has none of", s.Values)
+	case s.Values == "tiles" || s.Values == "linear":
+		return newWeighted(ctx, s, e, m.lesson.Seed)
+	}
+	return nil, fmt.Errorf("values=%s: expected auto, table, tiles or linear; learners of numbers learn from logs of acts", s.Values)
 }
 
 // schemaOf is the columns of a policy: those of states, and the action.
@@ -139,6 +166,9 @@ func (m *Model) practise(ctx context.Context, e act.Environment) (*Model, error)
 	next.acted = &history
 	if a := m.lesson.Settings.Algorithm; a == "values" || a == "policy" {
 		return next.iterated(ctx, e)
+	}
+	if _, ok := m.values.(*weighted); ok {
+		return next.climbed(ctx, e)
 	}
 	values := m.values.(*lookup).clone()
 	next.values = values
@@ -237,10 +267,12 @@ type trainer struct {
 	on      bool      // the value of a state is that of the action taken there
 	number  int       // of the episode
 	earned  float64   // in it, discounted
+	memory  []move    // what may be learnt again
+	turn    float64   // −1 where two players take turns
 }
 
 func newTrainer(s *settings, e act.Environment, v *lookup) (*trainer, error) {
-	t := &trainer{settings: s, e: e, v: v, cells: make([]float64, v.width), hoped: make([]float64, v.actions)}
+	t := &trainer{settings: s, e: e, v: v, turn: 1, cells: make([]float64, v.width), hoped: make([]float64, v.actions)}
 	t.random = rand.New(&t.pcg)
 	certain := false
 	if place, ok := e.(*act.Place); ok {
@@ -250,11 +282,22 @@ func newTrainer(s *settings, e act.Environment, v *lookup) (*trainer, error) {
 			t.known[i] = -1
 		}
 		certain = place.Certain()
+		if place.Alternates() {
+			t.turn = -1
+		}
 	}
 	var err error
 	t.rate, err = s.rate(certain)
 	t.eager = s.Lambda == 0 && s.N == 1 && s.Order == "forward"
 	t.on = s.Algorithm == "sarsa"
+	if s.Algorithm == "dyna" || s.Algorithm == "sweeping" {
+		if v.world == nil {
+			v.world = newWorldModel()
+		}
+	}
+	if s.Algorithm == "actorcritic" && t.constant == 1 {
+		t.rate = rate{constant: 0.1} // what a critic sees depends on the actor's lot
+	}
 	return t, err
 }
 
@@ -300,6 +343,7 @@ func (t *trainer) episode(ctx context.Context, seed uint64, number int) (steps i
 	t.e.Reset(t.pcg.Uint64())
 	t.number = number
 	t.moves = t.moves[:0]
+	t.v.world.rest()
 	t.earned = 0
 	weight := 1.0
 	s, err := t.here()
@@ -327,11 +371,7 @@ func (t *trainer) episode(ctx context.Context, seed uint64, number int) (steps i
 				m.then = t.choose(m.next)
 			}
 		}
-		if t.eager {
-			t.learn(&m, m.r+t.Gamma*t.ahead(&m))
-		} else {
-			t.moves = append(t.moves, m)
-		}
+		t.take(&m)
 		if end || steps >= t.Limit {
 			break
 		}
@@ -343,7 +383,27 @@ func (t *trainer) episode(ctx context.Context, seed uint64, number int) (steps i
 		}
 	}
 	t.review()
+	t.replay()
 	return steps, nil
+}
+
+// take learns a move, or keeps it until the end of the episode.
+func (t *trainer) take(m *move) {
+	switch {
+	case !t.eager:
+		t.moves = append(t.moves, *m)
+	case t.Algorithm == "actorcritic":
+		t.criticise(m)
+	case t.Algorithm == "rlearning":
+		t.average(m)
+	case t.Algorithm == "sweeping":
+		t.v.visits[int(m.s)*t.v.actions+int(m.a)]++
+		t.plan(m)
+	default:
+		t.learn(m, m.r+t.Gamma*t.ahead(m))
+		t.plan(m)
+	}
+	t.remember(m)
 }
 
 // ahead is what is believed of the state that a move led to.
@@ -352,26 +412,31 @@ func (t *trainer) ahead(m *move) float64 {
 	case m.next < 0:
 		return 0
 	case t.on && m.then >= 0:
-		return t.v.of(m.next)[m.then]
+		return t.turn * t.v.of(m.next)[m.then]
 	}
-	return t.v.best(m.next)
+	return t.turn * t.v.best(m.next)
 }
 
 // learn moves a value towards a target (equations 13.7 and 13.10).
 func (t *trainer) learn(m *move, target float64) {
 	at := int(m.s)*t.v.actions + int(m.a)
 	t.v.visits[at]++
-	alpha := t.constant
-	switch {
-	case alpha == 1:
+	if t.constant == 1 {
 		t.v.q[at] = target
 		return
-	case alpha == 0 && t.power == 1:
-		alpha = 1 / (1 + t.v.visits[at])
-	case alpha == 0:
-		alpha = math.Pow(1+t.v.visits[at], -t.power)
 	}
-	t.v.q[at] += alpha * (target - t.v.q[at])
+	t.v.q[at] += t.step(t.v.visits[at]) * (target - t.v.q[at])
+}
+
+// step is how far a value moves after so many visits, this one included.
+func (r *rate) step(visits float64) float64 {
+	switch {
+	case r.constant > 0:
+		return r.constant
+	case r.power == 1:
+		return 1 / (1 + visits)
+	}
+	return math.Pow(1+visits, -r.power)
 }
 
 // review learns the moves of an episode at its end.
@@ -405,6 +470,9 @@ func (t *trainer) foresee() {
 			last := min(i+t.N, n) - 1
 			g := t.ahead(&t.moves[last])
 			for j := last; j >= i; j-- {
+				if j < last {
+					g *= t.turn
+				}
 				g = t.moves[j].r + t.Gamma*g
 			}
 			t.targets[i] = g
@@ -415,7 +483,7 @@ func (t *trainer) foresee() {
 		m := &t.moves[i]
 		ahead := t.ahead(m)
 		if i < n-1 {
-			ahead = (1-t.Lambda)*ahead + t.Lambda*t.targets[i+1]
+			ahead = (1-t.Lambda)*ahead + t.Lambda*t.turn*t.targets[i+1]
 		}
 		t.targets[i] = m.r + t.Gamma*ahead
 	}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accrete-ml/accrete/act"
+	"github.com/accrete-ml/accrete/rule"
 )
 
 // coached returns a trainer of a world, its table, and a way to learn a move of
@@ -212,10 +213,64 @@ func TestConvergenceBound(t *testing.T) {
 	})
 }
 
+// Dyna, prioritised sweeping and replay know more after two episodes than Q
+// learning does.
+func TestPlanning(t *testing.T) {
+	const name = "gridworld:size=6"
+	truth := practised(t, &Learner{Algorithm: "values"}, name, 1)
+	wrong := func(l Learner) float64 {
+		sum, n := 0.0, 0.0
+		l.Episodes, l.Explore = 2, "random"
+		m := practised(t, &l, name, 1)
+		q, want := make([]float64, 4), make([]float64, 4)
+		m.EachState(func(_ []rule.Test, _ []int, _, cells []float64) {
+			m.Worth(cells, q)
+			truth.Worth(cells, want)
+			for a := range q {
+				if q[a] == q[a] {
+					sum += math.Abs(q[a] - want[a])
+					n++
+				}
+			}
+		})
+		return sum / n
+	}
+	plain := wrong(Learner{})
+	for _, l := range []Learner{{Algorithm: "dyna", Planning: 50}, {Algorithm: "sweeping"}, {Replay: 20000}} {
+		if got := wrong(l); got > plain/2 || plain < 1 {
+			t.Errorf("%+v is wrong by %v after two episodes, Q learning by %v", l, got, plain)
+		}
+	}
+}
+
+// An actor with a critic finds the way on the grid, and R-learning the fast clerk
+// for a long queue and the slow one for an empty one.
+func TestActorsAndAverages(t *testing.T) {
+	m := practised(t, &Learner{Algorithm: "actorcritic", Episodes: 3000}, "gridworld:map=..G/...", 1)
+	q, p := make([]float64, 4), make([]float64, 4)
+	for _, x := range []struct {
+		cells []float64
+		best  int
+	}{{[]float64{0, 0}, right}, {[]float64{0, 1}, right}, {[]float64{1, 2}, up}} {
+		m.Worth(x.cells, q)
+		if decide(q, p); p[x.best] != 1 {
+			t.Errorf("in %v the actor prefers %v", x.cells, q)
+		}
+	}
+	m = practised(t, &Learner{Algorithm: "rlearning", Episodes: 20, Limit: 5000, Alpha: "0.05"}, "queue:last=0", 1)
+	q = make([]float64, 2)
+	m.Worth([]float64{0}, q)
+	empty := q[0] > q[1]
+	m.Worth([]float64{8}, q)
+	if !empty || q[1] <= q[0] {
+		t.Errorf("by the average reward: slow when empty %v, with eight waiting %v", empty, q)
+	}
+}
+
 // 60 episodes and 60 more are 120.
 func TestActingGoesOn(t *testing.T) {
 	const name = "frozenlake"
-	for _, l := range []Learner{{}, {Algorithm: "sarsa", Lambda: 0.5}, {Order: "reverse"}, {N: 3, Explore: "boltzmann"}, {Explore: "ucb"}} {
+	for _, l := range []Learner{{}, {Algorithm: "sarsa", Lambda: 0.5}, {Order: "reverse"}, {N: 3, Explore: "boltzmann"}, {Explore: "ucb"}, {Algorithm: "dyna"}, {Algorithm: "sweeping"}, {Algorithm: "actorcritic"}, {Algorithm: "rlearning"}} {
 		half, whole := l, l
 		half.Episodes, whole.Episodes = 60, 120
 		m, err := practised(t, &half, name, 3).Continue(context.Background(), world(t, name))

@@ -10,6 +10,10 @@ func (t *trainer) choose(s int32) int32 {
 	if t.Anneal > 0 {
 		calm = 1 / (1 + float64(t.number)/float64(t.Anneal))
 	}
+	if t.Algorithm == "actorcritic" {
+		powers(q, 1, t.hoped)
+		return t.drawn(t.hoped)
+	}
 	switch t.Explore {
 	case "epsilon":
 		if t.Epsilon > 0 && t.random.Float64() < t.Epsilon*calm {

@@ -84,7 +84,7 @@ func (j *journal) fit(ctx context.Context) (err error) {
 		return err
 	}
 	if j.reward < 0 {
-		return j.summarise(ctx, f)
+		return j.summarise(ctx, j.states, j.weight)
 	}
 	rows := make([][]int, len(acts.Values))
 	for row, a := range j.action {
@@ -117,7 +117,7 @@ func (j *journal) fit(ctx context.Context) (err error) {
 			break
 		}
 	}
-	return j.summarise(ctx, f)
+	return j.summarise(ctx, j.states, j.weight)
 }
 
 // rounds is how often values are fitted: until what is left out is worth less
@@ -279,34 +279,43 @@ func (f *fitted) worth(cells, q []float64) {
 	}
 }
 
-// summarise learns a tree of the policy's own answers, to be read.
-func (j *journal) summarise(ctx context.Context, f *fitted) (err error) {
-	n, a := len(j.weight), len(j.actions())
-	if n == 0 || len(j.state) == 0 {
+// summarise learns a tree of the policy's own answers in some states, to be read.
+func (m *Model) summarise(ctx context.Context, states *table.Table, weights []float64) (err error) {
+	n, a := states.Rows(), len(m.actions())
+	if n == 0 || len(m.state) == 0 {
 		return nil
 	}
 	q, p, codes := make([]float64, n*a), make([]float64, a), make([]int32, n)
-	if err := f.fill(ctx, j.states, q); err != nil {
+	own := *m // of tables that have the columns of states alone
+	own.state = make([]int, len(m.state))
+	for i := range own.state {
+		own.state[i] = i
+	}
+	if err := m.values.worths(ctx, &own, states, q); err != nil {
 		return err
 	}
 	for row := range n {
 		decide(q[row*a:][:a], p)
-		codes[row] = int32(learn.Best(p, j.actions()))
+		codes[row] = int32(learn.Best(p, m.actions()))
 	}
-	if j.summary, err = learned(ctx, behaviourName, j.states, j.schema.Attributes[j.target], table.Column{Codes: codes}, j.weight, j.lesson.Seed); err != nil {
+	if m.summary, err = learned(ctx, behaviourName, states, m.schema.Attributes[m.target], table.Column{Codes: codes}, weights, m.lesson.Seed); err != nil {
 		return err
 	}
-	out := learn.NewPredictions(j.summary, n)
-	if err := answered(ctx, j.summary, j.states, out); err != nil {
+	out := learn.NewPredictions(m.summary, n)
+	if err := answered(ctx, m.summary, states, out); err != nil {
 		return err
 	}
-	classes := j.summary.Schema().Attributes[j.summary.Target()].Values
+	classes := m.summary.Schema().Attributes[m.summary.Target()].Values
 	same, all := 0.0, 0.0
 	for row := range n {
-		if all += j.weight[row]; classes[learn.Best(out.Row(row), classes)] == j.actions()[codes[row]] {
-			same += j.weight[row]
+		w := 1.0
+		if weights != nil {
+			w = weights[row]
+		}
+		if all += w; classes[learn.Best(out.Row(row), classes)] == m.actions()[codes[row]] {
+			same += w
 		}
 	}
-	j.agrees = same / all
+	m.agrees = same / all
 	return nil
 }

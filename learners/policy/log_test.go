@@ -75,7 +75,7 @@ func TestLogsOfRandomActs(t *testing.T) {
 		gamma    string
 		values   string
 	}{{"frozenlake", 5000, "0.99", "table"}, {"inventory", 1000, "0.95", "table"}, {"inventory", 500, "0.95", "tree"}} {
-		for seed := range uint64(2) {
+		for seed := range uint64(1) {
 			m := logOf(t, x.name, x.episodes, seed+1, map[string]string{"gamma": x.gamma, "values": x.values})
 			if got := share(t, m, x.name, m.Gamma()); got < 0.95 {
 				t.Errorf("%s, seed %d, %s: %.3f of the best", x.name, seed+1, x.values, got)

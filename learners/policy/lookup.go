@@ -11,10 +11,13 @@ import (
 type lookup struct {
 	width, actions int
 	index          map[string]int32
-	cells          []float64 // of each state; missing is NaN
-	q              []float64 // NaN: the action is not legal, or was not tried
-	visits         []float64 // of each state and action
-	key            []byte    // scratch of the one who learns
+	cells          []float64   // of each state; missing is NaN
+	q              []float64   // NaN: the action is not legal, or was not tried
+	visits         []float64   // of each state and action
+	base           []float64   // what states are worth to the critic of an actor
+	rho            float64     // average reward of R-learning
+	world          *worldModel // what was seen, of those who plan
+	key            []byte      // scratch of the one who learns
 }
 
 func newLookup(width, actions int) *lookup {
@@ -61,6 +64,9 @@ func (l *lookup) add(cells []float64) int32 {
 
 // of returns the values of a state's actions.
 func (l *lookup) of(s int32) []float64 { return l.q[int(s)*l.actions:][:l.actions] }
+
+// at is the value of a state and an action.
+func (l *lookup) at(p pair) *float64 { return &l.q[int(p.s)*l.actions+int(p.a)] }
 
 // best is what the best action of a state is worth, 0 if it has none.
 func (l *lookup) best(s int32) float64 {
@@ -115,6 +121,8 @@ func (l *lookup) clone() *lookup {
 	}
 	copy(c.q, l.q)
 	copy(c.visits, l.visits)
+	c.base, c.rho = append([]float64(nil), l.base...), l.rho
+	c.world, _ = seenBefore(l.world.saved(), l.states(), l.actions) // its own is sound
 	return c
 }
 
@@ -123,9 +131,15 @@ type savedLookup struct {
 	Cells  []float64 `cbor:"cells"`
 	Q      []float64 `cbor:"q"`
 	Visits []float64 `cbor:"visits"`
+	Base   []float64 `cbor:"base,omitempty"`
+	Rho    float64   `cbor:"rho,omitempty"`
+
+	Seen []seenEffect `cbor:"seen,omitempty"`
 }
 
-func (l *lookup) saved() *savedLookup { return &savedLookup{l.cells, l.q, l.visits} }
+func (l *lookup) saved() *savedLookup {
+	return &savedLookup{l.cells, l.q, l.visits, l.base, l.rho, l.world.saved()}
+}
 
 // load checks what is read: values of the columns of a schema, each state once.
 func (s *savedLookup) load(limits []int, actions int) (*lookup, error) {
@@ -149,7 +163,15 @@ func (s *savedLookup) load(limits []int, actions int) (*lookup, error) {
 			return nil, fmt.Errorf("a value is %v after %v visits", q, s.Visits[i])
 		}
 	}
+	for _, x := range append(append([]float64(nil), s.Base...), s.Rho) {
+		if math.IsNaN(x) || math.IsInf(x, 0) || len(s.Base) > n {
+			return nil, fmt.Errorf("a value of a critic is %v, of %d for %d states", x, len(s.Base), n)
+		}
+	}
 	copy(l.q, s.Q)
 	copy(l.visits, s.Visits)
-	return l, nil
+	l.base, l.rho = s.Base, s.Rho
+	var err error
+	l.world, err = seenBefore(s.Seen, n, actions)
+	return l, err
 }

@@ -53,9 +53,10 @@ func init() {
 
 // Learner makes policies. Its zero value is ready to use.
 type Learner struct {
-	Algorithm string   `set:"algorithm" default:"q" oneof:"q|sarsa|values|policy" doc:"Q learning, SARSA, or value or policy iteration where the environment knows its model"`
+	Algorithm string   `set:"algorithm" default:"q" oneof:"q|sarsa|dyna|sweeping|actorcritic|rlearning|values|policy" doc:"Q learning, SARSA, Dyna, prioritised sweeping, an actor with a critic, R-learning (average reward), or value or policy iteration where the environment knows its model"`
 	Gamma     *float64 `set:"gamma" default:"0.9" doc:"what a reward one step later is worth, 0 to 1"`
-	Values    string   `set:"values" default:"auto" doc:"where values stand: table, or a learner of numbers, such as tree; auto is a table where states are few"`
+	Values    string   `set:"values" default:"auto" doc:"where values stand: table, tiles (grids over numbers), linear (numbers, their squares and products), or a learner of numbers, such as tree; auto is a table where states are few, else tiles in an environment and tree for a log"`
+	Tiles     int      `set:"tiles" default:"8" doc:"for values=tiles: cells of a grid in each column of numbers"`
 
 	Alpha    string   `set:"alpha" default:"auto" doc:"how far a step moves a value: a number, visits (1/(1+visits), equation 13.11), or auto: 1 where the environment is known to be without chance, else 1/(1+visits)^0.77"`
 	Explore  string   `set:"explore" default:"epsilon" oneof:"epsilon|boltzmann|optimistic|ucb|random" doc:"how actions are tried: at random now and then, by k^Q, by starting with high values, by bounds of confidence, or always at random"`
@@ -70,6 +71,10 @@ type Learner struct {
 	N        int      `set:"n" default:"1" doc:"steps whose rewards count before the value of a state does"`
 	Order    string   `set:"order" default:"forward" oneof:"forward|reverse" doc:"learn steps as they are taken, or at the end of an episode from the last to the first"`
 
+	Planning int      `set:"planning" default:"10" doc:"for dyna and sweeping: steps that are learnt again from what was seen, after each one taken"`
+	Replay   int      `set:"replay" default:"0" doc:"steps of the past that are learnt again after each episode, by lot"`
+	Actor    *float64 `set:"actor" default:"0.1" doc:"for actorcritic: how far a step moves preferences"`
+
 	Reward  string   `set:"reward" default:"none" doc:"of a log: column of rewards; without one, the log is an example to follow"`
 	Cut     bool     `set:"cut" default:"false" doc:"of a log: the last row of an episode does not end it, the log was cut there"`
 	Penalty *float64 `set:"penalty" default:"1" doc:"of a log: standard errors that are taken off the value of an action"`
@@ -81,6 +86,7 @@ type settings struct {
 	Algorithm string  `cbor:"algorithm"`
 	Gamma     float64 `cbor:"gamma"`
 	Values    string  `cbor:"values"`
+	Tiles     int     `cbor:"tiles"`
 	Alpha     string  `cbor:"alpha"`
 	Explore   string  `cbor:"explore"`
 	Epsilon   float64 `cbor:"epsilon"`
@@ -93,6 +99,9 @@ type settings struct {
 	Lambda    float64 `cbor:"lambda"`
 	N         int     `cbor:"n"`
 	Order     string  `cbor:"order"`
+	Planning  int     `cbor:"planning"`
+	Replay    int     `cbor:"replay"`
+	Actor     float64 `cbor:"actor"`
 	Reward    string  `cbor:"reward"`
 	Cut       bool    `cbor:"cut"`
 	Penalty   float64 `cbor:"penalty"`
@@ -117,9 +126,10 @@ func at(x *float64, otherwise float64) float64 {
 
 func (l *Learner) settings() (settings, error) {
 	s := settings{
-		Algorithm: or(l.Algorithm, "q"), Gamma: at(l.Gamma, 0.9), Values: or(l.Values, "auto"), Alpha: or(l.Alpha, "auto"),
+		Algorithm: or(l.Algorithm, "q"), Gamma: at(l.Gamma, 0.9), Values: or(l.Values, "auto"), Tiles: or(l.Tiles, 8), Alpha: or(l.Alpha, "auto"),
 		Explore: or(l.Explore, "epsilon"), Epsilon: at(l.Epsilon, 0.1), K: at(l.K, 1.1), Bound: at(l.Bound, 1), Anneal: l.Anneal, Start: at(l.Start, 0),
 		Episodes: or(l.Episodes, 1000), Limit: or(l.Limit, 10000), Lambda: l.Lambda, N: or(l.N, 1), Order: or(l.Order, "forward"),
+		Planning: or(l.Planning, 10), Replay: l.Replay, Actor: at(l.Actor, 0.1),
 		Reward: l.Reward, Cut: l.Cut, Penalty: at(l.Penalty, 1), Support: at(l.Support, 0.1),
 	}
 	if s.Reward == "none" {
@@ -147,6 +157,7 @@ func (s *settings) check() error {
 		{"gamma", s.Gamma, 0, 1}, {"epsilon", s.Epsilon, 0, 1}, {"k", s.K, 1e-9, 1e9}, {"bound", s.Bound, 0, huge}, {"start", s.Start, -huge, huge},
 		{"lambda", s.Lambda, 0, 1}, {"penalty", s.Penalty, 0, huge}, {"support", s.Support, 0, 1},
 		{"episodes", float64(s.Episodes), 1, 1e9}, {"limit", float64(s.Limit), 1, 1e9}, {"n", float64(s.N), 1, 1e6}, {"anneal", float64(s.Anneal), 0, 1e9},
+		{"tiles", float64(s.Tiles), 1, 10000}, {"planning", float64(s.Planning), 0, 1e6}, {"replay", float64(s.Replay), 0, 1e6}, {"actor", s.Actor, 0, 1e6},
 	} {
 		if !(number.x >= number.low && number.x <= number.high) {
 			return fmt.Errorf("%s=%v: expected a number from %v to %v", number.name, number.x, number.low, number.high)
@@ -154,6 +165,9 @@ func (s *settings) check() error {
 	}
 	if s.Lambda > 0 && s.N > 1 {
 		return fmt.Errorf("lambda=%v and n=%d are two ways to look ahead; give one of them", s.Lambda, s.N)
+	}
+	if s.Algorithm != "q" && s.Algorithm != "sarsa" && (s.Lambda > 0 || s.N > 1 || s.Order == "reverse") {
+		return fmt.Errorf("lambda, n and order are for algorithm=q and sarsa; %s learns step by step", s.Algorithm)
 	}
 	if _, err := s.rate(false); err != nil {
 		return err

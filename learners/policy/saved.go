@@ -22,6 +22,7 @@ type body struct {
 	Columns   []table.SavedColumn `cbor:"columns"` // of acting
 	Acted     *acted              `cbor:"acted"`
 	Lookup    *savedLookup        `cbor:"lookup"`
+	Weights   *savedWeights       `cbor:"weights"`
 	Models    [][]byte            `cbor:"models"` // of each action; empty where there is none
 	Behaviour []byte              `cbor:"behaviour"`
 	Summary   []byte              `cbor:"summary"`
@@ -38,6 +39,8 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	switch v := m.values.(type) {
 	case *lookup:
 		b.Lookup = v.saved()
+	case *weighted:
+		b.Weights = v.saved()
 	case *fitted:
 		if b.Behaviour, err = learn.Encode(v.behaviour); err != nil {
 			return nil, err
@@ -115,12 +118,27 @@ func decodeActed(l lesson, b *body) (learn.Model, error) {
 		return nil, errors.New("the history of acting is not whole")
 	}
 	m.state = stateColumns(schema, m.target, -1)
-	if b.Lookup == nil {
-		return nil, errors.New("there are no values")
+	switch {
+	case b.Lookup != nil:
+		m.values, err = b.Lookup.load(m.limitsOf(), len(m.actions()))
+	case b.Weights != nil:
+		m.values, err = b.Weights.load(m.limitsOf(), len(m.actions()))
+	default:
+		err = errors.New("there are no values")
 	}
-	m.values, err = b.Lookup.load(m.limitsOf(), len(m.actions()))
 	if err != nil {
 		return nil, err
+	}
+	if len(b.Summary) == 0 {
+		return m, nil
+	}
+	states := &table.Schema{Attributes: schema.Attributes[:m.target]}
+	j := &journal{Model: m, states: &table.Table{Schema: states}}
+	if m.summary, err = j.decoded(b.Summary, table.Nominal); err != nil {
+		return nil, err
+	}
+	if !(m.agrees >= 0 && m.agrees <= 1) {
+		return nil, fmt.Errorf("rules agree with the policy on a share of %v", m.agrees)
 	}
 	return m, nil
 }

@@ -1,0 +1,282 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/accrete-ml/accrete/act"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// climber learns weights by acting: what is expected of a step, less what was
+// believed, moves the weights of what the states so far had, the later ones more
+// (Sarsa(λ) and Q(λ) with replacing traces: Sutton 1996; Watkins 1989). There is
+// no promise that it converges (Baird 1995).
+type climber struct {
+	*settings
+	e      act.Environment
+	f      *weighted
+	alpha  float64
+	pcg    rand.PCG
+	random *rand.Rand
+	chance trainer // explores by values
+	number int
+	earned float64
+
+	cells      []float64
+	at, nextAt []int32
+	much, more []float64
+	q, nextQ   []float64
+	trace      []float64 // of each weight
+	traced     []int32   // those that are not 0
+}
+
+func newClimber(s *settings, e act.Environment, f *weighted) (*climber, error) {
+	r, err := s.rate(false)
+	if err != nil {
+		return nil, err
+	}
+	c := &climber{settings: s, e: e, f: f, alpha: r.constant}
+	if r.constant == 0 {
+		if c.alpha = 0.1; f.tiles {
+			c.alpha = 0.3
+		}
+	}
+	c.random = rand.New(&c.pcg)
+	c.chance = trainer{settings: s, random: c.random, hoped: make([]float64, f.actions), v: newLookup(0, f.actions)}
+	c.cells, c.q, c.nextQ = make([]float64, len(f.low)), make([]float64, f.actions), make([]float64, f.actions)
+	c.trace = make([]float64, len(f.w))
+	return c, nil
+}
+
+// look fills in the features and values of the present state; actions that are
+// not legal are worth NaN.
+func (c *climber) look(at []int32, much []float64, q []float64) ([]int32, []float64, error) {
+	if failed, ok := c.e.(interface{ Err() error }); ok && failed.Err() != nil {
+		return at, much, failed.Err()
+	}
+	c.e.State(c.cells)
+	at, much = c.f.of(c.cells, at, much)
+	for a := range q {
+		q[a] = math.NaN()
+	}
+	legal := c.e.Legal()
+	for _, a := range legal {
+		if a < 0 || a >= len(q) {
+			return at, much, fmt.Errorf("action %d was not known when learning began; show all actions in the first states", a)
+		}
+		q[a] = c.f.value(a, at, much)
+	}
+	return at, much, nil
+}
+
+// choose explores by values.
+func (c *climber) choose(q []float64) int {
+	calm := 1.0
+	if c.Anneal > 0 {
+		calm = 1 / (1 + float64(c.number)/float64(c.Anneal))
+	}
+	switch c.Explore {
+	case "boltzmann":
+		powers(q, math.Log(c.K)/calm, c.chance.hoped)
+		return int(c.chance.drawn(c.chance.hoped))
+	case "random":
+		return int(c.chance.any(q))
+	case "epsilon":
+		if c.random.Float64() < c.Epsilon*calm {
+			return int(c.chance.any(q))
+		}
+	}
+	return int(c.chance.greedy(q))
+}
+
+// episode acts until the end.
+func (c *climber) episode(ctx context.Context, seed uint64, number int) (steps int, err error) {
+	c.pcg.Seed(seed, uint64(number))
+	c.e.Reset(c.pcg.Uint64())
+	c.number, c.earned = number, 0
+	c.forget()
+	if c.at, c.much, err = c.look(c.at, c.much, c.q); err != nil {
+		return 0, err
+	}
+	if len(c.e.Legal()) == 0 {
+		return 0, errors.New("no action is legal, and the episode has not ended")
+	}
+	a := c.choose(c.q)
+	for weight := 1.0; ; weight *= c.Gamma {
+		r, end, err := c.e.Step(a)
+		if err != nil {
+			return steps, err
+		}
+		if math.IsNaN(r) || math.IsInf(r, 0) {
+			return steps, fmt.Errorf("the reward is %v; expected a number", r)
+		}
+		c.earned += weight * r
+		steps++
+		cut := false
+		if cutter, ok := c.e.(act.Cutter); ok && end {
+			cut = cutter.Cut()
+		}
+		believed, ahead, then := c.q[a], 0.0, -1
+		switch {
+		case !end:
+			if c.nextAt, c.more, err = c.look(c.nextAt, c.more, c.nextQ); err != nil {
+				return steps, err
+			}
+			then = c.choose(c.nextQ)
+			best := int(c.chance.greedy(c.nextQ))
+			ahead = c.nextQ[best]
+			if c.Algorithm == "sarsa" {
+				ahead = c.nextQ[then]
+			}
+			c.mark(a)
+			c.learn(r + c.Gamma*ahead - believed)
+			if c.Lambda == 0 || c.Algorithm != "sarsa" && c.nextQ[then] < c.nextQ[best] {
+				c.forget()
+			} else {
+				c.fade()
+			}
+		case cut: // what would have followed is worth about as much as this
+			c.mark(a)
+			c.learn(r + c.Gamma*believed - believed)
+		default:
+			c.mark(a)
+			c.learn(r - believed)
+		}
+		if end || steps >= c.Limit {
+			return steps, nil
+		}
+		if steps%1024 == 0 && ctx.Err() != nil {
+			return steps, ctx.Err()
+		}
+		c.at, c.nextAt, c.much, c.more = c.nextAt, c.at, c.more, c.much
+		for b := range c.q { // weights have moved
+			if c.q[b] = math.NaN(); !math.IsNaN(c.nextQ[b]) {
+				c.q[b] = c.f.value(b, c.at, c.much)
+			}
+		}
+		a = then
+	}
+}
+
+// mark begins the traces of what the present state has, for the action taken.
+func (c *climber) mark(action int) {
+	for i, k := range c.at {
+		at := int32(action*c.f.features) + k
+		if c.trace[at] == 0 {
+			c.traced = append(c.traced, at)
+		}
+		if c.f.tiles {
+			c.trace[at] = 1
+		} else {
+			c.trace[at] += c.much[i]
+		}
+	}
+}
+
+// learn moves the weights that are traced. Steps are relative to how much there is
+// of the features.
+func (c *climber) learn(surprise float64) {
+	norm := 0.0
+	for _, x := range c.much {
+		norm += x * x
+	}
+	d := c.alpha * surprise / max(norm, 1)
+	for _, at := range c.traced {
+		c.f.w[at] += d * c.trace[at]
+	}
+}
+
+// fade lets traces fall by γλ; forget ends them.
+func (c *climber) fade() {
+	kept := c.traced[:0]
+	for _, at := range c.traced {
+		if c.trace[at] *= c.Gamma * c.Lambda; math.Abs(c.trace[at]) > 1e-3 {
+			kept = append(kept, at)
+			continue
+		}
+		c.trace[at] = 0
+	}
+	c.traced = kept
+}
+
+func (c *climber) forget() {
+	for _, at := range c.traced {
+		c.trace[at] = 0
+	}
+	c.traced = c.traced[:0]
+}
+
+// climbed returns the model after more episodes of learning weights.
+func (m *Model) climbed(ctx context.Context, e act.Environment) (*Model, error) {
+	f := m.values.(*weighted).clone()
+	m.values = f
+	c, err := newClimber(&m.lesson.Settings, e, f)
+	if err != nil {
+		return nil, err
+	}
+	episodes := m.lesson.Settings.Episodes
+	for n := range episodes {
+		if n%16 == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			learn.Report(ctx, float64(n)/float64(episodes+1))
+		}
+		steps, err := c.episode(ctx, m.lesson.Seed, m.acted.Episodes)
+		if err == nil {
+			for _, x := range [2]float64{c.q[0], c.earned} {
+				if math.IsInf(x, 0) {
+					err = errors.New("values grow without bound; take a smaller alpha, or another gamma")
+				}
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("episode %d, step %d: %w", m.acted.Episodes+1, steps+1, err)
+		}
+		m.acted.Episodes++
+		m.acted.Steps += steps
+		m.acted.Curve.add(c.earned)
+	}
+	for _, x := range f.w {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, errors.New("values grow without bound; take a smaller alpha, or another gamma")
+		}
+	}
+	err = m.look(ctx, e)
+	learn.Report(ctx, 1)
+	return m, err
+}
+
+// shown is in how many episodes the states are met that rules speak of.
+const shown = 10
+
+// look acts as the policy does, and learns a tree of what it does, to be read.
+func (m *Model) look(ctx context.Context, e act.Environment) error {
+	q := make([]float64, len(m.actions()))
+	log, err := act.Log(ctx, e, shown, 500, m.lesson.Seed, func(cells []float64, legal []int) (int, error) {
+		m.values.worth(cells, q)
+		best := legal[0]
+		for _, a := range legal {
+			if q[a] > q[best] {
+				best = a
+			}
+		}
+		return best, nil
+	})
+	if err != nil {
+		return err
+	}
+	columns := make([]int, len(m.state))
+	for i := range columns {
+		columns[i] = i
+	}
+	states := log.Project(columns)
+	states.Schema = &table.Schema{Attributes: states.Schema.Attributes}
+	states.Sequence, states.SequenceNames = nil, nil
+	return m.summarise(ctx, states, nil)
+}

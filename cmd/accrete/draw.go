@@ -16,7 +16,7 @@ func (a *app) drawCommand() *cobra.Command {
 		sources sourceFlags
 	)
 	c := &cobra.Command{
-		Use:   "draw MODEL [--columns X,Y [--on DATA] | --regions X,Y [--on DATA] | --curve[=units|normal|inputs|nodes] | --weights[=N] | --hidden DATA | --network] [--out FILE]",
+		Use:   "draw MODEL [--columns X,Y [--on DATA] | --regions X,Y [--on DATA] | --curve[=units|normal|inputs|nodes|epochs] | --weights[=N] | --hidden DATA | --network] [--out FILE]",
 		Short: "Draw a model as an SVG picture",
 		Long: `Draw writes the picture of a model: its tree, or its network.
 
@@ -30,7 +30,8 @@ many units and one less at a time, and draws the likelihood of unseen rows
 against the number of units; --curve=normal sets one conclusion after the other
 to NORMAL instead, --curve=inputs removes one input after the other. Of a network
 that grew by rules (rulenet) it draws how rows held out judged each round of growth,
-of a tree (--curve=nodes) accuracy on rows learnt from and on unseen ones as it
+of a network (mlp, --curve=epochs) errors as it is trained, of a tree
+(--curve=nodes) accuracy on rows learnt from and on unseen ones as it
 grows, and as pruning takes tests back.
 
 Of a network (mlp), --weights draws what its units look for: --weights=N as
@@ -58,7 +59,7 @@ hidden units say to the rows of DATA.`,
 	c.Flags().StringVar(&what.Columns, "columns", "", "two numeric columns to draw the units or cases over, as X,Y")
 	c.Flags().StringVar(&what.Regions, "regions", "", "two columns to draw the answers of any model over, as X,Y")
 	c.Flags().StringVar(&what.On, "on", "", "data to draw with --columns or --regions (default: what the model learnt)")
-	c.Flags().StringVar(&what.Curve, "curve", "", "likelihood of unseen rows against the number of units, or of normal conclusions, or of inputs; accuracy against the nodes of a tree")
+	c.Flags().StringVar(&what.Curve, "curve", "", "likelihood of unseen rows against the number of units, or of normal conclusions, or of inputs; accuracy against the nodes of a tree; errors against epochs")
 	c.Flags().Lookup("curve").NoOptDefVal = "units"
 	console.CountVar(c.Flags(), &weights, "weights", -1, -1, console.MostCount, "weights of a network: as tables, or as pictures of N inputs a row")
 	c.Flags().Lookup("weights").NoOptDefVal = "0"

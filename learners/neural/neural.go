@@ -40,7 +40,7 @@ func init() {
 		Summary:  "multilayer network, trained by back-propagation and stopped on held-out rows",
 		Source:   "Rumelhart, Hinton & Williams 1986; Kingma & Ba 2015 (Adam); Guo et al. 2017 (temperature)",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true, Sequences: true},
-		Can:      learn.Can{Update: true, Explain: true, Draw: true, Remark: true},
+		Can:      learn.Can{Update: true, Explain: true, Draw: true, Remark: true, Curve: true},
 		Contract: learn.None,
 		Keeps:    "weights",
 		New:      func() learn.Learner { return &Learner{} },
@@ -83,6 +83,7 @@ type Learner struct {
 	Mu         *float64 `set:"mu" default:"0.1" doc:"how much slopes count beside answers, for slope and transform"`
 	Augment    float64  `set:"augment" default:"0" doc:"move rows at random as they are shown, so far at most, along the transformations: rows made up in place of slopes (then say mu=0)"`
 	Prune      float64  `set:"prune" default:"0" doc:"share of the weights to drop after training, those that matter least (optimal brain damage), training again as they go"`
+	PruneBy    string   `set:"prune-by" default:"damage" oneof:"damage|size" doc:"which weights matter least: those that the error would grow least without, or the smallest"`
 }
 
 // Learn trains a network, or a committee of them, on the table's rows.
@@ -90,7 +91,30 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if l.Algorithm != "" && l.Algorithm != backpropagation {
 		return l.learnUnits(ctx, task)
 	}
-	sequence := task.Table.Schema.Sequence
+	the, err := l.prepare(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	m := the.model
+	if err := m.train(ctx, the.rows, the.sample, m.settings, the.start); err != nil {
+		return nil, err
+	}
+	m.settings.Slopes = m.measureSlopes(the.sample, the.rows.Rows())
+	m.schema = inSequence(m.schema, task.Table.Schema.Sequence)
+	return m, nil
+}
+
+// preparation is what a network is to be trained with: a model without networks, the
+// rows as a table and as inputs, and where training starts.
+type preparation struct {
+	model  *Model
+	rows   *table.Table
+	sample *sample
+	start  func(member, seed uint64) *dense
+}
+
+// prepare makes inputs of the rows of a task.
+func (l *Learner) prepare(ctx context.Context, task learn.Task) (*preparation, error) {
 	task.Table = task.Table.WithoutSequence() // layers take rows one by one
 	s, err := l.settings()
 	if err != nil {
@@ -131,18 +155,13 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	for c, log := range m.prior() {
 		prior[c] = float32(log)
 	}
-	err = m.train(ctx, t, x, s, func(_, seed uint64) *dense {
+	start := func(_, seed uint64) *dense {
 		random := rand.New(rand.NewPCG(seed, 0x737461727473))
 		net := newDense(m.matrix.Width(), s.Hidden, m.outputs(), activations[s.Activation], random)
 		copy(net.last().b, prior)
 		return net
-	})
-	if err != nil {
-		return nil, err
 	}
-	s.Slopes = m.measureSlopes(x, t.Rows())
-	m.schema = inSequence(m.schema, sequence)
-	return m, nil
+	return &preparation{m, t, x, start}, nil
 }
 
 // inSequence returns a schema that remembers which column groups rows, "" for

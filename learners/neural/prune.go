@@ -25,7 +25,11 @@ func trainAndPrune(ctx context.Context, net *dense, s *sample, rows division, o 
 	progress := newProgress(ctx, pruneRounds+1)
 	result, err := method(progress.of(0), net, s, rows, o, seed, mask)
 	for round := 1; round <= pruneRounds && err == nil; round++ {
-		result.net.drop(mask, result.net.saliences(s, rows.trained), o.Prune*float64(round)/pruneRounds)
+		matter := result.net.sizes
+		if o.PruneBy != "size" {
+			matter = func() [][]float64 { return result.net.saliences(s, rows.trained) }
+		}
+		result.net.drop(mask, matter(), o.Prune*float64(round)/pruneRounds)
 		result, err = method(progress.of(round), result.net, s, rows, o, seed+uint64(round), mask)
 	}
 	return result, err
@@ -73,6 +77,18 @@ func (d *dense) drop(mask [][]float32, saliences [][]float64, share float64) {
 			}
 		}
 	}
+}
+
+// sizes is how large each weight is, as the weights of each layer stand.
+func (d *dense) sizes() [][]float64 {
+	all := make([][]float64, len(d.layers))
+	for i, l := range d.layers {
+		all[i] = make([]float64, len(l.w))
+		for k, w := range l.w {
+			all[i][k] = math.Abs(float64(w))
+		}
+	}
+	return all
 }
 
 // saliences says of each weight how much the error would grow without it, as

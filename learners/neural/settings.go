@@ -29,6 +29,7 @@ type settings struct {
 	Restarts   int     `cbor:"restarts"`
 	Committee  int     `cbor:"committee"`
 	Prune      float64 `cbor:"prune"`
+	PruneBy    string  `cbor:"prune-by,omitempty"` // "" is by damage
 	Slope      string  `cbor:"slope,omitempty"`
 	Transform  string  `cbor:"transform,omitempty"`
 	Width      int     `cbor:"width,omitempty"`
@@ -57,7 +58,7 @@ func (l *Learner) settings() (*settings, error) {
 		Activation: or(l.Activation, "relu"), Loss: or(l.Loss, "entropy"), Optimiser: or(l.Optimiser, "adam"), Rate: l.Rate,
 		Schedule: or(l.Schedule, "constant"), Momentum: deref(l.Momentum, 0.9), Batch: or(l.Batch, 32), Epochs: l.Epochs,
 		Patience: l.Patience, Validation: deref(l.Validation, 0.15), Folds: l.Folds, Restarts: or(l.Restarts, 1),
-		Committee: or(l.Committee, 1), Prune: l.Prune,
+		Committee: or(l.Committee, 1), Prune: l.Prune, PruneBy: l.PruneBy,
 		Slope: l.Slope, Transform: l.Transform, Width: l.Width, Augment: l.Augment,
 	}
 	if s.Slope != "" || s.Transform != "" {

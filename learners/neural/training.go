@@ -127,8 +127,11 @@ func (p *progress) of(part int) context.Context {
 }
 
 // division is the rows' weights for training and for judging; nil if none
-// judge.
-type division struct{ trained, judging []float64 }
+// judge. Watch, if not nil, sees the network after every epoch.
+type division struct {
+	trained, judging []float64
+	watch            func(net *dense, epoch int)
+}
 
 // divide splits the rows by their hashes: once, or into folds that judge in
 // turn. Where there are too few rows for both, or nothing is to be held out,
@@ -141,7 +144,7 @@ func divide(t *table.Table, hashes []uint64, seed uint64, s *settings) []divisio
 		if s.Folds > 0 {
 			share = 1 / float64(s.Folds-i)
 		}
-		d := division{weightsOfRows(t), make([]float64, t.Rows())}
+		d := division{trained: weightsOfRows(t), judging: make([]float64, t.Rows())}
 		trained, held := 0.0, 0.0
 		for r, h := range hashes {
 			d.judging[r] = left[r]

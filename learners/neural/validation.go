@@ -20,10 +20,11 @@ type earlyStopping struct {
 	stopping bool // there are rows to stop by
 	patience int
 	since    int // epochs without improvement
+	watch    func(net *dense, epoch int)
 }
 
 func newEarlyStopping(net *dense, s *sample, rows division, o *settings, patience, cores int) *earlyStopping {
-	r := &earlyStopping{best: outcome{net: net.clone(), loss: math.Inf(1)}, stopping: rows.judging != nil, patience: patience}
+	r := &earlyStopping{best: outcome{net: net.clone(), loss: math.Inf(1)}, stopping: rows.judging != nil, patience: patience, watch: rows.watch}
 	if !r.stopping {
 		rows.judging = rows.trained
 	}
@@ -37,6 +38,9 @@ func newEarlyStopping(net *dense, s *sample, rows division, o *settings, patienc
 // enough looks at the network after an epoch, the last one of all or not, and
 // reports whether to stop.
 func (r *earlyStopping) enough(net *dense, epoch int, last bool) bool {
+	if r.watch != nil {
+		r.watch(net, epoch)
+	}
 	if !r.stopping && !last {
 		return false
 	}

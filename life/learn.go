@@ -93,6 +93,7 @@ func (h *Home) Learn(ctx context.Context, o LearnOptions) (*NewLearnt, error) {
 	if err := store.CheckName(name); err != nil {
 		return nil, err
 	}
+	o = o.withTheory()
 	if o.Keep {
 		defer o.Data.Release()
 		if err := o.Data.Stage(ctx); err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -197,4 +198,18 @@ func (b *RuleBase) WriteClauses(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
+}
+
+// withTheory hands a theory in Prolog to a learner that takes one as a setting.
+func (o LearnOptions) withTheory() LearnOptions {
+	info, err := learn.Lookup(o.Choice.Learner)
+	if o.Rules == nil || err != nil || info.New == nil || !slices.ContainsFunc(learn.Options(info.New()), func(s learn.Option) bool { return s.File && s.Key == "theory" }) {
+		return o
+	}
+	o.Choice.Settings = maps.Clone(o.Choice.Settings)
+	if o.Choice.Settings == nil {
+		o.Choice.Settings = map[string]string{}
+	}
+	o.Choice.Settings["theory"], o.Rules = o.Rules.File, nil
+	return o
 }

@@ -12,6 +12,9 @@ type Limits struct {
 	Steps int // resolution steps in all; default 10 million
 	Depth int // of clauses called by clauses; default 10,000
 	Facts int // that a Datalog predicate may have; default 10 million
+	// Positive leaves negated goals unproved, as explanations do that may not
+	// stand on what is not known.
+	Positive bool
 }
 
 func (l Limits) orDefault() Limits {
@@ -209,6 +212,9 @@ func (s *search) prove(goals **goal, last **step, choices *[]choice) (bool, erro
 	g := *goals
 	t := s.walk(g.literal.Atom)
 	if g.literal.Negated {
+		if s.limits.Positive {
+			return false, nil
+		}
 		holds, err := s.fails(t)
 		if holds {
 			s.done(goals, last)

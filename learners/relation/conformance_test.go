@@ -7,4 +7,8 @@ import (
 	"github.com/accrete-ml/accrete/learners/relation"
 )
 
-func TestContract(t *testing.T) { learntest.Run(t, relation.FoilName) }
+func TestContract(t *testing.T) {
+	for _, name := range []string{relation.FoilName, relation.EBGName} {
+		t.Run(name, func(t *testing.T) { learntest.Run(t, name) })
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/logic"
 )
 
 // found is a clause that was found, and how.
@@ -206,8 +207,15 @@ func (f *search) learnSet(active []int32) []*found {
 		positives += btoi(f.positive[e])
 	}
 	total := max(positives, 1)
+	first := f.options
 	for positives > 0 && len(set) < mostClauses {
-		c := f.learnClause(left)
+		var c *found
+		for _, o := range first.harder() { // only as far as a clause needs it
+			f.options, f.set, f.work = o, set, 0
+			if c = f.learnClause(left); c != nil || f.err != nil {
+				break
+			}
+		}
 		if c == nil || f.err != nil {
 			break
 		}
@@ -235,6 +243,24 @@ func (f *search) learnSet(active []int32) []*found {
 	return set
 }
 
+// harder is what is tried for a clause, one after another: a literal at a time, several,
+// and several clauses side by side.
+func (o options) harder() []options {
+	if !o.stepwise {
+		return []options{o}
+	}
+	var all []options
+	for look := range o.lookahead {
+		w := o
+		w.lookahead, w.beam = look+1, 1
+		all = append(all, w)
+	}
+	if o.beam > 1 {
+		all = append(all, o)
+	}
+	return all
+}
+
 // description is the bits of a set of clauses and of what they get wrong, and how
 // much that is.
 func (f *search) description(set []*found, active []int32) (bits, wrong float64) {
@@ -242,8 +268,12 @@ func (f *search) description(set []*found, active []int32) (bits, wrong float64)
 	for _, c := range set {
 		bits += c.bits
 	}
+	proves := f.prover(set)
 	for _, e := range active {
 		covered := slices.ContainsFunc(set, func(c *found) bool { return f.covers(c.body, e) })
+		if proves != nil {
+			covered = proves(e)
+		}
 		to := &out
 		if covered {
 			to = &in
@@ -257,12 +287,39 @@ func (f *search) description(set []*found, active []int32) (bits, wrong float64)
 	return bits + choose(in.ep+in.en, in.en) + choose(out.ep+out.en, out.ep), in.en + out.ep
 }
 
+// prover answers by the clauses themselves where they call the relation that they are
+// of, not by its examples; nil if none does.
+func (f *search) prover(set []*found) func(e int32) bool {
+	recursive := func(c *found) bool {
+		return slices.ContainsFunc(c.body, func(l literal) bool { return l.relation != nil && l.relation == f.target })
+	}
+	if f.target == nil || !slices.ContainsFunc(set, recursive) {
+		return nil
+	}
+	program := logic.NewProgram(slices.Clone(f.db.program.Clauses))
+	of := logic.Predicate{Name: f.target.name, Arity: len(f.examples.places)}
+	for _, c := range set {
+		program.Add(f.written(of, c.body))
+	}
+	return func(e int32) bool {
+		args := make([]logic.Term, of.Arity)
+		for k, c := range f.examples.columns {
+			if c[e] < 0 || int(c[e]) >= len(f.db.domains[0].names) {
+				return false
+			}
+			args[k] = constantTerm(f.db.domains[0].names[c[e]])
+		}
+		holds, err := program.Holds(f.ctx, []logic.Literal{{Atom: compound(of.Name, args)}}, logic.Limits{Steps: mostProofSteps})
+		return err == nil && holds
+	}
+}
+
 // best learns a set in the ways that the settings leave open, and returns the one with
 // the shortest description. One that makes no error and has few clauses for its
 // examples is good enough.
 func (f *search) best(active []int32, ways []options) []*found {
 	var best []*found
-	least := math.Inf(1)
+	least, enough := math.Inf(1), false
 	positives := 0.0
 	for _, e := range active {
 		if f.positive[e] {
@@ -276,11 +333,14 @@ func (f *search) best(active []int32, ways []options) []*found {
 			return nil
 		}
 		bits, wrong := f.description(set, active)
-		if wrong == 0 && float64(len(set)) <= max(way.few, positives*way.share) {
-			return set
-		}
-		if bits < least {
+		good := wrong == 0 && float64(len(set)) <= max(way.few, positives*way.share)
+		if good && !enough {
+			best, least, enough = set, bits, true
+		} else if good == enough && bits < least {
 			best, least = set, bits
+		}
+		if enough && way.last {
+			break
 		}
 	}
 	return best

@@ -2,6 +2,7 @@ package relation
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -460,7 +461,9 @@ type examples struct {
 // say comes before what the database says of them.
 func (db *database) over(t *table.Table, target int) (*database, *examples) {
 	if db.program != nil {
-		return db, db.tuples(t, target)
+		own := *db
+		own.domains = slices.Clone(db.domains)
+		return &own, own.tuples(t, target)
 	}
 	own := &database{domains: slices.Clone(db.domains), relations: slices.Clone(db.relations), of: db.of, key: db.key}
 	prefix := ""
@@ -582,6 +585,18 @@ func alone() *database { return (&database{of: -1}).finish() }
 func (db *database) tuples(t *table.Table, target int) *examples {
 	x := &examples{}
 	kinds := db.bias.Types[db.bias.Head.Name]
+	terms := db.domains[0]
+	extended := false
+	code := func(text string) int32 { // what the background does not name has a name all the same
+		if c := terms.find(text); c != unknown {
+			return c
+		}
+		if !extended {
+			terms = &domain{terms.name, maps.Clone(terms.codes), slices.Clone(terms.names)}
+			db.domains[0], extended = terms, true
+		}
+		return terms.code(text)
+	}
 	for i := range t.Columns {
 		if i == target || t.Schema.Attributes[i].Kind != table.Nominal {
 			continue
@@ -589,7 +604,7 @@ func (db *database) tuples(t *table.Table, target int) *examples {
 		codes := make([]int32, t.Rows())
 		of := make([]int32, len(t.Schema.Attributes[i].Values))
 		for v, text := range t.Schema.Attributes[i].Values {
-			of[v] = db.domains[0].find(text)
+			of[v] = code(text)
 		}
 		for r, c := range t.Columns[i].Codes {
 			switch {

@@ -55,6 +55,11 @@ func (m *Model) formats() *writer {
 
 // clause returns the i-th clause as logic writes it.
 func (m *Model) clause(w *writer, i int) *logic.Clause {
+	if text := m.list[i].Text; text != "" {
+		if p, err := logic.Read("clause", text); err == nil && len(p.Clauses) == 1 {
+			return p.Clauses[0]
+		}
+	}
 	name, value := m.head(m.list[i].Class)
 	return w.clause(name, m.arity, value, m.list[i].Body)
 }

@@ -20,7 +20,7 @@ func init() {
 		Summary: "clauses over linked tables or a logic program, one by one, each covering what the others leave",
 		Source:  "Quinlan 1990; Quinlan & Cameron-Jones 1993; Mitchell 1997, §10.5",
 		Takes:   learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Relations: true},
-		Can:     learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true},
+		Can:     learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true},
 		// Clauses are a function of all rows and facts, which are kept.
 		Contract: learn.Exact,
 		Keeps:    "the rows and the tables or facts around them, by source",
@@ -82,10 +82,17 @@ type settings struct {
 	Literals  int     `cbor:"literals"`
 	Beam      int     `cbor:"beam"`
 	M         float64 `cbor:"m"`
+
+	Algorithm   string `cbor:"algorithm,omitempty"` // "" is foil
+	Theory      string `cbor:"theory,omitempty"`
+	Operational string `cbor:"operational,omitempty"`
 }
 
 func (l *Learner) settings() settings {
-	s := settings{cmp.Or(l.Negation, "auto"), cmp.Or(l.Recursion, "auto"), cmp.Or(l.Count, "auto"), cmp.Or(l.Noise, "auto"), l.Lookahead, l.New, cmp.Or(l.Literals, 12), l.Beam, 1}
+	s := settings{
+		Negation: cmp.Or(l.Negation, "auto"), Recursion: cmp.Or(l.Recursion, "auto"), Count: cmp.Or(l.Count, "auto"), Noise: cmp.Or(l.Noise, "auto"),
+		Lookahead: l.Lookahead, New: l.New, Literals: cmp.Or(l.Literals, 12), Beam: l.Beam, M: 1,
+	}
 	if l.M != nil {
 		s.M = *l.M
 	}
@@ -95,6 +102,12 @@ func (l *Learner) settings() settings {
 // keeps checks settings that were saved; rows are always kept.
 func (s *settings) keeps() (bool, error) {
 	l := Learner{Lookahead: s.Lookahead, New: s.New, Literals: s.Literals, Beam: s.Beam, M: &s.M}
+	if !slices.Contains([]string{"", EBGName}, s.Algorithm) {
+		return false, fmt.Errorf("no learner is called %q", s.Algorithm)
+	}
+	if _, err := s.theory(); err != nil {
+		return false, err
+	}
 	return true, l.Check()
 }
 
@@ -103,7 +116,12 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err := l.Check(); err != nil {
 		return nil, err
 	}
-	rows, err := kept.Gather(ctx, task, FoilName, table.Nominal)
+	return learnTask(ctx, task, l.settings())
+}
+
+// learnTask learns a task's rows, with what they point at.
+func learnTask(ctx context.Context, task learn.Task, s settings) (learn.Model, error) {
+	rows, err := kept.Gather(ctx, task, cmp.Or(s.Algorithm, FoilName), table.Nominal)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +129,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	return learned(learnRows(ctx, rows, around, lesson{Format: format, Settings: l.settings(), Seed: task.Seed, Target: task.Target}))
+	return learned(learnRows(ctx, rows, around, lesson{Format: format, Settings: s, Seed: task.Seed, Target: task.Target}))
 }
 
 // learned is a model or an error, never both.
@@ -186,6 +204,9 @@ func (m *Model) learn(ctx context.Context, t *table.Table) error {
 	}
 	m.writer = newWriter(db)
 	m.arity = len(x.places)
+	if m.lesson.Settings.Algorithm == EBGName {
+		return m.explainAll(ctx, db, t)
+	}
 	left := everything(t.Rows())
 	left = slices.DeleteFunc(left, func(e int32) bool { return classes[e] < 0 || f.weight[e] <= 0 })
 	for _, class := range m.order() {
@@ -275,7 +296,7 @@ const fewExamples = 200
 func (m *Model) ways(db *database, examples int) []options {
 	s := m.lesson.Settings
 	o := options{lookahead: s.Lookahead, news: s.New, literals: s.Literals, beam: cmp.Or(s.Beam, 1), variables: 64}
-	if s.Beam == 0 && examples < fewExamples {
+	if s.Beam == 0 && (examples < 50 || db.program != nil && examples < fewExamples) {
 		o.beam = 8
 	}
 	program := db.program != nil
@@ -293,7 +314,7 @@ func (m *Model) ways(db *database, examples int) []options {
 	o.negation = s.Negation == "yes" || s.Negation == "auto" && !program
 	o.exact = s.Noise == "none" || s.Noise == "auto" && examples < fewExamples
 	if !program {
-		o.share, o.few = 0.25, 2
+		o.share, o.few, o.last = 0.25, 2, true
 		ways := []options{o}
 		if o.exact && s.Noise == "auto" {
 			o.exact = false
@@ -301,23 +322,26 @@ func (m *Model) ways(db *database, examples int) []options {
 		}
 		return ways
 	}
-	o.exact, o.share = s.Noise == "none" || s.Noise == "auto" && examples < manyExamples, 0.5
+	o.exact, o.share = s.Noise == "none" || s.Noise == "auto" && examples < manyExamples, 0.6
 	o.few = 1
-	// The book's literal at a time comes first, then pairs, then what is not so;
-	// where no clause is exact, what saves bits.
+	// What is so comes first, then what is not; where no clause is exact, what saves
+	// bits.
+	o.stepwise = s.Lookahead == 0
 	var ways []options
 	for _, negation := range []bool{false, true} {
-		if s.Negation == "auto" || o.negation == negation {
-			for look := range o.lookahead {
-				w := o
-				w.negation, w.lookahead = negation, look+1
-				ways = append(ways, w)
-			}
+		if s.Negation != "auto" && o.negation != negation {
+			continue
+		}
+		w := o
+		w.negation, w.last = negation, !m.recursive(db)
+		if ways = append(ways, w); !w.last {
+			w.loose, w.last = true, true
+			ways = append(ways, w)
 		}
 	}
 	if o.exact && s.Noise == "auto" {
 		w := ways[len(ways)-1]
-		w.exact = false
+		w.exact, w.loose, w.stepwise, w.beam = false, false, false, 1
 		ways = append(ways, w)
 		if w.negation && s.Negation == "auto" {
 			w.negation = false

@@ -122,7 +122,7 @@ func everything(n int) []int32 {
 // holds reports whether a literal without new variables holds.
 func (l *literal) holds(binding []int32) bool {
 	if l.relation == nil {
-		return (binding[l.args[0]] == binding[l.args[1]]) != l.negated
+		return (binding[l.args[0]] == l.code(1, binding)) != l.negated
 	}
 	variables := len(binding)
 	for _, tuple := range l.candidates(binding, variables) {
@@ -200,11 +200,15 @@ func (db *database) named(body []literal) []Condition {
 		c := Condition{Args: slices.Clone(l.args), Op: l.op, Cut: l.cut, Negated: l.negated}
 		if l.relation != nil {
 			c.Relation = l.relation.name
-			for k, a := range l.args {
-				if a <= constant {
-					c.Args[k] = constant - len(c.Constants)
-					c.Constants = append(c.Constants, db.domains[l.relation.places[k].domain].names[constant-a])
+		}
+		for k, a := range l.args {
+			if a <= constant {
+				d := 0
+				if l.relation != nil {
+					d = l.relation.places[k].domain
 				}
+				c.Args[k] = constant - len(c.Constants)
+				c.Constants = append(c.Constants, db.domains[d].names[constant-a])
 			}
 		}
 		all[i] = c
@@ -225,14 +229,19 @@ func (db *database) bound(body []Condition) []literal {
 				r = newRelation(c.Relation, places, make([][]int32, len(c.Args)))
 			}
 			l.relation = r
-			for k, a := range l.args {
-				if a <= constant {
-					l.args[k] = constantArg(unknown - 1)
-					if d := r.places[k].domain; d >= 0 && d < len(db.domains) {
-						if code := db.domains[d].find(c.Constants[constant-a]); code != unknown {
-							l.args[k] = constantArg(code)
-						}
-					}
+		}
+		for k, a := range l.args {
+			if a > constant {
+				continue
+			}
+			d := 0
+			if l.relation != nil {
+				d = l.relation.places[k].domain
+			}
+			l.args[k] = constantArg(unknown - 1)
+			if d >= 0 && d < len(db.domains) {
+				if code := db.domains[d].find(c.Constants[constant-a]); code != unknown {
+					l.args[k] = constantArg(code)
 				}
 			}
 		}
@@ -268,7 +277,7 @@ func check(body []Condition, variables int) error {
 				return fmt.Errorf("condition %d is about anything, and not negated", i+1)
 			}
 		}
-		if c.Relation == "" && (len(c.Args) != 2 || next > variables || slices.Min(c.Args) < 0) || c.Op > atMost || c.Negated && next > variables || c.Cut != c.Cut {
+		if c.Relation == "" && (len(c.Args) != 2 || next > variables || c.Args[0] < 0 || c.Args[1] == anything) || c.Op > atMost || c.Negated && next > variables || c.Cut != c.Cut {
 			return fmt.Errorf("condition %d makes no sense", i+1)
 		}
 		variables = next

@@ -1,6 +1,7 @@
 package relation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,6 +42,8 @@ type listed struct {
 	Class int         `cbor:"class"` // that it was learnt for
 	Body  []Condition `cbor:"body"`
 	First []float64   `cbor:"first"` // class weights of the rows that it is the first to cover
+	// Text is the clause where it is more than conditions on relations.
+	Text string `cbor:"text,omitempty"`
 }
 
 var (
@@ -88,8 +91,8 @@ func sum(xs []float64) float64 {
 
 func (m *Model) classes() []string { return m.schema.Attributes[m.target].Values }
 
-// Learner returns "foil".
-func (m *Model) Learner() string { return FoilName }
+// Learner returns "foil", or another learner of clauses.
+func (m *Model) Learner() string { return cmp.Or(m.lesson.Settings.Algorithm, FoilName) }
 
 // Schema returns the attributes, values in canonical order.
 func (m *Model) Schema() *table.Schema { return m.schema }
@@ -132,12 +135,12 @@ func (m *Model) ask(t *table.Table) (*asked, error) {
 	a := &asked{table: t, target: m.target}
 	base := m.base(t.Linked)
 	a.db, a.examples = base.over(t, m.target)
-	if base.program != nil && m.isRecursive() {
+	if base.program != nil && (m.isRecursive() || m.lesson.Settings.Theory != "") {
 		w := newWriter(nil)
 		for i := range m.list {
 			a.clauses = append(a.clauses, m.clause(w, i))
 		}
-		a.program = logic.NewProgram(slices.Concat(base.program.Clauses, a.clauses))
+		a.program = logic.NewProgram(slices.Concat(base.program.Clauses, m.computing(), a.clauses))
 		return a, nil
 	}
 	for i := range m.list {
@@ -290,7 +293,7 @@ func (m *Model) Program() *logic.Program {
 		}
 		base := m.base(nil)
 		if base.program != nil {
-			m.proving.program = logic.NewProgram(slices.Concat(base.program.Clauses, clauses))
+			m.proving.program = logic.NewProgram(slices.Concat(base.program.Clauses, m.computing(), clauses))
 			return
 		}
 		facts := 0

@@ -128,6 +128,12 @@ func (m *Model) restore(body *savedBody) error {
 		if c.Class < 0 || c.Class >= len(m.classes()) {
 			return fmt.Errorf("clause %d: no class %d", i+1, c.Class)
 		}
+		if c.Text != "" {
+			p, err := logic.Read("clause", c.Text)
+			if err != nil || len(p.Clauses) != 1 || len(p.Clauses[0].Arguments()) != m.arity {
+				return fmt.Errorf("clause %d is not one: %v", i+1, err)
+			}
+		}
 		if err := check(c.Body, m.arity); err != nil {
 			return fmt.Errorf("clause %d: %v", i+1, err)
 		}

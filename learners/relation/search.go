@@ -16,8 +16,14 @@ type search struct {
 	weight   []float64
 	target   *relation // the positive examples, where clauses may call the relation itself
 	way      *descent  // of the recursive clauses so far
+	set      []*found  // clauses so far
+	work     int       // bindings looked at for this clause
 	err      error
 }
+
+// mostWork is how many bindings may be looked at for one clause of a program; what is
+// best by then goes on.
+const mostWork = 1 << 25
 
 // options are the settings, resolved.
 type options struct {
@@ -32,6 +38,9 @@ type options struct {
 	unpruned  bool
 	share     float64 // clauses for each positive example that are few enough
 	few       float64 // clauses that are, whatever the examples
+	stepwise  bool    // costly steps only where a clause needs them
+	last      bool    // of the ways that are alike: if one is good, no other is tried
+	loose     bool    // the relation itself may be called without a way down
 }
 
 // step is literals that may be added to a clause at once, and what it covers then.
@@ -128,6 +137,9 @@ func (f *search) literals(s *state, prefix []literal, c *chosen) {
 	if f.err != nil {
 		return
 	}
+	if f.spent() {
+		return
+	}
 	known := len(c.from.columns) // variables before the step
 	inStep := func(args []int) bool {
 		return len(prefix) == 0 || slices.ContainsFunc(args, func(a int) bool { return a >= known })
@@ -138,6 +150,7 @@ func (f *search) literals(s *state, prefix []literal, c *chosen) {
 				f.test(s, prefix, literal{args: []int{w, v}}, c)
 			}
 		}
+		f.equals(s, prefix, v, c)
 	}
 	relations := f.db.relations
 	if f.target != nil {
@@ -152,9 +165,10 @@ func (f *search) literals(s *state, prefix []literal, c *chosen) {
 			places--
 		}
 		f.fill(s, r, make([]int, 0, places), 0, func(args []int, fresh int, slot int) {
-			if !inStep(args) {
+			if !inStep(args) || f.spent() {
 				return
 			}
+			f.work += len(s.example)
 			if f.err == nil {
 				f.err = f.ctx.Err()
 			}
@@ -164,6 +178,23 @@ func (f *search) literals(s *state, prefix []literal, c *chosen) {
 			f.consider(s, prefix, r, args, fresh, slot, c)
 		})
 	}
+}
+
+// equals offers that a variable is one of the constants of its type.
+func (f *search) equals(s *state, prefix []literal, v int, c *chosen) {
+	if f.db.program == nil || s.places[v].kind == "" || len(prefix) > 0 {
+		return
+	}
+	for _, name := range f.db.bias.Constants[s.places[v].kind] {
+		if code := f.db.domains[0].find(name); code != unknown {
+			f.test(s, prefix, literal{args: []int{v, constantArg(code)}}, c)
+		}
+	}
+}
+
+// spent reports whether a costly search for one clause has gone on for long enough.
+func (f *search) spent() bool {
+	return f.work > mostWork && f.db.program != nil
 }
 
 // slot marks the place of a constant that is to be found.
@@ -181,7 +212,7 @@ func (f *search) fill(s *state, r *relation, args []int, fresh int, use func(arg
 		if places > 0 && !slices.ContainsFunc(args, func(a int) bool { return a >= 0 && a < variables }) {
 			return
 		}
-		if r == f.target && (f.descending(s, args) == nil || slices.Contains(args, slotArg)) {
+		if r == f.target && (slices.Contains(args, slotArg) || !f.mayCall(s, args)) {
 			return
 		}
 		use(args, fresh, slices.Index(args, slotArg))
@@ -206,6 +237,16 @@ func (f *search) fill(s *state, r *relation, args []int, fresh int, use func(arg
 	if fresh < f.options.news && !r.numeric() && !isValue && len(s.columns)+fresh < f.options.variables && !slices.Contains(args, slotArg) {
 		f.fill(s, r, append(args, len(s.columns)+fresh), fresh+1, use)
 	}
+}
+
+// mayCall reports whether a clause may call the relation itself: where that ends, or,
+// if a prover with tables will see to that, behind a clause that does not, with
+// something new.
+func (f *search) mayCall(s *state, args []int) bool {
+	if !f.options.loose {
+		return f.descending(s, args) != nil
+	}
+	return len(f.set) > 0 && slices.ContainsFunc(args, func(a int) bool { return a >= len(f.examples.places) && a < len(s.columns) })
 }
 
 // consider offers a relation with arguments: as a test, with all its constants or

@@ -1,0 +1,2 @@
+pos(house_mates(joe,sue)).
+neg(house_mates(joe,mary)).

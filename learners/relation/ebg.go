@@ -1,0 +1,211 @@
+package relation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/logic"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// EBGName is what explanation-based learning is registered as.
+const EBGName = "ebg"
+
+func init() {
+	learn.Register(learn.Info{
+		Name:     EBGName,
+		Summary:  "rules by explaining examples with a domain theory (PROLOG-EBG)",
+		Source:   "Mitchell et al. 1986; Kedar-Cabelli & McCarty 1987; Mitchell 1997, §11.2",
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Relations: true},
+		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true},
+		Contract: learn.Exact,
+		Keeps:    "the examples and the facts around them, by source",
+		New:      func() learn.Learner { return &EBG{} },
+		Decode:   decode,
+	})
+}
+
+// EBG is PROLOG-EBG (Mitchell 1997, table 11.2): each positive example that no rule
+// covers yet is explained by its first proof from the domain theory, and the target is
+// regressed through the explanation to its weakest preimage, which is a rule over
+// operational predicates. One example is enough for a rule. What the theory cannot
+// explain, and what it proves that is not so, is remarked.
+type EBG struct {
+	Theory      string `set:"theory" default:"none" doc:"file of Prolog clauses that explain the examples" file:"true"`
+	Operational string `set:"operational" default:"what the theory has no clauses for, and what only computes" doc:"predicates at which explanations end, such as volume/2,type/2"`
+	Negation    string `set:"negation" default:"no" oneof:"no|yes" doc:"explanations may stand on what cannot be proved"`
+}
+
+// Check refuses a theory that cannot be read.
+func (l *EBG) Check() error {
+	s := l.settings()
+	if _, err := s.theory(); err != nil {
+		return err
+	}
+	_, err := predicates(l.Operational)
+	return err
+}
+
+func (l *EBG) settings() settings {
+	_, text, _ := strings.Cut(l.Theory, "\n") // what stands before is the file's name
+	return settings{Algorithm: EBGName, Theory: text, Operational: l.Operational, Negation: l.Negation, M: 1}
+}
+
+// theory reads the theory of settings.
+func (s *settings) theory() (*logic.Program, error) { return logic.Read("theory", s.Theory) }
+
+// predicates reads a list such as volume/2,type/2; nil if it is empty.
+func predicates(text string) ([]logic.Predicate, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	all := []logic.Predicate{}
+	for _, part := range strings.Split(text, ",") {
+		name, arity, _ := strings.Cut(strings.TrimSpace(part), "/")
+		n, err := strconv.Atoi(arity)
+		if name == "" || err != nil || n < 0 {
+			return nil, fmt.Errorf("operational=%s: expected predicates such as volume/2,type/2", text)
+		}
+		all = append(all, logic.Predicate{Name: name, Arity: n})
+	}
+	return all, nil
+}
+
+// Learn explains the task's positive examples.
+func (l *EBG) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	if err := l.Check(); err != nil {
+		return nil, err
+	}
+	s := l.settings()
+	if s.Theory == "" && task.Table != nil && task.Table.Linked != nil {
+		return nil, errors.New("ebg explains examples by a domain theory; give one as a file of clauses (theory=FILE)")
+	}
+	return learnTask(ctx, task, s)
+}
+
+// explainAll is PROLOG-EBG.
+func (m *Model) explainAll(ctx context.Context, db *database, t *table.Table) error {
+	s := m.lesson.Settings
+	theory, err := s.theory()
+	if err != nil {
+		return err
+	}
+	class := slices.Index(m.classes(), logic.Belongs)
+	if db.program == nil || class < 0 || len(theory.Clauses) == 0 {
+		return m.assemble(ctx, t)
+	}
+	operational, err := predicates(s.Operational)
+	if err != nil {
+		return err
+	}
+	th := logic.NewTheory(theory, db.program, operational)
+	a := &asked{table: t, target: m.target}
+	name, _ := m.head(class)
+	args := make([]logic.Term, m.arity)
+	for i := range args {
+		args[i] = logic.Var(i)
+	}
+	target := compound(name, args)
+	own := logic.NewProgram(slices.Concat(db.program.Clauses, m.computing()))
+	for r, c := range t.Columns[m.target].Codes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		goal := compound(name, a.tuple(r))
+		covered, err := own.Holds(ctx, []logic.Literal{{Atom: goal}}, logic.Limits{Steps: mostProofSteps})
+		if int(c) != class || err == nil && covered {
+			continue
+		}
+		proof, err := th.Explain(ctx, goal, s.Negation == "yes", logic.Limits{Steps: mostProofSteps})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil || proof == nil {
+			continue // remarked
+		}
+		if rule, _, ok := th.Preimage(target, proof); ok && len(rule.Arguments()) == m.arity {
+			own.Add(rule)
+			m.list = append(m.list, listed{Class: class, Text: rule.String(), First: make([]float64, len(m.all))})
+		}
+	}
+	return m.assemble(ctx, t)
+}
+
+// computing is the clauses of the theory that rules may call: those that only compute
+// and, where explanations stand on negations, what these deny.
+func (m *Model) computing() []*logic.Clause {
+	theory, err := m.lesson.Settings.theory()
+	if err != nil || m.lesson.Settings.Theory == "" {
+		return nil
+	}
+	th := logic.NewTheory(theory, logic.NewProgram(nil), nil)
+	name, _ := m.head(0)
+	return slices.DeleteFunc(slices.Clone(theory.Clauses), func(c *logic.Clause) bool {
+		of, _ := logic.Literal{Atom: c.Head}.Predicate()
+		if m.lesson.Settings.Negation == "yes" { // what is not so may be anything but the target
+			return of.Name == name
+		}
+		return len(c.Body) == 0 || !th.IsOperational(of)
+	})
+}
+
+// Remark is what an explanation-based learner has to say of its theory.
+type Remark struct {
+	Example string `json:"example"`
+	What    string `json:"what"` // unexplained or wrong
+}
+
+func (r Remark) String() string {
+	if r.What == "wrong" {
+		return "the theory proves " + r.Example + ", which is not so"
+	}
+	return "the theory cannot explain " + r.Example
+}
+
+// mostRemarks is how many examples are remarked on.
+const mostRemarks = 20
+
+// Remarks names the positive examples that the theory cannot explain, and the negative
+// ones that it proves: it is incomplete there, or wrong.
+func (m *Model) Remarks() ([]fmt.Stringer, error) {
+	s := m.lesson.Settings
+	if s.Algorithm != EBGName || m.linked == nil || s.Theory == "" {
+		return nil, nil
+	}
+	theory, err := s.theory()
+	if err != nil {
+		return nil, err
+	}
+	ctx := context.Background()
+	t, err := m.rows.Table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	db := compiled(m.linked)
+	if db.program == nil {
+		return nil, nil
+	}
+	th := logic.NewTheory(theory, db.program, nil)
+	a := &asked{table: t, target: m.target}
+	class := slices.Index(m.classes(), logic.Belongs)
+	name, _ := m.head(max(class, 0))
+	var all []fmt.Stringer
+	for r, c := range t.Columns[m.target].Codes {
+		goal := compound(name, a.tuple(r))
+		proof, err := th.Explain(ctx, goal, s.Negation == "yes", logic.Limits{Steps: mostProofSteps})
+		switch proved := err == nil && proof != nil; {
+		case len(all) == mostRemarks:
+			return all, nil
+		case int(c) == class && !proved:
+			all = append(all, Remark{logic.Format(goal, nil), "unexplained"})
+		case int(c) != class && proved:
+			all = append(all, Remark{logic.Format(goal, nil), "wrong"})
+		}
+	}
+	return all, nil
+}

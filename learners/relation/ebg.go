@@ -136,21 +136,17 @@ func (m *Model) explainAll(ctx context.Context, db *database, t *table.Table) er
 	return m.assemble(ctx, t)
 }
 
-// computing is the clauses of the theory that rules may call: those that only compute
-// and, where explanations stand on negations, what these deny.
+// computing is the clauses of the theory that rules may call: all but those of the
+// target itself.
 func (m *Model) computing() []*logic.Clause {
 	theory, err := m.lesson.Settings.theory()
 	if err != nil || m.lesson.Settings.Theory == "" {
 		return nil
 	}
-	th := logic.NewTheory(theory, logic.NewProgram(nil), nil)
 	name, _ := m.head(0)
 	return slices.DeleteFunc(slices.Clone(theory.Clauses), func(c *logic.Clause) bool {
 		of, _ := logic.Literal{Atom: c.Head}.Predicate()
-		if m.lesson.Settings.Negation == "yes" { // what is not so may be anything but the target
-			return of.Name == name
-		}
-		return len(c.Body) == 0 || !th.IsOperational(of)
+		return of.Name == name
 	})
 }
 

@@ -55,20 +55,12 @@ func (t *Theory) Explain(ctx context.Context, goal Term, negation bool, limits L
 	return first, err
 }
 
-// regression is a frontier on its way from the target to what explains it.
-type regression struct {
-	theory *Theory
-	bindings
-	leaves []Literal
-}
-
 // Preimage returns the weakest condition under which a proof shows the target
 // (Mitchell 1997, table 11.3): the target, with variables in its places, is regressed
 // through the clauses of the proof, and what the proof takes from the facts stays as
 // general as the clauses have it. The steps are the frontiers on the way.
 func (t *Theory) Preimage(target Term, proof *Proof) (rule *Clause, steps [][]Literal, ok bool) {
-	r := &regression{theory: t}
-	r.left = allowance
+	r := &bindings{left: allowance}
 	most := Var(-1)
 	variables(target, func(v Var) { most = max(most, v) })
 	r.room(int(most) + 1)

@@ -31,8 +31,10 @@ const (
 	weighRows    = 40_000 // that their weights are fitted to then
 	teacherRows  = 50_000 // that a teacher learns from at most
 	manyClasses  = 10     // above, trees are larger
+	manyRules    = 100    // above, fewer are tried once more
 	sizesWin     = 0.995  // of the loss, that larger trees must bring it to
 	leafRows     = 20     // rows for each leaf of a larger tree
+	clearlyWin   = 0.95   // of the loss, below which students of smaller trees are not heard where classes are many
 )
 
 // pace is how trees are grown: how far each goes, how many at most, and how many
@@ -311,8 +313,8 @@ func (h *school) rehearseTeacher(ctx context.Context, parts []*part) ([]*faculty
 		}
 		best = larger
 	}
-	if best == first {
-		return []*faculty{first}, nil
+	if best == first || len(h.present) > manyClasses && best.least < first.least*clearlyWin {
+		return []*faculty{best}, nil
 	}
 	return []*faculty{first, best}, nil
 }
@@ -486,8 +488,54 @@ func (h *school) rehearse(ctx context.Context, m *Model, parts []*part, r *rehea
 		}
 	}
 	r.least = least
+	if err := h.shorten(ctx, parts, r); err != nil {
+		return err
+	}
 	m.stopped = fmt.Sprintf("%d rules: the fewest whose log loss on rows held out is within 1 %% of the least, %.4f", r.size, least)
 	return nil
+}
+
+// shorten tries whether fewer rules do, where they are many: rehearsed ones were only
+// picked, while those of the network will be what is left of more.
+func (h *school) shorten(ctx context.Context, parts []*part, r *rehearsed) error {
+	for at := slices.Index(sizes[:], r.size) - 1; h.x.Scores == 1 && at >= 0 && r.size > manyRules; at-- {
+		held := 0.0
+		var sums [len(stretches)]float64
+		for _, p := range parts {
+			s := p.student.again(startSize(sizes[at]))
+			for range 4 {
+				if err := s.newton(ctx, 0, 3); err != nil {
+					return err
+				}
+			}
+			if err := errors.Join(s.backward(ctx, sizes[at]), s.finish(ctx)); err != nil {
+				return err
+			}
+			losses, _ := s.judge()
+			for f, loss := range losses {
+				sums[f] += loss
+			}
+			held += sum(s.held.weight)
+		}
+		loss := slices.Min(sums[:]) / held
+		if loss > withinLeast*r.least+withinNats {
+			break
+		}
+		r.size, r.stretch = sizes[at], stretches[slices.Index(sums[:], slices.Min(sums[:]))]
+	}
+	return nil
+}
+
+// again returns a student of the first rules that one has picked, whose weights are
+// to be fitted.
+func (s *student) again(most int) *student {
+	other := s.newStudent()
+	other.held = s.held
+	for _, r := range s.rules[:min(len(s.rules), most)] {
+		r.weights = make([]float64, s.k)
+		other.rules = append(other.rules, r)
+	}
+	return other
 }
 
 // rehearseAll lets students of teachers of every size that is worth it learn,
@@ -590,7 +638,7 @@ func (h *school) firstLesson(ctx context.Context, p *part, r rehearsed, once boo
 
 // startSize is the number of rules that are picked before some are dropped.
 func startSize(size int) int {
-	if size > 100 {
+	if size > 2*manyRules {
 		return int(math.Ceil(1.1 * float64(size)))
 	}
 	return int(math.Ceil(1.5 * float64(size)))

@@ -54,7 +54,7 @@ func Worlds() []World { return slices.Clone(worlds) }
 var worlds = []World{
 	{"blackjack", "Cards against a dealer, as close to 21 as can be", nil, []string{"gamma=1", "episodes=200000"}, blackjack},
 	{"cartpole", "A pole on a cart, pushed left or right", nil, []string{"algorithm=sarsa", "gamma=0.99", "lambda=0.9", "alpha=0.1", "start=100", "epsilon=0", "episodes=2000"}, func(settings) (Environment, error) { return &cartPole{ended: true}, nil }},
-	{"frozenlake", "A slippery lake with holes, from one corner to the other", []Setting{{"size", "4", "cells of a side, 4 or 8"}, {"slip", "0.6666666666666666", "how often one slides to either side"}}, []string{"algorithm=sweeping", "gamma=0.99", "start=1", "episodes=2000"}, frozenLake},
+	{"frozenlake", "A slippery lake with holes, from one corner to the other", []Setting{{"size", "4", "cells of a side, 4 or 8"}, {"slip", "0.6666666666666666", "how often one slides to either side"}}, []string{"algorithm=sweeping", "planning=5", "gamma=0.99", "start=1", "episodes=2000"}, frozenLake},
 	{"gridworld", "A map on which somebody walks to a goal", []Setting{
 		{"map", "", "lines of # . S G H, separated by /; without it, a square with the goal in its lower right corner"},
 		{"size", "4", "cells of a side, where there is no map"}, {"goal", "100", "reward of entering a goal"}, {"step", "0", "reward of a step"},

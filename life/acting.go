@@ -156,7 +156,7 @@ const judgedEpisodes = 100
 const longest = 10000
 
 // LearnActing learns a policy by acting, keeps it, and says what it earns.
-func (h *Home) LearnActing(ctx context.Context, w *World, name string, c Choice) (*Acted, error) {
+func (h *Home) LearnActing(ctx context.Context, w *World, name string, c Choice, rules *Rules) (*Acted, error) {
 	name = cmp.Or(name, w.Base())
 	if err := store.CheckName(name); err != nil {
 		return nil, err
@@ -171,6 +171,10 @@ func (h *Home) LearnActing(ctx context.Context, w *World, name string, c Choice)
 		return nil, remedy.New(Remedy{Kind: remedy.UseLearner, Names: []string{defaultActor}}, "%s is an environment, and %s learns from tables", w.Base(), c.Learner)
 	}
 	at := h.now()
+	told, err := h.advise(ctx, w, l, rules)
+	if err != nil {
+		return nil, err
+	}
 	bar, done := h.progress("acting")
 	m, err := a.LearnIn(learn.WithProgress(ctx, bar), w.Name, w.Environment, h.Seed)
 	done()
@@ -180,7 +184,7 @@ func (h *Home) LearnActing(ctx context.Context, w *World, name string, c Choice)
 	}
 	var v store.Version
 	err = h.Store.Write(ctx, name, func(tx *store.Tx) error {
-		v, err = tx.Save(m, store.Version{Kind: store.Learn, Source: h.worldSource(w, m), At: at, Seed: h.Seed, Settings: c.Settings})
+		v, err = tx.Save(m, store.Version{Kind: store.Learn, Source: h.worldSource(w, m), At: at, Seed: h.Seed, Settings: c.Settings, History: told})
 		return err
 	})
 	if err != nil {
@@ -213,6 +217,24 @@ func (h *Home) halted(l *Learnt, why error) (*Acted, error) {
 		acted.Episodes, acted.Steps = p.Practice()
 	}
 	return acted, fmt.Errorf("%s@%d has learnt %s and is kept; then acting stopped: %w; update it to go on", l.Model, l.Version, plural(acted.Episodes, "episode"), why)
+}
+
+// advise gives a learner the rules of somebody who knows, and records them.
+func (h *Home) advise(ctx context.Context, w *World, l learn.Learner, rules *Rules) ([]store.Version, error) {
+	if rules == nil {
+		return nil, nil
+	}
+	a, ok := l.(interface{ Advise(rules *rule.Base) error })
+	if !ok {
+		return nil, remedy.Misusef("who learns by acting in %s takes no advice", w.Base())
+	}
+	schema := table.CopySchema(w.Environment.Schema())
+	schema.Attributes = append(schema.Attributes, table.Attribute{Name: "action", Kind: table.Nominal, Values: w.Environment.Actions()})
+	base, source, err := rules.read(ctx, h, schema)
+	if err != nil {
+		return nil, err
+	}
+	return []store.Version{{Kind: store.Tell, Source: source, At: h.now(), Settings: rules.settings()}}, a.Advise(base)
 }
 
 // suiting adds the settings that suit a world, unless they were given; with another

@@ -244,6 +244,9 @@ func (e Elsewhere) find(s store.Source) string {
 // keeps, or else those of its recorded sources, as long as they are what they
 // were.
 func (h *Home) LearntRows(ctx context.Context, p *Part, at Elsewhere) ([]learn.Learnt, error) {
+	if m, ok := learn.Ability[policy](p.Model); ok && m.World() != "" {
+		return nil, fmt.Errorf("%s was learnt by acting in %s, and there are no rows to go back to; learn it again, with rules from the beginning", p.Name, m.World())
+	}
 	if k, ok := learn.Ability[learn.Keeper](p.Model); ok {
 		if kept, err := k.Kept(ctx); kept != nil || err != nil {
 			return kept, err

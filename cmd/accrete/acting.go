@@ -46,13 +46,10 @@ func (l *logFlags) apply(target *string, reading *life.Reading, choice *life.Cho
 
 // learnActing learns a policy in an environment.
 func (a *app) learnActing(ctx context.Context, h *life.Home, w *life.World, o life.LearnOptions) error {
-	if o.Rules != nil {
-		return usagef("--rules: a policy that learns by acting takes none")
-	}
 	if o.Target != "" {
 		return usagef("--target: the target of a policy is its action")
 	}
-	l, failed := h.LearnActing(ctx, w, o.Name, o.Choice)
+	l, failed := h.LearnActing(ctx, w, o.Name, o.Choice, o.Rules)
 	return a.printActed(w, l, failed, "learnt in")
 }
 

@@ -92,6 +92,8 @@ func (m *Model) begin(ctx context.Context, e act.Environment) (valuer, error) {
 	}
 	planned := s.Algorithm == "values" || s.Algorithm == "policy"
 	switch {
+	case s.Advice != "" && (s.Values != "table" || planned):
+		return nil, errors.New("advice begins the values of a table that is learnt by acting; take values=table and another algorithm")
 	case s.Values == "table" || planned:
 		return newLookup(len(m.state), len(e.Actions())), nil
 	case s.Algorithm != "q" && s.Algorithm != "sarsa":
@@ -174,6 +176,9 @@ func (m *Model) practise(ctx context.Context, e act.Environment) (*Model, error)
 	next.values = values
 	t, err := newTrainer(&m.lesson.Settings, e, values)
 	if err != nil {
+		return nil, err
+	}
+	if t.advised, err = newAdviser(m.lesson.Settings.Advice, m.schema); err != nil {
 		return nil, err
 	}
 	for n := range m.lesson.Settings.Episodes {
@@ -269,6 +274,7 @@ type trainer struct {
 	earned  float64   // in it, discounted
 	memory  []move    // what may be learnt again
 	turn    float64   // −1 where two players take turns
+	advised *adviser
 }
 
 func newTrainer(s *settings, e act.Environment, v *lookup) (*trainer, error) {
@@ -316,6 +322,7 @@ func (t *trainer) here() (int32, error) {
 		t.hoped = make([]float64, n)
 	}
 	t.e.State(t.cells)
+	known := t.v.states()
 	s := t.v.add(t.cells)
 	q := t.v.of(s)
 	legal := t.e.Legal()
@@ -329,6 +336,9 @@ func (t *trainer) here() (int32, error) {
 		if math.IsNaN(q[a]) {
 			q[a] = t.Start
 		}
+	}
+	if int(s) == known { // it is new
+		t.advised.begin(t.cells, q)
 	}
 	if t.place != nil {
 		t.known[t.place.At()] = s

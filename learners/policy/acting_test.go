@@ -324,3 +324,35 @@ func BenchmarkActing(b *testing.B) {
 	}
 	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
 }
+
+// Advice is followed where nothing is known, and outvoted by experience: good advice
+// finds the goal in the first episode by the shortest way, and bad advice leaves the
+// same values in the end.
+func TestAdvice(t *testing.T) {
+	const corner = "gridworld:map=S.../..../...G"
+	advised := func(text string, episodes int) *Model {
+		base, err := rule.Parse("advice", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &Learner{Episodes: episodes, Epsilon: ptr(0.05)}
+		if err := l.Advise(base); err != nil {
+			t.Fatal(err)
+		}
+		if episodes == 1 {
+			l.Epsilon = ptr(0.0)
+		}
+		return practised(t, l, corner, 1)
+	}
+	if m := advised("IF row < 2 THEN action = down WORTH 20\nIF row = 2 THEN action = right WORTH 20", 1); m.acted.Steps != 5 {
+		t.Errorf("with good advice the first episode takes %d steps, expected 5", m.acted.Steps)
+	}
+	m := advised("IF ALWAYS THEN action = up WORTH 20\nIF ALWAYS THEN action = left WORTH 20", 2000)
+	q := make([]float64, 4)
+	if m.Worth([]float64{0, 0}, q); math.Abs(max(q[right], q[down])-65.61) > 1e-9 {
+		t.Errorf("after bad advice the first step is worth %v, expected 65.61", q)
+	}
+	if _, err := (&Learner{Values: "tiles", advice: "IF ALWAYS THEN action = up WORTH 1"}).LearnIn(context.Background(), corner, world(t, corner), 1); err == nil {
+		t.Error("tiles take advice")
+	}
+}

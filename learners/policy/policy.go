@@ -78,6 +78,8 @@ type Learner struct {
 	Reward  string   `set:"reward" default:"none" doc:"of a log: column of rewards; without one, the log is an example to follow"`
 	Cut     bool     `set:"cut" default:"false" doc:"of a log: the last row of an episode does not end it, the log was cut there"`
 	Penalty *float64 `set:"penalty" default:"1" doc:"of a log: standard errors that are taken off the value of an action"`
+	advice  string   // rules of somebody who knows (Advise)
+
 	Support *float64 `set:"support" default:"0.1" doc:"of a log: least frequency of an action that is considered, relative to the most frequent one in such states"`
 }
 
@@ -107,6 +109,7 @@ type settings struct {
 	Penalty   float64 `cbor:"penalty"`
 	Support   float64 `cbor:"support"`
 	Sequence  string  `cbor:"sequence"` // column of episodes of the log
+	Advice    string  `cbor:"advice"`
 }
 
 func or[T comparable](x, otherwise T) T {
@@ -130,7 +133,7 @@ func (l *Learner) settings() (settings, error) {
 		Explore: or(l.Explore, "epsilon"), Epsilon: at(l.Epsilon, 0.1), K: at(l.K, 1.1), Bound: at(l.Bound, 1), Anneal: l.Anneal, Start: at(l.Start, 0),
 		Episodes: or(l.Episodes, 1000), Limit: or(l.Limit, 10000), Lambda: l.Lambda, N: or(l.N, 1), Order: or(l.Order, "forward"),
 		Planning: or(l.Planning, 10), Replay: l.Replay, Actor: at(l.Actor, 0.1),
-		Reward: l.Reward, Cut: l.Cut, Penalty: at(l.Penalty, 1), Support: at(l.Support, 0.1),
+		Reward: l.Reward, Cut: l.Cut, Penalty: at(l.Penalty, 1), Support: at(l.Support, 0.1), Advice: l.advice,
 	}
 	if s.Reward == "none" {
 		s.Reward = ""

@@ -160,7 +160,7 @@ func (s *settings) check() error {
 		{"gamma", s.Gamma, 0, 1}, {"epsilon", s.Epsilon, 0, 1}, {"k", s.K, 1e-9, 1e9}, {"bound", s.Bound, 0, huge}, {"start", s.Start, -huge, huge},
 		{"lambda", s.Lambda, 0, 1}, {"penalty", s.Penalty, 0, huge}, {"support", s.Support, 0, 1},
 		{"episodes", float64(s.Episodes), 1, 1e9}, {"limit", float64(s.Limit), 1, 1e9}, {"n", float64(s.N), 1, 1e6}, {"anneal", float64(s.Anneal), 0, 1e9},
-		{"tiles", float64(s.Tiles), 1, 10000}, {"planning", float64(s.Planning), 0, 1e6}, {"replay", float64(s.Replay), 0, 1e6}, {"actor", s.Actor, 0, 1e6},
+		{"tiles", float64(s.Tiles), 0, 10000}, {"planning", float64(s.Planning), 0, 1e6}, {"replay", float64(s.Replay), 0, 1e6}, {"actor", s.Actor, 0, 1e6},
 	} {
 		if !(number.x >= number.low && number.x <= number.high) {
 			return fmt.Errorf("%s=%v: expected a number from %v to %v", number.name, number.x, number.low, number.high)

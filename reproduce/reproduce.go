@@ -16,6 +16,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
 )
@@ -37,6 +39,10 @@ type Experiment struct {
 	Seeds   int      // that Run is called with unless told otherwise; 1 if nothing is random
 	Run     Runner
 	Why     string // why the figure is not met, where that is known
+	// Picture draws more than the figure says, where there is more; the
+	// experiments that it is of begin with PictureName.
+	Picture     func(ctx context.Context, first uint64, seeds int) (*draw.Chart, error)
+	PictureName string
 }
 
 // Outcome is an experiment that was run. One of Published and Reference is
@@ -131,6 +137,28 @@ func unknown(name string, all []Experiment) error {
 		return fmt.Errorf("unknown experiment, chapter or source %q; did you mean %q?", name, near)
 	}
 	return fmt.Errorf("unknown experiment, chapter or source %q; expected the beginning of a name, or one of %s", name, strings.Join(tags, ", "))
+}
+
+// Pictures draws what the experiments that Select gives for the names have
+// pictures of, and hands each over with its name.
+func Pictures(ctx context.Context, names []string, options Options, picture func(name string, c *draw.Chart) error) error {
+	experiments, err := Select(names)
+	if err != nil {
+		return err
+	}
+	for _, e := range experiments {
+		if e.Picture == nil {
+			continue
+		}
+		c, err := e.Picture(ctx, max(options.Seed, 1), cmp.Or(options.Seeds, e.Seeds))
+		if err == nil {
+			err = picture(e.PictureName, c)
+		}
+		if err != nil {
+			return fmt.Errorf("the picture %s: %w", e.PictureName, err)
+		}
+	}
+	return nil
 }
 
 // Run runs the experiments that Select gives for the names, one after the

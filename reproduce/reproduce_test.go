@@ -35,8 +35,10 @@ var (
 		"learnpp-table-4-ts2", "learnpp-table-4-ts3", "learnpp-table-5-ts2",
 		"rule-networks-growth-200-accuracy", "rule-networks-growth-200-units", "rule-networks-growth-640-units",
 		"rule-networks-led-prior", "rule-networks-votes-prior",
+		"ebnn-cup", "kbann-promoters-backprop", "tangent-digits-10", "tangent-digits-20", "tangent-digits-40", "tangent-digits-80", "tangent-digits-160", "tangent-digits-320", "tangent-digits-gain",
 	}
 	near = []string{
+		"kbann-promoters",
 		"rule-networks-boolean-rulenet-published", "rule-networks-votes-rulenet-published",
 		"rule-networks-votes-divisions-bayes", "rule-networks-votes-divisions-rulenet",
 	}
@@ -44,7 +46,11 @@ var (
 
 // slow are the experiments, by the beginnings of their names, that take half of
 // the time of all: the long run has them.
-var slow = []string{"streams-sea", "learnpp-table-1-", "learnpp-table-2-", "concept-disjunctive", "gabil-", "gp-", "networks-faces-"}
+var slow = []string{
+	"streams-sea", "learnpp-table-1-", "learnpp-table-2-", "concept-disjunctive", "gabil-", "gp-", "networks-faces-",
+	"kbann-promoters", "kbann-curve-1", "kbann-curve-4", "kbann-curve-6", "kbann-curve-8", "kbann-splice-", "tangent-digits-",
+	"combining-ebnn-", "combining-kbann-0", "combining-kbann-4",
+}
 
 // Every experiment runs, its verdict is the one that is known, and what is not
 // met is explained.

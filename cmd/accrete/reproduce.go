@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/reproduce"
@@ -13,7 +14,7 @@ import (
 
 func (a *app) reproduceCommand() *cobra.Command {
 	var seeds int
-	var folder string
+	var folder, pictures string
 	c := &cobra.Command{
 		Use:   "reproduce [NAME…]",
 		Short: "Run published experiments again, published values beside ours",
@@ -44,6 +45,9 @@ is said.`,
 					missing = append(missing, leftOut{name, err.Error() + " (--data DIR)"})
 				},
 			})
+			if err == nil && pictures != "" {
+				err = reproduce.Pictures(c.Context(), args, reproduce.Options{Seed: a.seed, Seeds: seeds}, func(name string, c *draw.Chart) error { return a.picture(pictures, name, c) })
+			}
 			done()
 			if err != nil {
 				return err
@@ -59,6 +63,7 @@ is said.`,
 	}
 	console.CountVar(c.Flags(), &seeds, "seeds", 0, 0, 100_000, "seeds of each experiment (default: its own)")
 	c.Flags().StringVar(&folder, "data", reproduce.Folder, "folder with the larger data sets of the source code")
+	c.Flags().StringVar(&pictures, "pictures", "", "folder for the pictures of experiments that have some (SVG)")
 	return c
 }
 

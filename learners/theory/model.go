@@ -100,3 +100,6 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 
 // Theory returns what the network began as; nil is nothing.
 func (m *Model) Theory() *rule.Base { return rulesOf(m.lesson.Settings.Theory) }
+
+// Earlier returns the setting with the network that this one began as.
+func (m *Model) Earlier() (key, value string) { return "from", m.lesson.Settings.From }

@@ -13,7 +13,9 @@
 // cross entropy of all rows, and beside it stands half of trust times the squared
 // distance from where the theory put the weights, which is the logarithm of a
 // normal prior around the theory. So a few rows change little, data outvotes the
-// theory as it grows, and there is no number of epochs to find.
+// theory as it grows, and there is no number of epochs to find. Before that, answers
+// are made as certain as the rows bear out (sharpen), so that rows which the theory
+// answers right ask for little change, and a perfect theory stays perfect.
 //
 // What was learnt is given back as rules: the literals of each unit whose weights
 // are alike are put together and counted (M-of-N, Towell & Shavlik 1993), and
@@ -50,6 +52,7 @@ type Learner struct {
 	Links  string   `set:"links" default:"next" oneof:"next|all|none" doc:"links that the theory does not have: from each level to the next, from the inputs to all levels too, or none"`
 	Hidden *int     `set:"hidden" default:"0, 10 without a theory" doc:"units more, which read all inputs"`
 	Trust  *float64 `set:"trust" default:"0.05" doc:"how firmly the weights are held to where the theory put them: half of this times the squared distance is added to the error of the rows"`
+	From   string   `set:"from" model:"true" default:"none" doc:"an earlier network of kbann, perhaps of another target, to begin as: what both have by name"`
 	Epochs *int     `set:"epochs" default:"100" doc:"times that the rows are gone through at most; 0 leaves the network as the theory made it"`
 }
 
@@ -62,6 +65,7 @@ type settings struct {
 	Trust  float64 `cbor:"trust"`
 	Epochs int     `cbor:"epochs"`
 	Theory string  `cbor:"theory,omitempty"` // in the rule language
+	From   string  `cbor:"from,omitempty"`   // names and models, see transfer
 }
 
 // The links that a theory does not have.
@@ -95,7 +99,7 @@ func valueOr[T any](p *T, otherwise T) T {
 func (l *Learner) resolve() (settings, error) {
 	s := settings{
 		Weight: valueOr(l.Weight, 4), Near: valueOr(l.Near, 0.05), Links: l.Links, Hidden: valueOr(l.Hidden, -1),
-		Trust: valueOr(l.Trust, 0.05), Epochs: valueOr(l.Epochs, 100),
+		Trust: valueOr(l.Trust, 0.05), Epochs: valueOr(l.Epochs, 100), From: l.From,
 	}
 	if s.Links == "" {
 		s.Links = linksNext
@@ -138,6 +142,13 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 		}
 		bare.Else, bare.Units = theory.Else, theory.Units
 		s.Theory = bare.String()
+	}
+	from, err := s.earlierNetwork()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.inherit(from, task.Target); err != nil {
+		return nil, err
 	}
 	rows, err := kept.Gather(ctx, task, Name, table.Nominal)
 	if err != nil {
@@ -197,6 +208,16 @@ func learnRows(ctx context.Context, rows *kept.Rows, l lesson) (learn.Model, err
 	}
 	m.raise(examples)
 	m.net.weights = m.initialise(m.w, &m.lesson.Settings, l.Seed)
+	from, err := l.Settings.earlierNetwork()
+	if err != nil {
+		return nil, err
+	}
+	if from != nil {
+		m.transfer(from, m.net.weights)
+	}
+	if len(m.theory.Rules) > 0 && l.Settings.Epochs > 0 {
+		m.sharpen(examples)
+	}
 	if err := m.train(ctx, examples); err != nil {
 		return nil, err
 	}

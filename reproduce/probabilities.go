@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate/posterior"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/nearest"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -45,6 +46,28 @@ func probabilities() []Experiment {
 		return t.posteriorWith(ctx, map[string]string{"outlook": "Sunny", "temperature": "Cool", "humidity": "High", "wind": "Strong"}, "No", "1")
 	})
 	add("table-6.2", "table 6.2", "P(like | fun movie unseenword) after five reviews", reference(.801566).digits(6), reviews("multinomial"))
+	add("rocchio", "section 6.10.1 (Rocchio 1971)", "cosine of \"fun movie\" and the prototype of like, after five reviews, by TFIDF", reference(.698434945).digits(8), func(context.Context) (float64, error) {
+		rows, err := reviewed()
+		if err != nil {
+			return 0, err
+		}
+		p, err := nearest.Rocchio{}.Learn(rows, 1)
+		if err != nil {
+			return 0, err
+		}
+		asked := table.NewBuilder(rows.Schema)
+		if err := asked.String(0, "fun movie"); err != nil {
+			return 0, err
+		}
+		asked.End()
+		row, err := asked.Table()
+		if err != nil {
+			return 0, err
+		}
+		cosines := make([]float64, 2)
+		p.Similarities(row, 0, cosines)
+		return cosines[rows.Schema.Attributes[1].Code("like")], nil
+	})
 	add("two-means", "section 6.12.1", "the lower of two means by EM, from 1 and 2", reference(.503024494213).digits(9), func(context.Context) (float64, error) {
 		means, _ := posterior.Means([]float64{0, .5, 1, 4, 4.5, 5}, []float64{1, 2}, 1, 1000)
 		return means[0], nil
@@ -212,18 +235,23 @@ func shortestConjunction(context.Context) (float64, error) {
 	return float64(size), nil
 }
 
+// reviewed returns five reviews: what was said, and whether it was liked.
+func reviewed() (*table.Table, error) {
+	b := table.NewBuilder(&table.Schema{Attributes: []table.Attribute{{Name: "said", Kind: table.Text}, {Name: "class"}}})
+	for line := range strings.Lines("like: good movie fun fun\nlike: fun plot\ndislike: bad plot bad acting\ndislike: boring bad movie\ndislike: acting boring") {
+		class, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if err := errors.Join(b.String(0, text), b.String(1, class)); err != nil {
+			return nil, err
+		}
+		b.End()
+	}
+	return b.Table()
+}
+
 // reviews returns P(like) of a text after five reviews.
 func reviews(event string) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
-		b := table.NewBuilder(&table.Schema{Attributes: []table.Attribute{{Name: "said", Kind: table.Text}, {Name: "class"}}})
-		for line := range strings.Lines("like: good movie fun fun\nlike: fun plot\ndislike: bad plot bad acting\ndislike: boring bad movie\ndislike: acting boring") {
-			class, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
-			if err := errors.Join(b.String(0, text), b.String(1, class)); err != nil {
-				return 0, err
-			}
-			b.End()
-		}
-		rows, err := b.Table()
+		rows, err := reviewed()
 		if err != nil {
 			return 0, err
 		}

@@ -37,11 +37,11 @@ func faces() []Experiment {
 	}
 	experiments := []Experiment{
 		face("networks-faces", "pose", 3, 12, "direction of the head by 3 hidden units, in the book on one split", printed(90)),
-		face("networks-faces-wide", "pose", 30, 3, "direction of the head by 30 hidden units, in the book one or two points above 3", printed(91)),
+		face("faces-wide", "pose", 30, 3, "direction of the head by 30 hidden units, in the book one or two points above 3", printed(91)),
 		// The book proposes these and has no figures: what guessing gives.
-		face("networks-faces-people", "userid", 20, 2, "which of 20 people it is", reference(5)),
-		face("networks-faces-sunglasses", "eyes", 3, 2, "sunglasses or open eyes", reference(50)),
-		face("networks-faces-expression", "expression", 6, 2, "which of four expressions", reference(25)),
+		face("faces-people", "userid", 20, 2, "which of 20 people it is", reference(5)),
+		face("faces-sunglasses", "eyes", 3, 2, "sunglasses or open eyes", reference(50)),
+		face("faces-expression", "expression", 6, 2, "which of four expressions", reference(25)),
 	}
 	experiments[4].Why = "32 by 30 pixels hardly show an expression: the network does no better than guessing"
 	return experiments

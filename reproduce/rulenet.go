@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -75,6 +76,28 @@ func ruleNetworks() []Experiment {
 		}
 	}
 	return experiments
+}
+
+// itrule is the ancestor of rule networks, which looks at all rules: its error on
+// Australian credit in ten folds, the second best of 21 methods there.
+func itrule() []Experiment {
+	return []Experiment{{
+		Name: "itrule-credit", Tags: []string{"higgins"}, Source: "Michie, Spiegelhalter & Taylor 1994, Machine Learning, Neural and Statistical Classification (ITRULE)",
+		Measure: "error in percent on credit applications, ten folds", Figure: printed(13.7).percent().lower(), Seeds: 3,
+		Run: OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
+			rows, set, err := datasets.Load(ctx, "credit-a")
+			if err != nil {
+				return 0, err
+			}
+			r, err := evaluate.CrossValidate(ctx, evaluate.Spec{
+				Data: set.Name, Table: rows, Target: rows.Schema.Index(set.Target), Learner: "cover", New: evaluate.Registered("cover", map[string]string{"algorithm": "itrule"}), Seed: seed,
+			}, 10)
+			if err != nil {
+				return 0, err
+			}
+			return 100 * (1 - *r.Accuracy), nil
+		}),
+	}}
 }
 
 // ruleNetworkDivisions is the same over given divisions of the votes, because

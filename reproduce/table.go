@@ -16,7 +16,7 @@ func All() []Experiment {
 		leastSquares(), perceptrons(), backPropagation(), growingNetworks(), faces(),
 		sequences(),
 		statistics(),
-		ruleNetworks(), ruleNetworkDivisions(), ruleNetworkGrowth(), livingStreams(),
+		ruleNetworks(), itrule(), ruleNetworkDivisions(), ruleNetworkGrowth(), livingStreams(),
 		incrementalSessions(),
 		neuralTrees(),
 		gaussianUnits(), gaussianSimplified(), gaussianExperts(),

@@ -5,7 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/life"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // dataFlags say how to read DATA.
@@ -17,7 +19,7 @@ func (d *dataFlags) register(c *cobra.Command) {
 	f.StringSliceVar(&d.Numeric, "numeric", nil, "columns to read as numbers")
 	f.StringSliceVar(&d.Ignore, "ignore", nil, "columns to leave out")
 	f.StringSliceVar(&d.Text, "text", nil, "columns of text, whose words are counted")
-	f.IntVar(&d.Grams, "grams", 1, "runs of up to so many words of a text are counted as words too")
+	console.CountVar(f, &d.Grams, "grams", 1, 1, table.MostGrams, "runs of up to so many words of a text are counted as words too")
 	f.StringVar(&d.Sequence, "sequence", "", "column that says which rows belong together, in order")
 	f.StringVar(&d.Weight, "weight", "", "column with the weight of each row")
 }

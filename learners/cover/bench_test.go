@@ -46,7 +46,7 @@ func noisy(rows int) *table.Table {
 }
 
 func BenchmarkLearn(b *testing.B) {
-	for _, algorithm := range []string{"ripper", "cn2", "aq", "prism"} {
+	for _, algorithm := range []string{"ripper", "cn2", "aq", "prism", "itrule"} {
 		for _, rows := range []int{1000, 10_000} {
 			b.Run(fmt.Sprintf("%s/rows=%d", algorithm, rows), func(b *testing.B) {
 				t := noisy(rows)

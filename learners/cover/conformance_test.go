@@ -21,6 +21,7 @@ func TestContractWithSettings(t *testing.T) {
 		"entropy":   {"algorithm": "cn2", "measure": "entropy", "sort": "true", "beam": "2", "significance": "1", "prune": "held-out"},
 		"aq":        {"algorithm": "aq", "beam": "2", "min-rows": "3"},
 		"prism":     {"algorithm": "prism", "m": "0"},
+		"itrule":    {"algorithm": "itrule", "max-tests": "2"},
 		"one class": {"class": "yes", "rounds": "1", "sets": "true"},
 		"unpruned":  {"prune": "none", "max-tests": "2"},
 	} {

@@ -1,7 +1,7 @@
 // Package cover learns lists of rules by sequential covering: learn one rule,
 // take away the rows that it covers, learn the next from what is left.
 //
-// Four systems of that kind share it (setting algorithm):
+// Five systems share it (setting algorithm):
 //
 //   - ripper (Cohen 1995, IREP*): for each class, from the rarest on, rules are
 //     grown on two thirds of the rows and pruned on the rest, until the
@@ -18,6 +18,8 @@
 //     away.
 //   - prism (Cendrowska 1987): for each class, add the test with the largest
 //     share of the class until no other row is covered.
+//   - itrule (Smyth and Goodman 1992): all rules of up to max-tests tests are
+//     looked at, those that tell most (J-measure) kept, and a list made of them.
 //
 // The text followed is Mitchell, Machine Learning (1997), sections 10.1 to
 // 10.3: tables 10.1 (SEQUENTIAL-COVERING) and 10.2 (LEARN-ONE-RULE), numeric
@@ -57,11 +59,12 @@ const (
 	cn2Name    = "cn2"
 	aqName     = "aq"
 	prismName  = "prism"
+	itruleName = "itrule"
 )
 
 // Learner covers rows by rules. Its zero value is ready to use.
 type Learner struct {
-	Algorithm    string   `set:"algorithm" default:"ripper" oneof:"ripper|cn2|aq|prism" doc:"how rules are found"`
+	Algorithm    string   `set:"algorithm" default:"ripper" oneof:"ripper|cn2|aq|prism|itrule" doc:"how rules are found"`
 	Class        string   `set:"class" default:"" doc:"learn rules for this class alone; all other rows are the default"`
 	Measure      string   `set:"measure" default:"laplace for cn2, frequency for aq and prism" oneof:"auto|entropy|laplace|m|frequency" doc:"what the best rule is best in; ripper has its own"`
 	Beam         int      `set:"beam" default:"5 for cn2, 3 for aq" doc:"for cn2 and aq: conjunctions that the search keeps at each step"`
@@ -75,7 +78,7 @@ type Learner struct {
 	Rounds       *int     `set:"rounds" default:"2" doc:"for ripper: rounds of optimisation"`
 	Bits         *float64 `set:"bits" default:"64" doc:"for ripper: stop when the description is so much longer than the shortest so far"`
 	MinRows      *float64 `set:"min-rows" default:"2 for ripper, else 1" doc:"rows of its class that a rule must cover"`
-	MaxTests     int      `set:"max-tests" default:"none" doc:"tests of a rule at most"`
+	MaxTests     int      `set:"max-tests" default:"none" doc:"tests of a rule at most; 3 for itrule"`
 	M            *float64 `set:"m" default:"2" doc:"rows of all classes in equal parts that are added to a rule's own for its probabilities; for measure=m, what the class's share of all rows is worth"`
 	Keep         string   `set:"keep" default:"rows" oneof:"rows|nothing" doc:"keep the rows, for update, merge and forget"`
 }

@@ -23,6 +23,7 @@ const (
 	stopGeneral        // no conjunction was better than none
 	stopThreshold      // the next rule measured too little
 	stopDefault        // the class is what is left
+	stopBest           // the rules that tell most were found
 	stops
 )
 
@@ -34,7 +35,7 @@ func (s stop) String() string {
 	return [...]string{
 		"", "all its rows are covered", "the description became too long", "the next rule covered none of its rows",
 		"the next rule was wrong more often than not", "no conjunction was better and significant",
-		"the next rule measured too little", "the default",
+		"the next rule measured too little", "the default", "those that tell most were kept",
 	}[s]
 }
 
@@ -67,6 +68,8 @@ func (c *covering) rules(ctx context.Context) ([]learnt, []stop, error) {
 	switch {
 	case c.settings.Algorithm == ripperName:
 		return c.ripper(ctx)
+	case c.settings.Algorithm == itruleName:
+		return c.itrule(ctx)
 	case c.settings.Algorithm == cn2Name && c.settings.Ordered && c.settings.Class == "":
 		list, why, err := c.list(ctx)
 		return list, []stop{why}, err

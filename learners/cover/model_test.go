@@ -49,7 +49,7 @@ func randomTable(r *rapid.T, rows int) *table.Table {
 
 func randomLearner(r *rapid.T) *Learner {
 	return &Learner{
-		Algorithm: rapid.SampledFrom([]string{"ripper", "cn2", "aq", "prism"}).Draw(r, "algorithm"),
+		Algorithm: rapid.SampledFrom([]string{"ripper", "cn2", "aq", "prism", "itrule"}).Draw(r, "algorithm"),
 		Measure:   rapid.SampledFrom([]string{"auto", "entropy", "laplace", "m", "frequency"}).Draw(r, "measure"),
 		Ordered:   ptr(rapid.Bool().Draw(r, "ordered")), Sets: rapid.Bool().Draw(r, "sets"), Sort: rapid.Bool().Draw(r, "sort"),
 		Prune: rapid.SampledFrom([]string{"auto", "none", "held-out"}).Draw(r, "prune"), Beam: rapid.IntRange(1, 4).Draw(r, "beam"),
@@ -256,7 +256,7 @@ func TestRipperLearnsConcepts(t *testing.T) {
 // Errors that certificates say are removed add up to what the list gets right.
 func TestCertificates(t *testing.T) {
 	tab, target := load(t, "votes")
-	for _, algorithm := range []string{"ripper", "cn2", "aq", "prism"} {
+	for _, algorithm := range []string{"ripper", "cn2", "aq", "prism", "itrule"} {
 		m := learnTable(t, &Learner{Algorithm: algorithm}, tab, target)
 		left := sum(m.all) - slices.Max(m.all)
 		for i, c := range m.Growth() {

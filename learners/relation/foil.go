@@ -86,6 +86,7 @@ type settings struct {
 	Algorithm   string `cbor:"algorithm,omitempty"` // "" is foil
 	Theory      string `cbor:"theory,omitempty"`
 	Operational string `cbor:"operational,omitempty"`
+	Nodes       int    `cbor:"nodes,omitempty"`
 }
 
 func (l *Learner) settings() settings {
@@ -102,7 +103,7 @@ func (l *Learner) settings() settings {
 // keeps checks settings that were saved; rows are always kept.
 func (s *settings) keeps() (bool, error) {
 	l := Learner{Lookahead: s.Lookahead, New: s.New, Literals: s.Literals, Beam: s.Beam, M: &s.M}
-	if !slices.Contains([]string{"", EBGName}, s.Algorithm) {
+	if !slices.Contains([]string{"", EBGName, ProgolName}, s.Algorithm) || s.Nodes < 0 {
 		return false, fmt.Errorf("no learner is called %q", s.Algorithm)
 	}
 	if _, err := s.theory(); err != nil {
@@ -217,7 +218,12 @@ func (m *Model) learn(ctx context.Context, t *table.Table) error {
 		if db.program != nil && m.recursive(db) {
 			f.target = f.extension(db.bias.Head.Name)
 		}
-		set := f.best(left, m.ways(db, len(left)))
+		var set []*found
+		if m.lesson.Settings.Algorithm == ProgolName {
+			set = f.progol(left, m.lesson.Settings)
+		} else {
+			set = f.best(left, m.ways(db, len(left)))
+		}
 		if f.err != nil {
 			return f.err
 		}

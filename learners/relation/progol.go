@@ -1,0 +1,285 @@
+package relation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/bits"
+	"github.com/accrete-ml/accrete/learn"
+)
+
+// ProgolName is what learning by most specific clauses is registered as.
+const ProgolName = "progol"
+
+func init() {
+	learn.Register(learn.Info{
+		Name:     ProgolName,
+		Summary:  "clauses between the empty body and the most specific clause of an example, by compression",
+		Source:   "Muggleton 1995; Mitchell 1997, §10.7.5",
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Relations: true},
+		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true},
+		Contract: learn.Exact,
+		Keeps:    "the rows and the tables or facts around them, by source",
+		New:      func() learn.Learner { return &Progol{} },
+		Decode:   decode,
+	})
+}
+
+// Progol is Muggleton's (1995) algorithm. For each positive example that is left, all
+// that the background says of it, up to a depth of links, is its most specific clause
+// ⊥. Between the empty body and ⊥ bodies are searched, the most promising first, for
+// the one that compresses best: positives less negatives less literals covered.
+// Branches that cannot beat the best so far are cut.
+type Progol struct {
+	Depth    int `set:"depth" default:"2" doc:"links between an example and what its most specific clause speaks of"`
+	Literals int `set:"literals" default:"6" doc:"literals of one clause"`
+	Nodes    int `set:"nodes" default:"300" doc:"clauses that are looked at for one example"`
+}
+
+// Check refuses settings that make no sense.
+func (l *Progol) Check() error {
+	for key, n := range map[string]int{"depth": l.Depth, "literals": l.Literals, "nodes": l.Nodes} {
+		if n < 0 || n > 100_000 {
+			return fmt.Errorf("%s=%d: expected a number from 1 to 100000", key, n)
+		}
+	}
+	return nil
+}
+
+// Learn learns clauses of the task's rows.
+func (l *Progol) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	if err := l.Check(); err != nil {
+		return nil, err
+	}
+	return learnTask(ctx, task, settings{Algorithm: ProgolName, Lookahead: cmp.Or(l.Depth, 2), Literals: cmp.Or(l.Literals, 6), Nodes: cmp.Or(l.Nodes, 300), M: 1})
+}
+
+// bottom is the most specific clause of an example: literals over variables, each of
+// which stands for one thing.
+type bottom struct {
+	body   []literal
+	things []thing // that the variables stand for
+}
+
+type thing struct {
+	code  int32
+	place place
+}
+
+// mostBottom bounds the literals of a most specific clause, and mostRecall those of
+// one relation for one thing.
+const mostBottom, mostRecall = 400, 20
+
+// saturate returns the most specific clause of an example.
+func (f *search) saturate(e int32, depth int) *bottom {
+	b := &bottom{}
+	variable := func(code int32, p place, fresh bool) int {
+		for v, t := range b.things {
+			if t.code == code && t.place.joins(p) {
+				return v
+			}
+		}
+		if !fresh {
+			return -1
+		}
+		b.things = append(b.things, thing{code, p})
+		return len(b.things) - 1
+	}
+	for k, c := range f.examples.columns {
+		b.things = append(b.things, thing{c[e], f.examples.places[k]})
+	}
+	known := 0
+	for range depth {
+		from, to := known, len(b.things)
+		known = to
+		for _, r := range f.db.relations {
+			if r.hidden || r.numeric() || r.derived != "" {
+				continue
+			}
+			for v := from; v < to && len(b.body) < mostBottom; v++ {
+				f.mention(b, r, v, variable)
+			}
+		}
+	}
+	return b
+}
+
+// mention adds the tuples of a relation that name a thing.
+func (f *search) mention(b *bottom, r *relation, v int, variable func(int32, place, bool) int) {
+	var directions []string
+	if f.db.bias != nil {
+		directions = f.db.bias.Directions[r.name]
+	}
+	for k, p := range r.places {
+		if !p.joins(b.things[v].place) || k < len(directions) && directions[k] != "in" {
+			continue
+		}
+		for i, tuple := range r.with(k, b.things[v].code) {
+			if i == mostRecall {
+				break
+			}
+			l := literal{relation: r, args: make([]int, len(r.places))}
+			for j := range r.places {
+				code := r.columns[j][tuple]
+				switch {
+				case code < 0 || code == unknown:
+					l.args = nil
+				case r.constants[j] && j != k && variable(code, r.places[j], false) < 0:
+					l.args[j] = constantArg(code)
+				default:
+					l.args[j] = variable(code, r.places[j], true)
+				}
+				if l.args == nil {
+					break
+				}
+			}
+			if l.args != nil && !slices.ContainsFunc(b.body, func(have literal) bool { return have.relation == r && slices.Equal(have.args, l.args) }) {
+				b.body = append(b.body, l)
+			}
+		}
+	}
+}
+
+// between is a body on the way from the empty one to ⊥: literals of ⊥, and what it
+// covers.
+type between struct {
+	chosen  []int // in order
+	body    []literal
+	covered bits.Set
+	p, n    float64
+}
+
+// ordered returns chosen literals of ⊥ so that each begins with a variable that is
+// there, with variables numbered as they come; false if one hangs in the air.
+func (b *bottom) ordered(chosen []int, heads int) ([]literal, bool) {
+	number := make([]int, len(b.things))
+	for v := range number {
+		number[v] = -1
+		if v < heads {
+			number[v] = v
+		}
+	}
+	next := heads
+	var body []literal
+	left := slices.Clone(chosen)
+	for len(left) > 0 {
+		at := slices.IndexFunc(left, func(i int) bool {
+			return slices.ContainsFunc(b.body[i].args, func(a int) bool { return a >= 0 && number[a] >= 0 })
+		})
+		if at < 0 {
+			return nil, false
+		}
+		l := b.body[left[at]]
+		l.args = slices.Clone(l.args)
+		for k, a := range l.args {
+			if a < 0 {
+				continue
+			}
+			if number[a] < 0 {
+				number[a] = next
+				next++
+			}
+			l.args[k] = number[a]
+		}
+		body = append(body, l)
+		left = slices.Delete(left, at, at+1)
+	}
+	return body, true
+}
+
+// compress is the search between the empty body and ⊥, best first.
+func (f *search) compress(b *bottom, active []int32, nodes int) *found {
+	heads := len(f.examples.places)
+	all := bits.New(len(active))
+	for i := range active {
+		all.Put(i)
+	}
+	open := []*between{{covered: all}}
+	var best *between
+	score := func(x *between) float64 { return x.p - x.n - float64(len(x.chosen)) }
+	for looked := 0; len(open) > 0 && looked < nodes; {
+		if f.err = f.ctx.Err(); f.err != nil {
+			return nil
+		}
+		at := 0
+		for i := range open {
+			if score(open[i]) > score(open[at]) {
+				at = i
+			}
+		}
+		x := open[at]
+		open = slices.Delete(open, at, at+1)
+		for i := 0; i < len(b.body) && len(x.chosen) < f.options.literals && looked < nodes; i++ {
+			if slices.Contains(x.chosen, i) {
+				continue
+			}
+			chosen := append(slices.Clip(x.chosen), i)
+			body, ok := b.ordered(chosen, heads)
+			if !ok || len(x.chosen) > 0 && i < x.chosen[len(x.chosen)-1] && f.commutes(b, x.chosen, i, heads) {
+				continue
+			}
+			looked++
+			y := &between{chosen: chosen, body: body, covered: bits.New(len(active))}
+			for k := range x.covered.All {
+				if e := active[k]; f.covers(body, e) {
+					y.covered.Put(k)
+					if f.positive[e] {
+						y.p += f.weight[e]
+					} else {
+						y.n += f.weight[e]
+					}
+				}
+			}
+			if y.p <= 0 || best != nil && y.p-float64(len(chosen)) <= score(best) && y.n > 0 {
+				continue // nothing below it is better
+			}
+			if (y.n == 0 || !f.options.exact) && score(y) > 0 && (best == nil || score(y) > score(best)) {
+				best = y
+			}
+			if y.n > 0 {
+				open = append(open, y)
+			}
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return &found{body: best.body, bits: float64(len(best.body)) * math.Log2(float64(len(b.body)+1))}
+}
+
+// commutes reports whether the last literal could have been chosen before the one
+// behind which it comes, so that the same body is found once.
+func (f *search) commutes(b *bottom, chosen []int, i, heads int) bool {
+	_, ok := b.ordered(append(slices.Clone(chosen[:len(chosen)-1]), i), heads)
+	return ok
+}
+
+// mostSkipped is how many examples may have no clause that compresses before the rest
+// is left alone.
+const mostSkipped = 10
+
+// progol covers the positive examples one after another.
+func (f *search) progol(active []int32, s settings) []*found {
+	var set []*found
+	f.options = options{literals: s.Literals}
+	left := slices.Clone(active)
+	skipped := map[int32]bool{}
+	for len(set) < mostClauses && len(skipped) < mostSkipped {
+		seed := slices.IndexFunc(left, func(e int32) bool { return f.positive[e] && !skipped[e] })
+		if seed < 0 || f.err != nil {
+			break
+		}
+		e := left[seed]
+		c := f.compress(f.saturate(e, s.Lookahead), left, s.Nodes)
+		if c == nil {
+			skipped[e] = true
+			continue
+		}
+		set = append(set, c)
+		left = slices.DeleteFunc(left, func(e int32) bool { return f.positive[e] && f.covers(c.body, e) })
+	}
+	return set
+}

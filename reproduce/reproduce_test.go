@@ -39,6 +39,7 @@ var (
 	}
 	near = []string{
 		"kbann-promoters",
+		"baldwin-without", "genetic-sharing", "schema-1-counted",
 		"rule-networks-boolean-rulenet-published", "rule-networks-votes-rulenet-published",
 		"rule-networks-votes-divisions-bayes", "rule-networks-votes-divisions-rulenet",
 	}
@@ -47,7 +48,7 @@ var (
 // slow are the experiments, by the beginnings of their names, that take half of
 // the time of all: the long run has them.
 var slow = []string{
-	"streams-sea", "learnpp-table-1-", "learnpp-table-2-", "concept-disjunctive", "gabil-", "gp-", "faces-",
+	"streams-sea", "learnpp-table-1-", "learnpp-table-2-", "concept-disjunctive", "gabil-", "gp-", "blocks-", "classifier-", "baldwin-", "faces-",
 	"kbann-promoters", "kbann-curve-1", "kbann-curve-4", "kbann-curve-6", "kbann-curve-8", "kbann-splice-", "tangent-digits-",
 	"combining-ebnn-", "combining-kbann-0", "combining-kbann-4",
 }

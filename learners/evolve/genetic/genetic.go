@@ -4,9 +4,13 @@
 //
 // The text followed is Mitchell, Machine Learning (1997), chapter 9: table 9.1
 // (GA), table 9.2 (the mask operators, bits.go), section 9.2.3 (select.go),
-// section 9.4 (crowding, niche.go; the schema theorem, schema.go), section 9.6
-// (Lamarck and Baldwin: Species.Learn) and section 9.7 (islands and grids,
-// islands.go). Rivals over the same hypotheses are in rivals.go.
+// section 9.4 (crowding, niche.go; the schema theorem, schema.go), section 9.5
+// (trees.go; block stacking, blocks.go), section 9.6 (Lamarck and Baldwin:
+// Species.Learn; Hinton and Nowlan's experiment, baldwin.go), section 9.7
+// (islands and grids, islands.go), section 9.8 (evolution strategies and
+// evolutionary programming, strategy.go; classifier systems with the bucket
+// brigade, classifier.go) and exercise 9.4 (networks, weights.go). Rivals over
+// the same hypotheses are in rivals.go.
 //
 // Everything random comes from a seed, and fitness is a function of the
 // hypothesis: the same seed gives the same evolution on any number of cores.

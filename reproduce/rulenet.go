@@ -82,7 +82,7 @@ func ruleNetworks() []Experiment {
 // Australian credit in ten folds, the second best of 21 methods there.
 func itrule() []Experiment {
 	return []Experiment{{
-		Name: "itrule-credit", Tags: []string{"higgins"}, Source: "Michie, Spiegelhalter & Taylor 1994, Machine Learning, Neural and Statistical Classification (ITRULE)",
+		Name: "rule-networks-itrule-credit", Tags: []string{"higgins"}, Source: "Michie, Spiegelhalter & Taylor 1994, Machine Learning, Neural and Statistical Classification (ITRULE)",
 		Measure: "error in percent on credit applications, ten folds", Figure: printed(13.7).percent().lower(), Seeds: 3,
 		Run: OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
 			rows, set, err := datasets.Load(ctx, "credit-a")

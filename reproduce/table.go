@@ -16,7 +16,7 @@ func All() []Experiment {
 		leastSquares(), perceptrons(), backPropagation(), growingNetworks(), faces(),
 		sequences(),
 		statistics(),
-		ruleNetworks(), itrule(), ruleNetworkDivisions(), ruleNetworkGrowth(), livingStreams(),
+		ruleNetworks(), itrule(), explanations(), ruleNetworkDivisions(), ruleNetworkGrowth(), livingStreams(),
 		incrementalSessions(),
 		neuralTrees(),
 		gaussianUnits(), gaussianSimplified(), gaussianExperts(),

@@ -297,12 +297,8 @@ func (d *descent) descend(i, lo, hi int) {
 		rows := min(side, l.in-from)
 		for j := 0; j < l.out; j += side {
 			multiply(len(d.batch), x[from:], 1, ld, d.deltas[i][j:], l.stride, &c)
-			for _, p := range d.slopes {
-				var more tile
-				multiply(len(d.batch), p.values[i][from:], 1, ld, p.deltas[i][j:], l.stride, &more)
-				for k, x := range more {
-					c[k] += x
-				}
+			if d.slopes != nil {
+				d.addSlopes(i, from, j, ld, &c)
 			}
 			for r := range rows {
 				at := (from+r)*l.stride + j
@@ -406,5 +402,17 @@ func (s *adamSizes) move(w, gradient, first, second *[side]float32) {
 		v := second[i] + float32(s.follow2*(float32(g*g)-second[i]))
 		first[i], second[i] = m, v
 		w[i] -= float32(s.size*m)/(float32(math.Sqrt(float64(v)))+s.small) + float32(s.decay*w[i])
+	}
+}
+
+// addSlopes adds what slopes say of a tile of a layer's weights.
+func (d *descent) addSlopes(i, from, j, ld int, c *tile) {
+	l := &d.net.layers[i]
+	var more tile
+	for _, p := range d.slopes {
+		multiply(len(d.batch), p.values[i][from:], 1, ld, p.deltas[i][j:], l.stride, &more)
+		for k, x := range more {
+			c[k] += x
+		}
 	}
 }

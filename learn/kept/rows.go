@@ -411,7 +411,7 @@ func joinBlocks(ctx context.Context, source learn.Source, blocks []*block) (*blo
 // block returns a copy of the rows.
 func (j *joined) block(ctx context.Context, source learn.Source) (*block, error) {
 	b := &block{source: source, schema: j.schema, columns: make([]cells, len(j.schema.Attributes)), weights: j.weights, counts: j.counts, rows: j.rows}
-	err := learn.Each(ctx, len(b.columns), func(i int) {
+	err := columnwise(ctx, len(b.columns), j.rows, func(i int) {
 		c := &b.columns[i]
 		switch a := &j.schema.Attributes[i]; {
 		case a.Kind == table.Numeric:
@@ -425,6 +425,20 @@ func (j *joined) block(ctx context.Context, source learn.Source) (*block, error)
 		}
 	})
 	return b, err
+}
+
+// fewRows are not worth waking other cores for.
+const fewRows = 256
+
+// columnwise calls work for each column, on all cores if there are rows enough.
+func columnwise(ctx context.Context, columns, rows int, work func(i int)) error {
+	if rows > fewRows {
+		return learn.Each(ctx, columns, work)
+	}
+	for i := range columns {
+		work(i)
+	}
+	return ctx.Err()
 }
 
 // at returns where a row is.

@@ -152,7 +152,7 @@ func (v *View) Hashes(ctx context.Context) ([]uint64, error) {
 func (v *View) Table(ctx context.Context) (*table.Table, error) {
 	j := v.joined
 	columns := make([]table.Column, len(v.Schema.Attributes))
-	err := learn.Each(ctx, len(columns), func(i int) {
+	err := columnwise(ctx, len(columns), j.rows, func(i int) {
 		switch {
 		case v.Schema.Attributes[i].Kind == table.Nominal:
 			columns[i].Codes = j.codes(i)

@@ -123,3 +123,12 @@ func mostOf(f reflect.StructField) int {
 	}
 	return MostCount
 }
+
+// Or returns what a setting is, or what it stands for where it is left out. For
+// settings that are never zero, cmp.Or does.
+func Or[T any](given *T, otherwise T) T {
+	if given == nil {
+		return otherwise
+	}
+	return *given
+}

@@ -42,6 +42,7 @@
 package belief
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -127,9 +128,9 @@ func (l *Learner) Check() error {
 
 func (l *Learner) settings() (settings, error) {
 	s := settings{
-		Structure: or(l.Structure, "climb"), Score: or(l.Score, "bdeu"), Worths: l.Worths, Order: l.Order, Require: l.Require, Forbid: l.Forbid,
-		Missing: or(l.Missing, "skip"), Inference: l.Inference, Keep: l.Keep,
-		Parents: or(l.Parents, 4), Restarts: or(l.Restarts, 10), Iterations: or(l.Iterations, 100), Samples: or(l.Samples, 10000),
+		Structure: cmp.Or(l.Structure, "climb"), Score: cmp.Or(l.Score, "bdeu"), Worths: l.Worths, Order: l.Order, Require: l.Require, Forbid: l.Forbid,
+		Missing: cmp.Or(l.Missing, "skip"), Inference: l.Inference, Keep: l.Keep,
+		Parents: cmp.Or(l.Parents, 4), Restarts: cmp.Or(l.Restarts, 10), Iterations: cmp.Or(l.Iterations, 100), Samples: cmp.Or(l.Samples, 10000),
 		Worth: l.Worth, M: 1, Sample: 1, Alpha: 0.05,
 	}
 	if l.Structure == "" && l.Network != "" {
@@ -155,14 +156,6 @@ func (l *Learner) settings() (settings, error) {
 		s.Network = string(net.BIF())
 	}
 	return s, s.check()
-}
-
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }
 
 func (s *settings) check() error {

@@ -39,11 +39,13 @@
 package cover
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
@@ -108,10 +110,10 @@ type settings struct {
 // resolve fills in the defaults and checks what is left.
 func (l *Learner) resolve() (settings, error) {
 	s := settings{
-		Algorithm: word(l.Algorithm, ripperName), Class: l.Class, Measure: word(l.Measure, "auto"),
-		Beam: l.Beam, Published: l.Search == "published", Ordered: valueOr(l.Ordered, true), Significance: l.Significance, Limited: l.Threshold != nil, Threshold: valueOr(l.Threshold, 0),
-		Sort: l.Sort, Sets: l.Sets, Rounds: valueOr(l.Rounds, 2), Bits: valueOr(l.Bits, 64),
-		MinRows: valueOr(l.MinRows, 1), MaxTests: l.MaxTests, M: valueOr(l.M, 2), Keep: word(l.Keep, "rows"),
+		Algorithm: cmp.Or(l.Algorithm, ripperName), Class: l.Class, Measure: cmp.Or(l.Measure, "auto"),
+		Beam: l.Beam, Published: l.Search == "published", Ordered: setting.Or(l.Ordered, true), Significance: l.Significance, Limited: l.Threshold != nil, Threshold: setting.Or(l.Threshold, 0),
+		Sort: l.Sort, Sets: l.Sets, Rounds: setting.Or(l.Rounds, 2), Bits: setting.Or(l.Bits, 64),
+		MinRows: setting.Or(l.MinRows, 1), MaxTests: l.MaxTests, M: setting.Or(l.M, 2), Keep: cmp.Or(l.Keep, "rows"),
 	}
 	isRipper := s.Algorithm == ripperName
 	if isRipper && l.MinRows == nil {
@@ -142,20 +144,6 @@ func (l *Learner) resolve() (settings, error) {
 		return s, fmt.Errorf("setting prune=%s: expected one of auto, none, held-out", l.Prune)
 	}
 	return s, s.check()
-}
-
-func word(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
-}
-
-func valueOr[T any](p *T, otherwise T) T {
-	if p == nil {
-		return otherwise
-	}
-	return *p
 }
 
 // The most that settings may ask for, so that a typing error does not run for

@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"sort"
 
@@ -41,7 +42,7 @@ func newDistribution(t *table.Table, target, sample int) *distribution {
 			all.classes = append(all.classes, rows)
 		}
 	}
-	all.draws = min(max(t.Rows(), int(min(total+0.5, mostDraws))), or(sample, usualSample(t.Rows())))
+	all.draws = min(max(t.Rows(), int(min(total+0.5, mostDraws))), cmp.Or(sample, usualSample(t.Rows())))
 	return all
 }
 

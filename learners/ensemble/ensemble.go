@@ -32,6 +32,7 @@
 package ensemble
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -40,6 +41,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
@@ -106,21 +108,6 @@ type settings struct {
 // unbounded is a bound that nothing reaches.
 const unbounded = math.MaxInt32
 
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
-}
-
-func deref[T any](p *T, otherwise T) T {
-	if p == nil {
-		return otherwise
-	}
-	return *p
-}
-
 func (l *Learner) settings() (*settings, error) {
 	vote, draw, keep, kappa, alpha, anchors, abreast := "normalised", "balanced", "members", "off", 0.01, 20, 2
 	kept, most, limit, every := 0.35, 2000, 200, false
@@ -133,10 +120,10 @@ func (l *Learner) settings() (*settings, error) {
 		kept, most, limit, every = 1, unbounded, unbounded, true
 	}
 	s := &settings{
-		Base: or(l.Base, "mlp"), OfBase: map[string]string{}, Members: or(l.Members, 10), Alpha: deref(l.Alpha, alpha), Anchors: deref(l.Anchors, anchors),
-		Plain: or(l.Vote, vote) == "plain", Uneven: or(l.Draw, draw) == "plain", Sample: l.Sample, Keep: or(l.Keep, keep), Share: or(l.Share, kept), Most: or(l.Most, most), Abreast: or(l.Abreast, abreast), Limit: or(l.Limit, limit), Every: deref(l.Every, every),
+		Base: cmp.Or(l.Base, "mlp"), OfBase: map[string]string{}, Members: cmp.Or(l.Members, 10), Alpha: setting.Or(l.Alpha, alpha), Anchors: setting.Or(l.Anchors, anchors),
+		Plain: cmp.Or(l.Vote, vote) == "plain", Uneven: cmp.Or(l.Draw, draw) == "plain", Sample: l.Sample, Keep: cmp.Or(l.Keep, keep), Share: cmp.Or(l.Share, kept), Most: cmp.Or(l.Most, most), Abreast: cmp.Or(l.Abreast, abreast), Limit: cmp.Or(l.Limit, limit), Every: setting.Or(l.Every, every),
 	}
-	if text := or(l.Kappa, kappa); text != "off" {
+	if text := cmp.Or(l.Kappa, kappa); text != "off" {
 		k, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(k >= -1 && k <= 1) {
 			return nil, fmt.Errorf("setting kappa=%s: expected off, or a number from -1 to 1", l.Kappa)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
@@ -71,11 +72,11 @@ type CommitteeLearner struct {
 }
 
 func (l *MajorityLearner) order() order {
-	return order{name: MajorityName, members: l.Members, settings: l.OfMembers, beta: deref(l.Beta, 0.5), folds: or(l.Folds, 5)}
+	return order{name: MajorityName, members: l.Members, settings: l.OfMembers, beta: setting.Or(l.Beta, 0.5), folds: cmp.Or(l.Folds, 5)}
 }
 
 func (l *HalvingLearner) order() order {
-	return order{name: HalvingName, members: l.Members, settings: l.OfMembers, folds: or(l.Folds, 5)}
+	return order{name: HalvingName, members: l.Members, settings: l.OfMembers, folds: cmp.Or(l.Folds, 5)}
 }
 
 func (l *CommitteeLearner) order() order {
@@ -84,7 +85,7 @@ func (l *CommitteeLearner) order() order {
 		o.vote = ""
 	}
 	if o.vote != "" && o.draws <= 1 { // draws are alike before the rows are looked at again
-		o.folds = or(l.Folds, 5)
+		o.folds = cmp.Or(l.Folds, 5)
 	}
 	return o
 }

@@ -21,10 +21,12 @@
 package evolve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/accrete-ml/accrete/internal/enough"
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/learners/evolve/genetic"
@@ -89,10 +91,10 @@ var methods = map[string]genetic.Method{"proportionate": genetic.Proportionate, 
 // resolve fills in the defaults and checks what is left.
 func (l *Gabil) resolve() (gabilSettings, error) {
 	s := gabilSettings{
-		Population: number(l.Population, 100), Generations: number(l.Generations, 200), Stall: valueOr(l.Stall, 60), Settle: valueOr(l.Settle, 20), Seconds: l.Seconds,
-		Crossover: valueOr(l.Crossover, 0.6), Mutation: valueOr(l.Mutation, 0.001), Alternatives: valueOr(l.Alternatives, 0.01), Drops: valueOr(l.Drops, 0.6),
-		Adaptive: l.Adaptive, Selection: word(l.Selection, "tournament"), Elite: valueOr(l.Elite, min(2, number(l.Population, 100))), Sharing: l.Sharing, Islands: number(l.Islands, 1),
-		Search: word(l.Search, "genetic"), First: word(l.First, "rows"), MaxRules: number(l.MaxRules, 40), M: valueOr(l.M, 2), Keep: word(l.Keep, "rows"),
+		Population: cmp.Or(l.Population, 100), Generations: cmp.Or(l.Generations, 200), Stall: setting.Or(l.Stall, 60), Settle: setting.Or(l.Settle, 20), Seconds: l.Seconds,
+		Crossover: setting.Or(l.Crossover, 0.6), Mutation: setting.Or(l.Mutation, 0.001), Alternatives: setting.Or(l.Alternatives, 0.01), Drops: setting.Or(l.Drops, 0.6),
+		Adaptive: l.Adaptive, Selection: cmp.Or(l.Selection, "tournament"), Elite: setting.Or(l.Elite, min(2, cmp.Or(l.Population, 100))), Sharing: l.Sharing, Islands: cmp.Or(l.Islands, 1),
+		Search: cmp.Or(l.Search, "genetic"), First: cmp.Or(l.First, "rows"), MaxRules: cmp.Or(l.MaxRules, 40), M: setting.Or(l.M, 2), Keep: cmp.Or(l.Keep, "rows"),
 	}
 	return s, s.check()
 }
@@ -101,27 +103,6 @@ func (l *Gabil) resolve() (gabilSettings, error) {
 func (l *Gabil) Check() error {
 	_, err := l.resolve()
 	return err
-}
-
-func number(n, otherwise int) int {
-	if n == 0 {
-		return otherwise
-	}
-	return n
-}
-
-func word(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
-}
-
-func valueOr[T any](p *T, otherwise T) T {
-	if p == nil {
-		return otherwise
-	}
-	return *p
 }
 
 // The most that settings may ask for, so that a typing error neither runs for

@@ -1,6 +1,7 @@
 package evolve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/enough"
 	"github.com/accrete-ml/accrete/internal/formula"
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
@@ -57,10 +59,10 @@ type gpSettings struct {
 // resolve fills in the defaults and checks what is left.
 func (l *GP) resolve() (gpSettings, error) {
 	s := gpSettings{
-		Population: number(l.Population, 300), Generations: valueOr(l.Generations, 40), Seconds: l.Seconds, Length: number(l.Length, 40), Terms: number(l.Terms, 5),
-		Short: number(l.Short, 60000), Nested: l.Nested, Units: l.Units, Keep: word(l.Keep, "rows"),
+		Population: cmp.Or(l.Population, 300), Generations: setting.Or(l.Generations, 40), Seconds: l.Seconds, Length: cmp.Or(l.Length, 40), Terms: cmp.Or(l.Terms, 5),
+		Short: cmp.Or(l.Short, 60000), Nested: l.Nested, Units: l.Units, Keep: cmp.Or(l.Keep, "rows"),
 	}
-	s.Functions = word(l.Functions, "+,-,*,/,^,sqrt,exp,log,sin,cos")
+	s.Functions = cmp.Or(l.Functions, "+,-,*,/,^,sqrt,exp,log,sin,cos")
 	return s, s.check()
 }
 

@@ -31,6 +31,7 @@
 package lazy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -73,7 +74,7 @@ const mostK = 100_000
 
 // resolve fills in the defaults and checks what is left.
 func (l *Learner) resolve() (settings, error) {
-	s := settings{Base: or(l.Base, pathBase), Choose: or(l.Choose, "gain"), K: or(l.K, 50), Kernel: or(l.Kernel, "tricube"), M: 2}
+	s := settings{Base: cmp.Or(l.Base, pathBase), Choose: cmp.Or(l.Choose, "gain"), K: cmp.Or(l.K, 50), Kernel: cmp.Or(l.Kernel, "tricube"), M: 2}
 	if l.M != nil {
 		s.M = *l.M
 	}
@@ -87,14 +88,6 @@ func (l *Learner) resolve() (settings, error) {
 	}
 	s.OfBase = strings.Join(lines, "\n")
 	return s, s.check()
-}
-
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }
 
 // check refuses settings that make no sense.

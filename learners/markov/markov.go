@@ -38,6 +38,7 @@
 package markov
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -105,8 +106,8 @@ const (
 
 func (l *Learner) settings() (settings, error) {
 	s := settings{
-		States: 1, Emission: or(l.Emission, "symbols"), Decode: or(l.Decode, "viterbi"), Unknown: or(l.Unknown, "one"), Order: l.Order, Whole: l.Whole,
-		M: 1, Restarts: or(l.Restarts, 10), Iterations: or(l.Iterations, 500), Tolerance: or(l.Tolerance, 1e-7),
+		States: 1, Emission: cmp.Or(l.Emission, "symbols"), Decode: cmp.Or(l.Decode, "viterbi"), Unknown: cmp.Or(l.Unknown, "one"), Order: l.Order, Whole: l.Whole,
+		M: 1, Restarts: cmp.Or(l.Restarts, 10), Iterations: cmp.Or(l.Iterations, 500), Tolerance: cmp.Or(l.Tolerance, 1e-7),
 	}
 	if l.States != nil {
 		s.States = *l.States
@@ -115,14 +116,6 @@ func (l *Learner) settings() (settings, error) {
 		s.M = *l.M
 	}
 	return s, s.check()
-}
-
-func or[T comparable](x, otherwise T) T {
-	var zero T
-	if x == zero {
-		return otherwise
-	}
-	return x
 }
 
 func (s *settings) check() error {

@@ -1,6 +1,7 @@
 package neural
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/encode"
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learners/neural/units"
@@ -65,8 +67,8 @@ type unitSettings struct {
 func (l *Learner) unitSettings() (*unitSettings, error) {
 	a := algorithms[l.Algorithm]
 	s := &unitSettings{
-		Algorithm: l.Algorithm, Written: l.Graph, Raw: l.Scaling == "none", Sequence: l.Sequence, Rate: or(l.Rate, a.rate), Falling: l.Schedule == "falling",
-		Momentum: deref(l.Momentum, 0), Decay: deref(l.Decay, 0), Batch: or(l.Batch, 1), Epochs: or(l.Epochs, a.epochs), Descent: l.Optimiser == "momentum",
+		Algorithm: l.Algorithm, Written: l.Graph, Raw: l.Scaling == "none", Sequence: l.Sequence, Rate: cmp.Or(l.Rate, a.rate), Falling: l.Schedule == "falling",
+		Momentum: setting.Or(l.Momentum, 0), Decay: setting.Or(l.Decay, 0), Batch: cmp.Or(l.Batch, 1), Epochs: cmp.Or(l.Epochs, a.epochs), Descent: l.Optimiser == "momentum",
 		Squared: l.Loss == "squared", Restarts: l.Restarts,
 	}
 	switch {
@@ -166,7 +168,7 @@ func (l *Learner) learnUnits(ctx context.Context, task learn.Task) (learn.Model,
 	if err != nil || !algorithms[l.Algorithm].random {
 		return best, err
 	}
-	for i := 1; i < or(s.Restarts, usualRestarts) && best.loss > solved*best.rows; i++ {
+	for i := 1; i < cmp.Or(s.Restarts, usualRestarts) && best.loss > solved*best.rows; i++ {
 		m.restart = uint64(i)
 		other, err := m.learnMore(ctx, t)
 		if err != nil {

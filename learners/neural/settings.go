@@ -1,12 +1,14 @@
 package neural
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learners/neural/units"
 )
@@ -38,31 +40,16 @@ type settings struct {
 	Slopes     []Slope `cbor:"slopes,omitempty"` // how wishes about them fared
 }
 
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
-}
-
-func deref(p *float64, otherwise float64) float64 {
-	if p == nil {
-		return otherwise
-	}
-	return *p
-}
-
 func (l *Learner) settings() (*settings, error) {
 	s := &settings{
-		Activation: or(l.Activation, "relu"), Loss: or(l.Loss, "entropy"), Optimiser: or(l.Optimiser, "adam"), Rate: l.Rate,
-		Schedule: or(l.Schedule, "constant"), Momentum: deref(l.Momentum, 0.9), Batch: or(l.Batch, 32), Epochs: l.Epochs,
-		Patience: l.Patience, Validation: deref(l.Validation, 0.15), Folds: l.Folds, Restarts: or(l.Restarts, 1),
-		Committee: or(l.Committee, 1), Prune: l.Prune, PruneBy: l.PruneBy,
+		Activation: cmp.Or(l.Activation, "relu"), Loss: cmp.Or(l.Loss, "entropy"), Optimiser: cmp.Or(l.Optimiser, "adam"), Rate: l.Rate,
+		Schedule: cmp.Or(l.Schedule, "constant"), Momentum: setting.Or(l.Momentum, 0.9), Batch: cmp.Or(l.Batch, 32), Epochs: l.Epochs,
+		Patience: l.Patience, Validation: setting.Or(l.Validation, 0.15), Folds: l.Folds, Restarts: cmp.Or(l.Restarts, 1),
+		Committee: cmp.Or(l.Committee, 1), Prune: l.Prune, PruneBy: l.PruneBy,
 		Slope: l.Slope, Transform: l.Transform, Width: l.Width, Augment: l.Augment,
 	}
 	if s.Slope != "" || s.Transform != "" {
-		s.Mu = deref(l.Mu, usualMu)
+		s.Mu = setting.Or(l.Mu, usualMu)
 	}
 	rate, decay := 0.003, 0.1
 	switch s.Optimiser {
@@ -71,8 +58,8 @@ func (l *Learner) settings() (*settings, error) {
 	case "lbfgs", "cg":
 		decay = 0.001
 	}
-	s.Rate, s.Decay = or(s.Rate, rate), deref(l.Decay, decay)
-	for _, word := range strings.Split(or(l.Hidden, "50"), ",") {
+	s.Rate, s.Decay = cmp.Or(s.Rate, rate), setting.Or(l.Decay, decay)
+	for _, word := range strings.Split(cmp.Or(l.Hidden, "50"), ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(word))
 		if err != nil {
 			return nil, fmt.Errorf("setting hidden=%s: expected numbers of units, as in 100 or 50,20", l.Hidden)
@@ -88,7 +75,7 @@ func (l *Learner) settings() (*settings, error) {
 // endurance returns the epochs at most, and those without improvement before
 // training stops. Few rows make few steps an epoch, and get more epochs.
 func (s *settings) endurance(steps int) (epochs, patience int) {
-	return or(s.Epochs, max(200, 6000/steps)), or(s.Patience, max(10, 300/steps))
+	return cmp.Or(s.Epochs, max(200, 6000/steps)), cmp.Or(s.Patience, max(10, 300/steps))
 }
 
 const mostUnits = 1 << 16

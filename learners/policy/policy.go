@@ -28,9 +28,11 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -112,28 +114,13 @@ type settings struct {
 	Advice    string  `cbor:"advice"`
 }
 
-func or[T comparable](x, otherwise T) T {
-	var zero T
-	if x == zero {
-		return otherwise
-	}
-	return x
-}
-
-func at(x *float64, otherwise float64) float64 {
-	if x == nil {
-		return otherwise
-	}
-	return *x
-}
-
 func (l *Learner) settings() (settings, error) {
 	s := settings{
-		Algorithm: or(l.Algorithm, "q"), Gamma: at(l.Gamma, 0.9), Values: or(l.Values, "auto"), Tiles: or(l.Tiles, 8), Alpha: or(l.Alpha, "auto"),
-		Explore: or(l.Explore, "epsilon"), Epsilon: at(l.Epsilon, 0.1), K: at(l.K, 1.1), Bound: at(l.Bound, 1), Anneal: l.Anneal, Start: at(l.Start, 0),
-		Episodes: or(l.Episodes, 1000), Limit: or(l.Limit, 10000), Lambda: l.Lambda, N: or(l.N, 1), Order: or(l.Order, "forward"),
-		Planning: or(l.Planning, 10), Replay: l.Replay, Actor: at(l.Actor, 0.1),
-		Reward: l.Reward, Cut: l.Cut, Penalty: at(l.Penalty, 1), Support: at(l.Support, 0.1), Advice: l.advice,
+		Algorithm: cmp.Or(l.Algorithm, "q"), Gamma: setting.Or(l.Gamma, 0.9), Values: cmp.Or(l.Values, "auto"), Tiles: cmp.Or(l.Tiles, 8), Alpha: cmp.Or(l.Alpha, "auto"),
+		Explore: cmp.Or(l.Explore, "epsilon"), Epsilon: setting.Or(l.Epsilon, 0.1), K: setting.Or(l.K, 1.1), Bound: setting.Or(l.Bound, 1), Anneal: l.Anneal, Start: setting.Or(l.Start, 0),
+		Episodes: cmp.Or(l.Episodes, 1000), Limit: cmp.Or(l.Limit, 10000), Lambda: l.Lambda, N: cmp.Or(l.N, 1), Order: cmp.Or(l.Order, "forward"),
+		Planning: cmp.Or(l.Planning, 10), Replay: l.Replay, Actor: setting.Or(l.Actor, 0.1),
+		Reward: l.Reward, Cut: l.Cut, Penalty: setting.Or(l.Penalty, 1), Support: setting.Or(l.Support, 0.1), Advice: l.advice,
 	}
 	if s.Reward == "none" {
 		s.Reward = ""

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -148,7 +149,7 @@ func (m *Model) Graph() (*draw.Graph, error) {
 			}
 			label += t.String()
 		}
-		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: []string{or(label, "always")}})
+		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: []string{cmp.Or(label, "always")}})
 		for _, a := range best {
 			g.Edges = append(g.Edges, draw.Edge{From: id, To: "action " + strconv.Itoa(a), Weight: 1})
 		}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/rule"
@@ -52,7 +53,7 @@ type ebnnSettings struct {
 }
 
 func (l *EBNN) resolve() (ebnnSettings, error) {
-	s := ebnnSettings{Theory: l.Theory, Hidden: valueOr(l.Hidden, 10), Mu: valueOr(l.Mu, 1), Decay: valueOr(l.Decay, 0.01), Epochs: valueOr(l.Epochs, 200)}
+	s := ebnnSettings{Theory: l.Theory, Hidden: setting.Or(l.Hidden, 10), Mu: setting.Or(l.Mu, 1), Decay: setting.Or(l.Decay, 0.01), Epochs: setting.Or(l.Epochs, 200)}
 	return s, s.check()
 }
 

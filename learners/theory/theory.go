@@ -33,6 +33,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/rule"
@@ -88,18 +89,11 @@ func (s *settings) hidden(theory bool) int {
 	return withoutTheory
 }
 
-func valueOr[T any](p *T, otherwise T) T {
-	if p == nil {
-		return otherwise
-	}
-	return *p
-}
-
 // resolve fills in the defaults and checks what is left.
 func (l *Learner) resolve() (settings, error) {
 	s := settings{
-		Weight: valueOr(l.Weight, 4), Near: valueOr(l.Near, 0.05), Links: l.Links, Hidden: valueOr(l.Hidden, -1),
-		Trust: valueOr(l.Trust, 0.05), Epochs: valueOr(l.Epochs, 100), From: l.From,
+		Weight: setting.Or(l.Weight, 4), Near: setting.Or(l.Near, 0.05), Links: l.Links, Hidden: setting.Or(l.Hidden, -1),
+		Trust: setting.Or(l.Trust, 0.05), Epochs: setting.Or(l.Epochs, 100), From: l.From,
 	}
 	if s.Links == "" {
 		s.Links = linksNext

@@ -1,6 +1,7 @@
 package units
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -35,7 +36,7 @@ func (c *Cascade) Grow(ctx context.Context, examples []Example, random *rand.Ran
 		return nil, nil, fmt.Errorf("no examples to grow from")
 	}
 	inputs, outputs := len(examples[0].Input), len(examples[0].Target)
-	units, enough := or(c.Units, 20), or(c.Error, 0.01)*float64(len(examples)*outputs)/2
+	units, enough := cmp.Or(c.Units, 20), cmp.Or(c.Error, 0.01)*float64(len(examples)*outputs)/2
 	// The frozen part: the inputs and, one after the other, hidden units.
 	hidden := &Network{Inputs: inputs}
 	seen := make([][]float64, len(examples)) // values of the frozen part
@@ -100,7 +101,7 @@ func (c *Cascade) trainOutputs(ctx context.Context, seen [][]float64, examples [
 	for d := range task {
 		task[d] = Example{seen[d], examples[d].Target}
 	}
-	if _, err := n.Minimise(ctx, task, CrossEntropy, &optimize.LBFGS{}, or(c.Iterations, 200)); err != nil {
+	if _, err := n.Minimise(ctx, task, CrossEntropy, &optimize.LBFGS{}, cmp.Or(c.Iterations, 200)); err != nil {
 		return nil, nil, 0, err
 	}
 	for _, e := range task {
@@ -117,13 +118,13 @@ func (c *Cascade) trainOutputs(ctx context.Context, seen [][]float64, examples [
 // covariance found.
 func (c *Cascade) trainCandidates(ctx context.Context, seen, residuals [][]float64, random *rand.Rand) (best []float64, most float64, err error) {
 	centred := centre(residuals)
-	for range or(c.Candidates, 8) {
+	for range cmp.Or(c.Candidates, 8) {
 		w := make([]float64, len(seen[0])+1)
 		for i := range w {
 			w[i] = 2*random.Float64() - 1
 		}
 		negative := func(w, g []float64) float64 { return -covariance(w, seen, centred, g) }
-		w, _, err := MinimiseFunc(ctx, negative, w, &optimize.LBFGS{}, or(c.Iterations, 200), nil)
+		w, _, err := MinimiseFunc(ctx, negative, w, &optimize.LBFGS{}, cmp.Or(c.Iterations, 200), nil)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -55,12 +55,3 @@ func (f Function) Slope(value float64) float64 {
 	}
 	return 1
 }
-
-// or returns a value, or what it stands for where it is left out.
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
-}

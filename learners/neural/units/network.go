@@ -1,6 +1,7 @@
 package units
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -30,7 +31,7 @@ type Unit struct {
 	Weights   []int // the number of the weight of each value in From
 }
 
-func (u *Unit) steepness() float64 { return or(u.Steepness, 1) }
+func (u *Unit) steepness() float64 { return cmp.Or(u.Steepness, 1) }
 
 // None is the Bias of a unit that has none.
 const None = -1

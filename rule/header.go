@@ -140,13 +140,12 @@ func (h *Header) check() *problem {
 	if len(h.Columns) == 0 {
 		return whole("it names no columns")
 	}
-	seen := map[string]bool{}
+	seen := make(map[string]struct{}, len(h.Columns))
 	for i := range h.Columns {
 		c := &h.Columns[i]
-		if seen[c.Name] {
+		if seen[c.Name] = struct{}{}; len(seen) == i {
 			return whole("column %s stands twice", quote(c.Name))
 		}
-		seen[c.Name] = true
 		if wrong := c.check(); wrong != nil {
 			return wrong
 		}
@@ -185,7 +184,7 @@ func (c *HeaderColumn) check() *problem {
 	case c.Shares != nil && (c.Kind != table.Nominal || len(c.Shares) != len(c.Values)):
 		return whole("%s: a share for each of its values, or for none", quote(c.Name))
 	}
-	seen := map[string]bool{}
+	seen := make(map[string]bool, len(c.Values))
 	for i, v := range c.Values {
 		switch {
 		case !utf8.ValidString(v):

@@ -5,8 +5,8 @@ package bounded
 import "time"
 
 // processor is how long a function takes.
-func processor(work func()) time.Duration {
+func processor(work func()) cost {
 	start := time.Now()
 	work()
-	return time.Since(start)
+	return cost{program: time.Since(start)}
 }

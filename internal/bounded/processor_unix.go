@@ -8,16 +8,17 @@ import (
 )
 
 // processor is how long processors work for a function, all cores together.
-func processor(work func()) time.Duration {
+func processor(work func()) cost {
 	start := used()
 	work()
-	return used() - start
+	end := used()
+	return cost{program: end.program - start.program, kernel: end.kernel - start.kernel}
 }
 
-func used() time.Duration {
+func used() cost {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
+		return cost{}
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return cost{program: time.Duration(u.Utime.Nano()), kernel: time.Duration(u.Stime.Nano())}
 }

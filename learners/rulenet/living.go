@@ -19,7 +19,7 @@ import (
 // The loss of all rows is known to a network of given rules by its slope and its
 // curvature. The slope is kept by adding up: each new row brings its own. The
 // curvature comes from a reservoir of rows drawn by hash (Jordan, Lee and Yang
-// 2018, over time). So weights move as if all rows were there (slopes.go). Which
+// 2018, over time). So weights move as if all rows were there (living_fitting.go). Which
 // rules there are is decided when the rows have grown by a quarter:
 //
 //	while the reservoir holds every row   the network is taught anew from them,
@@ -29,8 +29,8 @@ import (
 //	                                      all rows says so, rules without weight
 //	                                      leave, others go on probation
 //
-// (consolidate.go, probation.go). What changed lately is told by shadows and
-// alarms (shadow.go, alarm.go).
+// (living_consolidate.go, living_probation.go). What changed lately is told by shadows and
+// alarms (living_shadow.go, living_alarm.go).
 
 const (
 	defaultReservoir = 16_384

@@ -144,6 +144,7 @@ func (s *Spec) testModel(ctx context.Context, m learn.Model, test *table.Table) 
 		if t.tally.watch, err = positiveClass(spec.positive, names, test, target); err != nil {
 			return nil, nil, err
 		}
+		t.tally.costs = spec.costs
 	}
 	start := spec.now()
 	losses := make([]float64, test.Rows())

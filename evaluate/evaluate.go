@@ -60,6 +60,7 @@ type Spec struct {
 
 	ranked   bool   // probabilities of one class are kept; see ScoreModel
 	positive string // which
+	costs    *Costs // of wrong answers, or nil
 }
 
 // Fixed returns a Spec's New that always gives the same learner. Learning

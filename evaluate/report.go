@@ -41,6 +41,9 @@ func (r *Result) WriteMeasures(w io.Writer) {
 		add("baseline", r.Baseline, "RMSE of always the mean")
 		add("MAE", r.MAE, between(r.MAELow, r.MAEHigh, console.Number))
 		add("R²", r.R2, between(r.R2Low, r.R2High, console.Number))
+		if r.Coverage != nil {
+			rows = append(rows, []string{"coverage", console.Percent(*r.Coverage), "of the rows lie in the model's 95 % intervals"})
+		}
 	}
 	add("nll", r.NLL, between(r.NLLLow, r.NLLHigh, console.Number))
 	console.Table(w, []string{"measure", "value", ""}, rows)
@@ -68,7 +71,36 @@ func (s *Scores) WriteClasses(w io.Writer) {
 	}
 	if s.AUC != nil {
 		fmt.Fprintf(w, "\nranked by the probability of %s: AUC %.3f (%.3f to %.3f), average precision %.3f; F1 is greatest from %s on\n",
-			s.Positive, *s.AUC, *s.AUCLow, *s.AUCHigh, *s.AveragePrecision, console.Percent(*s.Threshold))
+			s.Positive, *s.AUC, *s.AUCLow, *s.AUCHigh, *s.AveragePrecision, console.Percent(s.bestF1))
+	}
+	for _, l := range s.Lift {
+		if l.Share == 0.1 {
+			fmt.Fprintf(w, "the tenth of the rows ranked first has %s times as many %s as all rows have (lift), %s of them all\n", console.Number(l.Lift), s.Positive, console.Percent(l.Found))
+		}
+	}
+	if s.Cost != nil {
+		fmt.Fprintf(w, "\ncost a row: %s if the most probable class is said, %s if the one whose expected cost is least\n", console.Number(*s.Cost), console.Number(*s.CostLeast))
+	}
+	switch {
+	case s.CostThreshold == nil:
+	case *s.Threshold > 1:
+		fmt.Fprintf(w, "on these rows it is cheapest never to say %s: %s a row\n", s.Positive, console.Number(*s.CostThreshold))
+	default:
+		fmt.Fprintf(w, "on these rows it is cheapest to say %s from %s on: %s a row\n", s.Positive, console.Percent(*s.Threshold), console.Number(*s.CostThreshold))
+	}
+}
+
+// WriteLearnt says which of the rows the model has learnt from.
+func (s *Scores) WriteLearnt(w io.Writer) {
+	tested := console.Plural(s.TestRows, "row")
+	switch {
+	case s.LearntRows == 0:
+	case s.LearntRows == s.TestRows:
+		fmt.Fprintf(w, "on rows that the model has learnt, all %s: this says how well it remembers, not how well it will do\n\n", tested)
+	case s.Unseen != nil:
+		fmt.Fprintf(w, "%d of %s are rows that the model has learnt; on the others it is right in %s\n\n", s.LearntRows, tested, console.Percent(*s.Unseen))
+	default:
+		fmt.Fprintf(w, "%d of %s are rows that the model has learnt\n\n", s.LearntRows, tested)
 	}
 }
 

@@ -89,6 +89,8 @@ type Result struct {
 	Prequential *Prequence  `json:"prequential,omitempty"`
 	// Notes are what a careful reader must know of the figures, a line each.
 	Notes []string `json:"notes,omitempty"`
+
+	shown []answered // some answers, where numbers are predicted
 }
 
 // Bin is the rows whose most probable class has a probability in a range.
@@ -183,4 +185,5 @@ func (r *Result) judgeNumbers(t *tally, level, times float64) {
 	i = e.Interval(level, stat.TwoSided)
 	setInterval(&r.R2Low, &r.R2High, stat.Interval{Low: i.Low, High: min(i.High, 1)})
 	setNumber(&r.Coverage, t.covered/t.weight)
+	r.shown = t.shown.rows
 }

@@ -36,23 +36,61 @@ type Scores struct {
 	// class, each at its own place in the ranking.
 	AveragePrecision *float64 `json:"average_precision,omitempty"`
 	// Threshold is the probability of the positive class from which on saying
-	// it gives the greatest F1 on these rows.
+	// it gives the greatest F1 on these rows; with costs of two classes, that
+	// from which on it costs least.
 	Threshold *float64 `json:"threshold,omitempty"`
+	// Lift is how much denser the positive class is among the rows that are
+	// ranked first than among all.
+	Lift []Lift `json:"lift,omitempty"`
+	// Cost is what a row costs on average where the most probable class is
+	// said, CostLeast where the class is said whose expected cost is least, and
+	// CostThreshold where the positive class is said from Threshold on.
+	Cost          *float64 `json:"cost,omitempty"`
+	CostLeast     *float64 `json:"cost_least,omitempty"`
+	CostThreshold *float64 `json:"cost_threshold,omitempty"`
+	// LearntRows is how many of the rows the model has learnt from, as far as
+	// that can be told; on the others it was right as Unseen says.
+	LearntRows int      `json:"learnt_rows,omitempty"`
+	Unseen     *float64 `json:"accuracy_unseen,omitempty"`
+
+	bestF1 float64  // threshold of the greatest F1
+	ranked []scored // the rows from the highest probability down, for pictures
 }
 
-// ScoreModel tests a model as TestModel does. Positive is a class of the
-// target; "" is the rarest one in the rows, the last in the dictionary if there
-// are several.
-func ScoreModel(ctx context.Context, m learn.Model, test *table.Table, spec Spec, positive string) (*Scores, error) {
+// Lift is what is found among the rows that are ranked first.
+type Lift struct {
+	Share float64 `json:"share"` // of all rows, by weight
+	Lift  float64 `json:"lift"`  // how many times as dense the positive class is there as in all rows
+	Found float64 `json:"found"` // share of the positive class that is among them
+}
+
+// ScoreOptions say how a model is judged.
+type ScoreOptions struct {
+	// Positive is a class of the target; "" is the rarest one in the rows, the
+	// last in the dictionary if there are several.
+	Positive string
+	// Costs of wrong answers, or nil.
+	Costs *Costs
+	// Learnt says which rows the model has learnt from; nil if none or unknown.
+	Learnt []bool
+}
+
+// ScoreModel tests a model as TestModel does.
+func ScoreModel(ctx context.Context, m learn.Model, test *table.Table, spec Spec, o ScoreOptions) (*Scores, error) {
 	target := m.Target()
 	if target == learn.NoTarget || m.Schema().Attributes[target].Kind != table.Nominal {
-		r, _, err := spec.testModel(ctx, m, test)
+		if o.Costs != nil {
+			return nil, fmt.Errorf("costs are those of wrong classes, and the model predicts none")
+		}
+		r, t, err := spec.testModel(ctx, m, test)
 		if err != nil {
 			return nil, err
 		}
-		return &Scores{Result: *r}, nil
+		s := &Scores{Result: *r}
+		s.recognise(o.Learnt, t)
+		return s, nil
 	}
-	spec.ranked, spec.positive = true, positive
+	spec.ranked, spec.positive, spec.costs = true, o.Positive, o.Costs
 	r, t, err := spec.testModel(ctx, m, test)
 	if err != nil {
 		return nil, err
@@ -60,7 +98,56 @@ func ScoreModel(ctx context.Context, m learn.Model, test *table.Table, spec Spec
 	s := &Scores{Result: *r, Positive: t.tally.watch}
 	s.byClass(t.tally)
 	s.rank(t.tally)
+	s.price(t.tally, o.Costs)
+	s.recognise(o.Learnt, t)
 	return s, nil
+}
+
+// recognise says how many of the tested rows the model has learnt from, and how
+// often it was right on the others.
+func (s *Scores) recognise(learnt []bool, t *trial) {
+	unseen, right := 0, 0.0
+	for i, row := range t.test {
+		if learnt != nil && learnt[row] {
+			s.LearntRows++
+			continue
+		}
+		unseen++
+		right += 1 - t.losses[i]
+	}
+	if s.LearntRows == 0 {
+		return
+	}
+	if s.Accuracy != nil && unseen > 0 {
+		setNumber(&s.Unseen, right/float64(unseen))
+	}
+}
+
+// lifts are the shares of rows that lift is told for.
+var lifts = [...]float64{0.05, 0.1, 0.2, 0.3, 0.5}
+
+// lift fills in what is found among the rows ranked first. Where rows of equal
+// probability are cut by a share, they count in proportion.
+func (s *Scores) lift(positives, negatives float64) {
+	all := positives + negatives
+	for _, share := range lifts {
+		room, found := share*all, 0.0
+		for lo := 0; lo < len(s.ranked) && room > 0; {
+			hit, both, hi := 0.0, 0.0, lo
+			for ; hi < len(s.ranked) && s.ranked[hi].p == s.ranked[lo].p; hi++ {
+				both += s.ranked[hi].weight
+				if s.ranked[hi].positive {
+					hit += s.ranked[hi].weight
+				}
+			}
+			if both > 0 {
+				found += hit * min(room/both, 1)
+			}
+			room -= both
+			lo = hi
+		}
+		s.Lift = append(s.Lift, Lift{Share: share, Lift: found / positives / share, Found: found / positives})
+	}
 }
 
 // positiveClass returns the class whose probabilities are kept.
@@ -134,8 +221,11 @@ func (s *Scores) rank(t *tally) {
 	if positives > 0 {
 		setNumber(&s.AveragePrecision, precision)
 		setNumber(&s.Threshold, threshold)
+		s.bestF1 = threshold
 	}
+	s.ranked = t.scores
 	if positives > 0 && negatives > 0 {
+		s.lift(positives, negatives)
 		setNumber(&s.AUC, auc)
 		i := stat.AUC(auc, positives, negatives).Interval(s.Level, stat.TwoSided)
 		setInterval(&s.AUCLow, &s.AUCHigh, stat.Interval{Low: max(i.Low, 0), High: min(i.High, 1)})

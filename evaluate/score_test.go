@@ -81,7 +81,7 @@ func TestScoreModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := ScoreModel(background, m, test, Spec{Data: "test"}, "")
+	s, err := ScoreModel(background, m, test, Spec{Data: "test"}, ScoreOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,16 +125,16 @@ func TestScoreModel(t *testing.T) {
 	if said, ok := keys["confusion"].(map[string]any); !ok || len(said) != 2 {
 		t.Errorf("confusion %v", keys["confusion"])
 	}
-	other, err := ScoreModel(background, m, test, Spec{}, "c0")
+	other, err := ScoreModel(background, m, test, Spec{}, ScoreOptions{Positive: "c0"})
 	if err != nil || other.Positive != "c0" || math.Abs(*other.AUC-*s.AUC) > 1e-12 {
 		t.Errorf("two classes have one area: %v %v %v", other.Positive, *other.AUC, *s.AUC)
 	}
-	if _, err := ScoreModel(background, m, test, Spec{}, "c00"); err == nil || !strings.Contains(err.Error(), `"c0"`) {
+	if _, err := ScoreModel(background, m, test, Spec{}, ScoreOptions{Positive: "c00"}); err == nil || !strings.Contains(err.Error(), `"c0"`) {
 		t.Errorf("a typo: %v", err)
 	}
 	// One class alone can be found, but not ranked against another.
 	only := test.Select(labelledAs(test, 1))
-	if s, err := ScoreModel(background, m, only, Spec{}, ""); err != nil || s.AUC != nil || *s.AveragePrecision != 1 || s.Recall["c0"] != 0 || len(s.Recall) != 1 {
+	if s, err := ScoreModel(background, m, only, Spec{}, ScoreOptions{}); err != nil || s.AUC != nil || *s.AveragePrecision != 1 || s.Recall["c0"] != 0 || len(s.Recall) != 1 {
 		t.Errorf("%+v %v", s, err)
 	}
 	y := measured(50, 1, 1)
@@ -142,7 +142,7 @@ func TestScoreModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := ScoreModel(background, n, y, Spec{}, ""); err != nil || s.MAE == nil || s.R2 == nil || s.Coverage == nil || s.AUC != nil || s.Recall != nil {
+	if s, err := ScoreModel(background, n, y, Spec{}, ScoreOptions{}); err != nil || s.MAE == nil || s.R2 == nil || s.Coverage == nil || s.AUC != nil || s.Recall != nil {
 		t.Errorf("%+v %v", s, err)
 	}
 }

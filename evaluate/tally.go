@@ -47,6 +47,10 @@ type tally struct {
 	binRight      []float64
 	watch         string   // a class whose probabilities are kept, or ""
 	scores        []scored // of the rows tested, in their order
+	costs         *Costs   // of wrong answers, in the order of the model's classes, or nil
+	cost          float64  // of saying what is most probable, and what costs least
+	costLeast     float64
+	unpriced      float64 // rows of classes that have no costs
 
 	// A numeric target y and its error e. Powers of y are of y − origin,
 	// a number near the mean, which keeps their sums accurate.
@@ -56,6 +60,7 @@ type tally struct {
 	y                [5]float64 // Σ w yᵏ
 	e2y              [3]float64 // Σ w e² yᵏ
 	e4               float64    // Σ w e⁴
+	shown            sample     // of the answers, for pictures
 
 	nll        stat.Moments
 	impossible float64 // weight of rows to which the model gives density 0
@@ -200,6 +205,9 @@ func (t *tally) addClasses(rows *table.Table, target int, out *learn.Predictions
 		}
 		best := learn.Best(p, predicted)
 		right := best == class
+		if t.costs != nil {
+			t.addCosts(p, best, class, w)
+		}
 		t.weight += w
 		t.brier += w * square
 		t.logLoss -= w * math.Log(min(max(truth, leastProbability), 1))
@@ -268,8 +276,43 @@ func (t *tally) addNumbers(rows *table.Table, target int, out *learn.Predictions
 			t.e2y[k] += w * x
 		}
 		t.e4 += w * e2 * e2
+		t.shown.add(answered{y, out.Mean[r], out.Low[r], out.High[r]})
 	}
 	return nil
+}
+
+// answered is a row with a number that is known and the model's answer.
+type answered struct{ is, mean, low, high float64 }
+
+// sample is some of many answers, evenly spread over the rows.
+type sample struct {
+	rows         []answered
+	seen, stride int
+}
+
+// mostShown is how many answers a picture shows at most.
+const mostShown = 2000
+
+func (s *sample) add(a answered) {
+	if s.stride == 0 {
+		s.stride = 1
+	}
+	if s.seen%s.stride == 0 {
+		s.rows = append(s.rows, a)
+	}
+	s.seen++
+	s.thin()
+}
+
+// thin leaves out every other answer while there are too many.
+func (s *sample) thin() {
+	for len(s.rows) > mostShown {
+		half := s.rows[:0]
+		for i := 0; i < len(s.rows); i += 2 {
+			half = append(half, s.rows[i])
+		}
+		s.rows, s.stride = half, 2*s.stride
+	}
 }
 
 // testDensity counts densities of whole rows.
@@ -319,6 +362,9 @@ func (t *tally) merge(o *tally) {
 	t.square.Merge(o.square)
 	t.absolute.Merge(o.absolute)
 	t.nll.Merge(o.nll)
+	t.shown.stride = max(t.shown.stride, 1)
+	t.shown.rows = append(t.shown.rows, o.shown.rows...)
+	t.shown.thin()
 }
 
 // errorRate returns the errors among the tested rows.

@@ -2,12 +2,8 @@ package life
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/accrete-ml/accrete/evaluate"
-	"github.com/accrete-ml/accrete/internal/remedy"
-	"github.com/accrete-ml/accrete/internal/spell"
-	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -46,18 +42,33 @@ func (h *Home) readAs(ctx context.Context, data string, reading Reading, schema 
 	return t, nil
 }
 
-// Score judges a kept model on data that it has not seen. Positive is the class
-// that rows are ranked by, "" the rarest; level is the confidence, 0 for 0.95.
-func (h *Home) Score(ctx context.Context, ref, data string, reading Reading, positive string, level float64) (*evaluate.Scores, error) {
+// Judging says how a model is judged on rows of their own.
+type Judging struct {
+	Reading  Reading
+	Positive string  // the class that rows are ranked by, "" for the rarest
+	Costs    string  // of wrong answers, as said:true=cost; "" for none
+	Level    float64 // of confidence, 0 for 0.95
+}
+
+// Score judges a kept model on data. Rows that it has learnt are recognised,
+// where it keeps them or they can be read again.
+func (h *Home) Score(ctx context.Context, ref, data string, how Judging) (*evaluate.Scores, error) {
 	p, err := h.Load(ref)
 	if err != nil {
 		return nil, err
 	}
-	t, err := h.readAs(ctx, data, reading, p.Model.Schema())
+	t, err := h.readAs(ctx, data, how.Reading, p.Model.Schema())
 	if err != nil {
 		return nil, err
 	}
-	return evaluate.ScoreModel(ctx, p.Model, t, evaluate.Spec{Data: data, Learner: p.Model.Learner(), Seed: h.Seed, Level: level, Clock: h.now}, positive)
+	o := evaluate.ScoreOptions{Positive: how.Positive}
+	if o.Costs, err = costsOf(how.Costs, p.Model); err != nil {
+		return nil, err
+	}
+	if o.Learnt, err = h.learntOf(ctx, p, t); err != nil {
+		return nil, err
+	}
+	return evaluate.ScoreModel(ctx, p.Model, t, evaluate.Spec{Data: data, Learner: p.Model.Learner(), Seed: h.Seed, Level: how.Level, Clock: h.now}, o)
 }
 
 // SpecOf reads data and chooses the learner, for an estimate of its error at a
@@ -75,56 +86,4 @@ func (h *Home) SpecOf(ctx context.Context, data string, reading Reading, target 
 	specs[0].Level = level
 	err = h.Divide(specs, by)
 	return specs[0], err
-}
-
-// Division is how rows are divided between learning and testing: those with one
-// value of the column Group together, or in the order of the column Time.
-type Division struct{ Group, Time string }
-
-// Reading is how data is to be read so that the division can be made.
-func (d Division) Reading(r Reading) Reading {
-	if d.Group != "" {
-		r.Nominal = append(append([]string{}, r.Nominal...), d.Group)
-	}
-	return r
-}
-
-// Divide makes the specs, which share a table, keep rows together or in time.
-// The column that says so is not learnt from.
-func (h *Home) Divide(specs []evaluate.Spec, d Division) error {
-	name := d.Group + d.Time
-	if name == "" {
-		return nil
-	}
-	if d.Group != "" && d.Time != "" {
-		return remedy.Misusef("rows are kept together or in time; expected one of %q and %q", d.Group, d.Time)
-	}
-	t, target := specs[0].Table, specs[0].Target
-	col := t.Schema.Index(name)
-	switch {
-	case col < 0:
-		return remedy.Misusef("there is no column %q to divide rows by%s", name, spell.Hint(name, t.Schema.Names()))
-	case col == target:
-		return remedy.Misusef("%q is the column to predict; expected another one to divide rows by", name)
-	}
-	var groups []int
-	var times []float64
-	var err error
-	if d.Group != "" {
-		groups, err = evaluate.Groups(t, col)
-	} else {
-		times, err = evaluate.Times(t, col)
-	}
-	if err != nil {
-		return err
-	}
-	rest := evaluate.Without(t, col)
-	if target != learn.NoTarget && target > col {
-		target--
-	}
-	for i := range specs {
-		specs[i].Table, specs[i].Target, specs[i].Groups, specs[i].Times = rest, target, groups, times
-	}
-	h.note(fmt.Sprintf("column %q divides the rows, and is not learnt from", name))
-	return nil
 }

@@ -71,7 +71,10 @@ type LearnOptions struct {
 	Rules  *Rules // what an expert knows, or nil
 	Name   string // of the model; "" is the data's
 	Folds  int    // of the estimate of accuracy; 0 for none, below 0 for what suits the table
-	Keep   bool   // a copy of the data, so that it can be read again
+	// Division is how rows are kept together or in time for the estimate; none
+	// is what the columns say (FindDivision).
+	Division Division
+	Keep     bool // a copy of the data, so that it can be read again
 }
 
 // NewLearnt is a model that was learnt, and what it learnt from.
@@ -82,7 +85,9 @@ type NewLearnt struct {
 	Shares  []ClassShare `json:"-"` // of a nominal target
 	// Table has the rows; nil if they were many, and learnt as they came.
 	Table    *table.Table     `json:"-"`
-	Estimate *evaluate.Result `json:"-"` // nil where it makes no sense
+	Estimate *evaluate.Result `json:"-"`               // nil where it makes no sense
+	Group    string           `json:"group,omitempty"` // column by which the estimate keeps rows together,
+	Time     string           `json:"time,omitempty"`  // or in time
 }
 
 // Learn learns a model and keeps it; then it judges the learner on rows that it
@@ -125,7 +130,10 @@ func (h *Home) Learn(ctx context.Context, o LearnOptions) (*NewLearnt, error) {
 	if _, acts := learn.Ability[policy](made.model); acts || made.estimate == nil {
 		return learnt, nil // how often a policy does as the log did says nothing of it
 	}
-	if learnt.Estimate, err = made.estimate(ctx); err != nil {
+	var by Division
+	learnt.Estimate, by, err = made.estimate(ctx)
+	learnt.Group, learnt.Time = by.Group, by.Time
+	if err != nil {
 		return learnt, fmt.Errorf("%v is kept, but its accuracy was not estimated: %w", v, err)
 	}
 	if e := learnt.Estimate; e != nil {
@@ -159,7 +167,7 @@ func (h *Home) unkept(m learn.Model, name string, v store.Version, before []stor
 type lectured struct {
 	model    learn.Model
 	record   store.Version
-	estimate func(ctx context.Context) (*evaluate.Result, error) // nil if there is to be none
+	estimate func(ctx context.Context) (*evaluate.Result, Division, error) // nil if there is to be none
 
 	table   *table.Table // nil if rows were learnt as they came
 	rows    int
@@ -213,7 +221,9 @@ func (h *Home) learnTable(ctx context.Context, l *Lesson, o LearnOptions) (*lect
 	if err := h.hear(ctx, l, o.Rules); err != nil {
 		return nil, err
 	}
-	made := &lectured{table: l.Table, estimate: func(ctx context.Context) (*evaluate.Result, error) { return h.estimate(ctx, l, o.Folds) }}
+	made := &lectured{table: l.Table, estimate: func(ctx context.Context) (*evaluate.Result, Division, error) {
+		return h.estimate(ctx, l, o)
+	}}
 	made.count(l.Table, l.Target)
 	source := h.newSource(o.Data, l.Report.Hash, float64(made.rows))
 	bar, done := h.progress("learning")
@@ -252,21 +262,37 @@ func shares(classes []string, weights []float64) []ClassShare {
 const manyRows = 20000
 
 // estimate judges the learner on rows that it has not seen. It returns nil
-// where that makes no sense: not asked for, a density, or too few rows.
-func (h *Home) estimate(ctx context.Context, l *Lesson, folds int) (*evaluate.Result, error) {
+// where that makes no sense: not asked for, a density, or too few rows. Rows are
+// kept together or in time by the division that it returns.
+func (h *Home) estimate(ctx context.Context, l *Lesson, o LearnOptions) (*evaluate.Result, Division, error) {
+	folds := o.Folds
 	rows, units := l.Table.Rows(), 0 // units are never divided: rows, or sequences
 	l.Table.Groups(func(int, int) { units++ })
 	if folds == 0 || l.Target == learn.NoTarget || rows < 10 || folds < 0 && units < 2 {
-		return nil, nil
+		return nil, Division{}, nil
 	}
 	bar, done := h.progress("estimating accuracy")
 	defer done()
 	ctx = learn.WithProgress(ctx, bar)
-	if folds < 0 && rows > manyRows {
-		return evaluate.HoldOut(ctx, h.Spec("", l), evaluate.HoldOutOptions{TestShare: 1. / 3, Repeats: 1})
+	spec := h.Spec("", l)
+	by, err := h.divideEstimate(ctx, o.Data, l, o.Division, &spec)
+	if err != nil {
+		return nil, by, err
 	}
-	if folds < 0 {
-		folds = min(5, units)
+	judge := func() (*evaluate.Result, error) {
+		if folds < 0 && rows > manyRows {
+			return evaluate.HoldOut(ctx, spec, evaluate.HoldOutOptions{TestShare: 1. / 3, Repeats: 1})
+		}
+		if folds < 0 {
+			return evaluate.CrossValidate(ctx, spec, min(5, units))
+		}
+		return evaluate.CrossValidate(ctx, spec, folds)
 	}
-	return evaluate.CrossValidate(ctx, h.Spec("", l), folds)
+	r, err := judge()
+	if err != nil && ctx.Err() == nil && by != o.Division { // nobody asked for what cannot be done
+		h.note(fmt.Sprintf("rows are not kept apart by %q in the estimate: %v", by.Group+by.Time, err))
+		spec.Groups, spec.Times, by = nil, nil, Division{}
+		r, err = judge()
+	}
+	return r, by, err
 }

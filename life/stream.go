@@ -18,7 +18,7 @@ import (
 // many rows for a learner that takes them as they come (learn.Starter), the
 // first ones, and returns where the others come from. The caller closes it.
 func (h *Home) attend(ctx context.Context, o LearnOptions) (*Lesson, table.Source, error) {
-	if o.Choice.Learner == "" || o.Rules != nil || o.Folds > 0 || o.Data.Reading.Sequence != "" || o.Data.isLinked() || o.Data.fewTexts() {
+	if o.Choice.Learner == "" || o.Rules != nil || o.Folds > 0 || o.Division != (Division{}) || o.Data.Reading.Sequence != "" || o.Data.isLinked() || o.Data.fewTexts() {
 		l, err := h.Lesson(ctx, o.Data, o.Target, o.Choice)
 		return l, nil, err
 	}
@@ -155,12 +155,12 @@ func (h *Home) learnStream(ctx context.Context, l *Lesson, rest table.Source, o 
 		if err := u.Add(ctx, sample); err != nil {
 			return nil, err
 		}
-		made.estimate = func(ctx context.Context) (*evaluate.Result, error) {
+		made.estimate = func(ctx context.Context) (*evaluate.Result, Division, error) {
 			r, err := evaluate.TestModel(ctx, part, sample, evaluate.Spec{Learner: l.Info.Name, Seed: h.Seed, Clock: h.now})
 			if err == nil {
 				r.Rows, r.TrainRows = made.rows, made.rows-r.TestRows
 			}
-			return r, err
+			return r, Division{}, err
 		}
 	}
 	source.Rows = float64(made.rows)

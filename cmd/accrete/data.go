@@ -48,5 +48,6 @@ const (
 	withoutUsage = "answer as if this source had never been learnt or told"
 	worthUsage   = "cases that a rule is worth which does not say so itself"
 	outUsage     = "file to write (default: standard output)"
+	costsUsage   = "what wrong answers cost, as SAID:TRUE=COST,…; those not named cost 1"
 	keepUsage    = "keep a copy of the data in the store, so that it can be read again"
 )

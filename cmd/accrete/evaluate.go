@@ -31,6 +31,7 @@ type evaluation struct {
 	division    life.Division
 
 	on, positive string // judge a model
+	costs        string
 	env          string // judge a policy
 	episodes     int
 	acts         logFlags
@@ -57,7 +58,10 @@ judged on the future. Every rate comes with its interval and a one-sided bound.
 
 With --on the argument is a model, which is judged on rows of their own: by
 class, and by how well it ranks rows by the probability of the positive class
-(the rarest one, or --positive).
+(the rarest one, or --positive). Rows that it has learnt are recognised and said.
+With --costs 'yes:no=5' saying yes where no is true costs 5 (wrong answers that are
+not named cost 1): what answers cost, and from which probability on the positive
+class is the cheaper one.
 
 A policy that was learnt from a log with rewards is judged with --on by another
 log: what it would earn, by importance sampling and doubly robust, with intervals,
@@ -71,7 +75,8 @@ LOW,HIGH and no data, for an error anywhere in that range.`,
 		Example: `  accrete evaluate votes --learner bayes
   accrete evaluate train.csv --target y --test test.csv --pictures .
   accrete evaluate visits.csv --target ill --group patient
-  accrete evaluate votes --on fresh.csv --positive republican
+  accrete evaluate votes --on fresh.csv --positive republican --pictures .
+  accrete evaluate loans --on fresh.csv --costs 'good:bad=5,bad:good=1'
   accrete evaluate --width 0.1 --error 0.2,0.6`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.evaluate(c.Context(), &e, args) },
@@ -95,6 +100,7 @@ LOW,HIGH and no data, for an error anywhere in that range.`,
 	console.CountVar(f, &e.episodes, "episodes", 100, 1, 1_000_000_000, "episodes to judge a policy in")
 	e.acts.register(c)
 	f.StringVar(&e.positive, "positive", "", "class that --on ranks rows by (default: the rarest)")
+	f.StringVar(&e.costs, "costs", "", costsUsage)
 	console.ShareVar(f, &e.level, "level", 0.95, "confidence of intervals and bounds")
 	console.ShareVar(f, &e.width, "width", 0, "say how many test rows make the interval of the accuracy this narrow, such as 0.02")
 	console.SharesVar(f, &e.errors, "error", "range of the error for --width without DATA, as LOW,HIGH")
@@ -129,12 +135,15 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 	defer done()
 	ctx = learn.WithProgress(ctx, bar)
 	if e.on != "" {
-		s, err := h.Score(ctx, args[0], e.on, e.flags.Reading, e.positive, e.level)
+		s, err := h.Score(ctx, args[0], e.on, life.Judging{Reading: e.flags.Reading, Positive: e.positive, Costs: e.costs, Level: e.level})
 		if err != nil {
 			return err
 		}
 		done()
 		return a.printScores(args[0], s, e)
+	}
+	if e.costs != "" {
+		return usagef("--costs judges a model: accrete evaluate MODEL --on FILE --costs …")
 	}
 	spec, err := a.specOf(ctx, h, e, args[0])
 	if err != nil {
@@ -244,7 +253,7 @@ func (e *evaluation) need(r *evaluate.Result) (err error) {
 func window(rows int) int { return min(max(rows/10, 20), 1000) }
 
 func (a *app) printResult(r *evaluate.Result, pictures string) error {
-	if err := a.pictures(r, pictures); err != nil {
+	if err := a.pictures(r.Pictures(), pictures); err != nil {
 		return err
 	}
 	if a.json {
@@ -283,7 +292,7 @@ func (a *app) printScores(model string, s *evaluate.Scores, e *evaluation) error
 	if err := e.need(&s.Result); err != nil {
 		return err
 	}
-	if err := a.pictures(&s.Result, e.pictures); err != nil {
+	if err := a.pictures(s.Pictures(), e.pictures); err != nil {
 		return err
 	}
 	if a.json {
@@ -291,6 +300,7 @@ func (a *app) printScores(model string, s *evaluate.Scores, e *evaluation) error
 	}
 	fmt.Fprintln(a.out, s.Framework)
 	fmt.Fprintf(a.out, "%s (%s) on %s%s: tested on %s\n\n", model, s.Learner, s.Data, evaluate.OfTarget(s.Target), plural(s.TestRows, "row"))
+	s.WriteLearnt(a.out)
 	s.WriteMeasures(a.out)
 	s.WriteClasses(a.out)
 	s.WriteConfusion(a.out)
@@ -314,12 +324,9 @@ func (a *app) printCurve(c *evaluate.Curve, pictures string) error {
 }
 
 // pictures draws all that a result has.
-func (a *app) pictures(r *evaluate.Result, folder string) error {
-	for _, p := range []struct {
-		name string
-		evaluate.Picture
-	}{{"confusion", r.ConfusionChart()}, {"reliability", r.ReliabilityChart()}, {"prequential", r.PrequentialChart()}, {"growth", r.GrowthChart()}} {
-		if err := a.picture(folder, p.name, p.Picture); err != nil {
+func (a *app) pictures(all []evaluate.Named, folder string) error {
+	for _, p := range all {
+		if err := a.picture(folder, p.Name, p.Picture); err != nil {
 			return err
 		}
 	}

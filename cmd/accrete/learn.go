@@ -27,7 +27,10 @@ func (a *app) learnCommand() *cobra.Command {
 		Short: "Learn a model from a table, and keep it",
 		Long: `Learn reads DATA (a file, - or a built-in set), learns a model, keeps it in the
 store, and estimates how often it is right on rows it has not seen. Learning
-under a name that exists adds a version. DATA may be an environment, such as
+under a name that exists adds a version. Where a column names somebody who comes
+back (patient, customer_id), the estimate never learns from the rows that it
+judges somebody by; where rows come in the order of a date, it learns the past and
+judges the future; --group and --time say which column, or none. DATA may be an environment, such as
 gridworld or frozenlake:size=8, in which a policy is learnt by acting, and with
 --action, --reward and --episode a log of acts to learn a policy from. Learners that take rows as they come
 (see accrete learners) learn tables of any size in little memory.`,
@@ -52,6 +55,7 @@ gridworld or frozenlake:size=8, in which a policy is learnt by acting, and with
 	learner.register(c)
 	c.Flags().StringVar(&o.Target, "target", "", targetUsage)
 	acts.register(c)
+	registerDivision(c, &o.Division)
 	c.Flags().StringVar(&o.Name, "name", "", "name of the model (default: the data's)")
 	c.Flags().StringVar(&rules.File, "rules", "", "what an expert knows: a file of rules")
 	console.WeightVar(c.Flags(), &rules.Worth, "worth", 0, worthUsage)
@@ -162,6 +166,12 @@ func estimateLine(l *life.NewLearnt) string {
 		how = fmt.Sprintf("%d-fold", r.Folds)
 	case l.Table == nil:
 		how = fmt.Sprintf("on %s rows held out, by a hash of their number", count(float64(r.TestRows)))
+	}
+	switch {
+	case l.Group != "":
+		how += fmt.Sprintf(", all rows of a %q together", l.Group)
+	case l.Time != "":
+		how += fmt.Sprintf(", past learnt and future judged by %q", l.Time)
 	}
 	if r.Accuracy == nil {
 		return fmt.Sprintf("error on unseen rows: RMSE %s (%s), R² %s", number(*r.RMSE), how, number(*r.R2))

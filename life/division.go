@@ -1,0 +1,225 @@
+package life
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Rows that belong together, of one patient say, flatter a learner that is
+// judged on some after it learnt others; and rows that come in time flatter one
+// that may look into the future. A division says by which column rows are kept
+// together or in time when a learner is judged.
+
+// Division is how rows are divided between learning and testing: those with one
+// value of the column Group together, or in the order of the column Time.
+type Division struct{ Group, Time string }
+
+// Reading is how data is to be read so that the division can be made.
+func (d Division) Reading(r Reading) Reading {
+	if d.Group != "" {
+		r.Nominal = append(append([]string{}, r.Nominal...), d.Group)
+	}
+	return r
+}
+
+// column finds the column to divide by.
+func (d Division) column(t *table.Table, target int) (int, error) {
+	name := d.Group + d.Time
+	if d.Group != "" && d.Time != "" {
+		return 0, remedy.Misusef("rows are kept together or in time; expected one of %q and %q", d.Group, d.Time)
+	}
+	col := t.Schema.Index(name)
+	switch {
+	case col < 0:
+		return 0, remedy.Misusef("there is no column %q to divide rows by%s", name, spell.Hint(name, t.Schema.Names()))
+	case col == target:
+		return 0, remedy.Misusef("%q is the column to predict; expected another one to divide rows by", name)
+	}
+	return col, nil
+}
+
+// of returns which rows stay together, or when each row was.
+func (d Division) of(t *table.Table, col int) (groups []int, times []float64, err error) {
+	if d.Group != "" {
+		groups, err = evaluate.Groups(t, col)
+	} else {
+		times, err = evaluate.Times(t, col)
+	}
+	return groups, times, err
+}
+
+// Divide makes the specs, which share a table, keep rows together or in time.
+// The column that says so is not learnt from.
+func (h *Home) Divide(specs []evaluate.Spec, d Division) error {
+	if d == (Division{}) {
+		return nil
+	}
+	t, target := specs[0].Table, specs[0].Target
+	col, err := d.column(t, target)
+	if err != nil {
+		return err
+	}
+	groups, times, err := d.of(t, col)
+	if err != nil {
+		return err
+	}
+	rest := evaluate.Without(t, col)
+	if target != learn.NoTarget && target > col {
+		target--
+	}
+	for i := range specs {
+		specs[i].Table, specs[i].Target, specs[i].Groups, specs[i].Times = rest, target, groups, times
+	}
+	h.note(fmt.Sprintf("column %q divides the rows, and is not learnt from", d.Group+d.Time))
+	return nil
+}
+
+// NoDivision is what to ask for where rows stand alone in spite of how their
+// columns are called.
+const NoDivision = "none"
+
+// divideEstimate makes the estimate of a lesson keep rows together or in time: by the
+// columns that were asked for, or else by those that FindDivision finds. The
+// model has learnt the column, so the estimate does too.
+func (h *Home) divideEstimate(ctx context.Context, d *Data, l *Lesson, asked Division, spec *evaluate.Spec) (Division, error) {
+	if asked.Group == NoDivision || asked.Time == NoDivision || spec.Table.Sequence != nil {
+		return Division{}, nil
+	}
+	if asked != (Division{}) {
+		col, err := asked.column(spec.Table, spec.Target)
+		if err == nil {
+			spec.Groups, spec.Times, err = asked.of(spec.Table, col)
+		}
+		return asked, err
+	}
+	if found, groups := d.idGroups(ctx, l); groups != nil {
+		spec.Groups = groups
+		return found, nil
+	}
+	found := FindDivision(spec.Table, spec.Target)
+	if found == (Division{}) {
+		return found, nil
+	}
+	var err error
+	spec.Groups, spec.Times, err = found.of(spec.Table, spec.Table.Schema.Index(found.Group+found.Time))
+	return found, err
+}
+
+// idGroups returns which rows are of one somebody, by a column that was left out
+// as an id, and read again for this; nil if there is none.
+func (d *Data) idGroups(ctx context.Context, l *Lesson) (Division, []int) {
+	at := slices.IndexFunc(l.Report.IDs, NamesSomebody)
+	if at < 0 || d.reader() != nil || d.isLinked() {
+		return Division{}, nil
+	}
+	by := Division{Group: l.Report.IDs[at]}
+	o := d.options()
+	o.Nominal = by.Reading(d.Reading).Nominal
+	t, _, err := d.Read(ctx, o)
+	if err != nil || t.Rows() != l.Table.Rows() {
+		return Division{}, nil
+	}
+	col := t.Schema.Index(by.Group)
+	if col < 0 || !repeats(t, col) {
+		return Division{}, nil
+	}
+	groups, err := evaluate.Groups(t, col)
+	if err != nil {
+		return Division{}, nil
+	}
+	return by, groups
+}
+
+// FindDivision returns the column by which rows have to be kept together or in
+// time, as far as that can be told from their names and cells: one that names a
+// person or a thing several times, or a date that never goes back.
+func FindDivision(t *table.Table, target int) Division {
+	for col := range t.Columns {
+		if a := &t.Schema.Attributes[col]; col != target && NamesSomebody(a.Name) && repeats(t, col) {
+			return Division{Group: a.Name}
+		}
+	}
+	for col := range t.Columns {
+		if a := &t.Schema.Attributes[col]; col != target && a.Kind == table.Numeric && (a.Date || namesTime(a.Name)) && inOrder(t.Columns[col].Floats) {
+			return Division{Time: a.Name}
+		}
+	}
+	return Division{}
+}
+
+// somebody are words for those who come back, and tags what may stand beside them.
+var (
+	somebody = []string{"patient", "customer", "client", "user", "person", "subject", "member", "employee", "student", "household", "visitor", "device", "machine", "driver", "player", "respondent", "participant"}
+	tags     = []string{"id", "no", "nr", "number", "name", "key", "code", "uuid"}
+	moments  = []string{"date", "time", "day", "month", "year", "week", "timestamp", "datetime"}
+)
+
+// NamesSomebody reports whether a column is called after somebody who may come
+// back: patient, customer_id, UserNo.
+func NamesSomebody(name string) bool {
+	words := wordsOf(name)
+	words = slices.DeleteFunc(words, func(w string) bool { return slices.Contains(tags, w) })
+	return len(words) == 1 && slices.Contains(somebody, words[0])
+}
+
+// namesTime reports whether a column is called after when its row was.
+func namesTime(name string) bool {
+	words := wordsOf(name)
+	return len(words) == 1 && slices.Contains(moments, words[0])
+}
+
+// wordsOf cuts a name into words: at what is no letter, and before capitals.
+func wordsOf(name string) []string {
+	var b strings.Builder
+	lower := false
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r):
+			r = ' '
+		case unicode.IsUpper(r) && lower:
+			b.WriteByte(' ')
+		}
+		lower = unicode.IsLower(r)
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return strings.Fields(b.String())
+}
+
+// repeats reports whether the values of a column come several times each, and
+// are many.
+func repeats(t *table.Table, col int) bool {
+	if t.Columns[col].Words != nil {
+		return false
+	}
+	groups, err := evaluate.Groups(t, col)
+	if err != nil || len(groups) == 0 {
+		return false
+	}
+	different := slices.Max(groups) + 1
+	return different >= 5 && float64(len(groups)) >= 1.2*float64(different)
+}
+
+// inOrder reports whether numbers are known in every row, never go back, or never
+// forward, and take at least ten values.
+func inOrder(x []float64) bool {
+	up, down, values := true, true, 1
+	for i := range x {
+		if math.IsNaN(x[i]) {
+			return false
+		}
+		if i > 0 && x[i] != x[i-1] {
+			up, down, values = up && x[i] > x[i-1], down && x[i] < x[i-1], values+1
+		}
+	}
+	return (up || down) && values >= 10
+}

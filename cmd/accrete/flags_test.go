@@ -43,6 +43,7 @@ var words = map[string]string{
 var along = map[string][]string{
 	"learn": {"--target", "y", "--learner", "prior"}, "evaluate": {"--target", "y", "--learner", "prior"}, "compare": {"--target", "y", "--learners", "prior,bayes"},
 	"merge": {"--name", "k"}, "need": {"--hypotheses", "973"}, "reproduce": {"play-tennis"},
+	"serve": {"--stdio"},
 }
 
 // inSweep prepares a folder with data, rules and models.

@@ -1,0 +1,201 @@
+// Package serve is the HTTP interface of a store of models, and the page on
+// which people read and correct them: one table of routes (routes.go), from
+// which the server answers, checks who may, and writes its own description
+// (OpenAPI 3.1). What is done to models is done by life; here requests become
+// its values, and what came of them becomes JSON, lines, pictures or problems
+// (RFC 9457) with the same remedies that the command line names.
+//
+// A model that is asked is in memory (held.go): its newest version is swapped
+// whole, so that readers never wait and no answer is of half an update; every
+// answer names its version. The command line may work on the same store
+// meanwhile: what it saves is seen at the next request.
+//
+//	cmd/accrete → serve → life → store, evaluate, knowledge → learn → table
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os/user"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/accrete-ml/accrete/internal/crew"
+	"github.com/accrete-ml/accrete/life"
+)
+
+// Options say what is served, to whom, and how much of it. The zero value of
+// each limit is its default.
+type Options struct {
+	// Home is where models live. It is copied for each request, with a
+	// listener of its own.
+	Home life.Home
+	// Version is the program's, for the description.
+	Version string
+	// Log hears of requests, a record each; nil is nobody.
+	Log *slog.Logger
+	// Hosts are names by which the server may be called, besides localhost
+	// and the addresses that it listens on.
+	Hosts []string
+	// ReadOnly refuses whatever changes a model.
+	ReadOnly bool
+	// Data is a folder whose files may be named as data; "" is none.
+	Data string
+
+	// Limits.
+	MostBody   int64         // bytes of a body that is read whole; 8 MiB
+	MostUpload int64         // bytes of a table or an export; 256 MiB
+	MostRows   int           // rows in one JSON document; 100,000
+	MostBusy   int           // requests at work at once, for one caller; 64
+	MostTime   time.Duration // for what is no job; 60 s
+	Patience   time.Duration // for a body that does not come; 20 s
+	Drain      time.Duration // for requests to end when the server is asked to; 10 s
+}
+
+func (o *Options) fill() {
+	o.MostBody = cmp.Or(o.MostBody, 8<<20)
+	o.MostUpload = cmp.Or(o.MostUpload, 256<<20)
+	o.MostRows = cmp.Or(o.MostRows, 100_000)
+	o.MostBusy = cmp.Or(o.MostBusy, 64)
+	o.MostTime = cmp.Or(o.MostTime, time.Minute)
+	o.Patience = cmp.Or(o.Patience, 20*time.Second)
+	o.Drain = cmp.Or(o.Drain, 10*time.Second)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+}
+
+// Server answers requests about the models of one store.
+type Server struct {
+	o        Options
+	log      *slog.Logger
+	mux      *http.ServeMux
+	hosts    hosts
+	cross    *http.CrossOriginProtection
+	owner    string // who is at work where nobody signs in
+	held     shelf
+	busy     busy
+	serial   atomic.Uint64
+	epoch    string // of this process, for ids
+	draining atomic.Bool
+	ctx      context.Context // of work that outlives its request
+	stop     context.CancelFunc
+}
+
+// New returns a server. Close it when it is done.
+func New(o Options) (*Server, error) {
+	o.fill()
+	if o.Home.Store == nil {
+		return nil, errors.New("a server needs a store")
+	}
+	if o.Data != "" {
+		abs, err := filepath.Abs(o.Data)
+		if err != nil {
+			return nil, err
+		}
+		o.Data = abs
+	}
+	s := &Server{o: o, log: o.Log, cross: http.NewCrossOriginProtection(), owner: whoami(), epoch: newEpoch()}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.hosts.add(o.Hosts...)
+	s.held.home = &s.o.Home
+	s.mux = http.NewServeMux()
+	for i := range routes {
+		s.mux.Handle(routes[i].method+" "+routes[i].path, s.serveRoute(&routes[i]))
+	}
+	s.mux.Handle("/", s.serveRoute(&elsewhere))
+	return s, nil
+}
+
+// Close ends what outlives requests.
+func (s *Server) Close() error {
+	s.stop()
+	return nil
+}
+
+// whoami is the user of this process.
+func whoami() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return "somebody"
+}
+
+// Serve answers on a listener until the context ends, then lets requests that
+// are under way end.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	s.hosts.addListener(l.Addr())
+	web := &http.Server{
+		Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		BaseContext: func(net.Listener) context.Context { return s.ctx },
+		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	ended := crew.Go(func() error { return web.Serve(l) })
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	s.draining.Store(true)
+	patience, cancel := context.WithTimeout(context.Background(), s.o.Drain)
+	defer cancel()
+	s.log.Info("draining", "for", s.o.Drain.String())
+	err := web.Shutdown(patience)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.log.Warn("requests were cut off")
+		err = web.Close()
+	}
+	<-ended
+	return err
+}
+
+// IsLoopback reports whether only this machine can reach an address such as
+// 127.0.0.1:8765.
+func IsLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// busy counts what each caller has under way, so that nobody takes it all.
+type busy struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+// enter takes a place, and reports whether there was one.
+func (b *busy) enter(who string, most int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.counts[who] >= most {
+		return false
+	}
+	if b.counts == nil {
+		b.counts = map[string]int{}
+	}
+	b.counts[who]++
+	return true
+}
+
+func (b *busy) leave(who string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.counts[who]--; b.counts[who] == 0 {
+		delete(b.counts, who)
+	}
+}
+
+// newID makes the id of a request or a job.
+func (s *Server) newID(kind string) string {
+	return fmt.Sprintf("%s%s-%d", kind, s.epoch, s.serial.Add(1))
+}

@@ -82,9 +82,22 @@ func (r *reader) read(b *block) error {
 // column is what a block knows of one attribute.
 type column struct {
 	counts  []float64       // nominal and text: weight of value or word v in class c at v·classes + c
-	known   []float64       // text: weight of the rows of each class that have one
+	text    *text           // text: what is known besides words; nil of others, which stay small
 	level   moment.Level    // numeric: the unit of the moments
 	moments []moment.Moment // numeric: of each class
+}
+
+// text is what a block knows of a text column besides its words.
+type text struct {
+	known []float64 // weight of the rows of each class that have one
+}
+
+// known is the weight of the rows of each class that have a text.
+func (c *column) known() []float64 {
+	if c.text == nil {
+		return nil
+	}
+	return c.text.known
 }
 
 // newBlock returns the block of no rows. Its counts stand in one piece of
@@ -112,7 +125,8 @@ func newBlock(source learn.Source, schema *table.Schema, target int) *block {
 		case a.Kind == table.Nominal:
 			b.columns[j].counts, counts = cut(counts, len(a.Values)*classes)
 		case a.Kind == table.Text:
-			b.columns[j].known, counts = cut(counts, classes)
+			b.columns[j].text = &text{}
+			b.columns[j].text.known, counts = cut(counts, classes)
 			b.columns[j].counts, counts = cut(counts, len(a.Values)*classes)
 		default:
 			b.columns[j].level = moment.Tiny
@@ -133,7 +147,7 @@ func (b *block) clone() *block {
 	for j := range b.columns {
 		to.columns[j].level = b.columns[j].level
 		copy(to.columns[j].counts, b.columns[j].counts)
-		copy(to.columns[j].known, b.columns[j].known)
+		copy(to.columns[j].known(), b.columns[j].known())
 		copy(to.columns[j].moments, b.columns[j].moments)
 	}
 	return to
@@ -158,7 +172,7 @@ func (b *block) addRow(t *table.Table, row int, how words) {
 	for j := range b.columns {
 		c := &b.columns[j]
 		switch {
-		case c.known != nil:
+		case c.text != nil:
 			c.read(t.Columns[j].Words, t.Weights, []int32{int32(row)}, int(class), len(b.classes), how)
 		case c.counts != nil:
 			if code := t.Columns[j].Codes[row]; code >= 0 {
@@ -256,7 +270,7 @@ func (b *block) tasks() []task {
 	tasks := make([]task, 0, len(b.columns)+1)
 	classes := len(b.classes)
 	for j := range b.columns {
-		if b.columns[j].known != nil {
+		if b.columns[j].text != nil {
 			tasks = append(tasks, task{j, 0, classes / 2}, task{j, classes / 2, classes})
 			continue
 		}
@@ -316,7 +330,7 @@ func groupByClass(t *table.Table, target, classes int) classRuns {
 // learn takes in the cells of one column, of some classes.
 func (c *column) learn(ctx context.Context, cells *table.Column, weights []float64, rows classRuns, of task, classes int, how words) {
 	for i, run := range rows.runs {
-		if (i%16 == 0 || c.known != nil) && ctx.Err() != nil {
+		if (i%16 == 0 || c.text != nil) && ctx.Err() != nil {
 			return
 		}
 		if int(run.class) < of.from || int(run.class) >= of.to {
@@ -324,7 +338,7 @@ func (c *column) learn(ctx context.Context, cells *table.Column, weights []float
 		}
 		order := rows.order[run.start:run.end]
 		switch {
-		case c.known != nil:
+		case c.text != nil:
 			c.read(cells.Words, weights, order, int(run.class), classes, how)
 		case c.counts != nil:
 			c.count(cells.Codes, weights, order, int(run.class), classes)
@@ -424,9 +438,9 @@ func (b *block) absorb(o *block) {
 			}
 			continue
 		}
-		for c, w := range from.known {
+		for c, w := range from.known() {
 			if at := classOf[c]; at >= 0 {
-				to.known[at] += w
+				to.text.known[at] += w
 			}
 		}
 		valueOf = table.AppendRecoding(valueOf[:0], &o.schema.Attributes[j], &b.schema.Attributes[k])

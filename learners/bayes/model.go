@@ -205,7 +205,7 @@ func (m *Model) estimate() {
 		m.columns = make([]estimate, len(m.total.columns))
 		for j := range m.total.columns {
 			switch c := &m.total.columns[j]; {
-			case c.known != nil:
+			case c.text != nil:
 				m.columns[j] = m.estimateWords(j)
 			case c.counts != nil:
 				m.columns[j] = m.estimateNominal(c.counts)

@@ -132,8 +132,8 @@ func (b *block) saved() savedBlock {
 	for j, c := range b.columns {
 		a := &b.schema.Attributes[j]
 		to := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: table.SaveDate(a), Values: a.Values, Counts: c.counts, Level: int8(c.level)}
-		if c.known != nil {
-			s.Texts, to.Counts = append(s.Texts, savedText{Column: j, Known: c.known, Counts: bundle.PackSparse(c.counts)}), nil
+		if c.text != nil {
+			s.Texts, to.Counts = append(s.Texts, savedText{Column: j, Known: c.known(), Counts: bundle.PackSparse(c.counts)}), nil
 		}
 		for _, m := range c.moments {
 			to.Moments = append(to.Moments, m.N, m.Mean, m.M2)
@@ -150,7 +150,7 @@ func (b *block) numbers() []float64 {
 	numbers := slices.Clone(b.classes)
 	for j := range b.columns {
 		c := &b.columns[j]
-		numbers = append(append(numbers, c.known...), c.counts...)
+		numbers = append(append(numbers, c.known()...), c.counts...)
 		if c.moments != nil {
 			numbers = append(numbers, float64(c.level-moment.Tiny))
 		}
@@ -177,7 +177,7 @@ func (b *block) fill(numbers []float64) error {
 	}
 	for j := range b.columns {
 		c, name := &b.columns[j], b.schema.Attributes[j].Name
-		if !take(c.known) || !take(c.counts) {
+		if !take(c.known()) || !take(c.counts) {
 			return bad(name)
 		}
 		if c.moments == nil {
@@ -434,10 +434,10 @@ func (s *savedBlock) texts() (map[int]*savedText, error) {
 
 // load takes in the counts of a text column.
 func (c *column) load(from *savedText) error {
-	if len(from.Known) != len(c.known) || !weights(from.Known) {
-		return fmt.Errorf("%d weights of %d classes, or not weights", len(from.Known), len(c.known))
+	if len(from.Known) != len(c.known()) || !weights(from.Known) {
+		return fmt.Errorf("%d weights of %d classes, or not weights", len(from.Known), len(c.known()))
 	}
-	copy(c.known, from.Known)
+	copy(c.known(), from.Known)
 	if err := bundle.UnpackSparse(c.counts, from.Counts); err != nil {
 		return err
 	}

@@ -190,7 +190,7 @@ func (c *column) read(bag *table.Bag, weights []float64, order []int32, class, c
 		if weights != nil {
 			w = weights[r]
 		}
-		c.known[class] += w
+		c.text.known[class] += w
 		codes, counts := bag.Row(int(r))
 		for i, code := range codes {
 			n := counts[i]
@@ -289,7 +289,7 @@ func (m *Model) lexicon(j int) *lexicon {
 	l := &lexicon{words: m.settings.words, counts: c.counts, classes: len(m.logPrior)}
 	l.vocabulary(m.schema.Attributes[j].Values)
 	if l.Event == bernoulli {
-		l.of, l.m, l.p = c.known, l.M, 0.5
+		l.of, l.m, l.p = c.known(), l.M, 0.5
 		if l.M == forEach {
 			l.m = 2 * math.Abs(l.Alpha) // 1, unless it is set
 		}
@@ -307,7 +307,7 @@ func (m *Model) lexicon(j int) *lexicon {
 	switch {
 	case l.M == forEach && l.Alpha != chosen:
 		l.m = l.Alpha * float64(l.size)
-	case l.M == forEach && l.Event == multinomial && sum(c.known) >= fewTexts:
+	case l.M == forEach && l.Event == multinomial && sum(c.known()) >= fewTexts:
 		l.background()
 	case l.M == forEach:
 		l.m = float64(l.size)

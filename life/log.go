@@ -57,6 +57,9 @@ func (h *Home) LogRule(ctx context.Context, ref, id string, rows bool, at Elsewh
 	var last RuleEntry
 	var holder *Part // the last model that has the rule
 	for i, v := range versions {
+		if v.LetGo {
+			continue
+		}
 		m, _, err := h.Store.Load(v.String())
 		if err != nil {
 			return nil, err

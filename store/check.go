@@ -93,6 +93,9 @@ func (s *Store) checkModel(ctx context.Context, folder string) (*Health, error) 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if r.LetGo {
+			continue
+		}
 		if _, _, err := l.load(r.Number); err != nil {
 			h.add(r.Number, false, "%v", err)
 			continue

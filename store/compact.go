@@ -79,11 +79,10 @@ func (l *log) wasteful() bool {
 	return waste > float64(l.store.minWaste) && waste > float64(l.end)/8
 }
 
-// compact writes the log anew, with only what is needed, and without one
-// version if a number is given.
-func (tx *Tx) compact(without int) error {
+// compact writes the log anew, with the versions that are to stay and only what
+// they need.
+func (tx *Tx) compact(versions []*record) error {
 	s, l := tx.store, tx.log
-	versions := slices.DeleteFunc(slices.Clone(l.versions), func(r *record) bool { return r.Number == without })
 	l.mark(versions)
 	aside := l.holes
 	if l.size > l.end {

@@ -57,7 +57,7 @@ func TestEveryDamagedByteOfALog(t *testing.T) {
 		if i == 3 { // part of the log in groups, part frame by frame
 			err := s.Write(ctx, "m", func(tx *Tx) error {
 				defer func() { grouped = int(tx.log.end) }()
-				return tx.compact(0)
+				return tx.compact(tx.log.versions)
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -90,7 +90,7 @@ func (e *erasure) check() error {
 			holds = false
 		}
 		holds = holds || e.erased(r.SourceID) || slices.ContainsFunc(r.History, func(h record) bool { return e.erased(h.SourceID) })
-		if !holds {
+		if !holds || r.LetGo {
 			continue
 		}
 		m, v, err := e.tx.log.load(r.Number)
@@ -134,6 +134,12 @@ func (e *erasure) write(w *frameWriter, m learn.Model, v Version) error {
 	for _, r := range l.versions {
 		if err := e.tx.ctx.Err(); err != nil {
 			return err
+		}
+		if r.LetGo {
+			if err := w.frame(contents{Versions: []record{e.clean(*r)}}, nil); err != nil {
+				return err
+			}
+			continue
 		}
 		old, _, err := l.load(r.Number)
 		if err != nil {

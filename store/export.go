@@ -136,7 +136,7 @@ func (l *log) history(r *record, withoutPaths bool) ([]record, error) {
 	seen := map[string]bool{} // a model may come back to where it came from
 	for _, before := range l.versions {
 		plain := *before
-		plain.History, plain.Parts, plain.Derived, plain.Sum = nil, nil, nil, nil
+		plain.History, plain.Parts, plain.Derived, plain.Sum, plain.LetGo = nil, nil, nil, nil, false
 		for _, h := range append(slices.Clip(before.History), plain) {
 			if withoutPaths {
 				h = withoutPath(h)

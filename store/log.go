@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -253,13 +254,24 @@ func (l *log) find(number int) (*record, error) {
 	}
 	for i := len(l.versions) - 1; i >= 0; i-- {
 		if l.versions[i].Number == number {
-			return l.versions[i], nil
+			return l.versions[i], l.gone(l.versions[i])
 		}
 	}
 	if number < l.next && (len(l.holes) > 0 || l.lost != nil && number >= l.lost[0]) {
 		return nil, l.out(nil, damaged("version %d of the model %q cannot be read: %s is damaged", number, l.name, l.path))
 	}
 	return nil, fail(ErrUnknown, "the model %q has no version %d: it has %s", l.name, number, l.numbers())
+}
+
+// gone is an error if a version was let go.
+func (l *log) gone(r *record) error {
+	if !r.LetGo {
+		return nil
+	}
+	return &remedy.Error{
+		Err:    fail(ErrUnknown, "%v was let go, as old versions took too much room: what can be loaded is %s", l.version(r), l.numbers()),
+		Remedy: remedy.Remedy{Kind: remedy.SeeVersions, What: l.name},
+	}
 }
 
 // upTo returns the versions up to one of them.
@@ -395,6 +407,9 @@ func (l *log) out(broken *record, err error) error {
 
 // whole reports whether a version has all the parts that it needs.
 func (l *log) whole(r *record) bool {
+	if r.LetGo {
+		return false
+	}
 	missing := map[uint64]bool{}
 	for _, id := range r.Parts.unpack() {
 		if l.parts[id] == nil {
@@ -407,24 +422,25 @@ func (l *log) whole(r *record) bool {
 	return len(missing) == 0
 }
 
-// numbers lists the versions: "versions 1–4, 6".
+// numbers lists the versions that were not let go: "versions 1–4, 6".
 func (l *log) numbers() string {
+	versions := slices.DeleteFunc(slices.Clone(l.versions), func(r *record) bool { return r.LetGo })
 	var b strings.Builder
 	b.WriteString("version")
-	if len(l.versions) > 1 {
+	if len(versions) > 1 {
 		b.WriteByte('s')
 	}
-	for i := 0; i < len(l.versions); {
+	for i := 0; i < len(versions); {
 		j := i
-		for j+1 < len(l.versions) && l.versions[j+1].Number == l.versions[j].Number+1 {
+		for j+1 < len(versions) && versions[j+1].Number == versions[j].Number+1 {
 			j++
 		}
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(" " + strconv.Itoa(l.versions[i].Number))
+		b.WriteString(" " + strconv.Itoa(versions[i].Number))
 		if j > i {
-			b.WriteString("–" + strconv.Itoa(l.versions[j].Number))
+			b.WriteString("–" + strconv.Itoa(versions[j].Number))
 		}
 		i = j + 1
 	}

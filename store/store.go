@@ -67,6 +67,7 @@ type Store struct {
 	largePart    int   // parts larger than this are files of their own
 	largeDerived int   // so are derived parts larger than this
 	minWaste     int64 // less waste than this is left where it is
+	freeRoom     int64 // parts of all versions may take this, whatever the newest take
 }
 
 // Options of a store. The zero value is the default.
@@ -103,7 +104,7 @@ func open(dir string, o Options, d disk) (*Store, error) {
 	if info, err := d.Stat(dir); err == nil && !info.IsDir() {
 		return nil, remedy.New(elsewhere, "the store %s is a file, expected a folder", dir)
 	}
-	return &Store{dir: filepath.Clean(dir), opts: o, disk: d, told: &sync.Map{}, memory: &contentsMemory{}, hashes: &hashMemory{}, unpacked: &atomic.Int64{}, largePart: 1 << 20, largeDerived: 512, minWaste: 16 << 10}, nil
+	return &Store{dir: filepath.Clean(dir), opts: o, disk: d, told: &sync.Map{}, memory: &contentsMemory{}, hashes: &hashMemory{}, unpacked: &atomic.Int64{}, largePart: 1 << 20, largeDerived: 512, minWaste: 16 << 10, freeRoom: freeRoom}, nil
 }
 
 // Dir returns the store's folder.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
@@ -125,13 +126,27 @@ func (tx *Tx) Save(m learn.Model, v Version) (Version, error) {
 	saved := tx.Latest()
 	tx.note()
 	tx.dropDerived()
-	if len(tx.log.holes) == 0 && tx.log.wasteful() {
-		if err := tx.compact(0); err != nil {
-			s.warnf("%v is saved, but the log could not be made smaller: %v", saved, s.writeError(err))
-			tx.broken = tx.reopen()
-		}
-	}
+	tx.tidy(saved)
 	return saved, nil
+}
+
+// tidy makes the log smaller where that is worth it, after a version was saved.
+func (tx *Tx) tidy(saved Version) {
+	if len(tx.log.holes) > 0 {
+		return
+	}
+	old := tx.log.overgrown()
+	if old == 0 && !tx.log.wasteful() {
+		return
+	}
+	versions := slices.Clone(tx.log.versions)
+	for i, r := range versions[:old] {
+		versions[i] = r.letGo()
+	}
+	if err := tx.compact(versions); err != nil {
+		tx.store.warnf("%v is saved, but the log could not be made smaller: %v", saved, tx.store.writeError(err))
+		tx.broken = tx.reopen()
+	}
 }
 
 // complete fills in what a version says of its model.
@@ -354,7 +369,8 @@ func (tx *Tx) deleteVersion(number int) error {
 	if len(tx.log.versions) == 1 {
 		return remedy.New(remedy.Remedy{Kind: remedy.DeleteModel, What: tx.name}, "%v is the only version of the model", tx.log.version(r))
 	}
-	if err := tx.compact(number); err != nil {
+	rest := slices.DeleteFunc(slices.Clone(tx.log.versions), func(r *record) bool { return r.Number == number })
+	if err := tx.compact(rest); err != nil {
 		return tx.store.writeError(err)
 	}
 	return nil

@@ -42,6 +42,9 @@ type Version struct {
 	// History is what the model of an import was made of elsewhere, oldest
 	// first. Of these versions there is only the record.
 	History []Version
+	// LetGo says that there is only the record: the version was an old one, and
+	// what it needed took too much room.
+	LetGo bool
 }
 
 // Source is where knowledge came from.
@@ -90,9 +93,10 @@ func (v Version) MarshalJSON() ([]byte, error) {
 		Settings  map[string]string `json:"settings,omitempty"`
 		Parent    int               `json:"parent,omitempty"`
 		History   []Version         `json:"history,omitempty"`
+		LetGo     bool              `json:"let_go,omitempty"`
 	}{
 		v.Number, v.Kind, source, v.Source.Hash, v.Source.Rows, v.At, v.Seed, v.Learner, target,
-		v.Rows, v.Rules, v.Units, v.Settings, v.Parent, v.History,
+		v.Rows, v.Rules, v.Units, v.Settings, v.Parent, v.History, v.LetGo,
 	})
 }
 
@@ -121,6 +125,7 @@ type record struct {
 	Parts      idList            `cbor:"20,keyasint,omitempty"` // the model's parts, in order
 	Derived    idList            `cbor:"21,keyasint,omitempty"` // those of them it can do without
 	Sum        []byte            `cbor:"22,keyasint,omitempty"` // of the others (see sumKeys)
+	LetGo      bool              `cbor:"40,keyasint,omitempty"`
 }
 
 func newRecord(v Version) record {
@@ -157,7 +162,7 @@ func (r *record) version(model string) Version {
 		Source: Source{ID: r.SourceID, Name: r.SourceName, Path: r.SourcePath, Hash: r.HashText, Rows: r.SourceRows},
 		At:     time.Unix(r.Seconds, r.Nanos).UTC(), Seed: r.Seed,
 		Learner: r.Learner, Target: r.Target, Rows: r.Rows, Rules: r.Rules, Units: r.Units,
-		Settings: r.Settings, Parent: r.Parent,
+		Settings: r.Settings, Parent: r.Parent, LetGo: r.LetGo,
 	}
 	if r.Hash != nil {
 		v.Source.Hash = hex.EncodeToString(r.Hash)

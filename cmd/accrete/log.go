@@ -3,12 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/life"
+	"github.com/accrete-ml/accrete/store"
 )
 
 func (a *app) logCommand() *cobra.Command {
@@ -95,6 +97,9 @@ func (a *app) printLog(l *life.Log) error {
 		})
 	}
 	printTable(a.out, []string{"version", "kind", "source", "hash", "new rows", "rows", "rules", "when"}, rows)
+	if n := slices.IndexFunc(l.Versions, func(v store.Version) bool { return !v.LetGo }); n > 0 {
+		fmt.Fprintf(a.out, "\nVersions up to %d were let go, as old versions took too much room: only what they learnt is recorded.\n", l.Versions[n-1].Number)
+	}
 	return nil
 }
 

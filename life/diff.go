@@ -3,7 +3,6 @@ package life
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 
 	"github.com/accrete-ml/accrete/datasets"
@@ -13,7 +12,6 @@ import (
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/store"
-	"github.com/accrete-ml/accrete/table"
 )
 
 // Difference is what changed from one model to another.
@@ -23,11 +21,13 @@ type Difference struct {
 	On       string // the data whose answers were compared, "" for none
 	Rows     int
 	Flips    []knowledge.Flip
+	Effect   *Effect // on the data, whose rows it judges
 }
 
 // Diff compares what two models know. Both are models of the store, exported
-// models or rule files. With data it lists the rows whose answer flips.
-func (h *Home) Diff(ctx context.Context, before, after string, on *Data) (*Difference, error) {
+// models or rule files. With data it lists the rows whose answer flips, and judges
+// them, also by the values of a column, if one is named.
+func (h *Home) Diff(ctx context.Context, before, after string, on *Data, by string) (*Difference, error) {
 	x, err := h.knower(ctx, before)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (h *Home) Diff(ctx context.Context, before, after string, on *Data) (*Diffe
 	if on == nil {
 		return d, nil
 	}
-	return d, h.flips(ctx, d, x, y, on)
+	return d, h.flips(ctx, d, x, y, on, by)
 }
 
 // knower is one side of a comparison.
@@ -58,11 +58,12 @@ type knower struct {
 	model        learn.Model // nil: a rule file
 	clauses      []byte      // of a theory that is a logic program: what it says depends on the columns
 	learnt, told *rule.Base
+	versions     []store.Version // of a model of the store
 }
 
 // knower resolves a model of the store, an exported model or a rule file.
 func (h *Home) knower(ctx context.Context, arg string) (*knower, error) {
-	m, _, err := h.Store.Load(arg)
+	m, versions, err := h.Store.LoadWithLog(arg)
 	if text, ok := datasets.Theory(arg); ok && err != nil {
 		return &knower{clauses: text}, nil
 	}
@@ -87,26 +88,25 @@ func (h *Home) knower(ctx context.Context, arg string) (*knower, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &knower{model: m}
+	k := &knower{model: m, versions: versions}
 	k.learnt, k.told, err = knowledge.Of(m)
 	return k, err
 }
 
-func (h *Home) flips(ctx context.Context, d *Difference, before, after *knower, data *Data) (err error) {
+func (h *Home) flips(ctx context.Context, d *Difference, before, after *knower, data *Data, by string) error {
 	if before.model == nil || after.model == nil {
 		return remedy.Misusef("comparing answers needs two models; a rule file alone does not answer")
 	}
-	o := data.options()
-	if o.Schema, err = table.Union(before.model.Schema(), after.model.Schema()); err != nil {
-		return err
-	}
-	t, report, err := data.Read(ctx, o)
+	t, learnt, err := h.readJudged(ctx, data, &Part{Model: before.model, Versions: before.versions}, after.model, by)
 	if err != nil {
 		return err
 	}
-	h.note(report.Notes...)
 	d.On, d.Rows = data.Arg, t.Rows()
-	d.Flips, err = knowledge.Flips(ctx, before.model, after.model, t)
+	if d.Flips, err = knowledge.Flips(ctx, before.model, after.model, t); err != nil {
+		return err
+	}
+	on := []onTable{{EffectTable: EffectTable{Data: data.Arg, Learnt: learnt}, table: t}}
+	d.Effect, err = judge(ctx, before.model, after.model, on, by)
 	return err
 }
 
@@ -120,7 +120,19 @@ type DiffEntry struct {
 	Weaker   []ChangeEntry `json:"weaker"`
 	Moved    []ChangeEntry `json:"moved"`
 	Flips    []FlipEntry   `json:"flips"`
-	Rows     *int          `json:"rows,omitempty"`
+
+	*DiffEffect // with data
+}
+
+// DiffEffect is what a change is worth on data, as Effect has it.
+type DiffEffect struct {
+	Rows    float64       `json:"rows"`
+	Changed float64       `json:"changed"`
+	Fixed   float64       `json:"fixed"`
+	Broken  float64       `json:"broken"`
+	Unknown float64       `json:"unknown"`
+	Tables  []EffectTable `json:"tables"`
+	Groups  []EffectGroup `json:"groups"`
 }
 
 // ChangeEntry is a rule before and after.
@@ -129,14 +141,11 @@ type ChangeEntry struct {
 	After  RuleEntry `json:"after"`
 }
 
-// FlipEntry is a row whose answer changed, and the rules that did it.
+// FlipEntry is a row whose answer changed, whether it became right, and the rules
+// that did it.
 type FlipEntry struct {
-	Row    int           `json:"row"`
-	Before string        `json:"before"`
-	After  string        `json:"after"`
-	P      *float64      `json:"probability_before,omitempty"`
-	Q      *float64      `json:"probability_after,omitempty"`
-	Rules  []ReasonEntry `json:"rules"`
+	EffectFlip
+	Rules []ReasonEntry `json:"rules"`
 }
 
 // ReasonEntry is a rule of one of the two models.
@@ -173,16 +182,12 @@ func (d *Difference) Entry() DiffEntry {
 		Before: d.From, After: d.To, Added: statements(d.Added), Dropped: statements(d.Dropped),
 		Stronger: changes(d.Stronger), Weaker: changes(d.Weaker), Moved: changes(d.Moved), Flips: []FlipEntry{},
 	}
-	if d.On != "" {
-		e.Rows = &d.Rows
+	if x := d.Effect; x != nil {
+		e.DiffEffect = &DiffEffect{x.Rows, x.Changed, x.Fixed, x.Broken, x.Unknown, x.Tables, x.Groups}
 	}
 	for i := range d.Flips {
-		f := &d.Flips[i]
-		flip := FlipEntry{Row: f.Row + 1, Before: f.Before, After: f.After, Rules: []ReasonEntry{}}
-		if !math.IsNaN(f.P) {
-			flip.P, flip.Q = &f.P, &f.Q
-		}
-		for _, r := range f.Because {
+		flip := FlipEntry{EffectFlip: d.Effect.Flips[i], Rules: []ReasonEntry{}}
+		for _, r := range d.Flips[i].Because {
 			in := "after"
 			if r.Was {
 				in = "before"

@@ -27,7 +27,10 @@ func (d *Difference) Write(w io.Writer, top int, more func(left, all int) string
 		fmt.Fprintln(&page, "rules that stayed are in another order")
 	}
 	if d.On != "" {
-		fmt.Fprintf(&page, "on %s %d of %d answers flip (%s)\n", d.On, len(d.Flips), d.Rows, console.Percent(float64(len(d.Flips))/float64(max(d.Rows, 1))))
+		fmt.Fprintf(&page, "on %s %d of %d answers flip (%s)%s\n", d.On, len(d.Flips), d.Rows, console.Percent(float64(len(d.Flips))/float64(max(d.Rows, 1))),
+			becomes(d.Effect.Changed, d.Effect.Fixed, d.Effect.Broken, d.Effect.Unknown))
+		fmt.Fprintf(&page, "%s\n", d.Effect.Tables[0].words())
+		d.Effect.writeGroups(&page)
 	}
 	section := func(title string, n int, line func(i int)) {
 		if n == 0 {
@@ -44,7 +47,7 @@ func (d *Difference) Write(w io.Writer, top int, more func(left, all int) string
 	}
 	section("flips", len(d.Flips), func(i int) {
 		f := &d.Flips[i]
-		fmt.Fprintf(&page, "  row %d: %s%s → %s%s\n", f.Row+1, console.Shown(f.Before, console.LongestCell), inBrackets(f.P), console.Shown(f.After, console.LongestCell), inBrackets(f.Q))
+		fmt.Fprintf(&page, "  row %d: %s%s → %s%s%s\n", f.Row+1, console.Shown(f.Before, console.LongestCell), inBrackets(f.P), console.Shown(f.After, console.LongestCell), inBrackets(f.Q), d.Effect.Flips[i].became())
 		for _, r := range f.Because {
 			is := "now"
 			if r.Was {

@@ -21,10 +21,10 @@ type Forgotten struct {
 
 // Forget takes a source or an expert back out of a model of the store. With
 // erase it is taken out of every older version and record too.
-func (h *Home) Forget(ctx context.Context, name, source string, erase bool) (*Forgotten, error) {
+func (h *Home) Forget(ctx context.Context, name, source string, erase bool, e Edit) (*Forgotten, error) {
 	f := &Forgotten{}
 	var found []store.Version
-	l, err := h.change(ctx, name, func(h *Home, p *Part) (_ *step, err error) {
+	l, err := h.edit(ctx, name, e, func(h *Home, p *Part) (_ *step, err error) {
 		s := &step{}
 		if s.model, s.record, found, err = h.forget(ctx, p, source, erase); err != nil {
 			return nil, err
@@ -46,6 +46,9 @@ func (h *Home) Forget(ctx context.Context, name, source string, erase bool) (*Fo
 		return nil, err
 	}
 	f.Learnt = *l
+	if e.Preview {
+		return f, nil
+	}
 	if f.Part.Versions, err = h.Store.Log(name); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,11 @@ type Learnt struct {
 	// Remarks are what the model says of the rows that it learnt last.
 	Remarks []fmt.Stringer `json:"remarks,omitempty"`
 
+	// Preview says that nothing was changed, and Effect what the change does,
+	// or would do, to answers.
+	Preview bool    `json:"preview,omitempty"`
+	Effect  *Effect `json:"effect,omitempty"`
+
 	// Part is the model itself, and Before the version that it was made of.
 	Part   *Part         `json:"-"`
 	Before store.Version `json:"-"`

@@ -181,7 +181,7 @@ func TestLearningHoldsUpNobody(t *testing.T) {
 			return &u.Learnt, nil
 		}},
 		"forget": {"forgetting", 3, func(h *life.Home) (*life.Learnt, error) {
-			f, err := h.Forget(ctx, "m", "again.csv", false)
+			f, err := h.Forget(ctx, "m", "again.csv", false, life.Edit{})
 			if err != nil {
 				return nil, err
 			}
@@ -195,7 +195,7 @@ func TestLearningHoldsUpNobody(t *testing.T) {
 			return &m.Learnt, nil
 		}},
 		"tell": {"weighing rules", 3, func(h *life.Home) (*life.Learnt, error) {
-			told, err := h.Tell(ctx, "m", life.Rules{File: rules}, nil)
+			told, err := h.Tell(ctx, "m", life.Rules{File: rules}, life.Edit{})
 			if err != nil {
 				return nil, err
 			}

@@ -51,12 +51,33 @@ func (h *Home) List() (*Models, error) {
 func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // Restore makes an old version the newest again.
-func (h *Home) Restore(ctx context.Context, ref string) (*Learnt, error) {
-	v, err := h.Store.Restore(ctx, ref, h.now())
+func (h *Home) Restore(ctx context.Context, ref string, e Edit) (*Learnt, error) {
+	name, number, err := store.ParseRef(ref)
 	if err != nil {
 		return nil, err
 	}
-	return h.reload(fmt.Sprintf("%s@%d", v.Model, v.Number))
+	if _, err := h.Load(name); number == 0 || err != nil {
+		if e.Preview && err != nil {
+			return nil, err
+		}
+		// A version that cannot be read, or none, has no answers to compare.
+		v, err := h.Store.Restore(ctx, ref, h.now())
+		if err != nil {
+			return nil, err
+		}
+		return h.reload(fmt.Sprintf("%s@%d", v.Model, v.Number))
+	}
+	return h.edit(ctx, name, e, func(h *Home, _ *Part) (*step, error) { return h.restore(ref, store.Restore) })
+}
+
+// restore is an old version as the next one.
+func (h *Home) restore(ref, kind string) (*step, error) {
+	m, old, err := h.Store.Load(ref)
+	if err != nil {
+		return nil, err
+	}
+	record := store.Version{Kind: kind, Source: store.Source{Name: ref, Rows: old.Rows}, At: h.now(), Seed: old.Seed, Settings: old.Settings}
+	return &step{model: m, record: record}, nil
 }
 
 // Import adds a model that was exported, under a name or that which it had.

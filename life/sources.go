@@ -82,11 +82,11 @@ func chain(versions []store.Version) []store.Version {
 		return v.History
 	case store.Import:
 		return chain(v.History)
-	case store.Restore:
+	case store.Restore, store.Undo:
 		_, number, _ := store.ParseRef(v.Source.Name) // as Restore wrote it
 		at := slices.IndexFunc(before, func(w store.Version) bool { return w.Number == number })
 		return chain(before[:at+1])
-	case store.Forget, store.Erase:
+	case store.Forget, store.Erase, store.Strike, store.Cut:
 		return chain(before)
 	}
 	return append(slices.Clip(chain(before)), v)

@@ -125,25 +125,39 @@ type Told struct {
 	Entries   []RuleEntry `json:"told"`
 	Standings []Standing  `json:"standings,omitempty"` // of WHEN … EXPECT rules
 
+	// The first table of the effect once more.
+	AccuracyBefore *float64      `json:"accuracy_before,omitempty"`
+	AccuracyAfter  *float64      `json:"accuracy_after,omitempty"`
+	Low            *float64      `json:"low,omitempty"`
+	High           *float64      `json:"high,omitempty"`
+	Fixed          *float64      `json:"fixed,omitempty"`
+	Broken         *float64      `json:"broken,omitempty"`
+	Groups         []EffectGroup `json:"groups,omitempty"`
+
 	Base *rule.Base `json:"-"` // what was told
 }
 
 // Tell tells a model of the store what an expert knows. The rules are read
 // once; weighing them against the rows holds up nobody who changes the model.
-func (h *Home) Tell(ctx context.Context, name string, rules Rules, at Elsewhere) (*Told, error) {
+func (h *Home) Tell(ctx context.Context, name string, rules Rules, e Edit) (*Told, error) {
 	if err := rules.load(ctx, h.In, h.mostText()); err != nil {
 		return nil, err
 	}
 	var told *Told
-	l, err := h.change(ctx, name, func(h *Home, p *Part) (_ *step, err error) {
+	l, err := h.edit(ctx, name, e, func(h *Home, p *Part) (_ *step, err error) {
 		s := &step{}
-		s.model, s.record, told, err = h.tell(ctx, p, rules, at)
+		s.model, s.record, told, err = h.tell(ctx, p, rules, e.At)
 		return s, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	told.Learnt = *l
+	if l.Effect != nil && len(l.Effect.Tables) > 0 {
+		t := &l.Effect.Tables[0]
+		told.AccuracyBefore, told.AccuracyAfter, told.Low, told.High = t.AccuracyBefore, t.AccuracyAfter, t.Low, t.High
+		told.Fixed, told.Broken, told.Groups = &t.Fixed, &t.Broken, l.Effect.Groups
+	}
 	return told, nil
 }
 

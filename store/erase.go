@@ -190,7 +190,7 @@ func (e *erasure) without(m learn.Model) (learn.Model, error) {
 // clean returns a record that does not tell of the sources.
 func (e *erasure) clean(r record) record {
 	if e.erased(r.SourceID) {
-		r.SourceID, r.SourceName, r.SourcePath, r.Hash, r.HashText, r.SourceRows = "", "", "", nil, "", 0
+		r.SourceID, r.SourceName, r.SourcePath, r.Hash, r.HashText, r.SourceRows, r.Note = "", "", "", nil, "", 0, ""
 	}
 	history := r.History
 	r.History = nil

@@ -20,6 +20,9 @@ const (
 	Merge   = "merge"
 	Restore = "restore"
 	Import  = "import"
+	Strike  = "strike" // a learnt rule was left out, or one that was told taken back
+	Cut     = "cut"    // to fewer rules
+	Undo    = "undo"   // of the newest change: Source names the version that is back
 )
 
 // Version is a model at one time, and how it came to be.
@@ -45,6 +48,11 @@ type Version struct {
 	// LetGo says that there is only the record: the version was an old one, and
 	// what it needed took too much room.
 	LetGo bool
+	By      string // who made the change, "" if nobody said so
+	Note    string // and why
+	// UndoneBy is the version that took this one back, 0 if none did. It is
+	// not kept but found in the log.
+	UndoneBy int
 }
 
 // Source is where knowledge came from.
@@ -94,9 +102,13 @@ func (v Version) MarshalJSON() ([]byte, error) {
 		Parent    int               `json:"parent,omitempty"`
 		History   []Version         `json:"history,omitempty"`
 		LetGo     bool              `json:"let_go,omitempty"`
+		By        string            `json:"by,omitempty"`
+		Note      string            `json:"note,omitempty"`
+		UndoneBy  int               `json:"undone_by,omitempty"`
 	}{
 		v.Number, v.Kind, source, v.Source.Hash, v.Source.Rows, v.At, v.Seed, v.Learner, target,
 		v.Rows, v.Rules, v.Units, v.Settings, v.Parent, v.History, v.LetGo,
+		v.By, v.Note, v.UndoneBy,
 	})
 }
 
@@ -125,6 +137,8 @@ type record struct {
 	Parts      idList            `cbor:"20,keyasint,omitempty"` // the model's parts, in order
 	Derived    idList            `cbor:"21,keyasint,omitempty"` // those of them it can do without
 	Sum        []byte            `cbor:"22,keyasint,omitempty"` // of the others (see sumKeys)
+	By         string            `cbor:"23,keyasint,omitempty"`
+	Note       string            `cbor:"24,keyasint,omitempty"`
 	LetGo      bool              `cbor:"40,keyasint,omitempty"`
 }
 
@@ -135,6 +149,7 @@ func newRecord(v Version) record {
 		SourceID: text(v.Source.ID), SourceName: text(v.Source.Name), SourcePath: text(v.Source.Path), SourceRows: v.Source.Rows,
 		Seconds: at.Unix(), Nanos: int64(at.Nanosecond()), Seed: v.Seed,
 		Learner: text(v.Learner), Target: text(v.Target), Rows: v.Rows, Rules: v.Rules, Units: v.Units, Parent: v.Parent,
+		By: text(v.By), Note: text(v.Note),
 	}
 	if b, err := hex.DecodeString(v.Source.Hash); err == nil && hex.EncodeToString(b) == v.Source.Hash {
 		r.Hash = b
@@ -162,7 +177,7 @@ func (r *record) version(model string) Version {
 		Source: Source{ID: r.SourceID, Name: r.SourceName, Path: r.SourcePath, Hash: r.HashText, Rows: r.SourceRows},
 		At:     time.Unix(r.Seconds, r.Nanos).UTC(), Seed: r.Seed,
 		Learner: r.Learner, Target: r.Target, Rows: r.Rows, Rules: r.Rules, Units: r.Units,
-		Settings: r.Settings, Parent: r.Parent, LetGo: r.LetGo,
+		Settings: r.Settings, Parent: r.Parent, LetGo: r.LetGo, By: r.By, Note: r.Note,
 	}
 	if r.Hash != nil {
 		v.Source.Hash = hex.EncodeToString(r.Hash)

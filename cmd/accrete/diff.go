@@ -19,15 +19,17 @@ func (a *app) diffCommand() *cobra.Command {
 		flags dataFlags
 		on    string
 		out   string
+		by    string
 		top   int
 	)
 	c := &cobra.Command{
-		Use:   "diff BEFORE AFTER [--on DATA] [--out FILE]",
+		Use:   "diff BEFORE AFTER [--on DATA [--by COL]] [--out FILE]",
 		Short: "Say what changed from one version or model to another, as rules",
 		Long: `Diff compares what two models know: rules added, dropped, stronger, weaker, and
 moved (the same but for their cuts), most important first. BEFORE and AFTER are
 models, versions, exported models or rule files. With --on DATA it lists the
-rows whose answer flips, and the rules that did it. --out writes a page to send
+rows whose answer flips, which of them became right, and the rules that did it;
+--by COL says how each value of a column fares. --out writes a page to send
 around, HTML or SVG by the file's name. Equal models give nothing.`,
 		Example: `  accrete diff votes@1 votes@3
   accrete diff votes@1 votes --on votes --out changes.html
@@ -35,7 +37,7 @@ around, HTML or SVG by the file's name. Equal models give nothing.`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
 		RunE: func(c *cobra.Command, args []string) error {
-			d, reads, err := a.diff(c.Context(), args, on, &flags)
+			d, reads, err := a.diff(c.Context(), args, on, by, &flags)
 			if err != nil {
 				return err
 			}
@@ -53,13 +55,14 @@ around, HTML or SVG by the file's name. Equal models give nothing.`,
 	}
 	flags.register(c)
 	c.Flags().StringVar(&on, "on", "", "data whose answers are compared")
+	c.Flags().StringVar(&by, "by", "", "with --on: column by whose values answers are judged too")
 	c.Flags().StringVar(&out, "out", "", "file to write, .html or .svg")
 	console.CountVar(c.Flags(), &top, "top", 10, 0, console.MostCount, "lines of each kind; 0 for none")
 	return c
 }
 
 // diff compares, and says which files were read for it.
-func (a *app) diff(ctx context.Context, args []string, on string, flags *dataFlags) (*life.Difference, []string, error) {
+func (a *app) diff(ctx context.Context, args []string, on, by string, flags *dataFlags) (*life.Difference, []string, error) {
 	h, err := a.home()
 	if err != nil {
 		return nil, nil, err
@@ -72,7 +75,7 @@ func (a *app) diff(ctx context.Context, args []string, on string, flags *dataFla
 		}
 		reads = append(reads[:len(reads):len(reads)], data.File())
 	}
-	d, err := h.Diff(ctx, args[0], args[1], data)
+	d, err := h.Diff(ctx, args[0], args[1], data, by)
 	return d, reads, err
 }
 

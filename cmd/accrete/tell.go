@@ -16,10 +16,10 @@ import (
 func (a *app) tellCommand() *cobra.Command {
 	var (
 		rules life.Rules
-		flags sourceFlags
+		flags editFlags
 	)
 	c := &cobra.Command{
-		Use:   "tell MODEL RULES [--worth N] [--source NAME=PATH]…",
+		Use:   "tell MODEL RULES [--worth N] [--preview] [--note WHY] [--on DATA] [--by COL]",
 		Short: "Tell a model what an expert knows, as rules with a strength",
 		Long: `Tell adds the rules in the file RULES (- for standard input) to a model of any
 learner that predicts classes, and keeps the result as a new version. A rule
@@ -36,9 +36,13 @@ A model of all columns together (gaussian) takes rules such as
   WHEN wealthy (0.3) WORTH 50 EXPECT rm ~ 7 ± 0.7 AND crim ~ -0.4 sd ± 0.2 sd
 
 which count as 50 cases, of which three in ten are like that. They become units
-of the mixture, next to those of the rows.`,
-		Example: `  accrete tell votes expert.rules
-  accrete tell votes expert.rules --worth 20`,
+of the mixture, next to those of the rows.
+
+Tell says whose answers change, and whether that is better on rows that the
+model has not learnt: those of --on DATA, or else its own rows, held out. --by
+COL says it for each value of a column too. --preview changes nothing.`,
+		Example: `  accrete tell votes expert.rules --preview
+  accrete tell votes expert.rules --worth 20 --note "as in the manual"`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
@@ -46,12 +50,12 @@ of the mixture, next to those of the rows.`,
 			if err != nil {
 				return err
 			}
-			at, err := flags.elsewhere()
+			edit, err := flags.at(h)
 			if err != nil {
 				return err
 			}
 			rules.File = args[1]
-			t, err := h.Tell(c.Context(), name, rules, at)
+			t, err := h.Tell(c.Context(), name, rules, edit)
 			if err != nil {
 				return err
 			}
@@ -68,7 +72,7 @@ of the mixture, next to those of the rows.`,
 }
 
 func (a *app) printTold(t *life.Told, file string) {
-	fmt.Fprintf(a.out, "model %s, version %d: %s told by %s\n\n", t.Model, t.Version, plural(len(t.Base.Rules)+len(t.Base.Units), "rule"), file)
+	fmt.Fprintf(a.out, "%s: %s told by %s\n\n", versionOf(&t.Learnt), plural(len(t.Base.Rules)+len(t.Base.Units), "rule"), file)
 	if told, ok := t.Part.Model.(*expert.Told); ok && len(t.Base.Units) == 0 {
 		printStandings(a.out, told)
 		if told.Listened() {
@@ -80,6 +84,10 @@ func (a *app) printTold(t *life.Told, file string) {
 	a.printConflicts(t.Conflicts, "", "", bothDecide)
 	for _, o := range t.Overlaps[:min(len(t.Overlaps), mostConflicts)] {
 		fmt.Fprintf(a.out, "\nwhere %s two rules count together:\n    %s\n    %s\n    the rows there  %s\n", o.Region, o.A, o.B, rowsText(o.Rows))
+	}
+	a.printEffect(&t.Learnt)
+	if t.Preview {
+		return
 	}
 	a.next(t.Part, append(append([]string{"rules"}, nextDiff(&t.Learnt)...), fmt.Sprintf("forget %s %s", t.Model, life.NameOfSource(t.Part)))...)
 }

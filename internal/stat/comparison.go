@@ -56,6 +56,20 @@ func McNemar(onlyA, onlyB float64) McNemarTest {
 	return t
 }
 
+// PairedRates returns the 95 % interval of the difference of two rates that were
+// measured on the same cases, of which so many count for the first alone and so
+// many for the second alone: Wald's, with half a case more of each kind (Agresti
+// and Min 2005), which keeps its level where few cases differ.
+func PairedRates(onlyFirst, onlySecond, cases float64) Interval {
+	if !(cases > 0) {
+		return Interval{math.NaN(), math.NaN()}
+	}
+	a, b, n := onlyFirst+.5, onlySecond+.5, cases+2
+	e := Estimate{Value: (a - b) / n, SD: math.Sqrt(max(a+b-(a-b)*(a-b)/n, 0)) / n}
+	i := e.Interval(0.95, TwoSided)
+	return Interval{max(i.Low, -1), min(i.High, 1)}
+}
+
 // FiveByTwoT returns the t of Dietterich's 5×2cv paired test (1998): five
 // random halvings, each half tested by what was learnt from the other. Only
 // the first difference is in the numerator, so that it is independent of the

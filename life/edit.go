@@ -1,0 +1,355 @@
+package life
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
+	"github.com/accrete-ml/accrete/store"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Edit says how somebody corrects a model: who and why, for the record, and by
+// which rows the correction is judged.
+type Edit struct {
+	Preview bool    // only say what it would do: nothing is changed
+	Who     string  // makes the change
+	Note    string  // why
+	Version int     // that it is a change of; 0 is whichever is the newest
+	On      []*Data // that it is judged on; none is the rows that the model learnt
+	Groups  string  // column by whose values it is judged too
+	At      Elsewhere
+}
+
+// onTable is data that a change is judged on.
+type onTable struct {
+	EffectTable
+	table *table.Table
+	// pieces are the sources of rows that were learnt, in their order.
+	pieces []piece
+}
+
+// piece is a source among others: its name, and how many of the rows are its.
+type piece struct {
+	data string
+	rows int
+}
+
+// edit is change of somebody who wants to know, or know beforehand, what it does
+// to the answers. What is to be judged on is read before anything is changed; the
+// judging itself holds up nobody.
+func (h *Home) edit(ctx context.Context, name string, e Edit, make func(h *Home, p *Part) (*step, error)) (*Learnt, error) {
+	var before *Part
+	var after learn.Model
+	var on []onTable
+	prepare := func(h *Home, p *Part) (*step, error) {
+		if e.Version != 0 && e.Version != p.Version.Number {
+			return nil, fmt.Errorf("%w: %s is at version %d by now, this was a change of version %d; look at its effect again", store.ErrConflict, name, p.Version.Number, e.Version)
+		}
+		s, err := make(h, p)
+		if err != nil {
+			return nil, err
+		}
+		s.record.By, s.record.Note = e.Who, e.Note
+		before, after = p, s.model
+		on, err = h.readOn(ctx, p, s.model, &e)
+		return s, err
+	}
+	var l *Learnt
+	var err error
+	if e.Preview {
+		l, err = h.preview(name, prepare)
+	} else {
+		l, err = h.change(ctx, name, prepare)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.Effect, err = h.effect(ctx, before, after, on, &e)
+	switch {
+	case err != nil && (e.Preview || errors.Is(err, context.Canceled)):
+		return nil, err
+	case err != nil:
+		h.note(fmt.Sprintf("%v is kept, but what it does to answers is not known: %v", l.Part.Version, err))
+	}
+	return l, nil
+}
+
+// preview makes the next version of a model, which nobody keeps.
+func (h *Home) preview(name string, make func(h *Home, p *Part) (*step, error)) (*Learnt, error) {
+	if err := store.CheckName(name); err != nil {
+		return nil, err
+	}
+	before, err := h.Load(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := make(h, before)
+	if err != nil {
+		return nil, err
+	}
+	after := h.unkept(s.model, name, s.record, before.Versions)
+	after.Version.Number = before.Version.Number + 1
+	l := h.newLearnt(after, before.Version)
+	l.Preview = true
+	return l, nil
+}
+
+// readOn reads the data that a change is judged on, with the columns of both
+// models and the one that rows are grouped by.
+func (h *Home) readOn(ctx context.Context, before *Part, after learn.Model, e *Edit) ([]onTable, error) {
+	if len(e.On) > 0 && before.Target() == learn.NoTarget {
+		return nil, fmt.Errorf("%s is a density of all columns; it has no answers to be judged by", before.Name)
+	}
+	var tables []onTable
+	for _, d := range e.On {
+		t, learnt, err := h.readJudged(ctx, d, before, after, e.Groups)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, onTable{EffectTable: EffectTable{Data: d.Arg, Learnt: learnt}, table: t})
+	}
+	return tables, nil
+}
+
+// readJudged reads data with the columns of two models, and says whether the
+// first has learnt them.
+func (h *Home) readJudged(ctx context.Context, d *Data, before *Part, after learn.Model, by string) (*table.Table, bool, error) {
+	schema, err := table.Union(before.Schema(), after.Schema())
+	if err != nil {
+		return nil, false, err
+	}
+	if by != "" && schema.Index(by) < 0 {
+		schema = table.CopySchema(schema)
+		schema.Attributes = append(schema.Attributes, table.Attribute{Name: by, Kind: table.Nominal})
+	}
+	o := d.options()
+	o.Schema, o.Extend = schema, true
+	t, report, err := d.Read(ctx, o)
+	if err != nil {
+		return nil, false, err
+	}
+	h.note(report.Notes...)
+	learnt := false
+	for _, v := range live(before.Model, before.Versions) {
+		learnt = learnt || report.Hash != "" && v.Source.Hash == report.Hash
+	}
+	return t, learnt, nil
+}
+
+// mostJudged is how many learnt rows a change is judged on at most.
+const mostJudged = 500_000
+
+// effect judges a change: by the data that were named, else by the rows that the
+// model learnt, held out where that can be done.
+func (h *Home) effect(ctx context.Context, before *Part, after learn.Model, on []onTable, e *Edit) (*Effect, error) {
+	if _, acts := learn.Ability[policy](before.Model); acts || before.Target() == learn.NoTarget || after.Target() == learn.NoTarget {
+		return nil, nil
+	}
+	if len(on) > 0 {
+		return judge(ctx, before.Model, after, append(on, h.learntTable(ctx, before, on, e)...), e.Groups)
+	}
+	held, answers, err := h.heldOut(ctx, before, after, e)
+	if err != nil {
+		return nil, err
+	}
+	if answers == nil {
+		return judge(ctx, before.Model, after, h.learntTable(ctx, before, nil, e), e.Groups)
+	}
+	effect := newEffect(before.Model, e.Groups)
+	if err := effect.add(*held, answers); err != nil {
+		return nil, err
+	}
+	return effect, effect.judge(ctx, before.Model, after, h.learntTable(ctx, before, nil, e))
+}
+
+// judge is the effect of a change on some tables.
+func judge(ctx context.Context, before, after learn.Model, tables []onTable, by string) (*Effect, error) {
+	effect := newEffect(before, by)
+	return effect, effect.judge(ctx, before, after, tables)
+}
+
+// learntTable returns the rows that a model learnt: those of its files as they
+// stand there, else as the model keeps them. It is none where they are not there,
+// are among what is judged already, or are too many.
+func (h *Home) learntTable(ctx context.Context, p *Part, on []onTable, e *Edit) []onTable {
+	quiet := *h
+	quiet.Note = nil
+	rows := 0.0
+	for _, v := range live(p.Model, p.Versions) {
+		rows += v.Source.Rows
+	}
+	if rows > mostJudged || slices.ContainsFunc(on, func(t onTable) bool { return t.Learnt }) {
+		return nil
+	}
+	var kept []learn.Learnt
+	if k, ok := learn.Ability[learn.Keeper](p.Model); ok {
+		kept, _ = k.Kept(ctx) // without them there are files
+	}
+	all := onTable{EffectTable: EffectTable{Learnt: true}}
+	var parts []learn.Learnt
+	var names []string
+	for _, v := range live(p.Model, p.Versions) {
+		if v.Kind == store.Tell {
+			continue
+		}
+		part := learn.Learnt{}
+		if isFile(v.Source) || e.At.find(v.Source) != "" {
+			part.Table, _, _ = quiet.readAgain(ctx, p, v, e.At, table.Options{Schema: p.Schema()})
+		}
+		if at := slices.IndexFunc(kept, func(l learn.Learnt) bool { return l.Source.ID == v.Source.ID }); part.Table == nil && at >= 0 {
+			all.Kept = true
+			part.Table, _, _ = table.Conform(kept[at].Table, p.Schema(), false)
+		}
+		if part.Table != nil {
+			parts, names = append(parts, part), append(names, v.Source.Name)
+			all.pieces = append(all.pieces, piece{v.Source.Name, part.Table.Rows()})
+		}
+	}
+	var err error
+	if len(parts) == 0 {
+		return nil
+	}
+	if all.table, err = knowledge.Join(p.Schema(), parts); err != nil {
+		return nil
+	}
+	all.Data = strings.Join(names, ", ")
+	return []onTable{all}
+}
+
+// isFile reports whether a source is a file, or a set that is built in.
+func isFile(s store.Source) bool {
+	if info, err := os.Stat(s.Path); err == nil {
+		return info.Mode().IsRegular()
+	}
+	_, err := datasets.Lookup(filepath.Base(s.Path))
+	return err == nil
+}
+
+const (
+	heldOutFolds = 5
+	// previewRows is how many rows are learnt again for a preview at most:
+	// somebody waits for it, and tries one thing after the other.
+	previewRows = 2000
+)
+
+// heldOut judges rules that a model is told, or no longer told, by rows that it
+// learnt: it is learnt again without a part of them, told the same, and asked for
+// that part. Nothing is returned where more than such rules changed, or where it
+// makes no sense.
+func (h *Home) heldOut(ctx context.Context, p *Part, after learn.Model, e *Edit) (*onTable, []changedAnswer, error) {
+	if !sameWithin(p.Model, after) || p.Schema().Attributes[p.Target()].Kind == table.Numeric {
+		return nil, nil, nil
+	}
+	quiet := *h
+	quiet.Note = nil
+	rows, err := quiet.LearntRows(ctx, p, e.At)
+	if err != nil || len(rows) == 0 {
+		return nil, nil, nil // there are none to hold out
+	}
+	all, err := knowledge.Join(rows[0].Table.Schema, rows)
+	if err != nil || all.Linked != nil || all.Rows() < 10 || all.Rows() > mostJudged || e.Preview && all.Rows() > previewRows {
+		return nil, nil, nil
+	}
+	learner, err := quiet.learnerAgain(ctx, p, e.At)
+	if err != nil {
+		return nil, nil, nil // it cannot be learnt again
+	}
+	fold, err := evaluate.Folds(all, p.Target(), heldOutFolds, p.Version.Seed)
+	if err != nil {
+		return nil, nil, nil // too few rows
+	}
+	folds := heldOutFolds
+	if all.Rows() > manyRows {
+		folds = 1 // a fifth tells enough, and waiting five times as long is not worth it
+	}
+	bar, done := h.progress("judging on rows held out")
+	defer done()
+	var places []int
+	var answers []changedAnswer
+	for k := range folds {
+		bar(float64(k) / float64(folds))
+		var train, test []int
+		for r, f := range fold {
+			switch {
+			case f == k:
+				test = append(test, r)
+			case f >= 0:
+				train = append(train, r)
+			}
+		}
+		said, err := foldAnswers(ctx, p, after, learner, all.Select(train), all.Select(test))
+		if err != nil && ctx.Err() == nil {
+			return nil, nil, nil // the rest alone cannot be learnt, as a class is gone
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		places, answers = append(places, test...), append(answers, said...)
+	}
+	return &onTable{EffectTable: EffectTable{Data: "rows held out", HeldOut: true, Folds: folds}, table: all.Select(places)}, answers, nil
+}
+
+// foldAnswers learns some rows, tells the result what two models were told, and
+// has both answer other rows.
+func foldAnswers(ctx context.Context, p *Part, after learn.Model, learner learn.Learner, train, test *table.Table) ([]changedAnswer, error) {
+	source := learn.Source{ID: "train", Name: "train"}
+	m, err := learner.Learn(ctx, learn.Task{Table: train, Source: source, Seed: p.Version.Seed}.At(p.Target()))
+	if err != nil {
+		return nil, err
+	}
+	fitted, _, err := table.Conform(train, m.Schema(), false)
+	if err != nil {
+		return nil, err
+	}
+	rows := learn.Learnt{Source: source, Table: fitted}
+	x, err := toldLike(ctx, m, p.Model, rows)
+	if err != nil {
+		return nil, err
+	}
+	y, err := toldLike(ctx, m, after, rows)
+	if err != nil {
+		return nil, err
+	}
+	return changedAnswers(ctx, x, y, test)
+}
+
+// toldLike tells a model what another one was told.
+func toldLike(ctx context.Context, m, like learn.Model, rows learn.Learnt) (learn.Model, error) {
+	told, ok := like.(*expert.Told)
+	if !ok {
+		return m, nil
+	}
+	experts, bases := told.Experts()
+	for i := range experts {
+		var err error
+		if m, err = expert.Tell(ctx, m, learn.Advice{Rules: bases[i], Expert: experts[i]}, rows); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// sameWithin reports whether two models differ in what they were told at most.
+func sameWithin(x, y learn.Model) bool {
+	x, y = plain(x), plain(y)
+	if x == y {
+		return true
+	}
+	a, err := learn.Encode(x)
+	if err != nil {
+		return false
+	}
+	b, err := learn.Encode(y)
+	return err == nil && bytes.Equal(a, b)
+}

@@ -1,0 +1,124 @@
+package life
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/console"
+)
+
+// Write says what a change does, people first: whose answers change, how the
+// model fares before and after on rows that it has not learnt, how sure that is,
+// and for whom.
+func (e *Effect) Write(w io.Writer, preview bool) {
+	if e == nil || len(e.Tables) == 0 {
+		return
+	}
+	get := "get"
+	if preview {
+		get = "would get"
+	}
+	fmt.Fprintf(w, "%s of %s %s another answer%s\n", console.Count(e.Changed), console.Plural(int(e.Rows), "row"), get, becomes(e.Changed, e.Fixed, e.Broken, e.Unknown))
+	for i := range e.Tables {
+		t := &e.Tables[i]
+		if i == 0 || !t.Learnt {
+			fmt.Fprintf(w, "  %s: %s\n", t.where(), t.words())
+		}
+	}
+	if t := &e.Tables[0]; t.Learnt && t.AccuracyBefore != nil {
+		fmt.Fprintln(w, "  a model knows the rows that it has learnt better than others: data that it has not learnt would judge it")
+	}
+	e.writeGroups(w)
+}
+
+func (e *Effect) writeGroups(w io.Writer) {
+	if len(e.Groups) > 0 {
+		var rows [][]string
+		for _, g := range e.Groups {
+			rows = append(rows, []string{g.Where, console.Count(g.Rows), console.Percent(g.Before), console.Percent(g.After), Points(g.Low, g.High)})
+		}
+		fmt.Fprintln(w)
+		console.Table(w, []string{"group", "rows", "before", "after", "difference"}, rows)
+	}
+}
+
+// becomes says how many of the changed answers are right now.
+func becomes(changed, fixed, broken, unknown float64) string {
+	if changed == 0 {
+		return ""
+	}
+	if changed == unknown {
+		return "; which of them are right is not known"
+	}
+	text := fmt.Sprintf(": %s become right, %s become wrong", console.Count(fixed), console.Count(broken))
+	if other := changed - fixed - broken - unknown; other > 0 {
+		text += fmt.Sprintf(", %s stay wrong", console.Count(other))
+	}
+	if unknown > 0 {
+		text += fmt.Sprintf(", %s nobody knows", console.Count(unknown))
+	}
+	return text
+}
+
+// became says whether a new answer is right.
+func (f *EffectFlip) became() string {
+	switch {
+	case f.Truth == nil:
+		return ""
+	case *f.Right:
+		return ", now right"
+	case f.Before == *f.Truth:
+		return ", now wrong"
+	}
+	return ", still not " + console.Shown(*f.Truth, console.LongestCell)
+}
+
+// where names the rows of a table.
+func (t *EffectTable) where() string {
+	switch {
+	case t.HeldOut && t.Folds == 1:
+		return "on rows held out, a fifth of all"
+	case t.HeldOut:
+		return fmt.Sprintf("on rows held out, in %d folds", t.Folds)
+	case t.Learnt:
+		return "on rows that it has learnt"
+	}
+	return "on " + t.Data
+}
+
+// words say how the model fares, before and after.
+func (t *EffectTable) words() string {
+	switch {
+	case t.RMSEBefore != nil:
+		return fmt.Sprintf("RMSE %s → %s", console.Number(*t.RMSEBefore), console.Number(*t.RMSEAfter))
+	case t.AccuracyBefore == nil:
+		return "what is right is not known"
+	}
+	if t.Changed == 0 {
+		return fmt.Sprintf("right %s; no answer changes", console.Percent(*t.AccuracyBefore))
+	}
+	text := fmt.Sprintf("right %s → %s (%s of %s become right, %s wrong)", console.Percent(*t.AccuracyBefore), console.Percent(*t.AccuracyAfter),
+		console.Count(t.Fixed), console.Count(t.Changed), console.Count(t.Broken))
+	sense := "better"
+	if *t.Difference < 0 {
+		sense = "worse"
+	}
+	switch t.Verdict() {
+	case Better:
+		return text + ": better by " + Points(*t.Low, *t.High)
+	case Worse:
+		return text + ": worse by " + Points(*t.Low, *t.High)
+	}
+	return fmt.Sprintf("%s: too few to be sure it is %s (%s)", text, sense, Points(*t.Low, *t.High))
+}
+
+// Points writes the interval of a difference of rates, in points.
+func Points(low, high float64) string {
+	point := func(x float64) string {
+		text := fmt.Sprintf("%+.0f", math.Round(100*x)+0)
+		return strings.NewReplacer("-", "−", "+0", "0").Replace(text)
+	}
+	return point(low) + " to " + point(high) + " points"
+}

@@ -33,13 +33,23 @@ func (e *Effect) Write(w io.Writer, preview bool) {
 	e.writeGroups(w)
 }
 
+// mostGroups is how many groups are shown that nobody asked for.
+const mostGroups = 5
+
 func (e *Effect) writeGroups(w io.Writer) {
-	if len(e.Groups) > 0 {
+	shown := len(e.Groups)
+	if e.by == "" {
+		shown = min(shown, mostGroups)
+	}
+	if shown > 0 {
 		var rows [][]string
-		for _, g := range e.Groups {
+		for _, g := range e.Groups[:shown] {
 			rows = append(rows, []string{g.Where, console.Count(g.Rows), console.Percent(g.Before), console.Percent(g.After), Points(g.Low, g.High)})
 		}
 		fmt.Fprintln(w)
+		if more := len(e.Groups) - shown; more > 0 {
+			defer fmt.Fprintf(w, "and %d more groups\n", more)
+		}
 		console.Table(w, []string{"group", "rows", "before", "after", "difference"}, rows)
 	}
 }
@@ -52,7 +62,7 @@ func becomes(changed, fixed, broken, unknown float64) string {
 	if changed == unknown {
 		return "; which of them are right is not known"
 	}
-	text := fmt.Sprintf(": %s become right, %s become wrong", console.Count(fixed), console.Count(broken))
+	text := fmt.Sprintf(": %s right, %s wrong", turn(fixed), turn(broken))
 	if other := changed - fixed - broken - unknown; other > 0 {
 		text += fmt.Sprintf(", %s stay wrong", console.Count(other))
 	}
@@ -60,6 +70,14 @@ func becomes(changed, fixed, broken, unknown float64) string {
 		text += fmt.Sprintf(", %s nobody knows", console.Count(unknown))
 	}
 	return text
+}
+
+// turn says how many rows become something.
+func turn(rows float64) string {
+	if rows == 1 {
+		return "1 becomes"
+	}
+	return console.Count(rows) + " become"
 }
 
 // became says whether a new answer is right.
@@ -107,9 +125,12 @@ func (t *EffectTable) words() string {
 	}
 	switch t.Verdict() {
 	case Better:
-		return text + ": better by " + Points(*t.Low, *t.High)
+		return text + ": better (" + Points(*t.Low, *t.High) + ")"
 	case Worse:
-		return text + ": worse by " + Points(*t.Low, *t.High)
+		return text + ": worse (" + Points(*t.Low, *t.High) + ")"
+	}
+	if *t.Difference == 0 {
+		return fmt.Sprintf("%s: neither better nor worse, as far as they tell (%s)", text, Points(*t.Low, *t.High))
 	}
 	return fmt.Sprintf("%s: too few to be sure it is %s (%s)", text, sense, Points(*t.Low, *t.High))
 }
@@ -118,7 +139,10 @@ func (t *EffectTable) words() string {
 func Points(low, high float64) string {
 	point := func(x float64) string {
 		text := fmt.Sprintf("%+.0f", math.Round(100*x)+0)
-		return strings.NewReplacer("-", "−", "+0", "0").Replace(text)
+		if math.Abs(x) < .005 {
+			text = fmt.Sprintf("%+.1f", math.Round(1000*x)/10+0)
+		}
+		return strings.NewReplacer("-", "−", "+0.0", "0").Replace(text)
 	}
 	return point(low) + " to " + point(high) + " points"
 }

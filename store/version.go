@@ -48,8 +48,8 @@ type Version struct {
 	// LetGo says that there is only the record: the version was an old one, and
 	// what it needed took too much room.
 	LetGo bool
-	By      string // who made the change, "" if nobody said so
-	Note    string // and why
+	By    string // who made the change, "" if nobody said so
+	Note  string // and why
 	// UndoneBy is the version that took this one back, 0 if none did. It is
 	// not kept but found in the log.
 	UndoneBy int

@@ -72,7 +72,7 @@ func Ask(m learn.Model, question string) (*Answers, error) {
 	}
 	asker, ok := learn.Ability[learn.Asker](m)
 	if !ok {
-		return nil, notJoint(m.Learner(), "be asked for any column")
+		return askTarget(m, question)
 	}
 	if strings.Contains(question, "⟂") {
 		return askIndependence(m, question)
@@ -101,6 +101,39 @@ func Ask(m learn.Model, question string) (*Answers, error) {
 		all.Together, err = mostProbable(m, row, wanted)
 	}
 	return all, err
+}
+
+// askTarget answers a question for what a model predicts; cells that are not
+// given are missing.
+func askTarget(m learn.Model, question string) (*Answers, error) {
+	target := m.Target()
+	if target == learn.NoTarget || m.Schema().Linked != "" {
+		return nil, notJoint(m.Learner(), "be asked for any column")
+	}
+	row, wanted, err := parseQuestion(question, m.Schema())
+	if err != nil {
+		return nil, remedy.Misuse(err)
+	}
+	for _, column := range wanted {
+		if a := &m.Schema().Attributes[column]; column != target {
+			return nil, notJoint(m.Learner(), fmt.Sprintf("be asked for %q, only for %q", a.Name, m.Schema().Attributes[target].Name))
+		}
+	}
+	out := learn.NewPredictions(m, 1)
+	if err := m.Predict(context.Background(), row, out); err != nil {
+		return nil, err
+	}
+	answer := NewPredicted(m, 1, row, out, 0)
+	x := Answered{Variable: m.Schema().Attributes[target].Name, Attribute: &m.Schema().Attributes[target], Probabilities: answer.Probabilities, Low: answer.Low, High: answer.High}
+	switch said := answer.Prediction.(type) {
+	case float64:
+		x.Mean = &said
+	case string:
+		x.Prediction = &said
+	default:
+		x.Undecided = true
+	}
+	return &Answers{Answers: []Answered{x}}, nil
 }
 
 // parseQuestion reads "name=value, name=?" into a row of known cells and the
@@ -213,12 +246,15 @@ type Answered struct {
 	Modes         []float64          `json:"modes,omitempty"`
 	Prediction    *string            `json:"prediction,omitempty"`
 	Probabilities map[string]float64 `json:"probabilities,omitempty"`
-	// Density is that of what is given, numbers in deviations.
-	Density    float64 `json:"density"`
-	LogDensity float64 `json:"log_density"`
+	// Undecided says that the model does not know.
+	Undecided bool `json:"undecided,omitempty"`
+	// Density is that of what is given, numbers in deviations; models that
+	// only predict their target do not know it.
+	Density    *float64 `json:"density,omitempty"`
+	LogDensity *float64 `json:"log_density,omitempty"`
 	// Experience is the share of cases that are expected to be as unusual or more so.
-	Experience float64 `json:"experience"`
-	Outside    bool    `json:"outside"`
+	Experience *float64 `json:"experience,omitempty"`
+	Outside    bool     `json:"outside"`
 
 	Attribute *table.Attribute `json:"-"`
 }
@@ -228,9 +264,10 @@ type Answered struct {
 const leastExperience = 0.01
 
 func newAnswered(at *table.Attribute, answer *learn.Answer) Answered {
+	density, log := min(math.Exp(answer.LogDensity), math.MaxFloat64), finite(answer.LogDensity)
 	x := Answered{
-		Variable: at.Name, Attribute: at, Density: min(math.Exp(answer.LogDensity), math.MaxFloat64), LogDensity: finite(answer.LogDensity),
-		Experience: answer.Experience, Outside: answer.Experience < leastExperience,
+		Variable: at.Name, Attribute: at, Density: &density, LogDensity: &log,
+		Experience: &answer.Experience, Outside: answer.Experience < leastExperience,
 	}
 	if at.Kind == table.Numeric {
 		x.Mean, x.Median, x.Low, x.High, x.Modes = &answer.Mean, &answer.Median, &answer.Low, &answer.High, answer.Modes

@@ -39,6 +39,7 @@ type Data struct {
 	in      io.Reader     // standard input
 	staged  *scratch.File // a copy of what can be read only once
 	memory  int64         // bytes that may be used
+	hash    string        // of the bytes, once they were read in batches
 }
 
 // The schemes that are more than an address here.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
+	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -16,13 +18,18 @@ import (
 // counts the rows before the batch. It returns how well the model did where
 // the answer is known.
 func (h *Home) Predict(ctx context.Context, p *Part, d *Data, batch func(row int, t *table.Table, out *learn.Predictions) error) (*Score, error) {
+	return h.predict(ctx, p, d, nil, batch)
+}
+
+// predict is Predict where classes are chosen in a way of their own.
+func (h *Home) predict(ctx context.Context, p *Part, d *Data, decide decision, batch func(row int, t *table.Table, out *learn.Predictions) error) (*Score, error) {
 	m, err := Answerer(p)
 	if err != nil {
 		return nil, err
 	}
 	bar, done := h.progress("predicting")
 	defer done()
-	score, row := &Score{model: p.Model}, 0
+	score, row := &Score{model: p.Model, decide: decide}, 0
 	undefined, _ := learn.Ability[interface{ Undefined(*table.Table) int }](p.Model)
 	none := 0
 	err = h.batches(ctx, m, d, bar, func(t *table.Table) error {
@@ -42,6 +49,7 @@ func (h *Home) Predict(ctx context.Context, p *Part, d *Data, batch func(row int
 	if none > 0 {
 		h.remark(Note{Text: fmt.Sprintf("the formula has no value for %d of %d rows (it divides by zero or overflows there); they are answered by the mean and the range of the rows that it was learnt from", none, row)})
 	}
+	score.Learnt = d.hash != "" && slices.ContainsFunc(live(p.Model, p.Versions), func(v store.Version) bool { return v.Source.Hash == d.hash })
 	return score, err
 }
 
@@ -91,6 +99,7 @@ func (h *Home) batches(ctx context.Context, m learn.Model, d *Data, progress fun
 		return err
 	}
 	h.note(stream.Report().Notes...)
+	d.hash = stream.Report().Hash
 	return nil
 }
 
@@ -103,6 +112,7 @@ type Predicted struct {
 	Probabilities map[string]float64 `json:"probabilities,omitempty"`
 	Low           *float64           `json:"low,omitempty"`
 	High          *float64           `json:"high,omitempty"`
+	Columns       map[string]any     `json:"columns,omitempty"` // of the data, where they were asked for
 }
 
 // NewPredicted returns the answer for the i-th row of a table, which is the

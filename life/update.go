@@ -178,9 +178,11 @@ func newWatch(m learn.Model) (*evaluate.Watch, error) {
 // Score counts how well a model answers rows whose answer is known.
 type Score struct {
 	model  learn.Model
+	decide decision
 	Known  float64 // weight of rows with a known target
 	right  float64 // nominal target
 	square float64 // numeric target: sum of squared errors
+	Learnt bool    // the rows are those of a source that the model has learnt
 }
 
 // Accuracy is the share of known rows that were answered right, of a nominal
@@ -223,7 +225,7 @@ func (s *Score) count(t *table.Table, out *learn.Predictions) {
 				continue
 			}
 			s.Known += w
-			if int(column.Codes[r]) == learn.Best(out.Row(r), classes) {
+			if int(column.Codes[r]) == s.decide.says(out.Row(r), classes) {
 				s.right += w
 			}
 			continue

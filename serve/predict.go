@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -226,10 +225,6 @@ func (c *call) predict() error {
 // stream answers for a table of CSV or JSON lines while it comes, in the same
 // form, in memory that does not grow with it.
 func (c *call) stream(st *state) error {
-	m, err := life.Answerer(st.part)
-	if err != nil {
-		return err
-	}
 	_ = http.NewResponseController(c.w).EnableFullDuplex() // HTTP/2 has it anyway
 	h := c.home()
 	h.In = c.body()
@@ -239,24 +234,11 @@ func (c *call) stream(st *state) error {
 	}
 	c.w.Header().Set("Accrete-Version", st.part.Version.String())
 	out := &lazyWriter{c: c, contentType: c.contentType()}
-	w := bufio.NewWriterSize(out, 1<<16)
-	answers := life.JSONAnswers
-	if c.contentType() == "text/csv" {
-		answers = life.CSVAnswers
+	how := life.Answering{JSON: c.contentType() != "text/csv"}
+	if !how.JSON {
 		out.contentType = "text/csv; charset=utf-8"
 	}
-	print, flush := answers(w, m)
-	_, err = h.Predict(c.r.Context(), st.part, d, func(row int, t *table.Table, out *learn.Predictions) error {
-		for i := range t.Rows() {
-			if err := print(row+i+1, t, out, i); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		err = flush()
-	}
+	_, err = h.WriteAnswers(c.r.Context(), st.part, d, out, how)
 	if err == nil {
 		_, err = out.Write(nil) // an empty answer is one, too
 	}

@@ -18,8 +18,9 @@ func (a *app) askCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "ask MODEL QUESTION",
 		Short: "Ask for any column, given any others",
-		Long: `Ask answers a question such as 'lstat=5, rm=6, medv=?' from a model of all
-columns together: what is given, then ? for what is wanted. A number is answered
+		Long: `Ask answers a question such as 'lstat=5, rm=6, medv=?': what is given, then ? for
+what is wanted. Any model can be asked for what it predicts, and a model of all
+columns together (gaussian, belief) for any column. A number is answered
 with its mean, an interval that holds it in 95 % of cases, and its peaks if there
 are several; a name with the probability of each value. What is neither given
 nor wanted is unknown. Names with commas or spaces around them stand in double
@@ -84,7 +85,11 @@ func printAnswer(w io.Writer, x *life.Answered) {
 		return number(v)
 	}
 	if at.Kind == table.Numeric {
-		fmt.Fprintf(w, "%s = %s (95 %%: %s to %s, median %s)\n", at.Name, write(*x.Mean), write(*x.Low), write(*x.High), write(*x.Median))
+		median := ""
+		if x.Median != nil {
+			median = ", median " + write(*x.Median)
+		}
+		fmt.Fprintf(w, "%s = %s (95 %%: %s to %s%s)\n", at.Name, write(*x.Mean), write(*x.Low), write(*x.High), median)
 		if len(x.Modes) > 1 {
 			peaks := make([]string, len(x.Modes))
 			for i, mode := range x.Modes {
@@ -105,7 +110,10 @@ func printAnswer(w io.Writer, x *life.Answered) {
 		}
 		fmt.Fprintf(w, "%s = %s\n", at.Name, strings.Join(shares, ", "))
 	}
+	if x.Undecided {
+		fmt.Fprintln(w, "  not known: what was learnt does not decide it")
+	}
 	if x.Outside {
-		fmt.Fprintf(w, "  outside my experience: %s of cases are as unusual as this one\n", percent(x.Experience))
+		fmt.Fprintf(w, "  outside my experience: %s of cases are as unusual as this one\n", percent(*x.Experience))
 	}
 }

@@ -42,6 +42,7 @@ var words = map[string]string{
 // along is what commands need besides, to come to their work and to end soon.
 var along = map[string][]string{
 	"learn": {"--target", "y", "--learner", "prior"}, "evaluate": {"--target", "y", "--learner", "prior"}, "compare": {"--target", "y", "--learners", "prior,bayes"},
+	"tune":  {"--target", "y", "--learner", "bayes", "--try", "m=1,2", "--folds", "2", "--inner", "2"},
 	"merge": {"--name", "k"}, "need": {"--hypotheses", "973"}, "reproduce": {"play-tennis"},
 	"serve": {"--stdio"},
 }

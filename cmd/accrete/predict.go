@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/life"
-	"github.com/accrete-ml/accrete/table"
 )
 
 func (a *app) predictCommand() *cobra.Command {
@@ -19,17 +17,22 @@ func (a *app) predictCommand() *cobra.Command {
 		out     string
 		without string
 		whole   bool
+		how     life.Answering
 	)
 	c := &cobra.Command{
-		Use:   "predict MODEL DATA [--out FILE] [--without SOURCE] [--whole]",
+		Use:   "predict MODEL DATA [--out FILE] [--with-columns | --id COL] [--threshold P --positive CLASS | --costs SAID:TRUE=COST,…] [--without SOURCE] [--whole]",
 		Short: "Answer for each row, with a probability",
 		Long: `Predict answers for each row of DATA, in its order: a CSV with prediction and
 probability (for a number: prediction, low and high, a 95 % interval), or with
 --json one object a line. Where a model says that it does not know (concept), the
-prediction is empty. If DATA has the answers, it says how many were right. With
+prediction is empty. With --with-columns the columns of DATA stand before the
+answers, with --id one of them. The most probable class is said, unless --threshold
+says from which probability on --positive is, or wrong answers have --costs: then
+the class whose expected cost is least. If DATA has the answers, it says how many were right. With
 --whole a model of sequences (markov) answers once for each: its log likelihood,
 its most probable path of states, and the log probability of that path.`,
 		Example: `  accrete predict people new.csv --out answers.csv
+  accrete predict loans new.csv --id applicant --costs 'good:bad=5'
   accrete predict votes@1 votes --json | head -3`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeModels,
@@ -43,7 +46,8 @@ its most probable path of states, and the log probability of that path.`,
 				if whole {
 					return a.predictWhole(c.Context(), h, p, d, w)
 				}
-				score, err = a.predict(c.Context(), h, p, d, w)
+				how.JSON = a.json
+				score, err = h.WriteAnswers(c.Context(), p, d, w, how)
 				return err
 			}, d.File())
 			if err != nil {
@@ -53,6 +57,9 @@ its most probable path of states, and the log probability of that path.`,
 				return nil
 			}
 			if line := scoreLine(score); line != "" {
+				if score.Learnt {
+					line += ", which it has learnt"
+				}
 				fmt.Fprintf(a.errs, "where the answer is known (%s), %s %s\n", plural(int(score.Known), "row"), args[0], line)
 			}
 			return nil
@@ -61,7 +68,14 @@ its most probable path of states, and the log probability of that path.`,
 	flags.register(c)
 	c.Flags().StringVar(&out, "out", "", outUsage)
 	c.Flags().StringVar(&without, "without", "", withoutUsage)
+	c.Flags().BoolVar(&how.WithColumns, "with-columns", false, "write the columns of DATA before the answers")
+	c.Flags().StringVar(&how.ID, "id", "", "write this column of DATA before the answers")
+	console.ShareVar(c.Flags(), &how.Threshold, "threshold", 0, "probability from which on --positive is said")
+	c.Flags().StringVar(&how.Positive, "positive", "", "class that --threshold is of")
+	c.Flags().StringVar(&how.Costs, "costs", "", costsUsage)
+	c.MarkFlagsMutuallyExclusive("threshold", "costs")
 	c.Flags().BoolVar(&whole, "whole", false, "one answer for each sequence")
+	c.MarkFlagsMutuallyExclusive("with-columns", "id", "whole")
 	return c
 }
 
@@ -90,30 +104,4 @@ func (a *app) modelAndData(ctx context.Context, args []string, flags *dataFlags,
 	}
 	d, err := h.Find(args[1], flags.Reading)
 	return h, p, d, err
-}
-
-// predict writes an answer for each row.
-func (a *app) predict(ctx context.Context, h *life.Home, p *life.Part, d *life.Data, to io.Writer) (*life.Score, error) {
-	m, err := life.Answerer(p)
-	if err != nil {
-		return nil, err
-	}
-	w := bufio.NewWriterSize(to, 1<<16)
-	answers := life.CSVAnswers
-	if a.json {
-		answers = life.JSONAnswers
-	}
-	print, flush := answers(w, m)
-	score, err := h.Predict(ctx, p, d, func(row int, t *table.Table, out *learn.Predictions) error {
-		for i := range t.Rows() {
-			if err := print(row+i+1, t, out, i); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return score, flush()
 }

@@ -277,6 +277,16 @@ func ReadBias(text string) (*Bias, error) {
 			if fact = strings.TrimSuffix(strings.TrimSpace(fact), "."); fact == "" || strings.HasPrefix(fact, ":-") {
 				continue
 			}
+			for { // a name alone, such as enable_recursion, before it on the line
+				name, rest, more := strings.Cut(fact, ".")
+				if !more || strings.ContainsAny(name, "(") {
+					break
+				}
+				if err := b.fact(strings.TrimSpace(name)); err != nil {
+					return nil, fmt.Errorf("bias:%d: %w", number+1, err)
+				}
+				fact = strings.TrimSpace(rest)
+			}
 			if err := b.fact(fact); err != nil {
 				return nil, fmt.Errorf("bias:%d: %w", number+1, err)
 			}

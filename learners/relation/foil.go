@@ -43,7 +43,8 @@ func init() {
 //
 // A literal of the relation itself is allowed where one of its arguments is reached
 // from the same argument of the head through literals of one relation that leads
-// nowhere back, the same in all clauses, so that what is learnt ends.
+// nowhere back, the same in all clauses, so that what is learnt ends. Before that whole
+// programs are tried (programs).
 //
 // The cost of a step is that of the bindings, times the relations.
 type Learner struct {
@@ -219,16 +220,23 @@ func (m *Model) learn(ctx context.Context, t *table.Table) error {
 			f.target = f.extension(db.bias.Head.Name)
 		}
 		var set []*found
+		whole := false // they answer together, by the prover
 		if m.lesson.Settings.Algorithm == ProgolName {
 			set = f.progol(left, m.lesson.Settings)
 		} else {
-			set = f.best(left, m.ways(db, len(left)))
+			set = f.wholes(left, m.lesson.Settings)
+			if whole = set != nil; !whole && f.err == nil {
+				set = f.best(left, m.ways(db, len(left)))
+			}
 		}
 		if f.err != nil {
 			return f.err
 		}
 		for _, c := range set {
 			m.list = append(m.list, listed{Class: class, Body: db.named(c.body), First: make([]float64, len(m.all))})
+			if whole {
+				continue
+			}
 			left = slices.DeleteFunc(left, func(e int32) bool { return f.covers(c.body, e) })
 		}
 	}

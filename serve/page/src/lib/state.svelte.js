@@ -1,0 +1,94 @@
+// What every screen knows: who looks, the models, the one that is looked at,
+// and the words that people use for its columns.
+import { get, model as at, post } from "./api.js";
+import { go, route } from "./route.svelte.js";
+import { count } from "./words.js";
+
+export const app = $state({
+  me: null, // {name, scope}
+  models: null, // the list
+  model: null, // the one in the address, as the server describes it
+  words: {}, // its names for people
+  problem: null, // the last that stands in nobody's way
+  formal: false, // rules in the rule language
+  done: null, // what was just done: {text, undo}
+  table: false, // charts as tables
+  conflicts: 0,
+});
+
+export const may = (scope) => {
+  const order = ["read", "write", "admin"];
+  return order.indexOf(app.me?.scope) >= order.indexOf(scope);
+};
+
+export const ref = () => route.name + (route.version ? "@" + route.version : "");
+
+export async function refresh() {
+  try {
+    app.me = await get("/v1/whoami");
+    app.models = (await get("/v1/models")).models || [];
+    app.problem = null;
+  } catch (problem) {
+    app.problem = problem;
+    app.models ??= [];
+  }
+}
+
+// show loads the model in the address.
+export async function show() {
+  if (!route.name) {
+    app.model = null;
+    app.words = {};
+    return;
+  }
+  try {
+    const found = await get(at(ref()));
+    const words = found.words ?? (await get(at(route.name, "/words")).catch(() => ({})));
+    app.words = words || {};
+    app.model = found;
+    app.problem = null;
+    const c = await get(at(route.name, "/conflicts")).catch(() => ({}));
+    app.conflicts = c.conflicts?.length || 0;
+  } catch (problem) {
+    app.problem = problem;
+    app.model = null;
+  }
+}
+
+export const column = (name) => app.model?.columns?.find((c) => c.name === name);
+export const target = () => column(app.model?.target);
+export const classes = () => (target()?.kind === "nominal" ? target().values || [] : []);
+export const noun = () => app.words.row || "row";
+export const label = (name) => app.words.columns?.[name]?.label || name.replaceAll("_", " ");
+export const unit = (name) => app.words.columns?.[name]?.unit || "";
+export const valueLabel = (name, value) => app.words.columns?.[name]?.values?.[value] ?? String(value).replaceAll("_", " ");
+export const className = (value) => (app.model?.target ? valueLabel(app.model.target, value) : value);
+
+// glyphs stand for classes beside their colour; with more than four, the class
+// in focus has one of its own.
+const glyphs = ["●", "◆", "▲", "■"];
+export function look(value, focus) {
+  const all = classes(), i = all.indexOf(value);
+  if (all.length > 4) return value === (focus ?? all[0]) ? { glyph: "◆", of: 1 } : { glyph: "●", of: 3 };
+  return { glyph: glyphs[Math.max(0, i)], of: Math.max(0, i) };
+}
+
+// write changes the model, says what came of it, and shows the new version.
+export async function write(path, body, options) {
+  const answer = await post(path, body, options);
+  const version = answer.version ?? answer.effect?.version;
+  const changed = answer.effect?.changed ?? answer.changed;
+  app.done = {
+    text: `Version ${version} is live.` + (changed == null ? "" : changed === 1 ? " 1 answer changed." : ` ${count(changed)} answers changed.`),
+    undo: may("write"),
+  };
+  setTimeout(() => (app.done = null), 10_000);
+  go({ version: 0, query: { show: "", rule: "" } }, true);
+  await Promise.all([refresh(), show()]);
+  return answer;
+}
+
+export async function undo() {
+  app.done = null;
+  await write(at(route.name, "/undo"), {});
+}

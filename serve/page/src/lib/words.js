@@ -1,0 +1,59 @@
+// Numbers and names as people read them.
+
+// percent is a share as a whole number of hundredths, never 0 % or 100 % of
+// what is only likely.
+export function percent(p) {
+  if (p == null || Number.isNaN(p)) return "–";
+  const x = 100 * p;
+  if (x < 1) return x < 0.05 ? "under 0.1\u00a0%" : `${x.toFixed(1)}\u00a0%`;
+  if (x > 99) return x > 99.95 ? "over 99.9\u00a0%" : `${x.toFixed(1)}\u00a0%`;
+  return `${Math.round(x)}\u00a0%`;
+}
+
+// range is an interval of shares: 68–84 %.
+export function range(low, high) {
+  if (low == null || high == null) return "";
+  return `${Math.round(100 * low)}–${Math.round(100 * high)}\u00a0%`;
+}
+
+// points is an interval of differences: −1 to +12 points.
+export function points(low, high) {
+  const sign = (x) => (x < 0 ? "−" : "+") + Math.abs(Math.round(100 * x));
+  return `${sign(low)} to ${sign(high)} points`;
+}
+
+export const count = (n) => (n == null ? "–" : Math.round(n).toLocaleString("en"));
+
+// rate says how often a rule held: "in all 47", or "in 80 %".
+export function rate(correct, covered, probability) {
+  if (covered > 0 && correct === covered) return `in all ${count(covered)}`;
+  return `in ${percent(covered > 0 ? correct / covered : probability)}`;
+}
+
+// number is a number with as many digits as it needs.
+export function number(x) {
+  if (typeof x !== "number") return x == null ? "" : String(x);
+  if (Number.isInteger(x)) return x.toLocaleString("en");
+  return Number(x.toPrecision(Math.abs(x) >= 1000 ? 6 : 4)).toLocaleString("en", { maximumFractionDigits: 6 });
+}
+
+// day is a time as people date things.
+export const day = (at) => new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+export const moment = (at) => `${day(at)} ${new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}`;
+
+// plural is a noun for a number of things.
+export function plural(n, noun) {
+  return n === 1 ? `1 ${noun}` : `${count(n)} ${many(noun)}`;
+}
+export const many = (noun) => (/[^aeiou]y$/.test(noun) ? noun.slice(0, -1) + "ies" : /(s|x|ch|sh)$/.test(noun) ? noun + "es" : noun + "s");
+
+// base is a file's name without its folders.
+export const base = (path) => (path || "").split("/").at(-1);
+
+// wilson is the 95 % interval of a rate.
+export function wilson(right, of) {
+  if (!of) return [0, 1];
+  const z = 1.96, p = right / of, n = of;
+  const middle = p + (z * z) / (2 * n), spread = z * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n));
+  return [(middle - spread) / (1 + (z * z) / n), (middle + spread) / (1 + (z * z) / n)];
+}

@@ -59,9 +59,10 @@ export const column = (name) => app.model?.columns?.find((c) => c.name === name)
 export const target = () => column(app.model?.target);
 export const classes = () => (target()?.kind === "nominal" ? target().values || [] : []);
 export const noun = () => app.words.row || "row";
-export const label = (name) => app.words.columns?.[name]?.label || name.replaceAll("_", " ");
+const plain = (s) => (/^\p{L}[\p{L}\p{N}]*(_[\p{L}\p{N}]+)*$/u.test(s) ? s.replaceAll("_", " ") : s);
+export const label = (name) => app.words.columns?.[name]?.label || plain(name);
 export const unit = (name) => app.words.columns?.[name]?.unit || "";
-export const valueLabel = (name, value) => app.words.columns?.[name]?.values?.[value] ?? String(value).replaceAll("_", " ");
+export const valueLabel = (name, value) => app.words.columns?.[name]?.values?.[value] ?? plain(String(value));
 export const className = (value) => (app.model?.target ? valueLabel(app.model.target, value) : value);
 
 // glyphs stand for classes beside their colour; with more than four, the class

@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	"datasets":        {"internal", "table"},
 	"encode":          {"internal", "table"},
 	"rule":            {"internal", "table"},
+	"rule/say":        {"internal", "table", "rule"},
 	"logic":           {"internal", "table", "rule"},
 	"act":             {"internal", "table", "rule"},
 	"learn":           {"internal", "table", "draw", "encode", "rule", "logic", "act"},

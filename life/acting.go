@@ -190,7 +190,7 @@ func (h *Home) LearnActing(ctx context.Context, w *World, name string, c Choice,
 	if err != nil {
 		return nil, err
 	}
-	learnt := h.newLearnt(&Part{m, name, v, []store.Version{v}}, store.Version{})
+	learnt := h.newLearnt(&Part{Model: m, Name: name, Version: v, Versions: []store.Version{v}}, store.Version{})
 	if stopped != nil {
 		return h.halted(learnt, stopped)
 	}

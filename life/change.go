@@ -78,7 +78,7 @@ func (s *step) keep(tx *store.Tx, before *Part) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Part{s.model, before.Name, v, append(slices.Clip(before.Versions), v)}, nil
+	return &Part{Model: s.model, Name: before.Name, Version: v, Versions: append(slices.Clip(before.Versions), v), Words: before.Words}, nil
 }
 
 // notes are remarks that wait until they are known to be true.

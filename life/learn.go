@@ -129,7 +129,7 @@ func (h *Home) Learn(ctx context.Context, o LearnOptions) (*NewLearnt, error) {
 		return nil, err
 	}
 	learnt := &NewLearnt{
-		Learnt: *h.newLearnt(&Part{made.model, name, v, []store.Version{v}}, store.Version{}),
+		Learnt: *h.newLearnt(&Part{Model: made.model, Name: name, Version: v, Versions: []store.Version{v}}, store.Version{}),
 		Read:   made.rows, Columns: made.columns, Shares: shares(made.classes, made.weights), Table: made.table,
 	}
 	if _, acts := learn.Ability[policy](made.model); acts || made.estimate == nil {
@@ -165,7 +165,7 @@ func (h *Home) unkept(m learn.Model, name string, v store.Version, before []stor
 	}
 	size := m.Size()
 	v.Rows, v.Rules, v.Units = size.Rows, size.Rules, size.Units
-	return &Part{m, name, v, append(slices.Clip(before), v)}
+	return &Part{Model: m, Name: name, Version: v, Versions: append(slices.Clip(before), v)}
 }
 
 // lectured is a model that was made, and of what.

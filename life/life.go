@@ -21,6 +21,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/store"
 )
 
@@ -123,17 +124,24 @@ type Part struct {
 	Name     string
 	Version  store.Version
 	Versions []store.Version // up to this one, oldest first
+	Words    say.Words       // what people call its columns, values and rows
 }
 
 // Load returns a model of the store, such as votes or votes@3.
-func (h *Home) Load(ref string) (*Part, error) { return newPart(h.Store.LoadWithLog(ref)) }
+func (h *Home) Load(ref string) (*Part, error) {
+	p, err := newPart(h.Store.LoadWithLog(ref))
+	if err != nil {
+		return nil, err
+	}
+	return h.withWords(p), nil
+}
 
 func newPart(m learn.Model, versions []store.Version, err error) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}
 	v := versions[len(versions)-1]
-	return &Part{m, v.Model, v, versions}, nil
+	return &Part{Model: m, Name: v.Model, Version: v, Versions: versions}, nil
 }
 
 // cannot says that a learner lacks an ability, and which ones have it.

@@ -70,7 +70,7 @@ func (h *Home) LogRule(ctx context.Context, ref, id string, rows bool, at Elsewh
 		}
 		was := RuleVersion{Version: v.Number, Kind: v.Kind, Source: v.Source.Name, At: v.At}
 		if e != nil {
-			last, id, holder = *e, e.ID, &Part{m, v.Model, v, versions[:i+1]}
+			last, id, holder = *e, e.ID, &Part{Model: m, Name: v.Model, Version: v, Versions: versions[:i+1]}
 			was.Present, was.Probability, was.Covered, was.Correct, was.State = true, e.Probability, e.Covered, e.Correct, e.State
 		}
 		l.Versions = append(l.Versions, was)

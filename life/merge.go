@@ -48,7 +48,7 @@ func (h *Home) Merge(ctx context.Context, first, second, name string, at Elsewhe
 	if err != nil {
 		return nil, err
 	}
-	return &Merged{*h.newLearnt(&Part{s.model, name, v, []store.Version{v}}, x.Version), conflicts}, nil
+	return &Merged{*h.newLearnt(&Part{Model: s.model, Name: name, Version: v, Versions: []store.Version{v}}, x.Version), conflicts}, nil
 }
 
 // merge returns the model of two, the record of it, the first of them, and

@@ -149,7 +149,7 @@ func (h *Home) imported(ctx context.Context, m learn.Model, path, name string, t
 	if err != nil {
 		return nil, err
 	}
-	return h.newLearnt(&Part{m, name, v, []store.Version{v}}, v), nil
+	return h.newLearnt(&Part{Model: m, Name: name, Version: v, Versions: []store.Version{v}}, v), nil
 }
 
 func (h *Home) reload(ref string) (*Learnt, error) {

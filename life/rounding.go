@@ -9,34 +9,6 @@ import (
 	"github.com/accrete-ml/accrete/rule"
 )
 
-// Rounded returns a copy of a base for people to read: counts and bits with
-// four decimals, which predictions do not depend on. With brief, so are
-// probabilities and weights, and of a distribution only the most probable
-// class is left, of a wide unit the first columns: the base then only nearly
-// predicts as before.
-func Rounded(base *rule.Base, brief bool) *rule.Base {
-	b := *base
-	b.Rules = slices.Clone(base.Rules)
-	for i := range b.Rules {
-		RoundRule(&b.Rules[i], brief)
-	}
-	if base.Else != nil {
-		e := *base.Else
-		RoundRule(&e, brief)
-		b.Else = &e
-	}
-	if brief {
-		b.Units = slices.Clone(base.Units)
-		for i := range b.Units {
-			RoundUnit(&b.Units[i])
-		}
-		if len(base.Units) > 0 && len(base.Units[0].Expect) > mostExpected {
-			b.Notes = append(slices.Clone(base.Notes), fmt.Sprintf("of %d columns the first %d that are not NORMAL", len(base.Units[0].Expect), mostExpected))
-		}
-	}
-	return &b
-}
-
 // mostExpected is how many columns of a unit fit on a page.
 const mostExpected = 12
 
@@ -48,17 +20,15 @@ func Brief(s rule.Statement) string {
 		return u.String()
 	}
 	r := *s.Rule
-	RoundRule(&r, true)
+	RoundRule(&r)
 	return rule.Statement{Rule: &r, Else: s.Else}.String()
 }
 
-// RoundRule rounds what predictions do not depend on; with brief, all of it.
-func RoundRule(r *rule.Rule, brief bool) {
+// RoundRule rounds figures to four decimals, and of a distribution leaves the
+// most probable class.
+func RoundRule(r *rule.Rule) {
 	e := &r.Evidence
 	e.Covered, e.Correct, e.Bits, e.Templates = decimals(e.Covered), decimals(e.Correct), decimals(e.Bits), decimals(e.Templates)
-	if !brief {
-		return
-	}
 	e.Weight, r.With = decimals(e.Weight), decimals(r.With)
 	r.Then.Mean, r.Then.Deviation = around(r.Then.Mean, r.Then.Deviation), digits(r.Then.Deviation)
 	if len(r.Then.By) > 0 {

@@ -1,8 +1,11 @@
 package life
 
 import (
+	"time"
+
 	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/rule/say"
 )
 
 // RuleEntry is a rule as programs read it.
@@ -25,8 +28,27 @@ type RuleEntry struct {
 	// rule fares.
 	Sources []SourceEntry `json:"sources,omitempty"`
 	State   string        `json:"state,omitempty"`
+	// Low and High are the 95 % interval of how often the rule is right, and
+	// Usual is how frequent its class is among all rows.
+	Low   *float64 `json:"low,omitempty"`
+	High  *float64 `json:"high,omitempty"`
+	Usual *float64 `json:"usual,omitempty"`
+	// Decides is what it decides, where rows are kept; Near is the id of an
+	// earlier rule that says the same of nearly the same rows; Say is the
+	// sentence, in parts.
+	Decides *Decides     `json:"decides,omitempty"`
+	Near    string       `json:"near,omitempty"`
+	Say     say.Sentence `json:"say,omitempty"`
+	Told    *ToldEntry   `json:"told,omitempty"`
 	// Expect is what a unit expects of the columns.
 	Expect []ExpectEntry `json:"expect,omitempty"`
+}
+
+// ToldEntry is who told a rule, when and as which version.
+type ToldEntry struct {
+	By      string    `json:"by"`
+	At      time.Time `json:"at,omitzero"`
+	Version int       `json:"version,omitempty"`
 }
 
 // ExpectEntry is an expectation as programs read it; neither a number nor

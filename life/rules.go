@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/rule/say"
 )
 
 // RulesOptions say which rules of a model to read, and how.
@@ -34,6 +35,10 @@ type RuleBase struct {
 	Policy []PolicyEntry `json:"policy,omitempty"`
 	// Fidelity is how far a tree agrees with the model that it was read out of.
 	Fidelity *float64 `json:"fidelity,omitempty"`
+	// Notes say where the rules hold.
+	Notes []string `json:"-"`
+
+	readout *readout
 }
 
 // ReadRules returns a model as a base of rules for people; nil if it has none but
@@ -73,27 +78,44 @@ func readRules(ctx context.Context, p *Part, m learn.Model, o RulesOptions) (*ru
 	}
 	formal := *base
 	formal.Clocks = p.Schema()
-	if !o.Formal {
-		return &formal, nil
+	if !o.Formal || len(base.Units) == 0 && p.Target() >= 0 && !concludes(base, say.New(p.Schema(), p.Target(), p.Words)) {
+		return &formal, nil // steps of a theory are about more than the columns
 	}
 	formal.Header = rule.NewHeader(p.Schema(), Overall(p.Model), p.Target())
 	return &formal, nil
 }
 
-// RuleEntries returns the rules of a model for programs: those that it learnt,
-// with the sources behind them, then those that it was told, with their state.
+// RuleEntries returns the rules of a model: those that it learnt, in the order of
+// what they decide, with the sources behind them and as sentences, then those
+// that it was told, with their state.
 func RuleEntries(ctx context.Context, p *Part, o RulesOptions) (*RuleBase, error) {
-	base, err := readRules(ctx, p, plain(p.Model), o)
+	_, fits := learn.Ability[learn.Excerpter](plain(p.Model))
+	few := plain(p.Model).Size().Rules <= mostRead
+	later := o.Top != nil && *o.Top > 0 && o.Bits == 0 && !fits && few
+	reading := o
+	if later { // what rules decide is known once all are read
+		reading.Top = nil
+	}
+	base, err := readRules(ctx, p, plain(p.Model), reading)
 	if err != nil {
 		return nil, err
 	}
 	if base == nil {
 		base = &rule.Base{} // of a model that only has the rules it was told
 	}
-	list := &RuleBase{Model: p.Version.Model, Version: p.Version.Number, Kind: base.Kind.String(), Rules: ruleEntries(base), Fidelity: o.Fidelity}
-	behind, err := knowledge.Provenance(ctx, p.Model)
+	r, err := newReadout(ctx, p, base, later || fits || o.Top == nil && o.Bits == 0)
 	if err != nil {
 		return nil, err
+	}
+	if later {
+		r.cut(*o.Top)
+	}
+	list := &RuleBase{Model: p.Version.Model, Version: p.Version.Number, Kind: base.Kind.String(), Rules: r.entries(), Fidelity: o.Fidelity, Notes: r.base.Notes, readout: r}
+	var behind map[string][]expert.Behind
+	if len(base.Units) > 0 || concludes(base, r.speaker) {
+		if behind, err = knowledge.Provenance(ctx, p.Model); err != nil {
+			return nil, err
+		}
 	}
 	for i := range list.Rules {
 		list.Rules[i].Sources = sourceEntries(behind[list.Rules[i].ID])
@@ -104,10 +126,18 @@ func RuleEntries(ctx context.Context, p *Part, o RulesOptions) (*RuleBase, error
 		setStates(list.Rules, base.Units, standings)
 	}
 	if told, ok := p.Model.(*expert.Told); ok && (o.Top == nil || *o.Top > 0) {
-		list.Rules = append(list.Rules, toldEntries(told)...)
+		entries, err := r.told(ctx, told)
+		if err != nil {
+			return nil, err
+		}
+		list.Rules = append(list.Rules, entries...)
 	}
 	return list, nil
 }
+
+// mostRead is how many rules are read to find those that decide most; of more,
+// the most informative are.
+const mostRead = 2000
 
 // Clauses returns the clauses of a logic program, in their order, or the first of
 // them; nil if the model is none.

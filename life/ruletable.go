@@ -26,7 +26,7 @@ func WriteRuleTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
 	}
 	bare := func(r *rule.Rule) rule.Rule {
 		b := *r
-		RoundRule(&b, true)
+		RoundRule(&b)
 		b.With, b.Evidence = nil, rule.Evidence{}
 		return b
 	}

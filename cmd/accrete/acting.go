@@ -50,11 +50,11 @@ func (a *app) learnActing(ctx context.Context, h *life.Home, w *life.World, o li
 		return usagef("--target: the target of a policy is its action")
 	}
 	l, failed := h.LearnActing(ctx, w, o.Name, o.Choice, o.Rules)
-	return a.printActed(w, l, failed, "learnt in")
+	return a.printActed(ctx, w, l, failed, "learnt in")
 }
 
 // printActed prints what became of a policy.
-func (a *app) printActed(w *life.World, l *life.Acted, failed error, how string) error {
+func (a *app) printActed(ctx context.Context, w *life.World, l *life.Acted, failed error, how string) error {
 	if l == nil {
 		return failed
 	}
@@ -71,7 +71,7 @@ func (a *app) printActed(w *life.World, l *life.Acted, failed error, how string)
 			a.printReturns(&l.Returns)
 		}
 		if life.PolicyOf(l.Part) == nil {
-			if err := printBest(a.out, l.Part.Model, l.Model, 10); err != nil {
+			if err := printBest(ctx, a.out, l.Part, 5); err != nil {
 				return err
 			}
 		} else {

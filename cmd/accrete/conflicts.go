@@ -40,8 +40,8 @@ func (a *app) printConflicts(conflicts []life.Conflict, first, second, decides s
 	}
 	for _, c := range rules[:min(len(rules), mostConflicts)] {
 		one, other := c.Rules.A, c.Rules.B
-		life.RoundRule(&one, true)
-		life.RoundRule(&other, true)
+		life.RoundRule(&one)
+		life.RoundRule(&other)
 		fmt.Fprintf(a.out, "  where %s\n    %s  %s\n    %s  %s\n", c.Region, cmp.Or(first, origin(&one)), one.String(), cmp.Or(second, origin(&other)), other.String())
 		if c.Rows != nil {
 			fmt.Fprintf(a.out, "    the rows there  %s\n", rowsText(c.Rows))

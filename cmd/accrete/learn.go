@@ -86,7 +86,7 @@ func (a *app) learn(ctx context.Context, arg string, flags *dataFlags, o life.Le
 	if a.json {
 		err = a.printJSON(l)
 	} else {
-		err = a.printLearnt(o.Data, l)
+		err = a.printLearnt(ctx, o.Data, l)
 	}
 	if failed != nil { // the model is kept all the same
 		return kept{failed}
@@ -94,7 +94,7 @@ func (a *app) learn(ctx context.Context, arg string, flags *dataFlags, o life.Le
 	return err
 }
 
-func (a *app) printLearnt(d *life.Data, l *life.NewLearnt) error {
+func (a *app) printLearnt(ctx context.Context, d *life.Data, l *life.NewLearnt) error {
 	w, m := a.out, l.Part.Model
 	fmt.Fprintf(w, "%s: %s, %s%s\n", d.Arg, plural(l.Read, "row"), plural(l.Columns, "column"), targetNote(l))
 	fmt.Fprintf(w, "model %s, version %d: %s%s\n", l.Model, l.Version, l.Learner, sizeNote(m.Size())+caseNote(l.K))
@@ -109,10 +109,9 @@ func (a *app) printLearnt(d *life.Data, l *life.NewLearnt) error {
 		fmt.Fprintln(w)
 		printStandings(w, told)
 		a.printConflicts(conflicts, "", "", bothDecide)
-		m = told.Unwrap()
 	}
 	a.printRemarks(l.Remarks)
-	if err := printBest(w, m, l.Model, 10); err != nil {
+	if err := printBest(ctx, w, l.Part, 5); err != nil {
 		return err
 	}
 	a.next(l.Part, "predict", "explain", "rules")
@@ -186,34 +185,31 @@ func estimateLine(l *life.NewLearnt) string {
 // longestShown is how much of a rule fits on a page.
 const longestShown = 600
 
-// printBest prints the most informative rules of a model that has rules.
-func printBest(w io.Writer, m learn.Model, name string, most int) error {
-	if clauses := life.Clauses(&life.Part{Model: m, Name: name}, nil); clauses != nil {
+// printBest prints the first rules of a model that has rules, as sentences.
+func printBest(ctx context.Context, w io.Writer, p *life.Part, most int) error {
+	if clauses := life.Clauses(p, nil); clauses != nil {
 		fmt.Fprintln(w)
 		clauses.WriteClauses(w)
 		return nil
 	}
-	best, left, err := life.BestRules(m, most)
-	if best == nil {
-		var text strings.Builder
-		if life.WriteFormulas(&text, m, false) {
-			fmt.Fprint(w, "\n"+text.String())
-		}
+	var text strings.Builder
+	if life.WriteFormulas(&text, p.Model, false) {
+		fmt.Fprint(w, "\n"+text.String())
+		return nil
+	}
+	left, err := life.BestSentences(ctx, &text, p, most)
+	if err != nil || text.Len() == 0 {
 		return err
 	}
 	fmt.Fprintln(w)
-	var text strings.Builder
-	if err := life.Rounded(best, true).Write(&text); err != nil {
-		return err
-	}
 	for line := range strings.Lines(text.String()) {
 		if runes := []rune(line); len(runes) > longestShown {
-			line = fmt.Sprintf("%s… (%d characters: accrete rules %s)\n", string(runes[:longestShown]), len(runes), name)
+			line = fmt.Sprintf("%s… (%d characters: accrete rules %s)\n", string(runes[:longestShown]), len(runes), p.Name)
 		}
 		fmt.Fprint(w, line)
 	}
 	if left > 0 {
-		fmt.Fprintf(w, "# and %d more: accrete rules %s\n", left, name)
+		fmt.Fprintf(w, "and %d more: accrete rules %s\n", left, p.Name)
 	}
 	return nil
 }

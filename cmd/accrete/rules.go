@@ -12,18 +12,31 @@ import (
 	"github.com/accrete-ml/accrete/life"
 )
 
-const rulesLong = `Rules prints a model in the rule language, each rule with its evidence: the
-rows it covers, those it is right on, and its information in bits. What is
-printed can be read back, and predicts as the model does.
+const rulesLong = `Rules says what a model knows, a sentence a rule, those that decide most first.
+Names are those that people gave (accrete words). A cut is the shortest number
+that divides the rows as the rule does. Under each sentence stands its evidence:
+
+  [id]       names the rule wherever one is meant; it stays while rows are added
+  decides    rows learnt from whose answer would be another without the rule,
+             and whether the answer with it is right
+  interval   how often the rule may be right on rows like these, 95 % (Wilson)
+  weight     what it adds to the score of its class, a natural logarithm, when
+             all rules are heard together; × how many times likelier that makes
+             the class, ÷ if it speaks against it
+  bits       what it tells of the class, over all rows (the J-measure)
+  templates  rows that the rule was found from
+  usually    how frequent the class is among all rows
+
+Rules of the same class about nearly the same rows (95 %) are folded into one.
+With --formal the rules are in the rule language, full precision, with the SCHEMA
+line: what files hold, what import makes a model of again, edited or not, and
+what predicts as the model does.
 
 A model that is a formula (gp) prints it, and the front of error against length
-that it was chosen from.
+that it was chosen from; one of relations prints its clauses.
 
 With --top or --bits it is cut to a budget. Where the model can (rulenet), the
 rules that are left are fitted again and it is said what they are worth.
-
-With --formal the base begins with its SCHEMA line, so that accrete import makes
-a model of it again, edited or not.
 
 With --table they stand in a table, WHEN … EXPECT rules side by side. --sd gives
 their numbers in deviations from the columns' means instead of the columns' own
@@ -78,13 +91,13 @@ func (a *app) rulesCommand() *cobra.Command {
 		}),
 	}
 	f := c.Flags()
-	console.CountVar(f, &r.top, "top", 0, 0, console.MostCount, "only the N most informative rules")
+	console.CountVar(f, &r.top, "top", 0, 0, console.MostCount, "only N rules: those that decide most, or, where they can be fitted again, that tell most")
 	console.ShareVar(f, &r.Bits, "bits", 0, "only rules that carry this share of the information, from 0 to 1")
 	f.BoolVar(&r.growth, "growth", false, "what each unit of a model that grew removed, and why growth stopped")
 	f.BoolVar(&r.members, "members", false, "every hypothesis of a version space (concept)")
 	f.BoolVar(&r.account, "account", false, "the model's description length in bits, against sending the rows plainly")
 	f.StringVar(&r.as, "as", "", "tree: read the model out as a tree that answers as it does")
-	f.BoolVar(&r.Formal, "formal", false, "with the SCHEMA line that accrete import needs")
+	f.BoolVar(&r.Formal, "formal", false, "in the rule language, which files and accrete import read")
 	f.BoolVar(&r.table, "table", false, "as a table")
 	f.BoolVar(&r.Deviations, "sd", false, "what units expect in deviations from the columns' means")
 	f.BoolVar(&r.network, "network", false, "the units of a model that is a network, with their weights (mlp, neuraltree, gaussian)")
@@ -154,10 +167,12 @@ func (a *app) readOut(ctx context.Context, h *life.Home, p *life.Part, r *readin
 
 // printRules prints a model as rules for people, or for import.
 func (a *app) printRules(ctx context.Context, p *life.Part, o life.RulesOptions, asTable bool) error {
-	if !o.Formal && !asTable {
+	if !o.Formal && !asTable && !o.Deviations {
 		if done, err := life.WritePolicy(a.out, p, o.Top); done {
 			return err
 		}
+		_, err := life.Sentences(ctx, a.out, p, o, 0)
+		return err
 	}
 	base, err := life.ReadRules(ctx, p, o)
 	if err != nil {
@@ -173,7 +188,7 @@ func (a *app) printRules(ctx context.Context, p *life.Part, o life.RulesOptions,
 		life.WriteRuleTable(a.out, p.Model, base, o.Deviations)
 		return nil
 	}
-	return life.Rounded(base, false).Write(a.out)
+	return base.Write(a.out)
 }
 
 // printGrowth prints the certificates of a model that grew.

@@ -40,7 +40,7 @@ named, with from, to and since when.`,
 				}
 				defer w.Close()
 				l, failed := h.UpdateActing(c.Context(), name, w)
-				return a.printActed(w, l, failed, "learnt on in")
+				return a.printActed(c.Context(), w, l, failed, "learnt on in")
 			}
 			d, err := h.Find(args[1], flags.Reading)
 			if err != nil {

@@ -414,6 +414,22 @@ func (m *Told) Predict(ctx context.Context, t *table.Table, out *learn.Predictio
 	})
 }
 
+// Reviser returns what revises the class probabilities of a row, which the model
+// within gave, as the rules say that fire on it; some of them may be left out, by
+// their places. It is for one goroutine.
+func (m *Told) Reviser(without ...int) func(t *table.Table, row int, p []float64) {
+	fired, room := make([]byte, m.width()), make([]float64, len(m.schema.Attributes[m.Target()].Values))
+	fires := slices.Clone(m.fires)
+	for _, i := range without {
+		fires[i] = nil
+	}
+	return func(t *table.Table, row int, p []float64) {
+		if fire(fires, t, row, fired) {
+			m.blend(p, fired, room[:len(p)])
+		}
+	}
+}
+
 // Admit returns a schema with every value that rules name, and every class that
 // they conclude, behind those that it has; itself if there are no others.
 func Admit(s *table.Schema, target int, rules *rule.Base) *table.Schema {

@@ -1,0 +1,264 @@
+package say
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Conditions says tests: "cp = asympt and oldpeak is 0.6 or more". No tests are
+// no words.
+func (s *Speaker) Conditions(tests []rule.Test) Sentence {
+	var said Sentence
+	for i := range tests {
+		if i > 0 {
+			said = said.and(" and ")
+		}
+		said = append(said, s.test(&tests[i])...)
+	}
+	return said
+}
+
+func (s *Speaker) test(t *rule.Test) Sentence {
+	switch t.Op {
+	case rule.HalfSpace:
+		return s.halfSpace(t)
+	case rule.AtLeast:
+		said := Sentence{{Text: "at least " + Number(float64(t.Count)) + " of ("}}
+		for i := range t.Of {
+			if i > 0 {
+				said = said.and(", ")
+			}
+			said = append(said, s.test(&t.Of[i])...)
+		}
+		return said.and(")")
+	}
+	return Sentence{s.part(t.Column, s.one(t))}
+}
+
+// one says a test of one column.
+func (s *Speaker) one(t *rule.Test) string {
+	label := s.Label(t.Column)
+	a := &table.Attribute{Name: t.Column}
+	if j := s.Schema.Index(t.Column); j >= 0 {
+		a = &s.Schema.Attributes[j]
+	}
+	switch t.Op {
+	case rule.IsMissing:
+		return label + " is not known"
+	case rule.IsKnown:
+		return label + " is known"
+	case rule.Contains:
+		return label + " has the word “" + t.Value + "”"
+	case rule.NotContains:
+		return label + " has no word “" + t.Value + "”"
+	case rule.Eq:
+		return s.is(a, t.Value)
+	case rule.Ne:
+		if s.flag(a) {
+			if other := a.Values[1-slices.Index(a.Values, t.Value)]; slices.Contains(a.Values, t.Value) {
+				return s.is(a, other)
+			}
+		}
+		return label + " is not " + s.Value(t.Column, t.Value)
+	case rule.In:
+		return label + " is " + s.list(t, " or ")
+	case rule.NotIn:
+		return label + " is neither " + s.list(t, " nor ")
+	}
+	return s.range_(a, t)
+}
+
+// is says that a column has a value. A column that people named and that is
+// either so or not loses the value: "no angina on exercise".
+func (s *Speaker) is(a *table.Attribute, value string) string {
+	switch {
+	case !s.named(a.Name):
+		return a.Name + " = " + value
+	case s.flag(a) && len(s.Words.Columns[a.Name].Values) == 0:
+		if affirmative(value) {
+			return s.Label(a.Name)
+		}
+		return "no " + s.Label(a.Name)
+	}
+	return s.Label(a.Name) + " is " + s.Value(a.Name, value)
+}
+
+// flag reports whether a column says yes or no.
+func (s *Speaker) flag(a *table.Attribute) bool {
+	return a.Kind == table.Nominal && len(a.Values) == 2 &&
+		(affirmative(a.Values[0]) && negative(a.Values[1]) || affirmative(a.Values[1]) && negative(a.Values[0]))
+}
+
+func affirmative(v string) bool {
+	return slices.Contains([]string{"yes", "y", "true", "t", "1"}, strings.ToLower(v))
+}
+
+func negative(v string) bool {
+	return slices.Contains([]string{"no", "n", "false", "f", "0"}, strings.ToLower(v))
+}
+
+func (s *Speaker) list(t *rule.Test, last string) string {
+	text := ""
+	for i, v := range t.Values {
+		switch {
+		case i == 0:
+		case i == len(t.Values)-1 || last == " nor ":
+			text += last
+		default:
+			text += ", "
+		}
+		text += s.Value(t.Column, v)
+	}
+	return text
+}
+
+// span is the numbers that a test admits, and whether its ends belong to it.
+type span struct {
+	low, high         float64
+	lowOpen, highOpen bool
+}
+
+func spanOf(t *rule.Test) span {
+	low, high := math.Inf(-1), math.Inf(1)
+	switch t.Op {
+	case rule.Lt:
+		return span{low, t.Number, false, true}
+	case rule.Le:
+		return span{low, t.Number, false, false}
+	case rule.Gt:
+		return span{t.Number, high, true, false}
+	case rule.Ge:
+		return span{t.Number, high, false, false}
+	}
+	return span{t.Low, t.High, !t.LowClosed, t.HighOpen}
+}
+
+func (p span) has(x float64) bool {
+	return (x > p.low || x == p.low && !p.lowOpen) && (x < p.high || x == p.high && !p.highOpen)
+}
+
+// range_ says a test of numbers. Where it is known which values occur, ends are
+// the shortest numbers that divide them in the same way.
+func (s *Speaker) range_(a *table.Attribute, t *rule.Test) string {
+	p := spanOf(t)
+	var known []float64
+	if j := s.Schema.Index(a.Name); j >= 0 && j < len(s.Known) {
+		known = s.Known[j]
+	}
+	lowest := slices.IndexFunc(known, p.has)
+	if lowest < 0 {
+		return s.plain(a, p)
+	}
+	highest := lowest
+	for highest+1 < len(known) && p.has(known[highest+1]) {
+		highest++
+	}
+	c := s.Words.Columns[a.Name]
+	if len(known) == 2 && lowest == highest || known[0] == 0 && highest == 0 && math.IsInf(p.low, -1) || lowest == highest && !math.IsInf(p.low, 0) && !math.IsInf(p.high, 0) {
+		return s.exactly(a, known[lowest])
+	}
+	low, high := known[lowest], known[highest]
+	if lowest > 0 {
+		low = shortest(known[lowest-1], low, true)
+	}
+	if highest+1 < len(known) {
+		high = shortest(high, known[highest+1], false)
+	}
+	if a.Date || a.Time {
+		low, high = known[lowest], known[highest]
+	}
+	return s.ends(a, c, p, low, high)
+}
+
+// exactly says that a column has one number.
+func (s *Speaker) exactly(a *table.Attribute, x float64) string {
+	switch {
+	case s.Words.Columns[a.Name].Count && x == 0:
+		return "no " + s.Label(a.Name)
+	case s.Words.Columns[a.Name].Count:
+		return Number(x) + " " + s.Label(a.Name)
+	case a.Date || a.Time:
+		return s.Label(a.Name) + " is " + s.measure(a, x)
+	case s.named(a.Name):
+		return s.Label(a.Name) + " is " + s.measure(a, x)
+	}
+	return a.Name + " = " + s.measure(a, x)
+}
+
+// ends says from where to where, both ends included.
+func (s *Speaker) ends(a *table.Attribute, c Column, p span, low, high float64) string {
+	label := s.Label(a.Name)
+	below, above := math.IsInf(p.low, -1), math.IsInf(p.high, 1)
+	switch {
+	case a.Date || a.Time:
+		switch {
+		case below:
+			return label + " is " + s.measure(a, high) + " or before"
+		case above:
+			return label + " is " + s.measure(a, low) + " or later"
+		}
+		return label + " is from " + s.measure(a, low) + " to " + s.measure(a, high)
+	case c.Count && below && high == 0:
+		return "no " + label
+	case c.Count && below:
+		return Number(high) + " or fewer " + label
+	case c.Count && above:
+		return Number(low) + " or more " + label
+	case c.Count:
+		return Number(low) + " to " + Number(high) + " " + label
+	case below:
+		return label + " is " + s.measure(a, high) + " or less"
+	case above:
+		return label + " is " + s.measure(a, low) + " or more"
+	}
+	return label + " is " + Number(low) + " to " + s.measure(a, high)
+}
+
+// plain says a range of which it is not known which values occur.
+func (s *Speaker) plain(a *table.Attribute, p span) string {
+	label, low, high := s.Label(a.Name), "", ""
+	if !a.Date && !a.Time {
+		p.low, p.high = round(p.low, 5), round(p.high, 5)
+	}
+	if !math.IsInf(p.low, -1) {
+		low = "at least " + s.measure(a, p.low)
+		if p.lowOpen {
+			low = "more than " + s.measure(a, p.low)
+		}
+	}
+	if !math.IsInf(p.high, 1) {
+		high = "at most " + s.measure(a, p.high)
+		if p.highOpen {
+			high = "less than " + s.measure(a, p.high)
+		}
+	}
+	if low != "" && high != "" {
+		low += " and "
+	}
+	return label + " is " + low + high
+}
+
+// halfSpace says a weighed sum, with three digits a factor.
+func (s *Speaker) halfSpace(t *rule.Test) Sentence {
+	var said Sentence
+	for i, term := range t.Terms {
+		sign := " + "
+		switch {
+		case term.Factor < 0 && i == 0:
+			sign = "−"
+		case term.Factor < 0:
+			sign = " − "
+		case i == 0:
+			sign = ""
+		}
+		said = append(said.and(sign+Rounded(math.Abs(term.Factor), 3)+" × "), s.part(term.Column, s.Label(term.Column)))
+	}
+	if t.Below {
+		return said.and(" is at most " + Rounded(t.Number, 3))
+	}
+	return said.and(" is more than " + Rounded(t.Number, 3))
+}

@@ -1,0 +1,207 @@
+package say
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Percent is a share as people say it: whole, with a decimal below 1 % and above
+// 99 %, and never 0 or 100 unless it is.
+func Percent(p float64) string { return figures(p) + " %" }
+
+// Between is an interval of shares: 68–84 %.
+func Between(low, high float64) string { return end(low) + "–" + end(high) + " %" }
+
+// end is an end of an interval, which may be 0 or 100 as far as is shown.
+func end(p float64) string {
+	switch {
+	case p < 0.0005:
+		return "0"
+	case p == 1 || p > 0.99995:
+		return "100"
+	case p > 0.999:
+		return strconv.FormatFloat(math.Floor(1e4*p)/100, 'f', -1, 64)
+	}
+	return figures(p)
+}
+
+func figures(p float64) string {
+	switch {
+	case p <= 0:
+		return "0"
+	case p >= 1:
+		return "100"
+	case p < 0.001:
+		return "under 0.1"
+	case p > 0.999:
+		return "over 99.9"
+	case p < 0.00995 || p > 0.99:
+		return strconv.FormatFloat(100*p, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(100*p, 'f', 0, 64)
+}
+
+// Count is a number of rows: whole, or with a decimal where rows have weights.
+func Count(n float64) string {
+	if r := math.Round(n); math.Abs(r-n) < 0.05 {
+		return thousands(strconv.FormatFloat(r, 'f', 0, 64), 1000, math.Abs(r))
+	}
+	return thousands(strconv.FormatFloat(n, 'f', 1, 64), 1000, math.Abs(n))
+}
+
+// Times is the ratio that a weight, the natural log of one, stands for.
+func Times(weight float64) string {
+	x := math.Exp(math.Abs(weight))
+	switch {
+	case x > 1000:
+		return "over 1,000"
+	case x >= 99.5:
+		return strconv.FormatFloat(math.Round(x), 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 2, 64)
+}
+
+// thousands puts commas into the digits before the point of a number that is
+// not below least.
+func thousands(text string, least, size float64) string {
+	if size < least {
+		return text
+	}
+	whole, rest, _ := strings.Cut(text, ".")
+	sign := ""
+	if strings.HasPrefix(whole, "-") {
+		sign, whole = "−", whole[1:]
+	}
+	var b strings.Builder
+	for i, d := range whole {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	if rest != "" {
+		return sign + b.String() + "." + rest
+	}
+	return sign + b.String()
+}
+
+// Number writes a number as it is, without an exponent while it is of ordinary
+// size, and with commas from 10,000 on: years have none.
+func Number(x float64) string {
+	size := math.Abs(x)
+	if size >= 1e15 || size > 0 && size < 1e-6 || math.IsInf(x, 0) || math.IsNaN(x) {
+		return strconv.FormatFloat(x, 'g', 4, 64)
+	}
+	text := thousands(strconv.FormatFloat(x, 'f', -1, 64), 10000, size)
+	return strings.Replace(text, "-", "−", 1)
+}
+
+// Rounded writes a number with so many significant digits, and whole where it
+// has more before the point.
+func Rounded(x float64, digits int) string { return Number(round(x, digits)) }
+
+func round(x float64, digits int) float64 {
+	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+		return x
+	}
+	place := digits - 1 - int(math.Floor(math.Log10(math.Abs(x))))
+	return toPlace(x, min(place, 15), math.Round)
+}
+
+// toPlace rounds to a decimal place, exactly as the decimal text of it reads.
+func toPlace(x float64, place int, how func(float64) float64) float64 {
+	if place >= 0 {
+		scale := math.Pow10(place)
+		return how(x*scale) / scale
+	}
+	scale := math.Pow10(-place)
+	return how(x/scale) * scale
+}
+
+// measure writes a number of a column, with its unit; dates as dates.
+func (s *Speaker) measure(a *table.Attribute, x float64) string {
+	if a.Date || a.Time {
+		if text := a.Format(x); text != "" {
+			return strings.TrimSuffix(strings.Replace(text, "T", " ", 1), " 00:00:00")
+		}
+	}
+	if unit := s.Words.Columns[a.Name].Unit; unit != "" {
+		return Number(x) + " " + unit
+	}
+	return Number(x)
+}
+
+// distinct returns the known values of a column, ascending, each once.
+func distinct(rows []*table.Table, column int) []float64 {
+	var all []float64
+	for _, t := range rows {
+		if column < len(t.Columns) {
+			for _, x := range t.Columns[column].Floats {
+				if !table.IsMissing(x) && !math.IsInf(x, 0) {
+					all = append(all, x)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Clip(slices.Compact(all))
+}
+
+// shortest returns the number with the fewest digits in (low, high], or where
+// upper is not set in [low, high). Of several it is the one nearest to the end
+// that belongs to it, and that end itself if nothing is shorter: a value that
+// occurs.
+func shortest(low, high float64, upper bool) float64 {
+	end, towards := high, math.Floor
+	if !upper {
+		end, towards = low, math.Ceil
+	}
+	if !(low < high) || math.IsInf(low, 0) || math.IsInf(high, 0) {
+		return end
+	}
+	first := -int(math.Ceil(math.Log10(max(math.Abs(low), math.Abs(high), 1e-300)))) - 1
+	for place := first; place <= first+17; place++ {
+		x := toPlace(end, place, towards)
+		if upper && x > low && x <= high || !upper && x >= low && x < high {
+			if digitsOf(x) < digitsOf(end) {
+				return x
+			}
+			return end
+		}
+	}
+	return end
+}
+
+// digitsOf counts the significant digits of a number.
+func digitsOf(x float64) int {
+	text := strconv.FormatFloat(math.Abs(x), 'e', -1, 64)
+	mantissa, _, _ := strings.Cut(text, "e")
+	return len(strings.ReplaceAll(mantissa, ".", ""))
+}
+
+// Cell is a cell of a row as people say it: "cp = asympt", "ST depression 2 mm".
+func (s *Speaker) Cell(t *table.Table, row, column int) Part {
+	a := &s.Schema.Attributes[column]
+	switch c := &t.Columns[column]; {
+	case c.Codes != nil && c.Codes[row] == table.Missing, c.Floats != nil && table.IsMissing(c.Floats[row]):
+		return s.part(a.Name, s.Label(a.Name)+" is not known")
+	case c.Codes != nil && (c.Codes[row] < 0 || int(c.Codes[row]) >= len(a.Values)):
+		return s.part(a.Name, s.Label(a.Name)+" has a value not seen before")
+	case c.Codes != nil:
+		return s.part(a.Name, s.is(a, a.Values[c.Codes[row]]))
+	case c.Floats != nil && s.Words.Columns[a.Name].Count:
+		return s.part(a.Name, fmt.Sprintf("%s %s", Number(c.Floats[row]), s.Label(a.Name)))
+	case c.Floats != nil && s.named(a.Name):
+		return s.part(a.Name, s.Label(a.Name)+" is "+s.measure(a, c.Floats[row]))
+	case c.Floats != nil:
+		return s.part(a.Name, a.Name+" = "+s.measure(a, c.Floats[row]))
+	}
+	return s.part(a.Name, s.Label(a.Name))
+}
+
+func (s *Speaker) part(column, text string) Part { return Part{Text: text, Column: column} }

@@ -1,0 +1,125 @@
+package say
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/accrete-ml/accrete/internal/bounded"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
+
+func patients() *Speaker {
+	schema := &table.Schema{Attributes: []table.Attribute{
+		{Name: "cp", Values: []string{"asympt", "typ"}},
+		{Name: "exang", Values: []string{"no", "yes"}},
+		{Name: "ca", Kind: table.Numeric},
+		{Name: "oldpeak", Kind: table.Numeric},
+		{Name: "seen", Kind: table.Numeric, Date: true},
+		{Name: "income", Kind: table.Numeric},
+		{Name: "num", Values: []string{"<50", ">50_1"}},
+	}}
+	s := New(schema, 6, Words{})
+	s.Known = [][]float64{2: {0, 1, 2, 3}, 3: {0, 0.5, 0.6, 1.9, 2}, 4: {19000, 19001, 19500}, 5: {1200.5, 165230, 175400}, 6: nil}
+	s.Usual = []float64{0.54, 0.46}
+	return s
+}
+
+func words() Words {
+	return Words{Row: "patient", Columns: map[string]Column{
+		"exang": {Label: "angina on exercise"}, "oldpeak": {Label: "ST depression", Unit: "mm"},
+		"ca": {Label: "coloured vessels", Count: true}, "num": {Values: map[string]string{">50_1": "disease", "<50": "healthy"}},
+		"cp": {Label: "chest pain", Values: map[string]string{"asympt": "asymptomatic"}},
+	}}
+}
+
+func TestRules(t *testing.T) {
+	for text, want := range map[string][2]string{
+		`IF cp = asympt AND ca > 0.5 THEN num = ">50_1" WITH 0.9351 [covered 77, correct 72, weight 0.62]`: {
+			"When cp = asympt and ca is 1 or more, num = >50_1 in 72 of 77 cases (94 %; usually 46 %).",
+			"When chest pain is asymptomatic and 1 or more coloured vessels, disease in 72 of 77 patients (94 %; usually 46 %)."},
+		`IF exang = no AND oldpeak <= 1.95 AND ca <= 0.5 THEN num = "<50" WITH 1 [covered 57, correct 57]`: {
+			"When exang = no and oldpeak is 1.9 or less and ca = 0, num = <50 in all 57 cases (usually 54 %).",
+			"When no angina on exercise and ST depression is 1.9 mm or less and no coloured vessels, healthy in all 57 patients (usually 54 %)."},
+		`IF 0.55 < oldpeak <= 1.95 AND exang != yes THEN num = "<50" WITH 0.1 [covered 10, correct 1, weight -1.5]`: {
+			"When oldpeak is 0.6 to 1.9 and exang = no, num = <50 in 1 of 10 cases (10 %; usually 54 %): it speaks against num = <50.",
+			"When ST depression is 0.6 to 1.9 mm and no angina on exercise, healthy in 1 of 10 patients (10 %; usually 54 %): it speaks against healthy."},
+		`IF income > 170300 AND seen > 19000.5 THEN num = "<50" WITH 0.9 WORTH 20`: {
+			"When income is 170,000 or more and seen is 2022-01-09 or later, num = <50 in 90 % (usually 54 %).",
+			"When income is 170,000 or more and seen is 2022-01-09 or later, healthy in 90 % (usually 54 %)."},
+		`IF cp IN {asympt, typ} AND oldpeak > 0.7 THEN num = "<50" WITH 0.6 [covered 10, correct 6, weight -0.2]`: {
+			"When cp is asympt or typ and oldpeak is 1 or more, num = <50 in 6 of 10 cases (60 %; usually 54 %): beside the other rules it still takes from num = <50.",
+			"When chest pain is asymptomatic or typ and ST depression is 1 mm or more, healthy in 6 of 10 patients (60 %; usually 54 %): beside the other rules it still takes from healthy."},
+	} {
+		for i, w := range []Words{{}, words()} {
+			s := patients()
+			s.Words = w
+			base, err := rule.ParseFor("x", []byte(text), s.Schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Rule(&base.Rules[0]).String(); got != want[i] {
+				t.Errorf("%s\n says   %s\n wanted %s", text, got, want[i])
+			}
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Number(170300), "170,300"}, {Number(1984), "1984"}, {Number(-0.25), "−0.25"}, {Count(8124), "8,124"}, {Count(104.66), "104.7"},
+		{Percent(0.978), "98 %"}, {Percent(0.992), "99.2 %"}, {Percent(0.9999), "over 99.9 %"}, {Percent(0.004), "0.4 %"}, {Percent(1e-9), "under 0.1 %"},
+		{Between(0.68, 0.84), "68–84 %"}, {Rounded(1234.5678, 3), "1230"}, {Many("patient"), "patients"}, {Many("city"), "cities"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, expected %q", c.got, c.want)
+		}
+	}
+}
+
+// A cut is said as a number that divides the values in the same way, with no
+// more digits than the value at its side.
+func TestShortest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		low := float64(rapid.IntRange(-100000, 100000).Draw(t, "low")) / 100
+		high := low + float64(rapid.IntRange(1, 5000).Draw(t, "step"))/100
+		for _, upper := range []bool{true, false} {
+			x := shortest(low, high, upper)
+			end := high
+			if !upper {
+				end = low
+			}
+			if upper && (x <= low || x > high) || !upper && (x < low || x >= high) || digitsOf(x) > digitsOf(end) {
+				t.Fatalf("between %v and %v it says %v", low, high, x)
+			}
+		}
+	})
+}
+
+func FuzzWords(f *testing.F) {
+	f.Add([]byte(`{"row":"patient","columns":{"ca":{"label":"vessels","count":true},"num":{"values":{"<50":"healthy"}}}}`))
+	f.Add([]byte(`{"columns":{"none":{}}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		defer bounded.Start(t, len(text))()
+		s := patients()
+		w, err := ParseWords(text, s.Schema)
+		if err != nil {
+			return
+		}
+		s.Words = w
+		base, _ := rule.ParseFor("x", []byte(`IF cp = asympt AND ca > 0.5 THEN num = "<50" WITH 0.9`), s.Schema)
+		if s.Rule(&base.Rules[0]).String() == "" {
+			t.Error("nothing is said")
+		}
+	})
+}
+
+// TestGrowth: say.ParseWords takes time in proportion to what it reads.
+func TestGrowth(t *testing.T) {
+	s := patients()
+	bounded.Worst(t, func(size int) []byte {
+		return []byte(`{"columns":{` + strings.Repeat(`"ca":{"label":"v"},`, size/19) + `"ca":{}}}`)
+	}, func(b []byte) { _, _ = ParseWords(b, s.Schema) })
+}

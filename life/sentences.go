@@ -450,7 +450,6 @@ func Sentences(ctx context.Context, w io.Writer, p *Part, o RulesOptions, most i
 	return list.WriteSentences(w, most), nil
 }
 
-
 // BestSentences writes the first sentences of what a model learnt, without what
 // it was told, and returns how many rules are left; nothing if it has none.
 func BestSentences(ctx context.Context, w io.Writer, p *Part, most int) (left int, err error) {

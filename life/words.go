@@ -148,4 +148,3 @@ func priorOf(m learn.Model) []float64 {
 	}
 	return usual
 }
-

@@ -33,6 +33,7 @@ type Reading struct {
 // set, or another address that table.Open knows.
 type Data struct {
 	Arg     string
+	As      string // what it is called; "" is by its address
 	Builtin *datasets.Set
 	Reading Reading
 	scheme  string        // of the address
@@ -96,6 +97,9 @@ func looksLikeFile(arg string) bool {
 // Base is the name that a model takes from its data: what a model may be
 // called, other characters replaced by a hyphen.
 func (d *Data) Base() string {
+	if d.As != "" {
+		return d.As
+	}
 	if d.Arg == "-" {
 		return "stdin"
 	}
@@ -120,6 +124,14 @@ func (d *Data) stem() string {
 		name = strings.TrimSuffix(name, ext)
 	}
 	return name
+}
+
+// called is what the data is called where people read of it.
+func (d *Data) called() string {
+	if d.As != "" {
+		return d.As
+	}
+	return table.Redact(d.Arg)
 }
 
 // Path is where the data lies, for the record: absolute for a file.
@@ -151,7 +163,7 @@ func (d *Data) Target(asked string) string {
 
 func (d *Data) options() table.Options {
 	return table.Options{
-		Name:    table.Redact(d.Arg),
+		Name:    d.called(),
 		Nominal: d.Reading.Nominal,
 		Numeric: d.Reading.Numeric,
 		Ignore:  d.Reading.Ignore,
@@ -260,6 +272,16 @@ func (d *Data) source(ctx context.Context, o table.Options) (table.Source, error
 		return table.NewSource(ctx, r, o)
 	}
 	return table.Open(ctx, d.Arg, o)
+}
+
+// ReadPlain reads a table as it is, with no model or target in mind.
+func (h *Home) ReadPlain(ctx context.Context, d *Data) (*table.Table, error) {
+	t, report, err := d.Read(ctx, d.options())
+	if err != nil {
+		return nil, err
+	}
+	h.note(report.Notes...)
+	return t, nil
 }
 
 // ReadFor reads a table to learn from, and finds its target. A learner of

@@ -36,7 +36,7 @@ func (h *Home) Describe(ctx context.Context, d *Data) (*Description, error) {
 	if target == "" {
 		target = suggestedTarget(columns)
 	}
-	x := &Description{Data: d.Arg, Format: report.Format, Rows: t.Rows(), Columns: columnEntries(columns), Target: target, Summaries: columns}
+	x := &Description{Data: d.called(), Format: report.Format, Rows: t.Rows(), Columns: columnEntries(columns), Target: target, Summaries: columns}
 	x.Reachable, err = reachable(ctx, t, t.Schema.Index(target))
 	return x, err
 }

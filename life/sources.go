@@ -63,7 +63,7 @@ func withReading(settings map[string]string, r Reading) map[string]string {
 func (h *Home) newSource(d *Data, hash string, rows float64) store.Source {
 	return store.Source{
 		ID:   store.SourceID(d.Path(), hash, h.now()),
-		Name: table.Redact(d.Arg), Path: d.Path(), Hash: hash, Rows: rows,
+		Name: d.called(), Path: d.Path(), Hash: hash, Rows: rows,
 	}
 }
 

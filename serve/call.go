@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -135,7 +136,7 @@ func badJSON(err error) error {
 	var tooLarge *http.MaxBytesError
 	var of *json.UnmarshalTypeError
 	switch {
-	case errors.As(err, &tooLarge):
+	case errors.As(err, &tooLarge), errors.Is(err, os.ErrDeadlineExceeded):
 		return err
 	case errors.Is(err, io.EOF):
 		return problemf(http.StatusBadRequest, "send a JSON document; see /docs", "the body is empty")
@@ -182,7 +183,7 @@ func (s *steady) Read(b []byte) (int, error) {
 	}
 	n, err := s.of.Read(b)
 	s.read += int64(n)
-	if err != nil && !s.until.IsZero() {
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) && !s.until.IsZero() {
 		_ = s.control.SetReadDeadline(time.Time{})
 	}
 	return n, err

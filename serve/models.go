@@ -96,7 +96,7 @@ func newModel(st *state) *Model {
 	m := &Model{
 		Model: p.Name, Version: p.Version.Number, Since: st.since, Learner: p.Version.Learner,
 		Rows: size.Rows, Rules: size.Rules, Units: size.Units, Columns: columnsOf(p.Schema()),
-		Settings: map[string]string{}, Abilities: []string{}, Versions: p.Versions,
+		Settings: map[string]string{}, Abilities: []string{}, Versions: public(p.Versions),
 	}
 	if p.Target() != learn.NoTarget {
 		m.Target = &p.Schema().Attributes[p.Target()].Name
@@ -233,7 +233,18 @@ func (c *call) logOf() error {
 	if len(versions) == 0 {
 		return err
 	}
-	return c.answer(http.StatusOK, life.Log{Model: versions[0].Model, Versions: versions})
+	return c.answer(http.StatusOK, life.Log{Model: versions[0].Model, Versions: public(versions)})
+}
+
+// public is the record of versions for callers, who need not know where files
+// of this machine are.
+func public(versions []store.Version) []store.Version {
+	all := slices.Clone(versions)
+	for i := range all {
+		all[i].Source.Path, all[i].History = "", public(all[i].History)
+		all[i].Source.Name = plainName(all[i].Source.Name)
+	}
+	return all
 }
 
 func (c *call) growth() error {

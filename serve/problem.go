@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 
@@ -105,6 +106,7 @@ func newProblem(err error) *Problem {
 
 // usual is what to do about problems of a status that do not say it.
 var usual = map[int]string{
+	http.StatusRequestTimeout:      "send it faster, or in parts",
 	http.StatusNotFound:            "GET /v1/models lists what there is",
 	http.StatusPreconditionFailed:  "look at the newest version, and decide again",
 	http.StatusUnprocessableEntity: "correct what the detail names; /docs says what is expected",
@@ -133,6 +135,8 @@ func statusOf(err error) int {
 	switch {
 	case errors.As(err, &tooLarge):
 		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return http.StatusRequestTimeout
 	case errors.Is(err, store.ErrUnknown):
 		return http.StatusNotFound
 	case errors.Is(err, store.ErrConflict):
@@ -152,6 +156,9 @@ func (p *Problem) write(w http.ResponseWriter) {
 	h.Set("Cache-Control", "no-store")
 	if p.after > 0 {
 		h.Set("Retry-After", strconv.Itoa(p.after))
+	}
+	if p.Status == http.StatusRequestTimeout {
+		h.Set("Connection", "close") // the rest of the body is not waited for
 	}
 	if p.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", "Bearer")

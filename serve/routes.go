@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/life"
 )
 
@@ -13,9 +14,12 @@ import (
 type route struct {
 	method, path string
 	scope        scope
+	whole        bool   // it tells of all models
 	does         string // in a line
 	params       []param
 	in, out      any    // values of the types of the bodies; nil is none
+	inType       string // of the body, if it is no JSON
+	job          bool   // it is a job: out is its result
 	outType      string // of the answer, if it is no JSON
 	streams      []string
 	status       int   // of the answer; 0 is 200
@@ -66,12 +70,14 @@ const modelPath = "/v1/models/{m}"
 var routes []route
 
 func init() {
-	routes = slices.Concat(aboutRoutes, modelRoutes)
+	routes = slices.Concat(aboutRoutes, modelRoutes, workRoutes, dataRoutes)
 }
 
 var aboutRoutes = []route{
 	{method: http.MethodGet, path: "/healthz", does: "Say that the server is there", out: Status{}, answer: (*call).healthz},
 	{method: http.MethodGet, path: "/readyz", does: "Say whether it can answer", out: Status{}, answer: (*call).readyz, problems: []int{503}},
+	{method: http.MethodPost, path: "/v1/login", does: "Sign in: set a cookie that stands for a token", in: Login{}, out: Me{}, answer: (*call).login, problems: []int{400, 401}},
+	{method: http.MethodDelete, path: "/v1/login", does: "Sign out", status: 204, answer: (*call).logout},
 	{method: http.MethodGet, path: "/v1/whoami", scope: read, does: "Say who calls, and what they may do", out: Me{}, answer: (*call).whoami},
 	{method: http.MethodGet, path: "/v1/datasets", scope: read, does: "List the built-in data sets", out: Datasets{}, answer: (*call).datasets},
 	{method: http.MethodGet, path: "/v1/learners", scope: read, does: "List the learners, with their settings", out: Learners{}, answer: (*call).learners},
@@ -95,4 +101,32 @@ var modelRoutes = []route{
 	{method: http.MethodPost, path: modelPath + "/predict", scope: read, does: "Answer for a row, for rows, or for a table of CSV or JSON lines as it comes", in: Asked{}, out: Answer{}, streams: []string{"text/csv", "application/x-ndjson"}, size: flowing, answer: (*call).predict, problems: []int{400, 404, 413, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/explain", scope: read, does: "Say why: the evidence for and against an answer", in: ToExplain{}, out: Explanation{}, answer: (*call).explain, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/ask", scope: read, does: "Ask for any column, given any others", in: Question{}, out: life.Answers{}, answer: (*call).ask, problems: []int{400, 404, 415, 422}},
+}
+
+// workRoutes begin jobs.
+var workRoutes = []route{
+	{method: http.MethodPost, path: "/v1/learn", scope: write, does: "Learn a model", in: ToLearn{}, out: life.NewLearnt{}, job: true, answer: (*call).learnModel, problems: []int{400, 415, 422, 429}},
+	{method: http.MethodPost, path: modelPath + "/update", scope: write, does: "Learn more rows, without the old ones", in: ToUpdate{}, out: life.Updated{}, job: true, answer: (*call).update, problems: []int{400, 404, 415, 422, 429}},
+	{method: http.MethodPost, path: "/v1/evaluate", scope: read, does: "Judge a learner, or a model, on rows that it has not seen", in: ToEvaluate{}, out: evaluate.Result{}, job: true, answer: (*call).evaluate, problems: []int{400, 404, 415, 422, 429}},
+	{method: http.MethodPost, path: "/v1/compare", scope: read, does: "Set learners side by side, and say which differences are real", in: ToCompare{}, out: evaluate.Comparison{}, job: true, answer: (*call).compare, problems: []int{400, 415, 422, 429}},
+	{method: http.MethodPost, path: "/v1/merge", scope: write, does: "Join two models that learnt apart", in: ToMerge{}, out: life.Merged{}, job: true, answer: (*call).merge, problems: []int{400, 404, 415, 422, 429}},
+	{method: http.MethodPost, path: "/v1/diff", scope: read, does: "Say what changed from one version or model to another", in: ToDiff{}, out: map[string]any{}, job: true, answer: (*call).diff, problems: []int{400, 404, 415, 422, 429}},
+	{method: http.MethodPost, path: modelPath + "/verify", scope: read, does: "Learn all again, and compare", out: life.Verified{}, job: true, answer: (*call).verify, problems: []int{404, 422, 429}},
+	{method: http.MethodGet, path: "/v1/jobs", scope: read, does: "List the jobs, the newest first", out: Jobs{}, answer: (*call).listJobs},
+	{method: http.MethodGet, path: "/v1/jobs/{id}", scope: read, does: "Say how far a job is, or what came of it", out: Job{}, answer: (*call).showJob, problems: []int{404}},
+	{method: http.MethodGet, path: "/v1/jobs/{id}/events", scope: read, does: "Follow a job: progress, then result or problem", outType: "text/event-stream", answer: (*call).followJob, problems: []int{404}},
+	{method: http.MethodDelete, path: "/v1/jobs/{id}", scope: read, does: "Cancel a job", status: 204, answer: (*call).cancelJob, problems: []int{404}},
+}
+
+// dataRoutes are about tables that are sent, and models that come from elsewhere.
+var dataRoutes = []route{
+	{method: http.MethodPost, path: "/v1/data", scope: write, does: "Send a table: a file's bytes, or a form with a file", inType: "application/octet-stream", out: DataDescription{}, status: 201, size: large, answer: (*call).upload, problems: []int{400, 409, 413, 422}, params: []param{
+		{"name", "string", "what to call it; none is the file's name"}, {"replace", "boolean", "the table of that name"}}},
+	{method: http.MethodGet, path: "/v1/data", scope: read, does: "List the tables that were sent", out: DataList{}, answer: (*call).listData},
+	{method: http.MethodGet, path: "/v1/data/{d}", scope: read, does: "Describe a table", out: DataDescription{}, answer: (*call).describe, problems: []int{404, 422}},
+	{method: http.MethodPatch, path: "/v1/data/{d}", scope: write, does: "Change how a table is read", in: ReadAs{}, out: DataDescription{}, answer: (*call).patchData, problems: []int{400, 404, 415, 422}},
+	{method: http.MethodDelete, path: "/v1/data/{d}", scope: write, does: "Delete a table that was sent", status: 204, answer: (*call).deleteData, problems: []int{404}},
+	{method: http.MethodGet, path: "/v1/data/{d}/rows", scope: read, does: "Read rows of a table", out: DataRows{}, answer: (*call).dataRows, problems: []int{400, 404}, params: []param{
+		{"offset", "integer", "rows to leave out first"}, {"limit", "integer", "how many, at most 1000"}}},
+	{method: http.MethodPost, path: "/v1/import", scope: write, does: "Take in a model that was exported", inType: "application/octet-stream", out: life.Learnt{}, size: large, answer: (*call).importModel, problems: []int{400, 413, 422}, params: []param{{"name", "string", "what to call it; none is the name that it had"}}},
 }

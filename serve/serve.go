@@ -44,6 +44,11 @@ type Options struct {
 	// Hosts are names by which the server may be called, besides localhost
 	// and the addresses that it listens on.
 	Hosts []string
+	// Tokens is the file of tokens that let callers in; "" lets all in who
+	// reach the server.
+	Tokens string
+	// Certificate and Key are files for https; "" is http.
+	Certificate, Key string
 	// ReadOnly refuses whatever changes a model.
 	ReadOnly bool
 	// Data is a folder whose files may be named as data; "" is none.
@@ -80,13 +85,18 @@ type Server struct {
 	hosts    hosts
 	cross    *http.CrossOriginProtection
 	owner    string // who is at work where nobody signs in
+	keys     keyring
 	held     shelf
+	jobs     desk
+	uploads  uploads
 	busy     busy
 	serial   atomic.Uint64
 	epoch    string // of this process, for ids
 	draining atomic.Bool
 	ctx      context.Context // of work that outlives its request
 	stop     context.CancelFunc
+	ending   chan struct{} // closed when streams of events are to end
+	once     sync.Once
 }
 
 // New returns a server. Close it when it is done.
@@ -103,9 +113,16 @@ func New(o Options) (*Server, error) {
 		o.Data = abs
 	}
 	s := &Server{o: o, log: o.Log, cross: http.NewCrossOriginProtection(), owner: whoami(), epoch: newEpoch()}
+	s.keys.path = o.Tokens
+	if err := s.keys.open(); err != nil {
+		return nil, fmt.Errorf("the tokens cannot be read: %w", err)
+	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.hosts.add(o.Hosts...)
+	s.ending = make(chan struct{})
 	s.held.home = &s.o.Home
+	s.jobs.home, s.jobs.workers = &s.o.Home, cores()
+	s.uploads.dir = filepath.Join(o.Home.Store.Dir(), "data")
 	s.mux = http.NewServeMux()
 	for i := range routes {
 		s.mux.Handle(routes[i].method+" "+routes[i].path, s.serveRoute(&routes[i]))
@@ -116,8 +133,18 @@ func New(o Options) (*Server, error) {
 
 // Close ends what outlives requests.
 func (s *Server) Close() error {
+	s.drain()
 	s.stop()
+	s.jobs.close()
 	return nil
+}
+
+// drain lets nobody in any more, and ends streams that would never end.
+func (s *Server) drain() {
+	s.once.Do(func() {
+		s.draining.Store(true)
+		close(s.ending)
+	})
 }
 
 // whoami is the user of this process.
@@ -137,13 +164,18 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		BaseContext: func(net.Listener) context.Context { return s.ctx },
 		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	ended := crew.Go(func() error { return web.Serve(l) })
+	ended := crew.Go(func() error {
+		if s.o.Certificate != "" {
+			return web.ServeTLS(l, s.o.Certificate, s.o.Key)
+		}
+		return web.Serve(l)
+	})
 	select {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
 	}
-	s.draining.Store(true)
+	s.drain()
 	patience, cancel := context.WithTimeout(context.Background(), s.o.Drain)
 	defer cancel()
 	s.log.Info("draining", "for", s.o.Drain.String())

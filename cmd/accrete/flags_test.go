@@ -36,7 +36,7 @@ var ownKinds = append([]string{"bool", "string", "stringSlice", "stringArray"}, 
 // words are arguments as the usage of commands calls them. Any other is taken
 // for a model.
 var words = map[string]string{
-	"MODEL@N": "m@1", "BEFORE": "m@1", "DATA": "d.csv", "QUESTION": "a=1, y=?", "SOURCE": "d.csv", "FILE": "m.accrete", "RULES": "r.rules", "B": "n",
+	"MODEL@N": "m@1", "BEFORE": "m@1", "DATA": "d.csv", "QUESTION": "a=1, y=?", "SOURCE": "d.csv", "FILE": "m.accrete", "RULES": "r.rules", "B": "n", "new|list|revoke": "new",
 }
 
 // along is what commands need besides, to come to their work and to end soon.
@@ -44,7 +44,7 @@ var along = map[string][]string{
 	"learn": {"--target", "y", "--learner", "prior"}, "evaluate": {"--target", "y", "--learner", "prior"}, "compare": {"--target", "y", "--learners", "prior,bayes"},
 	"tune":  {"--target", "y", "--learner", "bayes", "--try", "m=1,2", "--folds", "2", "--inner", "2"},
 	"merge": {"--name", "k"}, "need": {"--hypotheses", "973"}, "reproduce": {"play-tennis"},
-	"serve": {"--stdio"},
+	"serve": {"--stdio"}, "token": {"--name", "clinic"},
 }
 
 // inSweep prepares a folder with data, rules and models.

@@ -144,7 +144,7 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 		{"read", []*cobra.Command{a.predictCommand(), a.explainCommand(), a.askCommand(), a.queryCommand(), a.imputeCommand(), a.rulesCommand(), a.diffCommand(), a.drawCommand()}},
 		{"keep", []*cobra.Command{a.logCommand(), a.modelsCommand(), a.restoreCommand(), a.deleteCommand(), a.exportCommand(), a.importCommand(), a.checkCommand()}},
 		{"judge", []*cobra.Command{a.evaluateCommand(), a.playCommand(), a.compareCommand(), a.tuneCommand(), a.importanceCommand(), a.verifyCommand(), a.needCommand(), a.reproduceCommand()}},
-		{"keep", []*cobra.Command{a.serveCommand()}},
+		{"keep", []*cobra.Command{a.serveCommand(), a.tokenCommand()}},
 		{"know", []*cobra.Command{a.describeCommand(), a.learnersCommand(), a.datasetsCommand(), a.versionCommand()}},
 	} {
 		for _, c := range group.commands {

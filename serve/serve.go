@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -39,8 +40,10 @@ type Options struct {
 	Home life.Home
 	// Version is the program's, for the description.
 	Version string
-	// Log hears of requests, a record each; nil is nobody.
-	Log *slog.Logger
+	// Log hears of requests, a JSON record a line, of all of them if Verbose,
+	// else of those that change something or fail; nil is nobody.
+	Log     io.Writer
+	Verbose bool
 	// Hosts are names by which the server may be called, besides localhost
 	// and the addresses that it listens on.
 	Hosts []string
@@ -72,9 +75,18 @@ func (o *Options) fill() {
 	o.MostTime = cmp.Or(o.MostTime, time.Minute)
 	o.Patience = cmp.Or(o.Patience, 20*time.Second)
 	o.Drain = cmp.Or(o.Drain, 10*time.Second)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+}
+
+// logger writes records.
+func (o *Options) logger() *slog.Logger {
+	level := slog.LevelInfo
+	if o.Verbose {
+		level = slog.LevelDebug
 	}
+	if o.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewJSONHandler(o.Log, &slog.HandlerOptions{Level: level}))
 }
 
 // Server answers requests about the models of one store.
@@ -112,7 +124,7 @@ func New(o Options) (*Server, error) {
 		}
 		o.Data = abs
 	}
-	s := &Server{o: o, log: o.Log, cross: http.NewCrossOriginProtection(), owner: whoami(), epoch: newEpoch()}
+	s := &Server{o: o, log: o.logger(), cross: http.NewCrossOriginProtection(), owner: whoami(), epoch: newEpoch()}
 	s.keys.path = o.Tokens
 	if err := s.keys.open(); err != nil {
 		return nil, fmt.Errorf("the tokens cannot be read: %w", err)
@@ -186,6 +198,15 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	<-ended
 	return err
+}
+
+// Address is where a browser finds the server.
+func (s *Server) Address(l net.Listener) string {
+	scheme := "http://"
+	if s.o.Certificate != "" {
+		scheme = "https://"
+	}
+	return scheme + l.Addr().String()
 }
 
 // IsLoopback reports whether only this machine can reach an address such as

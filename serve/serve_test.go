@@ -205,7 +205,8 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	s.problem(s.do("POST", "/v1/models/weather/predict", "a=b", "Content-Type: text/plain"), 415, "text/csv")
-	s.problem(s.do("POST", "/v1/models/weather/ask", `{"question":"play=?"}`), 422, "gaussian")
+	s.want(s.do("POST", "/v1/models/weather/ask", `{"question":"play=?"}`), 200, "answers")
+	s.problem(s.do("POST", "/v1/models/weather/ask", `{"question":"plai=?"}`), 422, "did you mean")
 }
 
 // A table is answered while it comes: the first answers are there before the

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/store"
 )
 
@@ -40,9 +41,18 @@ const secretBytes = 32
 // mostTokens is how large a file of tokens may be.
 const mostTokens = 4 << 20
 
-// NewToken adds a token to a file, and returns its secret, which nobody can
-// tell again.
-func NewToken(path string, t Token) (secret string, err error) {
+// NewToken adds a token to a file, which lasts as long as is said ("90d"; ""
+// is until it is revoked), and returns its secret, which nobody can tell again.
+func NewToken(path string, t Token, lasts string) (secret string, err error) {
+	t.Made = time.Now().UTC().Truncate(time.Second)
+	if lasts != "" {
+		age, err := ParseAge(lasts)
+		if err != nil {
+			return "", err
+		}
+		end := t.Made.Add(age)
+		t.Expires = &end
+	}
 	if _, err := scopeOf(t.Scope); err != nil {
 		return "", err
 	}
@@ -54,7 +64,7 @@ func NewToken(path string, t Token) (secret string, err error) {
 			return "", err
 		}
 	}
-	all, err := ReadTokens(path)
+	all, err := tokensIn(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
@@ -70,7 +80,7 @@ func NewToken(path string, t Token) (secret string, err error) {
 
 // Revoke takes a token out of a file.
 func Revoke(path, name string) error {
-	all, err := ReadTokens(path)
+	all, err := tokensIn(path)
 	if err != nil {
 		return err
 	}
@@ -85,8 +95,8 @@ func Revoke(path, name string) error {
 	return writeTokens(path, left)
 }
 
-// ReadTokens reads a file of tokens.
-func ReadTokens(path string) ([]Token, error) {
+// tokensIn reads a file of tokens.
+func tokensIn(path string) ([]Token, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -216,7 +226,7 @@ func (k *keyring) reread(now time.Time) error {
 	if info.ModTime().Equal(k.modified) && info.Size() == k.size {
 		return nil
 	}
-	tokens, err := ReadTokens(k.path)
+	tokens, err := tokensIn(k.path)
 	if err != nil {
 		k.tokens = nil
 		return err
@@ -301,6 +311,61 @@ func (t *Token) identity() identity {
 
 // DefaultTokens is the file of tokens of a store.
 func DefaultTokens(store string) string { return filepath.Join(store, "tokens") }
+
+// TokensFor is the file of tokens for a server: the one that is named, else the
+// store's, where there is one. Without any, only this machine may be served.
+func TokensFor(listen, named, store string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	if _, err := os.Stat(DefaultTokens(store)); err == nil {
+		return DefaultTokens(store), nil
+	}
+	if !IsLoopback(listen) {
+		return "", errors.New("can be reached from elsewhere, and there are no tokens")
+	}
+	return "", nil
+}
+
+// TokenSaid is what is said of a token that was made or revoked.
+type TokenSaid struct {
+	Name  string `json:"name"`
+	Scope string `json:"scope"`
+	Token string `json:"token,omitempty"`
+}
+
+// TokenList is the tokens of a file, without secrets.
+type TokenList struct {
+	Tokens []Token `json:"tokens"`
+}
+
+// ListTokens lists the tokens of a file.
+func ListTokens(path string) (*TokenList, error) {
+	all, err := tokensIn(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for i := range all {
+		all[i].Hash = all[i].Hash[:12] // enough to name it
+	}
+	return &TokenList{append([]Token{}, all...)}, nil
+}
+
+// TokenHeader is the header of the table of tokens.
+var TokenHeader = []string{"name", "scope", "models", "made", "expires"}
+
+// Rows are the tokens as a table for people.
+func (l *TokenList) Rows() [][]string {
+	var rows [][]string
+	for _, t := range l.Tokens {
+		end := "never"
+		if t.Expires != nil {
+			end = life.Stamp(*t.Expires)
+		}
+		rows = append(rows, []string{t.Name, t.Scope, cmp.Or(strings.Join(t.Models, ", "), "all"), life.Stamp(t.Made), end})
+	}
+	return rows
+}
 
 // ParseAge reads how long something lasts: 90d, 12h, 30m.
 func ParseAge(text string) (time.Duration, error) {

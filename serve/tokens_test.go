@@ -19,12 +19,15 @@ func guarded(t *testing.T) (s *trial, secrets map[string]string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tokens")
 	secrets = map[string]string{}
-	before := time.Now().Add(-time.Hour)
 	for _, token := range []Token{
 		{Name: "reader", Scope: "read"}, {Name: "writer", Scope: "write"}, {Name: "boss", Scope: "admin"},
-		{Name: "narrow", Scope: "admin", Models: []string{"other"}}, {Name: "late", Scope: "admin", Expires: &before},
+		{Name: "narrow", Scope: "admin", Models: []string{"other"}}, {Name: "late", Scope: "admin"},
 	} {
-		secret, err := NewToken(path, token)
+		lasts := "1d"
+		if token.Name == "late" {
+			lasts = "0h"
+		}
+		secret, err := NewToken(path, token, lasts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,14 +94,14 @@ func TestLogin(t *testing.T) {
 func TestTokensAreChecked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	for _, token := range []Token{{Name: "a", Scope: "all"}, {Name: "../a", Scope: "read"}, {Name: "", Scope: "read"}, {Name: "a", Scope: "read", Models: []string{"../x"}}} {
-		if _, err := NewToken(path, token); err == nil {
+		if _, err := NewToken(path, token, ""); err == nil {
 			t.Errorf("%v is a token", token)
 		}
 	}
-	if _, err := NewToken(path, Token{Name: "a", Scope: "read"}); err != nil {
+	if _, err := NewToken(path, Token{Name: "a", Scope: "read"}, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewToken(path, Token{Name: "a", Scope: "read"}); err == nil {
+	if _, err := NewToken(path, Token{Name: "a", Scope: "read"}, ""); err == nil {
 		t.Error("two tokens of one name")
 	}
 	if err := Revoke(path, "b"); err == nil {
@@ -131,6 +134,7 @@ func FuzzParseTokens(f *testing.F) {
 	})
 }
 
+// What serve.ParseTokens and serve.ParseAge read may be of any size.
 func TestGrowthOfParsers(t *testing.T) {
 	line := fmt.Sprintf(`{"name":"a","scope":"read","made":"2026-01-01T00:00:00Z","hash":"%064d"}`+"\n", 0)
 	bounded.Worst(t, func(size int) []byte { return bytes.Repeat([]byte(line), size/len(line)) }, func(b []byte) { ParseTokens(b) })

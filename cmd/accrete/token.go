@@ -2,15 +2,10 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/serve"
 )
 
@@ -29,23 +24,7 @@ reads, write also learns and corrects, admin also deletes and erases.`,
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"new", "list", "revoke"},
 		RunE: func(_ *cobra.Command, args []string) error {
-			file = cmp.Or(file, serve.DefaultTokens(a.store))
-			switch {
-			case args[0] == "list":
-				return a.listTokens(file)
-			case t.Name == "":
-				return usagef("say which token with --name")
-			case args[0] == "revoke":
-				if err := serve.Revoke(file, t.Name); err != nil {
-					return err
-				}
-				if a.json {
-					return a.printJSON(map[string]string{"revoked": t.Name})
-				}
-				fmt.Fprintf(a.out, "%s is revoked\n", t.Name)
-				return nil
-			}
-			return a.newToken(file, t, expires)
+			return a.token(args[0], cmp.Or(file, serve.DefaultTokens(a.store)), t, expires)
 		},
 	}
 	f := c.Flags()
@@ -57,53 +36,34 @@ reads, write also learns and corrects, admin also deletes and erases.`,
 	return c
 }
 
-func (a *app) newToken(file string, t serve.Token, expires string) error {
-	t.Made = time.Now().UTC().Truncate(time.Second)
-	if expires != "" {
-		age, err := serve.ParseAge(expires)
-		if err != nil {
-			return usagef("--expires: %v", err)
+// token does what was asked for.
+func (a *app) token(what, file string, t serve.Token, expires string) (err error) {
+	said := serve.TokenSaid{Name: t.Name, Scope: t.Scope}
+	switch {
+	case what == "list":
+		list, err := serve.ListTokens(file)
+		if err == nil && !a.json {
+			printTable(a.out, serve.TokenHeader, list.Rows())
+			return nil
 		}
-		end := t.Made.Add(age)
-		t.Expires = &end
+		return cmp.Or(err, a.printJSON(list))
+	case t.Name == "":
+		return usagef("say which token with --name")
+	case what == "revoke":
+		err = serve.Revoke(file, t.Name)
+	default:
+		said.Token, err = serve.NewToken(file, t, expires)
 	}
-	secret, err := serve.NewToken(file, t)
-	if err != nil {
+	switch {
+	case err != nil:
 		return usageError{err}
+	case a.json:
+		return a.printJSON(said)
+	case what == "revoke":
+		fmt.Fprintf(a.out, "%s is revoked\n", t.Name)
+		return nil
 	}
-	if a.json {
-		return a.printJSON(struct {
-			Name  string `json:"name"`
-			Scope string `json:"scope"`
-			Token string `json:"token"`
-		}{t.Name, t.Scope, secret})
-	}
-	fmt.Fprintf(a.out, "%s\n", secret)
+	fmt.Fprintln(a.out, said.Token)
 	fmt.Fprintf(a.errs, "note: this is the only time that the token of %s is shown\n", t.Name)
-	return nil
-}
-
-func (a *app) listTokens(file string) error {
-	all, err := serve.ReadTokens(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if a.json {
-		for i := range all {
-			all[i].Hash = short(all[i].Hash)
-		}
-		return a.printJSON(struct {
-			Tokens []serve.Token `json:"tokens"`
-		}{append([]serve.Token{}, all...)})
-	}
-	var rows [][]string
-	for _, t := range all {
-		end := "never"
-		if t.Expires != nil {
-			end = life.Stamp(*t.Expires)
-		}
-		rows = append(rows, []string{t.Name, t.Scope, cmp.Or(strings.Join(t.Models, ", "), "all"), life.Stamp(t.Made), end})
-	}
-	printTable(a.out, []string{"name", "scope", "models", "made", "expires"}, rows)
 	return nil
 }

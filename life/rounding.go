@@ -31,6 +31,11 @@ func RoundRule(r *rule.Rule) {
 	e.Covered, e.Correct, e.Bits, e.Templates = decimals(e.Covered), decimals(e.Correct), decimals(e.Bits), decimals(e.Templates)
 	e.Weight, r.With = decimals(e.Weight), decimals(r.With)
 	r.Then.Mean, r.Then.Deviation = around(r.Then.Mean, r.Then.Deviation), digits(r.Then.Deviation)
+	if l := r.Then.Line; l != nil {
+		brief := *l
+		brief.Centre, brief.Low, brief.High = digits(l.Centre), digits(l.Low), digits(l.High)
+		r.Then.Line = &brief
+	}
 	if len(r.Then.By) > 0 {
 		r.Then.By = slices.Clone(r.Then.By)
 		for i := range r.Then.By {

@@ -79,6 +79,27 @@ type TestEntry struct {
 type ThenEntry struct {
 	Column string `json:"column"`
 	Value  any    `json:"value"`
+	// Times, where the value is added for each unit of a column.
+	Times *LineEntry `json:"times,omitempty"`
+}
+
+// LineEntry is a column less a number, between its limits.
+type LineEntry struct {
+	Column string   `json:"column"`
+	Less   float64  `json:"less"`
+	From   *float64 `json:"from,omitempty"`
+	To     *float64 `json:"to,omitempty"`
+}
+
+func lineEntry(l *rule.Line) *LineEntry {
+	if l == nil {
+		return nil
+	}
+	e := &LineEntry{Column: l.Column, Less: l.Centre}
+	if l.Limited {
+		e.From, e.To = &l.Low, &l.High
+	}
+	return e
 }
 
 func sourceEntries(behind []expert.Behind) []SourceEntry {
@@ -108,7 +129,7 @@ func ruleEntries(base *rule.Base) []RuleEntry {
 
 func newRuleEntry(r *rule.Rule, text string) RuleEntry {
 	e := RuleEntry{
-		ID: r.ID(), Text: text, If: testEntries(r.If), Then: &ThenEntry{r.Then.Column, r.Then.Value},
+		ID: r.ID(), Text: text, If: testEntries(r.If), Then: &ThenEntry{r.Then.Column, r.Then.Value, lineEntry(r.Then.Line)},
 		Probability: r.With, Worth: r.Worth, Boundary: r.Boundary,
 		Covered: r.Evidence.Covered, Correct: r.Evidence.Correct, Bits: r.Evidence.Bits, Weight: r.Evidence.Weight, Templates: r.Evidence.Templates,
 	}

@@ -256,7 +256,7 @@ func (n *names) conclusion(c *Conclusion) *problem {
 		if a != nil && a.Kind != table.Numeric {
 			return &problem{0, fmt.Sprintf("%s is nominal; conclude %s = value", quote(a.Name), a.Name)}
 		}
-		return nil
+		return n.line(c)
 	}
 	if a != nil && a.Kind == table.Numeric {
 		return &problem{0, fmt.Sprintf("%s is numeric; conclude %s ~ mean ± deviation", quote(a.Name), a.Name)}
@@ -268,6 +268,32 @@ func (n *names) conclusion(c *Conclusion) *problem {
 		return n.shares(column, a, c.Classes)
 	}
 	return n.value(1, column, a, c.Value)
+}
+
+// line checks the column that a number is added for each unit of.
+func (n *names) line(c *Conclusion) *problem {
+	l := c.Line
+	if l == nil {
+		return nil
+	}
+	_, a, wrong := n.column(1, l.Column)
+	switch {
+	case wrong != nil:
+		return wrong
+	case !c.Adds:
+		return whole("a number for each unit of %s is added, with +=", quote(l.Column))
+	case l.Column == c.Column:
+		return &problem{1, fmt.Sprintf("%s adds to itself", quote(l.Column))}
+	case a != nil && a.Kind != table.Numeric:
+		return &problem{1, fmt.Sprintf("%s is no column of numbers, so it has no units to add for", quote(l.Column))}
+	case !finite(l.Centre) || !finite(l.Low) || !finite(l.High):
+		return whole("a line is between finite numbers, got (%s - %v) FROM %v TO %v", l.Column, l.Centre, l.Low, l.High)
+	case l.Limited && l.Low > l.High:
+		return whole("FROM %v TO %v: the first is greater", l.Low, l.High)
+	case !l.Limited && (l.Low != 0 || l.High != 0):
+		return whole("a line without limits has some")
+	}
+	return nil
 }
 
 // weights checks what a rule adds to several classes.

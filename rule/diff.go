@@ -167,6 +167,10 @@ func entries(b *Base) []*entry {
 			shape = appendName(append(shape, " THEN "...), s.Rule.Then.Column)
 			if s.Rule.Then.weighs() {
 				shape = append(shape, " +="...)
+				if l := s.Rule.Then.Line; l != nil {
+					shape = appendName(append(shape, " *"...), l.Column)
+					e.numbers = append(e.numbers, l.Centre, l.Low, l.High)
+				}
 			} else if s.Rule.Then.Numeric {
 				e.numbers = append(e.numbers, s.Rule.Then.Mean, s.Rule.Then.Deviation)
 			} else {

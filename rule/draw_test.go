@@ -108,6 +108,13 @@ func anyThen(t *rapid.T) Rule {
 	case 4:
 		r.Then.Numeric, r.Then.Adds, r.Then.Mean = true, true, anyNumber().Draw(t, "adds")
 		r.Then.Deviation = rapid.OneOf(rapid.Just(0.0), amount()).Draw(t, "deviation")
+		if rapid.Bool().Draw(t, "line") {
+			r.Then.Line = &Line{Column: anyName().Filter(func(s string) bool { return s != r.Then.Column }).Draw(t, "of"), Centre: anyNumber().Draw(t, "centre")}
+			if l := r.Then.Line; rapid.Bool().Draw(t, "limited") {
+				l.Limited, l.Low, l.High = true, anyNumber().Draw(t, "low"), anyNumber().Draw(t, "high")
+				l.Low, l.High = min(l.Low, l.High), max(l.Low, l.High)
+			}
+		}
 	}
 	if form == 0 || form == 2 {
 		r.With = maybe(t, rapid.Float64Range(0, 1), "with")

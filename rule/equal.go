@@ -36,7 +36,8 @@ func equalRules(x, y *Rule) bool {
 func equalConclusions(x, y *Conclusion) bool {
 	return x.Column == y.Column && x.Value == y.Value && x.Numeric == y.Numeric &&
 		x.Mean == y.Mean && x.Deviation == y.Deviation && slices.Equal(x.Classes, y.Classes) &&
-		slices.Equal(x.By, y.By) && x.Adds == y.Adds
+		slices.Equal(x.By, y.By) && x.Adds == y.Adds &&
+		equalPointers(x.Line, y.Line, func(x, y *Line) bool { return *x == *y })
 }
 
 func equalTests(x, y *Test) bool {

@@ -9,7 +9,7 @@ import (
 // and THEN, cuts included. Probabilities, worth and evidence do not count, so
 // that a rule stays itself while the data behind it grows: a distribution
 // counts by its most probable class alone, and neither the weights of a BY
-// nor the number of a += count.
+// nor the numbers of a += count.
 func (r *Rule) ID() string { return identify(r.identity()) }
 
 // identity is the text that the id is the hash of.
@@ -18,6 +18,9 @@ func (r *Rule) identity() []byte {
 	switch {
 	case len(r.Then.By) > 0:
 		return append(appendName(append(text, " THEN "...), r.Then.Column), " BY"...)
+	case r.Then.Line != nil:
+		text = append(appendName(append(text, " THEN "...), r.Then.Column), " += *"...)
+		return appendName(text, r.Then.Line.Column)
 	case r.Then.Adds:
 		return append(appendName(append(text, " THEN "...), r.Then.Column), " +="...)
 	}

@@ -290,6 +290,9 @@ func (p *parser) conclusion() Conclusion {
 	case p.accept("+="):
 		c.Numeric, c.Adds = true, true
 		c.Mean = p.number("what is added")
+		if p.accept("*") {
+			c.Line = p.line()
+		}
 		if p.accept("±") {
 			c.Deviation = p.number("a deviation")
 		}
@@ -306,6 +309,37 @@ func (p *parser) conclusion() Conclusion {
 	}
 	p.verify(first, from, p.known.conclusion(&c))
 	return c
+}
+
+// line reads column, or (column - number), and its limits.
+func (p *parser) line() *Line {
+	l := &Line{}
+	if !p.accept("(") {
+		l.Column = p.name("a column")
+	} else {
+		l.Column = p.name("a column")
+		ahead := p.ahead[0]
+		switch {
+		case p.accept("+"):
+			l.Centre = -p.number("a number")
+		case p.accept("-"):
+			l.Centre = p.number("a number")
+		case ahead.kind == wordToken && strings.HasPrefix(ahead.text, "-"):
+			l.Centre = -p.number("a number") // the minus belongs to the number: (x -3)
+		default:
+			p.expected("+ or - and a number")
+		}
+		p.expect(")")
+	}
+	if p.acceptWord("FROM") {
+		l.Limited = true
+		l.Low = p.number("a number")
+		if !p.acceptWord("TO") {
+			p.expected("TO")
+		}
+		l.High = p.number("a number")
+	}
+	return l
 }
 
 // shares reads values with a number each; what says what the number is.

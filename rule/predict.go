@@ -57,6 +57,16 @@ type clause struct {
 	answer int
 	class  int
 	weight float64
+	line   *Line // that the weight is times of; nil: 1
+	column int   // the line's
+}
+
+// adds is what the clause adds to a row that matches.
+func (c *clause) adds(t *table.Table, row int) float64 {
+	if c.line == nil {
+		return c.weight
+	}
+	return c.weight * c.line.At(t.Columns[c.column].Floats[row])
 }
 
 // room is what one goroutine needs to predict.
@@ -241,7 +251,7 @@ func (n *names) distribution(column int, shares []Share, p []float64) {
 // classes becomes a clause for each.
 func (p *Predictor) weigh(b *Base, known *names) error {
 	if p.classes == 0 {
-		return p.weighNumbers(b)
+		return p.weighNumbers(b, known)
 	}
 	stated := p.weighPriors(b, known)
 	values := p.schema.Attributes[p.target].Values
@@ -294,12 +304,16 @@ func (p *Predictor) noPrior(i int, r *Rule, class int) error {
 
 // weighNumbers gives the clauses of a weighed base with a numeric target what
 // they add.
-func (p *Predictor) weighNumbers(b *Base) error {
+func (p *Predictor) weighNumbers(b *Base, known *names) error {
 	for i := range b.Rules {
 		if !b.Rules[i].Then.Adds {
 			return fmt.Errorf("rule %d concludes %v; the rules of a weighed base add to a number: %s += number", i+1, b.Rules[i].Then, b.Rules[i].Then.Column)
 		}
-		p.rules[i].weight = b.Rules[i].Then.Mean
+		c := &p.rules[i]
+		c.weight, c.line = b.Rules[i].Then.Mean, b.Rules[i].Then.Line
+		if c.line != nil {
+			c.column = known.columns[c.line.Column]
+		}
 	}
 	p.priors = []float64{0}
 	if b.Else != nil {
@@ -494,6 +508,13 @@ func (p *Predictor) sum(r *room, t *table.Table, lo, hi, k int, probs []float64)
 		p.satisfy(r, c, t, lo, hi, matched[:n])
 		for w := range n {
 			untouched[w] &^= matched[w]
+			if c.line != nil {
+				for word := matched[w]; word != 0; word &= word - 1 {
+					row := lo + w*64 + mathbits.TrailingZeros64(word)
+					probs[row*k] += c.adds(t, row)
+				}
+				continue
+			}
 			for word := matched[w]; word != 0; word &= word - 1 {
 				row := lo + w*64 + mathbits.TrailingZeros64(word)
 				probs[row*k+c.class] += c.weight

@@ -695,3 +695,37 @@ func BenchmarkPredictMixture(b *testing.B) {
 	}
 	benchmarkPredict(b, base, bigTable(1<<17))
 }
+
+// A line adds for each unit of its column as far as its limits go, and nothing
+// where the cell is missing.
+func TestPredictLine(t *testing.T) {
+	text := "RULES weighed\nIF ALWAYS THEN y += 2*(x - 1) FROM 0 TO 3 ± 0.5\nIF x > 1 THEN y += -1*x\nELSE y ~ 10 ± 1\n"
+	b, err := Parse("", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != text {
+		t.Errorf("printed as %s", b)
+	}
+	schema := &table.Schema{Attributes: []table.Attribute{{Name: "x", Kind: table.Numeric}, {Name: "y", Kind: table.Numeric}}}
+	rows, err := table.New(schema, []table.Column{{Floats: []float64{2, -5, 7, math.NaN()}}, {Floats: make([]float64, 4)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewPredictor(b, schema, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float64, 4)
+	if err := p.Predict(rows, nil, got); err != nil {
+		t.Fatal(err)
+	}
+	if want := []float64{10 + 2 - 2, 10 - 2, 10 + 4 - 7, 10}; !slices.Equal(got, want) {
+		t.Errorf("%v, expected %v", got, want)
+	}
+	for _, wrong := range []string{"y += 2*y", "y += 2*(x - )", "y += 2*x FROM 3 TO 1", "y += 2*x FROM 3", "y ~ 2*x ± 1"} {
+		if b, err := ParseFor("", []byte("IF ALWAYS THEN "+wrong), schema); err == nil {
+			t.Errorf("%s is read as %v", wrong, b)
+		}
+	}
+}

@@ -192,6 +192,9 @@ func appendConclusion(dst []byte, c *Conclusion) []byte {
 	switch {
 	case c.Adds:
 		dst = appendNumber(append(dst, " += "...), c.Mean)
+		if c.Line != nil {
+			dst = appendLine(append(dst, '*'), c.Line)
+		}
 		if c.Deviation == 0 {
 			return dst
 		}
@@ -205,6 +208,24 @@ func appendConclusion(dst []byte, c *Conclusion) []byte {
 		return appendShares(append(dst, " BY"...), c.By)
 	}
 	return appendValue(append(dst, " = "...), c.Value)
+}
+
+func appendLine(dst []byte, l *Line) []byte {
+	if l.Centre == 0 {
+		dst = appendName(dst, l.Column)
+	} else {
+		sign, centre := " - ", l.Centre
+		if centre < 0 {
+			sign, centre = " + ", -centre
+		}
+		dst = append(appendName(append(dst, '('), l.Column), sign...)
+		dst = append(appendNumber(dst, centre), ')')
+	}
+	if l.Limited {
+		dst = appendNumber(append(dst, " FROM "...), l.Low)
+		dst = appendNumber(append(dst, " TO "...), l.High)
+	}
+	return dst
 }
 
 func appendShares(dst []byte, shares []Share) []byte {

@@ -26,7 +26,8 @@
 //	      | num "*" name {("+"|"-") num "*" name} (">"|"<=") num
 //	      | "AT LEAST" int "OF" "{" test {"," test} "}"
 //	concl = name "=" val | name "=" dist | name "BY" "{" val num {"," val num} "}"
-//	      | name "~" num "±" num | name "+=" num ["±" num]
+//	      | name "~" num "±" num | name "+=" num ["*" line] ["±" num]
+//	line  = (name | "(" name ("+"|"-") num ")") ["FROM" num "TO" num]
 //	col   = name kind ["~" num "±" num] ["{" val [num] {"," val [num]} "}"]
 //	kind  = "nominal" | "numeric" | "date" | "time" | "text"
 //	exp   = name "~" num ["sd"] "±" num ["sd"] | name "NORMAL" | name "=" dist
@@ -40,6 +41,13 @@
 // days since 1970-01-01, which is how tables keep dates; limits on columns that
 // the SCHEMA line calls dates or times are printed as such. The probabilities of
 // a distribution sum to one, as far as rounding to two decimals allows.
+//
+// A line adds a number for each unit of a column, as in
+//
+//	IF town = a THEN price += 1.5*(area - 90) FROM 20 TO 240 ± 0.1
+//
+// Beyond its limits the column counts as the nearer of them, and where the cell is
+// missing the rule adds nothing. FROM and TO are keywords there only.
 package rule
 
 import "github.com/accrete-ml/accrete/table"
@@ -93,7 +101,8 @@ type Rule struct {
 // Conclusion is a class (Value), a distribution over classes (Classes), what
 // the rule of a weighed base adds to the scores of several classes (By), or a
 // number with its deviation (Mean, Deviation, with Numeric set), which with
-// Adds is what the rule of a weighed base adds to the answer.
+// Adds is what the rule of a weighed base adds to the answer, with a Line for
+// each unit of a column.
 type Conclusion struct {
 	Column    string
 	Value     string
@@ -103,6 +112,29 @@ type Conclusion struct {
 	Adds      bool
 	Mean      float64
 	Deviation float64
+	Line      *Line // with Adds: what the number is times of; nil: 1
+}
+
+// Line is a column less a number, as far as its limits go.
+type Line struct {
+	Column    string
+	Centre    float64
+	Limited   bool
+	Low, High float64 // with Limited: what lies beyond counts as these
+}
+
+// String returns the line as it stands after what is added for each unit.
+func (l *Line) String() string { return string(appendLine(nil, l)) }
+
+// At returns how far along the line a cell lies, 0 if that is not known.
+func (l *Line) At(x float64) float64 {
+	if l.Limited {
+		x = min(max(x, l.Low), l.High)
+	}
+	if x -= l.Centre; !finite(x) {
+		return 0
+	}
+	return x
 }
 
 // Share is a nominal value with its probability; in a BY conclusion, with

@@ -40,6 +40,9 @@ func newReasoned(m *Model, learnt *rule.Base) (learn.Model, error) {
 			return nil, err
 		}
 		x := reason{Rule: r, fires: fires, text: testsText(r.If)}
+		if r.Then.Line != nil {
+			x.text += ", for each unit of " + r.Then.Line.Column
+		}
 		switch {
 		case len(r.Then.By) > 0:
 			for _, s := range r.Then.By {
@@ -162,9 +165,12 @@ func (m *reasoned) explainNumber(one *table.Table, mean float64) *learn.Explanat
 		if !r.fires.MatchRow(one, 0) {
 			continue
 		}
-		by := r.Then.Mean
-		if m.base.Kind == rule.Ordered {
-			by = mean
+		by := mean
+		if m.base.Kind != rule.Ordered {
+			by = r.Then.Mean
+			if l := r.Then.Line; l != nil {
+				by *= l.At(one.Columns[m.schema.Index(l.Column)].Floats[0])
+			}
 		}
 		e.Evidence = append(e.Evidence, learn.Evidence{ID: r.ID(), Text: r.text, Weight: by})
 		if left -= by; m.base.Kind == rule.Ordered {

@@ -126,6 +126,18 @@ type Line struct {
 // String returns the line as it stands after what is added for each unit.
 func (l *Line) String() string { return string(appendLine(nil, l)) }
 
+// Here returns the test that holds where the line says what it says of a cell:
+// the column has this number, or lies beyond the limit.
+func (l *Line) Here(x float64) Test {
+	switch {
+	case l.Limited && x <= l.Low:
+		return Test{Op: Le, Column: l.Column, Number: l.Low}
+	case l.Limited && x >= l.High:
+		return Test{Op: Ge, Column: l.Column, Number: l.High}
+	}
+	return Test{Op: Eq, Column: l.Column, Value: string(appendNumber(nil, x))}
+}
+
 // At returns how far along the line a cell lies, 0 if that is not known.
 func (l *Line) At(x float64) float64 {
 	if l.Limited {

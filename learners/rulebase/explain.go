@@ -3,6 +3,7 @@ package rulebase
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -40,9 +41,6 @@ func newReasoned(m *Model, learnt *rule.Base) (learn.Model, error) {
 			return nil, err
 		}
 		x := reason{Rule: r, fires: fires, text: testsText(r.If)}
-		if r.Then.Line != nil {
-			x.text += ", for each unit of " + r.Then.Line.Column
-		}
 		switch {
 		case len(r.Then.By) > 0:
 			for _, s := range r.Then.By {
@@ -165,14 +163,19 @@ func (m *reasoned) explainNumber(one *table.Table, mean float64) *learn.Explanat
 		if !r.fires.MatchRow(one, 0) {
 			continue
 		}
-		by := mean
+		by, text := mean, r.text
 		if m.base.Kind != rule.Ordered {
 			by = r.Then.Mean
 			if l := r.Then.Line; l != nil {
-				by *= l.At(one.Columns[m.schema.Index(l.Column)].Floats[0])
+				cell := one.Columns[m.schema.Index(l.Column)].Floats[0]
+				by *= l.At(cell)
+				if table.IsMissing(cell) || math.IsInf(cell, 0) && !l.Limited {
+					continue
+				}
+				text = testsText(append(slices.Clone(r.If), l.Here(cell)))
 			}
 		}
-		e.Evidence = append(e.Evidence, learn.Evidence{ID: r.ID(), Text: r.text, Weight: by})
+		e.Evidence = append(e.Evidence, learn.Evidence{ID: r.ID(), Text: text, Weight: by})
 		if left -= by; m.base.Kind == rule.Ordered {
 			return e
 		}

@@ -40,8 +40,16 @@ type addend struct {
 	adds    float64
 	error   float64 // standard error of what it adds
 	covered float64
+	line    *along  // that what it adds is times of; nil: 1
 	removed float64 // share of the squares that the rules leave, by which they would grow without it
 	round   int
+}
+
+// along is a column of numbers less one of them, as far as its limits go.
+type along struct {
+	col               int32
+	centre, low, high float64
+	spread            float64 // deviation, over all rows, of how far they lie along it
 }
 
 // interval says how far answers are off.
@@ -101,6 +109,9 @@ func learnNumbers(ctx context.Context, rows *kept.Rows, t *table.Table, target i
 		h.report(ctx, 1)
 		return m, m.compile(ctx)
 	}
+	if err := h.layTracks(ctx); err != nil {
+		return nil, err
+	}
 	if err := h.teachNumbers(ctx, m, unit); err != nil {
 		return nil, err
 	}
@@ -146,17 +157,15 @@ func (h *school) teachNumbers(ctx context.Context, m *Numbers, unit float64) err
 	}
 	f := all[len(all)-1]
 	r := rehearsed{options: f.options, trees: f.trees}
-	adders := make([]*adder, len(parts))
+	lessons := make([]*lesson, len(parts))
 	for i, p := range parts {
 		p.teacher = f.teachers[i]
-		l, err := h.firstLesson(ctx, p, r, once)
-		if err != nil {
+		if lessons[i], err = h.firstLesson(ctx, p, r, once); err != nil {
 			return err
 		}
-		adders[i] = l.newAdder()
-		adders[i].held = h.judges(p)
 	}
-	if err := h.rehearseNumbers(ctx, m, adders, &r, unit); err != nil {
+	adders, within, err := h.rehearseLines(ctx, m, parts, lessons, &r, unit)
+	if err != nil {
 		return err
 	}
 	var a *adder
@@ -166,6 +175,7 @@ func (h *school) teachNumbers(ctx context.Context, m *Numbers, unit float64) err
 		var l *lesson
 		if l, err = h.lastLesson(ctx, r); err == nil {
 			a = l.newAdder()
+			a.within = within
 			err = a.forward(ctx, startSize(r.size))
 		}
 	}
@@ -197,7 +207,7 @@ func (h *school) addOnAllRows(ctx context.Context, p *part, from *adder, r rehea
 	a := l.newAdder()
 	for _, rule := range from.rules[:min(len(from.rules), startSize(r.size))] {
 		a.batch = rule.found
-		a.include(rule.tests)
+		a.include(rule.tests, rule.track)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -206,16 +216,57 @@ func (h *school) addOnAllRows(ctx context.Context, p *part, from *adder, r rehea
 	return a, nil
 }
 
-// rehearseNumbers picks rules size by size, and takes the smallest size whose
-// mean square is within a hundredth of the least.
-func (h *school) rehearseNumbers(ctx context.Context, m *Numbers, adders []*adder, r *rehearsed, unit float64) error {
+// trial is students of numbers that were rehearsed, one for each part.
+type trial struct {
+	adders  []*adder
+	steps   []Step
+	tried   []int
+	answers [][][]float64 // of the rows held out, by size
+	least   float64
+}
+
+// rehearseLines rehearses students whose lines run over all rows. Where rows are
+// many, those whose lines run within nodes too are heard as well, and taken where
+// they clearly win: few targets need them, and they take more reading.
+func (h *school) rehearseLines(ctx context.Context, m *Numbers, parts []*part, lessons []*lesson, r *rehearsed, unit float64) ([]*adder, bool, error) {
+	seat := func(within bool) *trial {
+		t := &trial{}
+		for i, p := range parts {
+			a := lessons[i].newAdder()
+			a.held, a.within = h.judges(p), within
+			t.adders = append(t.adders, a)
+		}
+		return t
+	}
+	best, within := seat(false), false
+	if err := h.rehearseNumbers(ctx, best, nil); err != nil {
+		return nil, false, err
+	}
+	if sum(h.weights) >= linesFrom && h.ways == nil && len(h.tracks) > 0 { // a line within a node may break the way along its tests
+		other := seat(true)
+		if err := h.rehearseNumbers(ctx, other, best); err != nil {
+			return nil, false, err
+		}
+		if other.least < linesWin*best.least {
+			best, within = other, true
+		}
+	}
+	at := slices.IndexFunc(best.steps, func(s Step) bool { return s.Loss <= withinLeast*best.least })
+	r.size, m.steps = best.tried[at], best.steps
+	m.stopped = fmt.Sprintf("%d rules: the fewest whose mean square error on rows held out is within 1 %% of the least (%.4g of the variance)", r.size, best.least)
+	m.interval = h.conformal(best.adders, best.answers[at], unit)
+	return best.adders, within, nil
+}
+
+// rehearseNumbers picks rules size by size, until more bring nothing or, beside
+// another trial, it is plain that they do not win.
+func (h *school) rehearseNumbers(ctx context.Context, t *trial, beside *trial) error {
 	held := 0.0
-	for _, a := range adders {
+	for _, a := range t.adders {
 		held += sum(a.held.weight)
 	}
-	least, last, stale := math.Inf(1), math.Inf(1), 0
-	var kept [][][]float64
-	var tried []int
+	last, stale := math.Inf(1), 0
+	t.least = math.Inf(1)
 	for at, size := range sizes[:mostNumberSizes] {
 		if h.s.Rules > 0 && size > h.s.Rules {
 			if at > 0 && sizes[at-1] >= h.s.Rules {
@@ -223,22 +274,22 @@ func (h *school) rehearseNumbers(ctx context.Context, m *Numbers, adders []*adde
 			}
 			size = h.s.Rules
 		}
-		errs, answers, squares := make([]error, len(adders)), make([][]float64, len(adders)), make([]float64, len(adders))
-		err := learn.Each(ctx, len(adders), func(i int) {
-			errs[i] = adders[i].forward(ctx, size)
-			answers[i], squares[i] = adders[i].judge()
+		errs, answers, squares := make([]error, len(t.adders)), make([][]float64, len(t.adders)), make([]float64, len(t.adders))
+		err := learn.Each(ctx, len(t.adders), func(i int) {
+			errs[i] = t.adders[i].forward(ctx, size)
+			answers[i], squares[i] = t.adders[i].judge()
 		})
 		if err = errors.Join(append(errs, err)...); err != nil {
 			return err
 		}
 		step := Step{Round: at, Loss: sum(squares) / held}
 		reached := false
-		for _, a := range adders {
-			step.Rules += float64(len(a.rules)) / float64(len(adders))
+		for _, a := range t.adders {
+			step.Rules += float64(len(a.rules)) / float64(len(t.adders))
 			reached = reached || len(a.rules) >= size
 		}
-		m.steps, kept, tried = append(m.steps, step), append(kept, answers), append(tried, size)
-		least = min(least, step.Loss)
+		t.steps, t.answers, t.tried = append(t.steps, step), append(t.answers, answers), append(t.tried, size)
+		t.least = min(t.least, step.Loss)
 		if stale++; step.Loss < last*(1-sizeGain) {
 			last, stale = step.Loss, 0
 		}
@@ -246,11 +297,10 @@ func (h *school) rehearseNumbers(ctx context.Context, m *Numbers, adders []*adde
 		if !reached || stale >= sizePatience && at >= leastNumberSizes-1 {
 			break
 		}
+		if beside != nil && at >= linesSize && at < len(beside.steps) && step.Loss > linesWin*beside.steps[at].Loss {
+			break
+		}
 	}
-	at := slices.IndexFunc(m.steps, func(s Step) bool { return s.Loss <= withinLeast*least })
-	r.size = tried[at]
-	m.stopped = fmt.Sprintf("%d rules: the fewest whose mean square error on rows held out is within 1 %% of the least (%.4g of the variance)", r.size, least)
-	m.interval = h.conformal(adders, kept[at], unit)
 	return nil
 }
 
@@ -292,7 +342,7 @@ func (h *school) addends(ctx context.Context, m *Numbers, a *adder, unit float64
 	}
 	for j := range a.rules { // what is usual goes without saying, and holds where a cell is missing
 		r := &a.rules[j]
-		if tests, ok := h.otherwise(r.tests); ok && r.n > a.total/2 {
+		if tests, ok := h.otherwise(r.tests); ok && r.track == nil && r.n > a.total/2 {
 			m.start += r.adds * unit
 			r.tests, r.adds = tests, -r.adds
 		}
@@ -302,11 +352,19 @@ func (h *school) addends(ctx context.Context, m *Numbers, a *adder, unit float64
 		r := &a.rules[j]
 		u := addend{rule: h.conjunction(r.tests), adds: r.adds * unit, error: m.interval.Off * math.Sqrt(diagonal[j]), round: r.found}
 		u.removed = a.removal(j, diagonal) / max(left, 1e-12)
-		for _, i := range covered(h.x, r.tests, count(len(h.weights))) {
+		rows := covered(h.x, r.tests, count(len(h.weights)))
+		for _, i := range rows {
 			u.covered += h.weights[i]
+		}
+		if t := r.track; t != nil {
+			u.adds, u.error = u.adds/t.unit, u.error/t.unit
+			u.line = &along{col: int32(t.col), centre: t.mean + r.shift*t.unit, low: t.low, high: t.high}
+			u.line.spread = t.spread(rows, h.weights, r.shift)
 		}
 		units[j] = u
 	})
-	m.units = slices.DeleteFunc(units, func(u addend) bool { return len(u.rule) == 0 || u.covered == 0 || u.adds == 0 })
+	m.units = slices.DeleteFunc(units, func(u addend) bool {
+		return len(u.rule) == 0 && u.line == nil || u.covered == 0 || u.adds == 0 || !finite([]float64{u.adds, u.error})
+	})
 	return err
 }

@@ -25,7 +25,7 @@ func (m *Numbers) compile(ctx context.Context) error {
 	text := make(map[int]string, len(m.units))
 	order := make([]int, len(m.units))
 	for i := range m.units {
-		order[i], text[i] = i, joined(m.coding.tests(m.units[i].rule))
+		order[i], text[i] = i, m.said(i)
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(-cmp.Compare(m.moves(a), m.moves(b)), strings.Compare(text[a], text[b]))
@@ -44,7 +44,7 @@ func (m *Numbers) compile(ctx context.Context) error {
 		tests := m.coding.tests(u.rule)
 		m.base.Rules = append(m.base.Rules, rule.Rule{
 			If:       tests,
-			Then:     rule.Conclusion{Column: name, Numeric: true, Adds: true, Mean: u.adds, Deviation: u.error},
+			Then:     rule.Conclusion{Column: name, Numeric: true, Adds: true, Mean: u.adds, Deviation: u.error, Line: m.lineOf(u)},
 			Evidence: rule.Evidence{Covered: pointer(u.covered)},
 		})
 		var err error
@@ -57,8 +57,32 @@ func (m *Numbers) compile(ctx context.Context) error {
 	return err
 }
 
+// lineOf writes the line of a unit, nil if it has none.
+func (m *Numbers) lineOf(u *addend) *rule.Line {
+	if u.line == nil {
+		return nil
+	}
+	return &rule.Line{Column: m.coding.schema.Attributes[u.line.col].Name, Centre: u.line.centre, Limited: true, Low: u.line.low, High: u.line.high}
+}
+
+// said is what a unit tests, and what it adds for each unit of.
+func (m *Numbers) said(i int) string {
+	u := &m.units[i]
+	text := joined(m.coding.tests(u.rule))
+	if u.line != nil {
+		if text == "" {
+			text = "ALWAYS"
+		}
+		text += ", for each unit of " + m.coding.schema.Attributes[u.line.col].Name
+	}
+	return text
+}
+
 // moves is how far a rule spreads the answers.
 func (m *Numbers) moves(i int) float64 {
+	if l := m.units[i].line; l != nil {
+		return math.Abs(m.units[i].adds) * l.spread
+	}
 	share := m.units[i].covered / m.weight
 	return math.Abs(m.units[i].adds) * math.Sqrt(max(0, share*(1-share)))
 }
@@ -120,7 +144,15 @@ func (m *Numbers) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	for i, matcher := range m.matchers {
 		if matcher.MatchRow(t, row) {
 			r := &m.base.Rules[i]
-			e.Evidence = append(e.Evidence, learn.Evidence{ID: r.ID(), Text: joined(r.If), Weight: m.units[i].adds})
+			why := r.If
+			if l := r.Then.Line; l != nil {
+				cell := t.Columns[m.units[i].line.col].Floats[row]
+				if table.IsMissing(cell) {
+					continue
+				}
+				why = append(slices.Clone(why), l.Here(cell))
+			}
+			e.Evidence = append(e.Evidence, learn.Evidence{ID: r.ID(), Text: joined(why), Weight: m.adds(i, t, row)})
 		}
 	}
 	for col := range m.coding.schema.Attributes {
@@ -136,9 +168,18 @@ func (m *Numbers) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	return e, nil
 }
 
-// moved returns how far the answer moves if a missing cell has a code.
+// adds is what a unit adds to a row that it holds for.
+func (m *Numbers) adds(i int, t *table.Table, row int) float64 {
+	if l := m.base.Rules[i].Then.Line; l != nil {
+		return m.units[i].adds * l.At(t.Columns[m.units[i].line.col].Floats[row])
+	}
+	return m.units[i].adds
+}
+
+// moved returns how far the answer moves if a missing cell has a code; a number
+// counts as the end of the code's interval that is further along lines.
 func (m *Numbers) moved(t *table.Table, row, col int, code int32) float64 {
-	by := 0.0
+	by, low, high := 0.0, 0.0, 0.0
 	for i := range m.units {
 		before, after := true, true
 		for _, of := range m.units[i].rule {
@@ -149,9 +190,22 @@ func (m *Numbers) moved(t *table.Table, row, col int, code int32) float64 {
 				before, after = before && holds, after && holds
 			}
 		}
-		by += change(before, after) * m.units[i].adds
+		l := m.units[i].line
+		switch {
+		case l == nil:
+			by += change(before, after) * m.units[i].adds
+		case int(l.col) != col:
+			by += change(before, after) * m.adds(i, t, row)
+		case after:
+			from, to := m.coding.cuts[col].Interval(code)
+			along := m.base.Rules[i].Then.Line
+			low, high = low+m.units[i].adds*along.At(from), high+m.units[i].adds*along.At(to)
+		}
 	}
-	return by
+	if math.Abs(by+low) > math.Abs(by+high) {
+		return by + low
+	}
+	return by + high
 }
 
 // NumberCertificate says what a rule that adds is there for.
@@ -171,7 +225,7 @@ func (c NumberCertificate) String() string {
 func (m *Numbers) Grown() (certificates []fmt.Stringer, stopped string) {
 	for i := range m.units {
 		r := &m.base.Rules[i]
-		certificates = append(certificates, NumberCertificate{r.ID(), joined(r.If), m.units[i].round, m.units[i].removed})
+		certificates = append(certificates, NumberCertificate{r.ID(), m.said(i), m.units[i].round, m.units[i].removed})
 	}
 	return certificates, m.stopped
 }
@@ -194,9 +248,14 @@ func (m *Numbers) Graph() (*draw.Graph, error) {
 		for _, t := range m.base.Rules[i].If {
 			lines = append(lines, t.String())
 		}
+		tested := m.units[i].rule
+		if l := m.units[i].line; l != nil {
+			lines = append(lines, m.base.Rules[i].Then.Line.Column)
+			tested = append(slices.Clone(tested), test{col: l.col})
+		}
 		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: lines, Layer: 1})
 		linked := map[int32]bool{}
-		for _, t := range m.units[i].rule {
+		for _, t := range tested {
 			if !seen[t.col] {
 				seen[t.col] = true
 				g.Nodes = append(g.Nodes, draw.Node{ID: column(t.col), Lines: []string{m.coding.schema.Attributes[t.col].Name}, Layer: 0})
@@ -287,6 +346,9 @@ func (m *Numbers) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, er
 	for _, r := range best {
 		u := m.units[r.found]
 		u.adds = r.adds * unit
+		if u.line != nil {
+			u.adds /= u.line.spread
+		}
 		cut.units = append(cut.units, u)
 	}
 	if err := cut.compile(ctx); err != nil {
@@ -342,6 +404,9 @@ func (m *Numbers) startExcerpt(ctx context.Context) (*adder, float64, error) {
 		for row := range y {
 			if m.matchers[i].MatchRow(t, row) {
 				r.rows = append(r.rows, int32(row))
+				if l := m.base.Rules[i].Then.Line; l != nil {
+					r.along = append(r.along, l.At(t.Columns[m.units[i].line.col].Floats[row])/m.units[i].line.spread)
+				}
 			}
 		}
 		a.extend(r)
@@ -367,11 +432,34 @@ type savedNumbers struct {
 type savedAddend struct {
 	Tests   [][3]int32 `cbor:"tests"`
 	Forms   []form     `cbor:"forms,omitempty"`
+	Line    []float64  `cbor:"line,omitempty"` // column, centre, limits, spread
 	Adds    float64    `cbor:"adds"`
 	Error   float64    `cbor:"error"`
 	Covered float64    `cbor:"covered"`
 	Removed float64    `cbor:"removed"`
 	Round   int        `cbor:"round"`
+}
+
+func (l *along) save() []float64 {
+	if l == nil {
+		return nil
+	}
+	return []float64{float64(l.col), l.centre, l.low, l.high, l.spread}
+}
+
+// loadLine checks a line that was saved.
+func (c *coding) loadLine(of []float64) (*along, error) {
+	if len(of) == 0 {
+		return nil, nil
+	}
+	if len(of) != 5 || !finite(of) || of[0] != math.Trunc(of[0]) || of[0] < 0 || of[0] >= float64(len(c.schema.Attributes)) {
+		return nil, errors.New("its line is not sound")
+	}
+	l := &along{int32(of[0]), of[1], of[2], of[3], of[4]}
+	if int(l.col) == c.target || c.schema.Attributes[l.col].Kind != table.Numeric || l.low > l.high || !(l.spread > 0) {
+		return nil, errors.New("its line is not sound")
+	}
+	return l, nil
 }
 
 // Parts returns the settings, the rows of each source, and the network, which
@@ -392,7 +480,7 @@ func (m *Numbers) Parts() ([]learn.Part, error) {
 	}
 	net := savedNumbers{Coding: m.coding.save(), Weight: m.weight, Start: m.start, Steps: m.steps, Stopped: m.stopped, Interval: m.interval}
 	for _, u := range m.units {
-		net.Units = append(net.Units, savedAddend{saveTests(u.rule), saveForms(u.rule), u.adds, u.error, u.covered, u.removed, u.round})
+		net.Units = append(net.Units, savedAddend{saveTests(u.rule), saveForms(u.rule), u.line.save(), u.adds, u.error, u.covered, u.removed, u.round})
 	}
 	data, err := learn.Marshal(net)
 	return append(parts, learn.Part{Name: numbersPart, Derived: m.settings.Update != "none", Data: data}), err
@@ -456,11 +544,19 @@ func (n *savedNumbers) restore(m *Numbers, target string) error {
 		if err != nil {
 			return fmt.Errorf("unit %d: %v", i+1, err)
 		}
-		if len(tests) == 0 || !finite([]float64{u.Adds, u.Error, u.Removed}) || u.Error < 0 || !(u.Covered > 0) || u.Covered > n.Weight*(1+1e-9) || u.Round < 0 {
+		line, err := m.coding.loadLine(u.Line)
+		if err != nil {
+			return fmt.Errorf("unit %d: %v", i+1, err)
+		}
+		if len(tests) == 0 && line == nil || !finite([]float64{u.Adds, u.Error, u.Removed}) || u.Error < 0 || !(u.Covered > 0) || u.Covered > n.Weight*(1+1e-9) || u.Round < 0 {
 			return fmt.Errorf("unit %d covers no rows, or its numbers are not sound", i+1)
 		}
-		reach += math.Abs(u.Adds)
-		m.units = append(m.units, addend{tests, u.Adds, u.Error, u.Covered, u.Removed, u.Round})
+		far := 1.0
+		if line != nil {
+			far = max(math.Abs(line.low-line.centre), math.Abs(line.high-line.centre))
+		}
+		reach += math.Abs(u.Adds) * far
+		m.units = append(m.units, addend{tests, u.Adds, u.Error, u.Covered, line, u.Removed, u.Round})
 	}
 	if !(reach <= mostWeight) {
 		return errors.New("the rules add up to more than any number")

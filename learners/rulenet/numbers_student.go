@@ -25,10 +25,15 @@ type addition struct {
 	set   bits.Set
 	held  []int32
 	found int
-	n     float64 // weight of its rows
-	slope float64 // Σ weight · label over its rows, labels centred
-	way   int8    // that it may move the answer; 0: both
-	adds  float64
+	// Of a line: how far each row lies along it from the mean of its rows.
+	track     *track
+	shift     float64 // that mean
+	along     []float64
+	heldAlong []float64
+	n         float64 // weight of its rows; of a line, times how far they lie along it
+	slope     float64 // Σ weight · label over its rows, labels centred
+	way       int8    // that it may move the answer; 0: both
+	adds      float64
 }
 
 // adder is rules that add, being picked.
@@ -43,12 +48,14 @@ type adder struct {
 	rest     []float64   // label less what the rules say, of each row
 	batch    int
 	taken    [][]bool
+	lined    map[promise]bool // lines that were taken, without their gains
+	within   bool             // lines are looked for in nodes too
 	done     bool
 	held     *heldOut
 }
 
 func (l *lesson) newAdder() *adder {
-	a := &adder{lesson: l, plain: !slices.ContainsFunc(l.weight, func(w float64) bool { return w != 1 }), taken: make([][]bool, len(l.trees))}
+	a := &adder{lesson: l, plain: !slices.ContainsFunc(l.weight, func(w float64) bool { return w != 1 }), taken: make([][]bool, len(l.trees)), lined: map[promise]bool{}}
 	for t := range a.taken {
 		a.taken[t] = make([]bool, len(l.trees[t].Nodes))
 	}
@@ -67,8 +74,9 @@ func (a *adder) resume() {
 		a.rest[i] = q - bias
 	}
 	for j := range a.rules {
-		for _, i := range a.rules[j].rows {
-			a.rest[i] -= a.rules[j].adds
+		r := &a.rules[j]
+		for at, i := range r.rows {
+			a.rest[i] -= r.adds * r.at(at)
 		}
 	}
 }
@@ -82,37 +90,69 @@ func (a *adder) bias() float64 {
 	return bias
 }
 
-// include adds a rule whose tests are known.
-func (a *adder) include(tests []boost.Test) {
-	r := addition{tests: tests, rows: covered(a.x, tests, a.rows), found: a.batch}
+// at is what the rule counts for one of its rows.
+func (r *addition) at(at int) float64 {
+	if r.along == nil {
+		return 1
+	}
+	return r.along[at]
+}
+
+// include adds a rule whose tests, and whose track if it is a line, are known.
+func (a *adder) include(tests []boost.Test, track *track) {
+	r := addition{tests: tests, track: track, rows: covered(a.x, tests, a.rows), found: a.batch}
 	r.way, _ = a.allowed(tests)
 	if a.held != nil {
 		r.held = covered(a.x, tests, a.held.rows)
+	}
+	if track != nil {
+		r.way = a.lineWay(track)
+		weights := make([]float64, len(r.rows))
+		for at, i := range r.rows {
+			weights[at] = a.weight[i]
+		}
+		r.shift = track.middle(a.rows, r.rows, weights)
+		r.along = track.along(a.rows, r.rows, r.shift)
+		if a.held != nil {
+			r.heldAlong = track.along(a.held.rows, r.held, r.shift)
+		}
 	}
 	a.extend(r)
 }
 
 // extend adds a rule whose rows are known.
 func (a *adder) extend(r addition) {
-	for _, i := range r.rows {
-		r.n += a.weight[i]
-		r.slope += a.weight[i] * (a.q[i] - a.centre)
+	for at, i := range r.rows {
+		r.n += a.weight[i] * r.at(at)
+		r.slope += a.weight[i] * r.at(at) * (a.q[i] - a.centre)
 	}
 	r.set = make(bits.Set, bits.Words(len(a.rows)))
-	for _, i := range r.rows {
+	var dense []float64 // of a line
+	if r.along != nil {
+		dense = make([]float64, len(a.rows))
+	}
+	for at, i := range r.rows {
 		r.set.Put(int(i))
+		if dense != nil {
+			dense[i] = r.along[at]
+		}
 	}
 	a.rules = append(a.rules, r)
 	own := make([]float64, len(a.rules))
 	for j := range a.rules {
 		of := &a.rules[j]
 		both := 0.0
-		if a.plain {
+		switch {
+		case dense != nil:
+			for at, i := range of.rows {
+				both += a.weight[i] * of.at(at) * dense[i]
+			}
+		case a.plain && of.along == nil:
 			both = float64(bits.AndCount(of.set, r.set))
-		} else {
-			for _, i := range of.rows {
+		default:
+			for at, i := range of.rows {
 				if r.set.Get(int(i)) {
-					both += a.weight[i]
+					both += a.weight[i] * of.at(at)
 				}
 			}
 		}
@@ -219,9 +259,13 @@ func (a *adder) promising(ctx context.Context, most int) ([]promise, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Concat(found...)
+	lines, err := a.promisingLines(ctx, trees)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(append(found, lines)...)
 	slices.SortFunc(all, func(x, y promise) int {
-		return cmp.Or(-cmp.Compare(x.gain, y.gain), cmp.Compare(x.tree, y.tree), cmp.Compare(x.node, y.node))
+		return cmp.Or(-cmp.Compare(x.gain, y.gain), cmp.Compare(x.tree, y.tree), cmp.Compare(x.node, y.node), cmp.Compare(x.line, y.line))
 	})
 	return all[:min(most, len(all))], nil
 }
@@ -244,7 +288,7 @@ func (a *adder) gains(tree int, packed []int64, scale float64) []promise {
 		slope, n = keeps(a.way[tree][node], slope)/scale, n/scale
 		gain := slope * slope / (n*(1-n/a.total) + adderRidge) / math.Sqrt(price)
 		if gain > leastPromise {
-			found = append(found, promise{int32(tree), int32(node), gain})
+			found = append(found, promise{tree: int32(tree), node: int32(node), gain: gain})
 		}
 	}
 	return found
@@ -266,8 +310,14 @@ func (a *adder) forward(ctx context.Context, size int) error {
 		}
 		nothing = 0
 		for _, b := range best {
-			a.taken[b.tree][b.node] = true
-			a.include(a.trees[b.tree].Tests(a.x.Columns, b.node))
+			var track *track
+			if b.line > 0 {
+				track = a.tracks[b.line-1]
+				a.lined[promise{tree: b.tree, node: b.node, line: b.line}] = true
+			} else {
+				a.taken[b.tree][b.node] = true
+			}
+			a.include(a.testsOf(b), track)
 		}
 		a.solve()
 	}
@@ -322,8 +372,13 @@ func (a *adder) keep(some []int) {
 func (a *adder) judge() (answers []float64, squares float64) {
 	answers = slices.Repeat([]float64{a.bias()}, len(a.held.rows))
 	for j := range a.rules {
-		for _, i := range a.rules[j].held {
-			answers[i] += a.rules[j].adds
+		r := &a.rules[j]
+		for at, i := range r.held {
+			if r.heldAlong == nil {
+				answers[i] += r.adds
+			} else {
+				answers[i] += r.adds * r.heldAlong[at]
+			}
 		}
 	}
 	for at, i := range a.held.rows {

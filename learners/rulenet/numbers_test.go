@@ -95,3 +95,35 @@ func TestShareOut(t *testing.T) {
 		t.Errorf("%d bins, the first ends at %d", len(ends), ends[0])
 	}
 }
+
+// A slope is found as a line, with its factor, and not as a staircase.
+func TestNumbersOfLines(t *testing.T) {
+	ctx := context.Background()
+	rows := sums(t, 600, 1, 1)
+	for r := range rows.Rows() { // 0.5 for each unit of area, no steps in it
+		rows.Columns[3].Floats[r] += 0.5 * rows.Columns[0].Floats[r]
+		if rows.Columns[0].Floats[r] > 120 {
+			rows.Columns[3].Floats[r] -= 31
+		}
+	}
+	m, err := (&Learner{}).Learn(ctx, learn.Task{Table: rows, Target: "price", Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := m.(learn.Ruler).Rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := base.Rules[0]
+	if first.Then.Line == nil || first.Then.Line.Column != "area" || math.Abs(first.Then.Mean-0.5) > 0.02 || len(base.Rules) > 20 {
+		t.Errorf("%d rules, the first is %v", len(base.Rules), &first)
+	}
+	rows.Columns[0].Floats[0] = math.NaN()
+	e, err := m.(learn.Explainer).Explain(rows, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Missing) != 1 || e.Missing[0].CouldMove < 0.45*(190-105) || e.Missing[0].CouldMove > 0.55*(190-105)+5 {
+		t.Errorf("an area that is missing could move the price: %+v", e.Missing)
+	}
+}

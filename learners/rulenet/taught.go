@@ -74,6 +74,7 @@ type school struct {
 	s       settings
 	done    float64 // of the work
 	ways    []int8  // that the answer goes along each column; nil: any
+	tracks  []*track
 }
 
 // report says how far the work is; trees of another size do not begin anew.
@@ -323,7 +324,7 @@ func (h *school) rehearseTeacher(ctx context.Context, parts []*part) ([]*faculty
 // their places among those that the teacher remembers.
 func (h *school) lesson(ctx context.Context, t *boost.Teacher, trees int, remembered, places []int32, weights []float64) (*lesson, error) {
 	k := h.x.Scores
-	l := &lesson{x: h.x, k: k, allowed: h.allowed, trees: t.Trees[:trees], seed: scramble(h.seed ^ 0x57d3)}
+	l := &lesson{x: h.x, k: k, allowed: h.allowed, ways: h.ways, tracks: h.tracks, trees: t.Trees[:trees], seed: scramble(h.seed ^ 0x57d3)}
 	l.rows, l.weight = make([]int32, len(places)), make([]float64, len(places))
 	for at, place := range places {
 		l.rows[at] = remembered[place]

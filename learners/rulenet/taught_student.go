@@ -41,6 +41,8 @@ type lesson struct {
 	way    [][]int8    // likewise: which way it may move the answer; 0: both
 	// allowed says so of tests, and whether they may at all.
 	allowed func([]boost.Test) (int8, bool)
+	ways    []int8 // of each column, likewise; nil: both
+	tracks  []*track
 	total   float64
 	seed    uint64
 }
@@ -423,6 +425,7 @@ func (s *student) addTo(scores []float64, r *picked, rows []int32, weights []flo
 // promise is a node that may become a rule.
 type promise struct {
 	tree, node int32
+	line       int32 // of the number along a track, counted from 1; 0: none
 	gain       float64
 }
 
@@ -545,7 +548,7 @@ func (s *student) gains(place, tree int, scale float64) []promise {
 			gain += slope * slope / (curve*times + scale)
 		}
 		if gain *= 1 / scale / math.Sqrt(price[node]); gain > leastPromise {
-			found = append(found, promise{int32(tree), int32(node), gain})
+			found = append(found, promise{tree: int32(tree), node: int32(node), gain: gain})
 		}
 	}
 	return found
@@ -604,7 +607,7 @@ func (s *student) add(b promise) {
 // cannot be foreseen, so nothing branches on it.
 func covered(x *boost.Rows, tests []boost.Test, rows []int32) []int32 {
 	if len(tests) == 0 {
-		return nil
+		return count(len(rows))
 	}
 	found, n := make([]int32, len(rows)), 0
 	cells, set := x.Columns[tests[0].Column].Cells, tests[0].Set

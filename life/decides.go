@@ -239,6 +239,9 @@ func (f *influence) counts(base *rule.Base, i int) (decides, says float64) {
 	switch {
 	case r.Then.Adds:
 		weight = math.Abs(r.Then.Mean)
+		if l := r.Then.Line; l != nil && l.Limited {
+			weight *= (l.High - l.Low) / 4 // a deviation, or so
+		}
 	case len(r.Then.By) > 0:
 		for _, share := range r.Then.By {
 			weight = max(weight, math.Abs(share.P))
@@ -320,7 +323,7 @@ func (f *influence) near(base *rule.Base, order []int) []int {
 }
 
 func (f *influence) like(a, b *rule.Rule, i, j int) bool {
-	if f.matched[i] == nil || f.matched[j] == nil || len(a.If) == 0 || len(b.If) == 0 || len(a.Then.By) > 0 || a.Then.Adds != b.Then.Adds {
+	if f.matched[i] == nil || f.matched[j] == nil || len(a.If) == 0 || len(b.If) == 0 || len(a.Then.By) > 0 || a.Then.Adds != b.Then.Adds || a.Then.Line != nil || b.Then.Line != nil {
 		return false
 	}
 	if a.Then.Value != b.Then.Value || a.Then.Adds && (a.Then.Mean < 0) != (b.Then.Mean < 0) || against(a) != against(b) {

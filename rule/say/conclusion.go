@@ -13,6 +13,11 @@ import (
 // Rule says a rule: "When cp = asympt and ca is 1 or more, >50_1 in 72 of 77
 // cases (94 %; usually 46 %)." A rule without tests says what is usual.
 func (s *Speaker) Rule(r *rule.Rule) Sentence {
+	if len(r.If) == 0 && r.Then.Line != nil {
+		said := s.then(r)
+		said[0].Text = "F" + said[0].Text[1:]
+		return said.and(".")
+	}
 	if len(r.If) == 0 {
 		return append(Sentence{{Text: "Usually "}}, s.then(r)...).and(".")
 	}
@@ -38,6 +43,9 @@ func (s *Speaker) then(r *rule.Rule) Sentence {
 			size += " ± " + Rounded(c.Deviation, 2)
 		}
 		said := Sentence{{Text: verb + size + to}, s.part(c.Column, s.Label(c.Column))}
+		if c.Line != nil {
+			said = s.line(c.Line, said)
+		}
 		return said.and(s.in(r))
 	case c.Numeric:
 		text := " is about " + s.amount(c, c.Mean)
@@ -51,6 +59,17 @@ func (s *Speaker) then(r *rule.Rule) Sentence {
 		return s.shares(r)
 	}
 	return s.class(r)
+}
+
+// line says for what a number is added, as in "for each 1 that area is above 90,
+// adds 1.5 to price (area counts from 20 to 240)".
+func (s *Speaker) line(l *rule.Line, adds Sentence) Sentence {
+	said := Sentence{{Text: "for each 1 that "}, s.part(l.Column, s.Label(l.Column)), {Text: " is above " + Rounded(l.Centre, 4) + ", "}}
+	said = append(said, adds...).and(", and the other way below")
+	if l.Limited {
+		said = said.and(fmt.Sprintf(" (counted from %s to %s)", Rounded(l.Low, 4), Rounded(l.High, 4)))
+	}
+	return said
 }
 
 // in is how many rows a rule covers.

@@ -123,3 +123,16 @@ func TestGrowth(t *testing.T) {
 		return []byte(`{"columns":{` + strings.Repeat(`"ca":{"label":"v"},`, size/19) + `"ca":{}}}`)
 	}, func(b []byte) { _, _ = ParseWords(b, s.Schema) })
 }
+
+// What is added for each unit of a column is said so.
+func TestLine(t *testing.T) {
+	base, err := rule.Parse("", []byte("IF ALWAYS THEN price += -1.5*(area - 90.25) FROM 20 TO 240 ± 0.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(&table.Schema{Attributes: []table.Attribute{{Name: "area", Kind: table.Numeric}, {Name: "price", Kind: table.Numeric}}}, 1, Words{})
+	const want = "For each 1 that area is above 90.25, takes 1.5 ± 0.1 from price, and the other way below (counted from 20 to 240)."
+	if got := s.Rule(&base.Rules[0]).String(); got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+}

@@ -179,11 +179,12 @@ func (f *search) covers(body []literal, e int32) bool {
 // tallyOf counts the examples that a clause covers.
 func (f *search) tallyOf(active []int32, body []literal) counts {
 	var c counts
+	covers := f.coverage(body, len(active))
 	for _, e := range active {
 		if f.err == nil && e&1023 == 0 {
 			f.err = f.ctx.Err()
 		}
-		if f.covers(body, e) {
+		if covers(e) {
 			if f.positive[e] {
 				c.ep += f.weight[e]
 			} else {
@@ -227,8 +228,9 @@ func (f *search) learnSet(active []int32) []*found {
 			f.way = c.way
 		}
 		before := positives
+		covers := f.coverage(c.body, len(left))
 		left = slices.DeleteFunc(slices.Clone(left), func(e int32) bool {
-			if f.positive[e] && f.covers(c.body, e) {
+			if f.positive[e] && covers(e) {
 				positives--
 				return true
 			}
@@ -265,12 +267,14 @@ func (o options) harder() []options {
 // much that is.
 func (f *search) description(set []*found, active []int32) (bits, wrong float64) {
 	var in, out counts
+	var covers []func(int32) bool
 	for _, c := range set {
 		bits += c.bits
+		covers = append(covers, f.coverage(c.body, len(active)))
 	}
 	proves := f.prover(set)
 	for _, e := range active {
-		covered := slices.ContainsFunc(set, func(c *found) bool { return f.covers(c.body, e) })
+		covered := slices.ContainsFunc(covers, func(covers func(int32) bool) bool { return covers(e) })
 		if proves != nil {
 			covered = proves(e)
 		}

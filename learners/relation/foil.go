@@ -224,10 +224,7 @@ func (m *Model) learn(ctx context.Context, t *table.Table) error {
 		if m.lesson.Settings.Algorithm == ProgolName {
 			set = f.progol(left, m.lesson.Settings)
 		} else {
-			set = f.wholes(left, m.lesson.Settings)
-			if whole = set != nil; !whole && f.err == nil {
-				set = f.best(left, m.ways(db, len(left)))
-			}
+			set, whole = f.either(left, m.lesson.Settings, func() []options { return m.ways(db, len(left)) })
 		}
 		if f.err != nil {
 			return f.err
@@ -237,7 +234,7 @@ func (m *Model) learn(ctx context.Context, t *table.Table) error {
 			if whole {
 				continue
 			}
-			left = slices.DeleteFunc(left, func(e int32) bool { return f.covers(c.body, e) })
+			left = slices.DeleteFunc(left, f.coverage(c.body, len(left)))
 		}
 	}
 	return m.assemble(ctx, t)

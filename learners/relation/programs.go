@@ -2,6 +2,8 @@ package relation
 
 import (
 	"slices"
+
+	"github.com/accrete-ml/accrete/logic"
 )
 
 // programs are tried as wholes where a relation may call itself: a clause that does so
@@ -37,13 +39,41 @@ const (
 	mostOfProgram = 20_000
 )
 
-// wholes returns the program that is tried first where the relation may call itself and
-// examples are not noisy.
-func (f *search) wholes(active []int32, s settings) []*found {
-	if f.target == nil || s.Noise == "mdl" || s.Negation == "yes" {
-		return nil
+// fewAtoms is up to how many atoms a program is so short that nothing else is looked for.
+const fewAtoms = 5
+
+// either returns a whole program, where the relation may call itself and examples are
+// not noisy, or clauses that are learnt one by one: of two that agree with all examples
+// the shorter.
+func (f *search) either(active []int32, s settings, ways func() []options) (set []*found, whole bool) {
+	var program []*found
+	if f.target != nil && s.Noise != "mdl" && s.Negation != "yes" {
+		program = f.wholePrograms(active)
 	}
-	return f.wholePrograms(active)
+	if f.err != nil || program != nil && (length(program) <= fewAtoms || f.endless()) {
+		return program, true
+	}
+	set = f.best(active, ways())
+	if program == nil || f.err != nil {
+		return set, false
+	}
+	if _, wrong := f.description(set, active); wrong == 0 && length(set)+len(set) <= length(program)+len(program) {
+		return set, false
+	}
+	return program, true
+}
+
+// endless reports whether the background has predicates that are not all facts.
+func (f *search) endless() bool {
+	return slices.ContainsFunc(f.db.bias.Body, func(of logic.Predicate) bool { return !finite(f.db.program, of) })
+}
+
+func length(set []*found) int {
+	n := 0
+	for _, c := range set {
+		n += len(c.body)
+	}
+	return n
 }
 
 // wholePrograms returns the shortest program that agrees with all examples; nil if none

@@ -402,7 +402,7 @@ func (j *joining) step(n int) error {
 	args := arguments(l.Atom)
 	if isFilter(of) {
 		x, y := j.terms[j.value(args[0])], j.terms[j.value(args[1])]
-		holds, err := builtIns[of](&search{}, []Term{x, y})
+		holds, err := builtIns[of](&search{bindings: bindings{left: allowance}}, []Term{x, y})
 		if err != nil {
 			return fmt.Errorf("line %d: %s: %w", j.clause.Line, l.Format(j.clause.Names), err)
 		}

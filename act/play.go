@@ -27,10 +27,6 @@ func Play(ctx context.Context, e Environment, seed uint64, most int, gamma float
 	e.Reset(seed)
 	cells := make([]float64, len(e.Schema().Attributes))
 	weight := 1.0
-	turns, ok := e.(interface{ Alternates() bool })
-	if ok = ok && turns.Alternates(); ok {
-		gamma = -gamma
-	}
 	for n := 1; n <= most; n++ {
 		if n%256 == 0 && ctx.Err() != nil {
 			return sum, discounted, ctx.Err()
@@ -47,6 +43,7 @@ func Play(ctx context.Context, e Environment, seed uint64, most int, gamma float
 		if err != nil {
 			return sum, discounted, err
 		}
+		side := 1 - 2*float64(Mover(e, n-1))
 		reward, end, err := e.Step(action)
 		if err != nil {
 			return sum, discounted, fmt.Errorf("step %d: %w", n, err)
@@ -54,10 +51,8 @@ func Play(ctx context.Context, e Environment, seed uint64, most int, gamma float
 		if math.IsNaN(reward) || math.IsInf(reward, 0) {
 			return sum, discounted, fmt.Errorf("step %d: the reward is %v; expected a number", n, reward)
 		}
-		discounted += weight * reward
-		if sum += reward; ok && n%2 == 0 { // it is the other's
-			sum -= 2 * reward
-		}
+		discounted += weight * side * reward
+		sum += side * reward
 		weight *= gamma
 		if look != nil {
 			if err := look(Step{n, cells, action, reward, end}); err != nil {

@@ -147,6 +147,28 @@ type Returns struct {
 	High     *float64 `json:"return_high,omitempty"`
 	Value    float64  `json:"value"` // mean discounted return
 	Judged   int      `json:"judged_episodes"`
+
+	*Games
+}
+
+// Games are how the games of a policy ended.
+type Games struct {
+	Won      int    `json:"won"`
+	Drawn    int    `json:"drawn"`
+	Lost     int    `json:"lost"`
+	Opponent string `json:"opponent,omitempty"` // who was played, if not the world's own
+}
+
+// count adds a game by what it earned.
+func (g *Games) count(reward float64) {
+	switch {
+	case reward > 0:
+		g.Won++
+	case reward < 0:
+		g.Lost++
+	default:
+		g.Drawn++
+	}
 }
 
 // judgedEpisodes is in how many episodes a policy is judged.
@@ -273,11 +295,18 @@ func (h *Home) worldSource(w *World, m learn.Model) store.Source {
 // judged adds what a new policy earns. It is kept whatever becomes of that.
 func (h *Home) judged(ctx context.Context, w *World, l *Learnt) (*Acted, error) {
 	acted := &Acted{Learnt: *l}
+	opponent := ""
+	if g := act.GameOf(w.Environment); g != nil && act.Turns(w.Environment) { // who plays both sides is judged against another
+		w, opponent = &World{w.Name, act.Rival(g)}, "a player who counts pieces"
+	}
 	r, err := h.Returns(ctx, l.Part, w, judgedEpisodes)
 	if err != nil {
 		return acted, fmt.Errorf("%s@%d is kept, but what it earns was not measured: %w", l.Model, l.Version, err)
 	}
 	acted.Returns = *r
+	if r.Games != nil {
+		acted.Games.Opponent = opponent
+	}
 	if p, ok := learn.Ability[policy](l.Part.Model); ok {
 		acted.Episodes, acted.Steps = p.Practice()
 	}
@@ -393,6 +422,9 @@ func (h *Home) Returns(ctx context.Context, p *Part, w *World, episodes int) (*R
 	bar, done := h.progress("judging")
 	defer done()
 	r := &Returns{Episodes: episodes, Judged: episodes}
+	if act.GameOf(w.Environment) != nil {
+		r.Games = &Games{}
+	}
 	var sums, values []float64
 	for i := range episodes {
 		if err := ctx.Err(); err != nil {
@@ -404,6 +436,9 @@ func (h *Home) Returns(ctx context.Context, p *Part, w *World, episodes int) (*R
 			return nil, fmt.Errorf("episode %d: %w", i+1, err)
 		}
 		sums, values = append(sums, sum), append(values, discounted)
+		if r.Games != nil {
+			r.Games.count(sum)
+		}
 	}
 	e := stat.Mean(sums)
 	r.Mean, r.Value = e.Value, stat.Mean(values).Value
@@ -411,6 +446,15 @@ func (h *Home) Returns(ctx context.Context, p *Part, w *World, episodes int) (*R
 		r.Low, r.High = &i.Low, &i.High
 	}
 	return r, nil
+}
+
+// DesignOf says how a policy learns that judges boards: the choices of its design
+// and its modules, as pairs of what and how; nil of others.
+func DesignOf(p *Part) [][2]string {
+	if m, ok := learn.Ability[interface{ Design() [][2]string }](p.Model); ok {
+		return m.Design()
+	}
+	return nil
 }
 
 // PolicyEntry is a state of a policy.

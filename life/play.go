@@ -46,27 +46,22 @@ func (h *Home) Play(ctx context.Context, p *Part, w *World, o Playing, each func
 	if err != nil {
 		return err
 	}
-	turns, ok := e.(interface{ Alternates() bool })
-	if ok = ok && turns.Alternates(); o.Ask != nil && !ok && o.First {
+	ok := act.Turns(e)
+	if o.Ask != nil && !ok && o.First {
 		return remedy.Misusef("in %s nobody takes turns; you act alone", w.Base())
 	}
 	for range o.Episodes {
 		n := 0
-		by := func() string {
-			yours := o.Ask != nil && (!ok || (n%2 == 0) == o.First)
-			if yours {
-				return "you"
-			}
-			return p.Version.Model
-		}
+		who := ""
 		_, _, err := act.Play(ctx, e, random.Uint64(), longest, 1, func(cells []float64, legal []int) (int, error) {
-			if by() != "you" {
+			yours := o.Ask != nil && (!ok || (act.Mover(e, n) == 0) == o.First)
+			if n++; !yours {
+				who = p.Version.Model
 				return choose(cells, legal)
 			}
+			who = "you"
 			return yourAction(e, o.Ask, Words(e, cells), legal)
 		}, func(s act.Step) error {
-			who := by()
-			n++
 			return each(Played{s.Number, stateEntry(e.Schema(), -1, s.State), e.Actions()[s.Action], s.Reward, s.End, Words(e, s.State), who})
 		})
 		if err != nil {
@@ -97,10 +92,12 @@ func yourAction(e act.Environment, ask func(board string, legal []string) (strin
 	return 0, errNoLegal
 }
 
-// Words is a state for people: a board of nine squares as three lines, anything
-// else by its columns.
+// Words is a state for people: a board as it looks, anything else by its columns.
 func Words(e act.Environment, cells []float64) string {
 	schema := e.Schema()
+	if g, ok := act.GameOf(e).(interface{ Show(cells []float64) string }); ok {
+		return g.Show(cells)
+	}
 	if len(schema.Attributes) == 9 && schema.Index("c1") == 0 && schema.Index("c9") == 8 && schema.Attributes[0].Kind == table.Nominal {
 		var b strings.Builder
 		for i, x := range cells {

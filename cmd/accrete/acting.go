@@ -70,7 +70,12 @@ func (a *app) printActed(ctx context.Context, w *life.World, l *life.Acted, fail
 		if failed == nil {
 			a.printReturns(&l.Returns)
 		}
-		if life.PolicyOf(l.Part) == nil {
+		if design := life.DesignOf(l.Part); design != nil {
+			fmt.Fprintln(a.out)
+			for _, d := range design {
+				fmt.Fprintf(a.out, "%-20s  %s\n", d[0], d[1])
+			}
+		} else if life.PolicyOf(l.Part) == nil {
 			if err := printBest(ctx, a.out, l.Part, 5); err != nil {
 				return err
 			}
@@ -98,6 +103,14 @@ func (a *app) printReturns(r *life.Returns) {
 		fmt.Fprintf(a.out, " (%s to %s)", number(*r.Low), number(*r.High))
 	}
 	fmt.Fprintf(a.out, ", %s discounted, in %s that it did not learn from\n", number(r.Value), plural(r.Judged, "episode"))
+	if r.Games == nil {
+		return
+	}
+	against := ""
+	if r.Opponent != "" {
+		against = " against " + r.Opponent
+	}
+	fmt.Fprintf(a.out, "of these games it won %d, drew %d and lost %d%s\n", r.Won, r.Drawn, r.Lost, against)
 }
 
 // evaluatePolicy judges a policy in an environment or by a log, if that was asked

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/learn"
@@ -20,7 +21,10 @@ type acted struct {
 	World    string `cbor:"world"`
 	Episodes int    `cbor:"episodes"`
 	Steps    int    `cbor:"steps"`
+	Examples int    `cbor:"examples,omitempty"` // that a critic made of games
 	Curve    curve  `cbor:"curve"`
+
+	Matches []matches `cbor:"matches,omitempty"` // against a rival, on the way
 }
 
 // curve is the returns of all episodes in blocks of one size, which doubles when
@@ -84,6 +88,9 @@ func (l *Learner) LearnIn(ctx context.Context, world string, e act.Environment, 
 // begin lays out the values of an environment's states.
 func (m *Model) begin(ctx context.Context, e act.Environment) (valuer, error) {
 	s := &m.lesson.Settings
+	if s.Algorithm == "lms" || s.Algorithm == "td" {
+		return newJudge(s, e, m.lesson.Seed)
+	}
 	if s.Values == "auto" {
 		s.Values = "table"
 		if _, ranged := e.(act.Ranged); ranged {
@@ -165,12 +172,16 @@ func (m *Model) practise(ctx context.Context, e act.Environment) (*Model, error)
 	next := *m
 	history := *m.acted
 	history.Curve = m.acted.Curve.clone()
+	history.Matches = slices.Clone(m.acted.Matches)
 	next.acted = &history
 	if a := m.lesson.Settings.Algorithm; a == "values" || a == "policy" {
 		return next.iterated(ctx, e)
 	}
-	if _, ok := m.values.(*weighted); ok {
+	switch m.values.(type) {
+	case *weighted:
 		return next.climbed(ctx, e)
+	case *judge:
+		return next.contested(ctx, e)
 	}
 	values := m.values.(*lookup).clone()
 	next.values = values

@@ -31,6 +31,9 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	cells := make([]float64, len(m.state))
 	m.cellsOf(one, 0, cells)
 	text := m.stateText(cells)
+	if j, ok := m.values.(*judge); ok {
+		text = fmt.Sprintf("V̂ of the boards that follow within %s", turns(j.depth))
+	}
 	for a, worth := range q {
 		if worth == worth {
 			x.Evidence = append(x.Evidence, learn.Evidence{Text: text, Class: a, Weight: worth})

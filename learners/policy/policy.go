@@ -55,7 +55,7 @@ func init() {
 
 // Learner makes policies. Its zero value is ready to use.
 type Learner struct {
-	Algorithm string   `set:"algorithm" default:"q" oneof:"q|sarsa|dyna|sweeping|actorcritic|rlearning|values|policy" doc:"Q learning, SARSA, Dyna, prioritised sweeping, an actor with a critic, R-learning (average reward), or value or policy iteration where the environment knows its model"`
+	Algorithm string   `set:"algorithm" default:"q" oneof:"q|sarsa|dyna|sweeping|actorcritic|rlearning|lms|td|values|policy" doc:"Q learning, SARSA, Dyna, prioritised sweeping, an actor with a critic, R-learning (average reward), what boards of a game are worth by LMS or TD(λ), or value or policy iteration where the environment knows its model"`
 	Gamma     *float64 `set:"gamma" default:"0.9" doc:"what a reward one step later is worth, 0 to 1"`
 	Values    string   `set:"values" default:"auto" doc:"where values stand: table, tiles (grids over numbers), linear (numbers, their squares and products), or a learner of numbers, such as tree; auto is a table where states are few, else tiles in an environment and tree for a log"`
 	Tiles     int      `set:"tiles" default:"8" doc:"for values=tiles: cells of a grid in each column of numbers"`
@@ -76,6 +76,11 @@ type Learner struct {
 	Planning int      `set:"planning" default:"10" doc:"for dyna and sweeping: steps that are learnt again from what was seen, after each one taken"`
 	Replay   int      `set:"replay" default:"0" doc:"steps of the past that are learnt again after each episode, by lot"`
 	Actor    *float64 `set:"actor" default:"0.1" doc:"for actorcritic: how far a step moves preferences"`
+
+	Depth       int    `set:"depth" default:"1" most:"8" doc:"for lms and td: turns that are looked ahead in games to learn from"`
+	Lookahead   int    `set:"lookahead" default:"0" most:"8" doc:"for lms and td: turns that the policy looks ahead afterwards; 0 is as many as depth"`
+	Experiments string `set:"experiments" default:"start" oneof:"start|random|unplayed|doubtful" doc:"for lms and td: boards that games begin with: the first one, any that may come up, one of the last game with a move that was not played there, or one on which the best two moves are close"`
+	Hidden      int    `set:"hidden" default:"20" most:"1000" doc:"for lms and td with values=mlp: hidden units"`
 
 	Reward  string   `set:"reward" default:"none" doc:"of a log: column of rewards; without one, the log is an example to follow"`
 	Cut     bool     `set:"cut" default:"false" doc:"of a log: the last row of an episode does not end it, the log was cut there"`
@@ -106,12 +111,17 @@ type settings struct {
 	Planning  int     `cbor:"planning"`
 	Replay    int     `cbor:"replay"`
 	Actor     float64 `cbor:"actor"`
+	Depth     int     `cbor:"depth,omitempty"`
+	Lookahead int     `cbor:"lookahead,omitempty"`
+	Hidden    int     `cbor:"hidden,omitempty"`
 	Reward    string  `cbor:"reward"`
 	Cut       bool    `cbor:"cut"`
 	Penalty   float64 `cbor:"penalty"`
 	Support   float64 `cbor:"support"`
 	Sequence  string  `cbor:"sequence"` // column of episodes of the log
 	Advice    string  `cbor:"advice"`
+
+	Experiments string `cbor:"experiments,omitempty"`
 }
 
 func (l *Learner) settings() (settings, error) {
@@ -120,6 +130,7 @@ func (l *Learner) settings() (settings, error) {
 		Explore: cmp.Or(l.Explore, "epsilon"), Epsilon: setting.Or(l.Epsilon, 0.1), K: setting.Or(l.K, 1.1), Bound: setting.Or(l.Bound, 1), Anneal: l.Anneal, Start: setting.Or(l.Start, 0),
 		Episodes: cmp.Or(l.Episodes, 1000), Limit: cmp.Or(l.Limit, 10000), Lambda: l.Lambda, N: cmp.Or(l.N, 1), Order: cmp.Or(l.Order, "forward"),
 		Planning: cmp.Or(l.Planning, 10), Replay: l.Replay, Actor: setting.Or(l.Actor, 0.1),
+		Depth: cmp.Or(l.Depth, 1), Lookahead: cmp.Or(l.Lookahead, l.Depth, 1), Hidden: cmp.Or(l.Hidden, 20), Experiments: cmp.Or(l.Experiments, "start"),
 		Reward: l.Reward, Cut: l.Cut, Penalty: setting.Or(l.Penalty, 1), Support: setting.Or(l.Support, 0.1), Advice: l.advice,
 	}
 	if s.Reward == "none" {
@@ -156,7 +167,13 @@ func (s *settings) check() error {
 	if s.Lambda > 0 && s.N > 1 {
 		return fmt.Errorf("lambda=%v and n=%d are two ways to look ahead; give one of them", s.Lambda, s.N)
 	}
-	if s.Algorithm != "q" && s.Algorithm != "sarsa" && (s.Lambda > 0 || s.N > 1 || s.Order == "reverse") {
+	if s.Depth < 0 || s.Depth > 8 || s.Lookahead < 0 || s.Lookahead > 8 || s.Hidden < 0 || s.Hidden > 1000 {
+		return fmt.Errorf("depth=%d lookahead=%d hidden=%d: expected up to 8 turns and up to 1000 units", s.Depth, s.Lookahead, s.Hidden)
+	}
+	if s.Algorithm == "lms" && s.Lambda > 0 {
+		return fmt.Errorf("algorithm=lms learns by the next board alone; take algorithm=td with lambda=%v", s.Lambda)
+	}
+	if s.Algorithm != "q" && s.Algorithm != "sarsa" && s.Algorithm != "td" && (s.Lambda > 0 || s.N > 1 || s.Order == "reverse") {
 		return fmt.Errorf("lambda, n and order are for algorithm=q and sarsa; %s learns step by step", s.Algorithm)
 	}
 	if _, err := s.rate(false); err != nil {

@@ -15,6 +15,9 @@ import (
 // Rules returns a rule for each state of a table; of other values, those of a
 // tree that was learnt from the policy's answers.
 func (m *Model) Rules() (*rule.Base, error) {
+	if j, ok := m.values.(*judge); ok {
+		return m.boardRules(j), nil
+	}
 	l, ok := m.values.(*lookup)
 	if !ok {
 		return m.summaryRules()
@@ -132,6 +135,9 @@ func (m *Model) Graph() (*draw.Graph, error) {
 	if d, ok := m.summary.(learn.Drawer); ok {
 		return d.Graph()
 	}
+	if j, ok := m.values.(*judge); ok {
+		return j.v.graph(j.game.Measures()), nil
+	}
 	const most = 60
 	g := &draw.Graph{}
 	for a, name := range m.actions() {
@@ -162,6 +168,9 @@ func (m *Model) Graph() (*draw.Graph, error) {
 func (m *Model) GrowthChart() *draw.Chart {
 	if m.acted == nil || len(m.acted.Curve.Count) == 0 {
 		return nil
+	}
+	if len(m.acted.Matches) > 0 {
+		return m.matchChart()
 	}
 	c := &m.acted.Curve
 	s := draw.Series{Name: "mean of " + strconv.Itoa(c.Size) + " episodes"}

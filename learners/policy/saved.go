@@ -23,6 +23,7 @@ type body struct {
 	Acted     *acted              `cbor:"acted"`
 	Lookup    *savedLookup        `cbor:"lookup"`
 	Weights   *savedWeights       `cbor:"weights"`
+	Judge     *savedJudge         `cbor:"judge,omitempty"`
 	Models    [][]byte            `cbor:"models"` // of each action; empty where there is none
 	Behaviour []byte              `cbor:"behaviour"`
 	Summary   []byte              `cbor:"summary"`
@@ -41,6 +42,8 @@ func (m *Model) Parts() ([]learn.Part, error) {
 		b.Lookup = v.saved()
 	case *weighted:
 		b.Weights = v.saved()
+	case *judge:
+		b.Judge = v.saved()
 	case *fitted:
 		if b.Behaviour, err = learn.Encode(v.behaviour); err != nil {
 			return nil, err
@@ -117,12 +120,19 @@ func decodeActed(l lesson, b *body) (learn.Model, error) {
 	if b.Acted.Episodes < 0 || b.Acted.Steps < 0 || c.Size < 1 || len(c.Count) > mostBlocks || len(c.Sum) != len(c.Count) || len(c.Square) != len(c.Count) {
 		return nil, errors.New("the history of acting is not whole")
 	}
+	for _, r := range b.Acted.Matches {
+		if min(r.Won, r.Drawn, r.Lost) < 0 || r.Won+r.Drawn+r.Lost <= 0 {
+			return nil, errors.New("the history of games is not whole")
+		}
+	}
 	m.state = stateColumns(schema, m.target, -1)
 	switch {
 	case b.Lookup != nil:
 		m.values, err = b.Lookup.load(m.limitsOf(), len(m.actions()))
 	case b.Weights != nil:
 		m.values, err = b.Weights.load(m.limitsOf(), len(m.actions()))
+	case b.Judge != nil:
+		m.values, err = b.Judge.load(b.Acted.World, max(1, l.Settings.Lookahead), len(m.state), len(m.actions()))
 	default:
 		err = errors.New("there are no values")
 	}

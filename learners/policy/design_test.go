@@ -1,0 +1,113 @@
+package policy
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/act"
+	"github.com/accrete-ml/accrete/learn"
+)
+
+// LMS on the board of section 1.2.4 that black has won, again and again.
+func TestLMSByHand(t *testing.T) {
+	board := []float64{3, 0, 1, 0, 0, 0}
+	for _, c := range []struct {
+		rate float64
+		want [][3]float64 // w0, w1, w3
+	}{
+		{0.1, [][3]float64{{10, 30, 10}, {9, 27, 9}, {9.1, 27.3, 9.1}}},
+		{0.01, [][3]float64{{1, 3, 1}, {1.89, 5.67, 1.89}, {2.6821, 8.0463, 2.6821}}},
+	} {
+		v := &terms{W: make([]float64, 7)}
+		for i, want := range c.want {
+			v.lms(board, 100, c.rate)
+			for k, at := range []int{0, 1, 3} {
+				if math.Abs(v.W[at]-want[k]) > 1e-9 {
+					t.Errorf("η = %v, step %d: w%d is %v, expected %v", c.rate, i+1, at, v.W[at], want[k])
+				}
+			}
+			if v.W[2] != 0 || v.W[4] != 0 || v.W[5] != 0 || v.W[6] != 0 {
+				t.Errorf("weights of what is not there have moved: %v", v.W)
+			}
+		}
+	}
+}
+
+// The critic's examples of a game of three turns, one player's, with V̂ = x1.
+func TestCriticByHand(t *testing.T) {
+	v := &terms{W: []float64{0, 1}}
+	game := &trace{boards: [2][][]float64{{{10}, {20}, {40}}, {}}, result: [2]float64{100, -100}}
+	for lambda, want := range map[float64][]float64{0: {20, 40, 100}, 1: {100, 100, 100}, 0.5: {45, 70, 100}} {
+		c := critic{v, 1, lambda}
+		for i, e := range c.examples(game, nil) {
+			if e.x[0] != []float64{10, 20, 40}[i] || math.Abs(e.v-want[i]) > 1e-12 {
+				t.Errorf("λ = %v: board %d should be worth %v, expected %v", lambda, i+1, e.v, want[i])
+			}
+		}
+	}
+}
+
+// Games teach what pieces are worth, a saved policy plays as the one that was
+// learnt, and every experiment generator and both kinds of V̂ lead there.
+func TestCheckersIsLearnt(t *testing.T) {
+	ctx := context.Background()
+	for _, l := range []*Learner{
+		{Algorithm: "lms", Experiments: "start"}, {Algorithm: "td", Lambda: 0.7, Experiments: "unplayed"},
+		{Algorithm: "td", Values: "mlp", Hidden: 5, Lambda: 0.7, Experiments: "random"}, {Algorithm: "td", Experiments: "doubtful"},
+	} {
+		l.Episodes, l.Gamma, l.Alpha = 150, ptr(0.99), "0.05"
+		const name = "checkers:measures=six"
+		m := practised(t, l, name, 1)
+		data, err := learn.Encode(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := learn.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := m.values.(*judge)
+		ahead, behind := j.v.value([]float64{8, 4, 1, 0, 0, 0}), j.v.value([]float64{4, 8, 0, 1, 0, 0})
+		if !(ahead > behind) {
+			t.Errorf("%s, %s: a board that is ahead is worth %v, one that is behind %v", l.Algorithm, l.Experiments, ahead, behind)
+		}
+		e := world(t, name)
+		e.Reset(1)
+		cells := make([]float64, len(e.Schema().Attributes))
+		e.State(cells)
+		q, p := make([]float64, len(e.Actions())), make([]float64, len(e.Actions()))
+		m.Worth(cells, q)
+		again.(*Model).Worth(cells, p)
+		legal := 0
+		for a := range q {
+			if q[a] == q[a] {
+				legal++
+			}
+			if q[a] != p[a] && (q[a] == q[a] || p[a] == p[a]) {
+				t.Errorf("%s is worth %v, after saving %v", e.Actions()[a], q[a], p[a])
+			}
+		}
+		if legal != 7 {
+			t.Errorf("%d first moves, expected 7", legal)
+		}
+		if _, err := m.Rules(); err != nil {
+			t.Error(err)
+		}
+		more, err := m.Continue(ctx, world(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if episodes, _ := more.(*Model).Practice(); episodes != 300 {
+			t.Errorf("%d games in all, expected 300", episodes)
+		}
+	}
+	_, err := (&Learner{Algorithm: "td"}).LearnIn(ctx, "gridworld", world(t, "gridworld"), 1)
+	if err == nil || !strings.Contains(err.Error(), "boards of a game") {
+		t.Errorf("a map is no game: %v", err)
+	}
+	if act.GameOf(world(t, "gridworld")) != nil {
+		t.Error("a map is a game")
+	}
+}

@@ -57,7 +57,7 @@ var worlds = []World{
 	{"checkers", "Checkers on 8 by 8 squares, against oneself or a player who counts pieces", []Setting{
 		{"opponent", "self", "self (one policy for both sides), random, or material (looks ahead and counts pieces)"}, {"depth", "2", "turns that opponent=material looks ahead"},
 		{"measures", "more", "what judges a board: six (pieces, kings and threatened pieces of either side) or more (also moves, the centre, the lead and the chase)"},
-	}, []string{"algorithm=td", "gamma=0.99", "lambda=0.7", "alpha=0.01", "experiments=random", "lookahead=5", "limit=300", "episodes=5000"}, openCheckers},
+	}, []string{"algorithm=td", "gamma=0.99", "lambda=0.7", "depth=2", "experiments=random", "lookahead=5", "limit=300", "episodes=5000"}, openCheckers},
 	{"frozenlake", "A slippery lake with holes, from one corner to the other", []Setting{{"size", "4", "cells of a side, 4 or 8"}, {"slip", "0.6666666666666666", "how often one slides to either side"}}, []string{"algorithm=sweeping", "planning=5", "gamma=0.99", "start=1", "episodes=2000"}, frozenLake},
 	{"gridworld", "A map on which somebody walks to a goal", []Setting{
 		{"map", "", "lines of # . S G H, separated by /; without it, a square with the goal in its lower right corner"},

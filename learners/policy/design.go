@@ -35,7 +35,6 @@ type trace struct {
 	boards [2][][]float64 // measures of the boards after the turns of each player
 	result [2]float64     // of either; 0 is a draw
 	turns  int
-	start  []float64 // state that it began with
 	states [][]float64
 	moves  []int
 }
@@ -69,7 +68,7 @@ type performance struct {
 	epsilon  float64
 	limit    int
 
-	q, x []float64
+	q    []float64
 	yet  int // boards in use
 	room [][]float64
 }

@@ -170,7 +170,7 @@ type net struct {
 	Scale *scale    `cbor:"scale"`
 	W     []float64 `cbor:"w"` // of each hidden unit, the threshold first
 	V     []float64 `cbor:"v"` // of the output, the threshold first
-	h, z  []float64
+	h     []float64
 }
 
 // bound is the most that a network says: what winning is worth.

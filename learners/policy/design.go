@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // Who learns what boards are worth by playing has four modules, which hand their
@@ -51,10 +52,9 @@ type evaluation interface {
 	// learn moves V̂ towards the examples, in their order.
 	learn(examples []example, rate float64)
 	clone() evaluation
-	// form says what V̂ is, say what it has become, base what it begins with.
+	// form says what V̂ is, say what it has become.
 	form(measures int) string
 	say(measures []string) string
-	base() float64
 	graph(measures []string) *draw.Graph
 }
 
@@ -296,8 +296,45 @@ func (m *Model) contested(ctx context.Context, e act.Environment) (*Model, error
 			m.acted.Matches = append(m.acted.Matches, d.test(m.lesson.Seed, m.acted.Episodes))
 		}
 	}
+	if m.summary, err = readBoards(ctx, was.game.Measures(), d, m.lesson.Seed); err != nil {
+		return nil, err
+	}
 	learn.Report(ctx, 1)
 	return m, nil
+}
+
+// readGames are the games whose boards a tree is learnt from, to read V̂ by.
+const readGames = 10
+
+// readBoards learns a tree of what V̂ says of boards.
+func readBoards(ctx context.Context, measures []string, d *design, seed uint64) (learn.Model, error) {
+	schema, columns := &table.Schema{}, make([]table.Column, len(measures))
+	for _, name := range measures {
+		schema.Attributes = append(schema.Attributes, table.Attribute{Name: name, Kind: table.Numeric})
+	}
+	var worth table.Column
+	p, random := d.performance, rand.New(rand.NewPCG(seed, 0xb0a4d))
+	p.random, p.epsilon = random, 0.2
+	var t trace
+	for range readGames {
+		p.game.Reset(random.Uint64())
+		if err := p.play(0, &t); err != nil {
+			return nil, err
+		}
+		for _, boards := range t.boards {
+			for _, x := range boards {
+				for i := range x {
+					columns[i].Floats = append(columns[i].Floats, x[i])
+				}
+				worth.Floats = append(worth.Floats, d.critic.v.value(x))
+			}
+		}
+	}
+	states, err := table.New(schema, columns, nil)
+	if err != nil {
+		return nil, err
+	}
+	return learned(ctx, behaviourName, states, table.Attribute{Name: worthColumn, Kind: table.Numeric}, worth, nil, seed, [2]string{"max-depth", "4"}, [2]string{"min-rows", "20"})
 }
 
 // Who plays against itself is tested on the way by games against the player who

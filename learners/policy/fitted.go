@@ -37,12 +37,15 @@ func (s *settings) learnerOf() string {
 
 // learned learns a column of numbers or classes beside the states, without
 // keeping rows where the learner can do so.
-func learned(ctx context.Context, name string, states *table.Table, a table.Attribute, c table.Column, weights []float64, seed uint64) (learn.Model, error) {
+func learned(ctx context.Context, name string, states *table.Table, a table.Attribute, c table.Column, weights []float64, seed uint64, more ...[2]string) (learn.Model, error) {
 	info, err := learn.Lookup(name)
 	if err != nil {
 		return nil, err
 	}
 	settings := map[string]string{}
+	for _, s := range more {
+		settings[s[0]] = s[1]
+	}
 	for _, o := range learn.Options(info.New()) {
 		if o.Key == "keep" && slices.Contains(o.Choices, "nothing") {
 			settings["keep"] = "nothing"

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/internal/stat"
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 )
 
@@ -56,16 +58,25 @@ func turns(n int) string {
 	return fmt.Sprintf("%d turns", n)
 }
 
-// boardRules are the terms of V̂: no rule names a move.
-func (m *Model) boardRules(j *judge) *rule.Base {
-	b := &rule.Base{Kind: rule.Weighed}
+// boardRules are those of a tree of what V̂ says of boards: no rule names a move.
+func (m *Model) boardRules() (*rule.Base, error) {
+	r, ok := m.summary.(learn.Ruler)
+	if !ok {
+		return nil, errors.New("the policy has no boards to make rules of")
+	}
+	b, err := r.Rules()
+	if err != nil {
+		return nil, err
+	}
+	said := *b
+	said.Notes = nil
 	for _, d := range m.Design() {
 		if d[0] != "" {
-			b.Notes = append(b.Notes, d[0]+": "+d[1])
+			said.Notes = append(said.Notes, d[0]+": "+d[1])
 		}
 	}
-	b.Else = &rule.Rule{Then: rule.Conclusion{Column: worthColumn, Numeric: true, Mean: j.v.base()}}
-	return b
+	said.Notes = append(said.Notes, "summary: a tree of what V̂ says of boards")
+	return &said, nil
 }
 
 func (t *terms) form(measures int) string {
@@ -85,8 +96,6 @@ func (t *terms) raw() []float64 {
 	return w
 }
 
-func (t *terms) base() float64 { return t.raw()[0] }
-
 func (t *terms) say(measures []string) string {
 	w := t.raw()
 	var b strings.Builder
@@ -104,8 +113,6 @@ func (t *terms) say(measures []string) string {
 func (n *net) form(measures int) string {
 	return fmt.Sprintf("a network of %d measures, %d hidden units and one output", measures, len(n.V)-1)
 }
-
-func (n *net) base() float64 { return bound * math.Tanh(n.V[0]) }
 
 func (n *net) say([]string) string {
 	return fmt.Sprintf("100·tanh of %d hidden units, by back-propagation", len(n.V)-1)

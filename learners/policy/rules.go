@@ -15,8 +15,8 @@ import (
 // Rules returns a rule for each state of a table; of other values, those of a
 // tree that was learnt from the policy's answers.
 func (m *Model) Rules() (*rule.Base, error) {
-	if j, ok := m.values.(*judge); ok {
-		return m.boardRules(j), nil
+	if _, ok := m.values.(*judge); ok {
+		return m.boardRules()
 	}
 	l, ok := m.values.(*lookup)
 	if !ok {
@@ -132,11 +132,11 @@ func (m *Model) EachState(visit func(tests []rule.Test, best []int, values, cell
 // Graph shows the actions and the states in which they are best, as many as an
 // eye can follow; of values that are no table, the tree that speaks for them.
 func (m *Model) Graph() (*draw.Graph, error) {
-	if d, ok := m.summary.(learn.Drawer); ok {
-		return d.Graph()
-	}
 	if j, ok := m.values.(*judge); ok {
 		return j.v.graph(j.game.Measures()), nil
+	}
+	if d, ok := m.summary.(learn.Drawer); ok {
+		return d.Graph()
 	}
 	const most = 60
 	g := &draw.Graph{}

@@ -142,6 +142,13 @@ func decodeActed(l lesson, b *body) (learn.Model, error) {
 	if len(b.Summary) == 0 {
 		return m, nil
 	}
+	if j, ok := m.values.(*judge); ok {
+		m.summary, err = learn.Decode(b.Summary)
+		if err == nil && len(m.summary.Schema().Attributes) != len(j.game.Measures())+1 {
+			err = errors.New("rules are of other boards")
+		}
+		return m, err
+	}
 	states := &table.Schema{Attributes: schema.Attributes[:m.target]}
 	j := &journal{Model: m, states: &table.Table{Schema: states}}
 	if m.summary, err = j.decoded(b.Summary, table.Nominal); err != nil {

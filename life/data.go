@@ -27,6 +27,12 @@ type Reading struct {
 	Nominal, Numeric, Text, Ignore []string
 	Weight, Sequence               string
 	Grams                          int // of texts: words that follow one another are counted together up to so many
+
+	// How cells are written, where it is not to be found out (see table.Options).
+	Missing                  []string
+	Decimal, Date, Delimiter string
+	Sheet                    string // of a workbook, the first one if it is ""
+	NoHeader                 *bool
 }
 
 // Data is where rows are read from: a file, standard input ("-"), a built-in
@@ -36,6 +42,7 @@ type Data struct {
 	As      string // what it is called; "" is by its address
 	Builtin *datasets.Set
 	Reading Reading
+	file    string        // the path without the name of a sheet
 	scheme  string        // of the address
 	in      io.Reader     // standard input
 	staged  *scratch.File // a copy of what can be read only once
@@ -49,11 +56,14 @@ const fileScheme, builtinScheme = "file", "builtin"
 // Find resolves the name of data, as table.Open does: a file of that name comes
 // before a built-in set and what other schemes know.
 func (h *Home) Find(arg string, reading Reading) (*Data, error) {
-	d := &Data{Arg: arg, Reading: reading, scheme: fileScheme, in: h.In, memory: h.Memory}
+	d := &Data{Arg: arg, Reading: reading, file: arg, scheme: fileScheme, in: h.In, memory: h.Memory}
 	if arg == "-" {
 		return d, nil
 	}
-	info, err := os.Stat(arg)
+	if file, sheet := table.SplitSheet(arg); sheet != "" {
+		d.file, d.Reading.Sheet = file, sheet
+	}
+	info, err := os.Stat(d.file)
 	switch {
 	case err == nil && info.IsDir():
 		if d.scheme = linkedScheme(arg); d.scheme == "" {
@@ -116,7 +126,7 @@ func (d *Data) Base() string {
 
 // stem is the file's name without what says how it is packed and written.
 func (d *Data) stem() string {
-	name := filepath.Base(d.Arg)
+	name := filepath.Base(d.file)
 	for _, ext := range []string{".gz", ".zst"} {
 		name = strings.TrimSuffix(name, ext)
 	}
@@ -150,7 +160,7 @@ func (d *Data) File() string {
 	if d.Arg == "-" || d.scheme != fileScheme {
 		return ""
 	}
-	return d.Arg
+	return d.file
 }
 
 // Target is the column to predict: the one asked for, or a built-in set's.
@@ -169,6 +179,7 @@ func (d *Data) options() table.Options {
 		Ignore:  d.Reading.Ignore,
 		Weight:  d.Reading.Weight,
 		Text:    d.Reading.Text, Grams: d.Reading.Grams, Sequence: d.Reading.Sequence,
+		Missing: d.Reading.Missing, Decimal: d.Reading.Decimal, Date: d.Reading.Date, Delimiter: d.Reading.Delimiter, NoHeader: d.Reading.NoHeader, Sheet: d.Reading.Sheet,
 		Memory: d.memory,
 	}
 }
@@ -182,10 +193,10 @@ func (d *Data) Stage(ctx context.Context) error {
 	}
 	in := d.in
 	if d.Arg != "-" {
-		if info, err := os.Stat(d.Arg); err != nil || info.Mode().IsRegular() {
+		if info, err := os.Stat(d.file); err != nil || info.Mode().IsRegular() {
 			return err
 		}
-		f, err := patient.Open(ctx, d.Arg)
+		f, err := patient.Open(ctx, d.file)
 		if err != nil {
 			return err
 		}
@@ -221,12 +232,12 @@ func (h *Home) keep(tx *store.Tx, d *Data, hash string) error {
 	}
 	extension := ""
 	if d.Arg != "-" {
-		extension = filepath.Base(d.Arg)[len(d.stem()):]
+		extension = filepath.Base(d.file)[len(d.stem()):]
 	}
 	if d.staged != nil {
 		return tx.Keep(hash, extension, d.staged.Reader())
 	}
-	f, err := os.Open(d.Arg)
+	f, err := os.Open(d.file)
 	if err != nil {
 		return err
 	}
@@ -255,7 +266,7 @@ func (d *Data) Read(ctx context.Context, o table.Options) (*table.Table, *table.
 	if r := d.reader(); r != nil {
 		return table.Read(ctx, r, o)
 	}
-	return table.ReadFrom(ctx, d.Arg, o)
+	return table.ReadFrom(ctx, d.address(), o)
 }
 
 // source reads in batches: as the columns of the options' schema, or of one
@@ -271,7 +282,15 @@ func (d *Data) source(ctx context.Context, o table.Options) (table.Source, error
 	if r := d.reader(); r != nil {
 		return table.NewSource(ctx, r, o)
 	}
-	return table.Open(ctx, d.Arg, o)
+	return table.Open(ctx, d.address(), o)
+}
+
+// address is what the rows are read from.
+func (d *Data) address() string {
+	if d.scheme == fileScheme {
+		return d.file
+	}
+	return d.Arg
 }
 
 // ReadPlain reads a table as it is, with no model or target in mind.

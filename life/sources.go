@@ -27,6 +27,8 @@ const (
 	weightSetting = reserved + "weight"
 	worthSetting  = reserved + "worth"
 	ignoreSetting = reserved + "ignore" // a JSON list: columns may have any name
+
+	writtenSetting = reserved + "written" // JSON: how cells are written
 )
 
 // learnerSettings are a version's settings without those that are no
@@ -56,7 +58,29 @@ func withReading(settings map[string]string, r Reading) map[string]string {
 		list, _ := json.Marshal(r.Ignore) // strings can always be written
 		all[ignoreSetting] = string(list)
 	}
+	delete(all, writtenSetting)
+	if w := (cellsWritten{r.Missing, r.Decimal, r.Date, r.Delimiter, r.Sheet, r.NoHeader}); len(w.Missing) > 0 || w.Decimal+w.Date+w.Delimiter+w.Sheet != "" || w.NoHeader != nil {
+		how, _ := json.Marshal(w)
+		all[writtenSetting] = string(how)
+	}
 	return all
+}
+
+// cellsWritten is how a source was said to be written.
+type cellsWritten struct {
+	Missing   []string `json:"missing,omitempty"`
+	Decimal   string   `json:"decimal,omitempty"`
+	Date      string   `json:"date,omitempty"`
+	Delimiter string   `json:"delimiter,omitempty"`
+	Sheet     string   `json:"sheet,omitempty"`
+	NoHeader  *bool    `json:"no_header,omitempty"`
+}
+
+// readingOf is how the source of a version was read.
+func readingOf(v store.Version) Reading {
+	var w cellsWritten
+	_ = json.Unmarshal([]byte(v.Settings[writtenSetting]), &w) // without the setting nothing was said
+	return Reading{Weight: v.Settings[weightSetting], Missing: w.Missing, Decimal: w.Decimal, Date: w.Date, Delimiter: w.Delimiter, Sheet: w.Sheet, NoHeader: w.NoHeader}
 }
 
 // newSource is the record of where rows came from.
@@ -321,7 +345,8 @@ func (h *Home) moved(v store.Version) error {
 	if v.Source.Path == "-" {
 		return remedy.New(elsewhere, "version %d learnt from standard input, and no copy was kept", v.Number)
 	}
-	info, err := os.Stat(v.Source.Path)
+	file, _ := table.SplitSheet(v.Source.Path)
+	info, err := os.Stat(file)
 	if err == nil && !info.Mode().IsRegular() {
 		return remedy.New(elsewhere, "%s, which version %d learnt, is not a regular file any more", v.Source.Path, v.Number)
 	}
@@ -335,6 +360,7 @@ func (h *Home) moved(v store.Version) error {
 
 // waits reports whether a path leads to what may keep its reader waiting.
 func waits(path string) bool {
+	path, _ = table.SplitSheet(path)
 	info, err := os.Stat(path)
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
@@ -362,7 +388,7 @@ func (h *Home) readAgain(ctx context.Context, p *Part, v store.Version, at Elsew
 		if waits(arg) {
 			return nil, nil, fmt.Errorf("%s is not a regular file, as version %d learnt one", arg, v.Number)
 		}
-		d, err := h.Find(arg, Reading{Weight: v.Settings[weightSetting]})
+		d, err := h.Find(arg, readingOf(v))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -1,9 +1,9 @@
 package table
 
 import (
-	"bytes"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -24,6 +24,8 @@ type assembly struct {
 	extra   []string  // columns that the schema does not have
 	survey  bool      // only kinds and values are wanted, no cells
 	again   bool      // some columns are mixed: a second reading must get them
+	locale  locale    // what the beginning of the input tells
+	alone   bool      // there is but one column to learn from
 	grown   bool      // dictionaries have grown since the schema was last made
 	schema  *Schema   // the last schema made for a model's one
 	order   sequenceOrder
@@ -39,8 +41,16 @@ type column struct {
 	codes  []int32
 	bag    *Bag
 	names  dictionary
-	few    few  // of a target, in a survey
-	clock  bool // some dates have a time of day
+	form   Style // how its cells turned out to be written
+	marked int   // cells that were taken as missing and may be names
+	gone   []string
+	serial serial
+	// Of numbers like 1.234 the first, and whether one tells what divides it.
+	grouped float64
+	telling bool
+	rows    []int // in a survey, where the first names first stand, from 1
+	few     few   // of a target, in a survey
+	clock   bool  // some dates have a time of day
 	// byValue: the dictionary came with the schema and all its values are
 	// numbers in their shortest form, so that 1.0 finds 1.
 	byValue bool
@@ -93,13 +103,22 @@ func shortNumber(text []byte) (string, bool) {
 	return classText(x), true
 }
 
+// short is shortNumber in the style of the column.
+func (f *field) short(text []byte) (string, bool) {
+	if f.decimal == "" {
+		return shortNumber(text)
+	}
+	x, ok := f.number(text)
+	return classText(x), ok
+}
+
 // add appends a batch. The grammar reads a column of the block again if it
 // turns out to be names only here.
 func (a *assembly) add(b *batch, g grammar) error {
 	b.before = a.lines
 	a.lines += b.lines
 	late := func(c *cells) bool {
-		return c.known > 0 && c.state != text && c.field.slot >= 0 && a.columns[c.field.slot].state == text
+		return (c.known > 0 || c.marked > 0) && c.state != text && c.field.slot >= 0 && a.columns[c.field.slot].state == text
 	}
 	again := false
 	for i := range b.columns {
@@ -158,7 +177,7 @@ func (a *assembly) meet(f *field) {
 func (a *assembly) contradiction(col *column, c *cells) *problem {
 	switch {
 	case c.known == 0 || col.state == unknown:
-	case c.field.how == asQuantity && col.state != c.state:
+	case c.field.how == asQuantity && col.state != c.state && col.state != mixed && col.state != text && c.state != text:
 		f := dateAmongNumbers
 		if c.state == number {
 			f = numberAmongDates
@@ -176,6 +195,10 @@ func (a *assembly) contradiction(col *column, c *cells) *problem {
 
 // merge appends a batch's cells to a column.
 func (a *assembly) merge(col *column, c *cells) {
+	col.marked += c.marked
+	for _, text := range c.gone {
+		col.mark([]byte(text))
+	}
 	switch {
 	case col.state == mixed, c.known == 0:
 		return // missing cells are filled in when others follow
@@ -188,6 +211,12 @@ func (a *assembly) merge(col *column, c *cells) {
 	}
 	col.known += c.known
 	col.beyond += c.beyond
+	if c.field.grouped && c.state == number && !col.telling {
+		col.group(c.floats)
+	}
+	if c.state == number && !col.serial.over {
+		col.serial.add(c.field.name, c.floats)
+	}
 	if c.state == date && !col.clock && !col.field.seconds {
 		col.clock = slices.ContainsFunc(c.floats, func(x float64) bool { return !IsMissing(x) && x != math.Floor(x) })
 	}
@@ -228,7 +257,9 @@ func (a *assembly) look(col *column, c *cells) {
 	switch {
 	case c.state == text:
 		c.field.text.Store(true)
+		known := col.names.len()
 		a.resolve(col, c)
+		a.place(col, c.codes, known)
 	case c.state == bag:
 		a.resolve(col, c)
 	case col.field.name == a.plan.options.Target:
@@ -276,7 +307,7 @@ func (a *assembly) resolve(col *column, c *cells) {
 		if code < 0 {
 			hash := names.hashes[local]
 			if col.byValue {
-				if short, ok := shortNumber(name); ok && short != string(name) {
+				if short, ok := col.field.short(name); ok && short != string(name) {
 					name, hash = []byte(short), maphash.String(hashSeed, short)
 					code = col.names.find(name, hash)
 				}
@@ -429,6 +460,10 @@ func (a *assembly) table(notes *notes) (*Table, error) {
 	o := &a.plan.options
 	weights := a.weightColumn()
 	schema := &Schema{}
+	if err := a.recognise(notes); err != nil {
+		return nil, err
+	}
+	a.alone = a.others() < 2
 	var columns []Column
 	target := -1
 	for _, col := range a.columns {
@@ -479,7 +514,12 @@ func (a *assembly) table(notes *notes) (*Table, error) {
 func (a *assembly) settle(col *column, isTarget bool, notes *notes) (at Attribute, used bool) {
 	f := col.field
 	at = Attribute{Name: f.name, Kind: Numeric, Date: col.state == date && !col.clock, Time: col.state == date && col.clock}
+	at.Style = newStyle(f.formOf(col), a.plan.options.Missing)
 	switch {
+	case col.state == number && f.how == auto && f.attr < 0 && !isTarget && !a.alone && col.known > 50 && col.serial.is():
+		notes.serial(f.name)
+		*col = column{field: f}
+		return at, false
 	case col.known == 0 && f.how == auto && !isTarget && !a.plan.options.Open:
 		notes.empty = append(notes.empty, f.name)
 		return at, false
@@ -495,7 +535,7 @@ func (a *assembly) settle(col *column, isTarget bool, notes *notes) (at Attribut
 			at.Values = f.values
 		} else {
 			var recode []int32
-			at.Values, recode = col.names.sorted()
+			at.Values, recode = a.judge(col, notes)
 			for i, code := range col.codes {
 				if code >= 0 {
 					col.codes[i] = recode[code]
@@ -550,8 +590,33 @@ type notes struct {
 	first string   // what there is to say of the first of them
 	huge  []string // columns with a huge cell
 	inf   []string // columns with numbers beyond range
-	comma []string // columns of numbers with decimal commas
+
+	remarks  []Remark // about one column each
+	numbered []string // columns of numbers that were left out as ids
 }
+
+// Remark is something worth knowing of a column.
+type Remark struct {
+	Kind   string // style, marker, odd or id
+	Column string
+	Row    int    // of the first cell that it is about, from 1; 0 for none
+	What   string // what is so, to follow the column's name
+	Do     remedy.Remedy
+}
+
+// String says it in a line.
+func (r Remark) String() string {
+	line := fmt.Sprintf("column %s: %s", quote([]byte(r.Column)), r.What)
+	if strings.HasPrefix(r.What, "is ") {
+		line = fmt.Sprintf("column %s %s", quote([]byte(r.Column)), r.What)
+	}
+	if do := r.Do.String(); do != "" {
+		line += "; " + do
+	}
+	return line
+}
+
+func (n *notes) remark(r Remark) { n.remarks = append(n.remarks, r) }
 
 func (n *notes) add(format string, args ...any) {
 	n.lines = append(n.lines, fmt.Sprintf(format, args...))
@@ -560,6 +625,12 @@ func (n *notes) add(format string, args ...any) {
 func (n *notes) id(name string, distinct, known int) {
 	n.ids = append(n.ids, name)
 	n.first = fmt.Sprintf("%d of its %d values are distinct", distinct, known)
+}
+
+// serial takes note of a column of numbers that only number the rows.
+func (n *notes) serial(name string) {
+	n.numbered = append(n.numbered, name)
+	n.remark(Remark{Kind: "id", Column: name, What: "is left out: its numbers only tell the rows apart", Do: remedy.Remedy{Kind: remedy.ReadNumbers, What: name}})
 }
 
 func (n *notes) beyond(name string, count int) {
@@ -572,25 +643,25 @@ func (n *notes) beyond(name string, count int) {
 const hugeCell = 1 << 20
 
 func (n *notes) text(name string, values []string) {
-	commas := len(values) > 0
-	for _, v := range values {
-		if len(v) >= hugeCell {
-			n.huge = append(n.huge, name)
-			return
-		}
-		if commas {
-			_, ok := parseNumber(bytes.Replace([]byte(v), []byte{','}, []byte{'.'}, 1))
-			commas = ok
-		}
-	}
-	if commas && strings.Contains(values[0], ",") {
-		n.comma = append(n.comma, name)
+	if slices.ContainsFunc(values, func(v string) bool { return len(v) >= hugeCell }) {
+		n.huge = append(n.huge, name)
 	}
 }
 
 // list returns the remarks in a fixed order.
 func (n *notes) list() []string {
 	list := slices.Clone(n.lines)
+	kinds := map[string]int{}
+	for _, r := range n.remarks {
+		if kinds[r.Kind]++; kinds[r.Kind] <= mostRemarks {
+			list = append(list, r.String())
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		if more := kinds[kind] - mostRemarks; more > 0 {
+			list = append(list, fmt.Sprintf("and %d columns more of which the like can be said", more))
+		}
+	}
 	say := func(names []string, format string) {
 		if len(names) > 0 {
 			list = append(list, fmt.Sprintf(format, columnList(names)))
@@ -604,10 +675,12 @@ func (n *notes) list() []string {
 		say(n.ids, "%s ignored: more than half of their values are distinct, as in ids or text; "+keep)
 	}
 	say(n.inf, "%s: numbers beyond the range of a float64 are read as infinite")
-	say(n.comma, "%s: numbers with decimal commas are read as names; write decimal points for numbers")
 	say(n.huge, "%s: a cell has more than a megabyte of text")
 	return list
 }
+
+// mostRemarks is how many lines there are of a kind.
+const mostRemarks = 12
 
 // columnList names columns, the first few of many.
 func columnList(names []string) string {

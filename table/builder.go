@@ -103,7 +103,7 @@ func (b *Builder) String(col int, text string) error {
 		return fmt.Errorf("%s", badText.say(a.Name, []byte(text)))
 	}
 	if a.Kind == Numeric {
-		x, ok := a.Parse(text)
+		x, ok := a.ParseCell(text)
 		if !ok {
 			return fmt.Errorf("column %q: %s is not a %s; give a %s, or leave the cell out if it is not known", a.Name, quote([]byte(text)), a.what(), a.what())
 		}

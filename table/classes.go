@@ -77,7 +77,7 @@ func AsClasses(t *Table, col int) (*Table, error) {
 		}
 	}
 	schema := &Schema{Attributes: slices.Clone(t.Schema.Attributes), Sequence: t.Schema.Sequence}
-	schema.Attributes[col] = Attribute{Name: a.Name, Kind: Nominal, Values: values}
+	schema.Attributes[col] = Attribute{Name: a.Name, Kind: Nominal, Values: values, Style: a.Style}
 	columns := slices.Clone(t.Columns)
 	columns[col] = Column{Codes: codes}
 	made, err := New(schema, columns, t.Weights)

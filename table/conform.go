@@ -211,7 +211,7 @@ func namesToNumbers(t *Table, col int, a *Attribute) (Column, error) {
 	numbers := make([]float64, len(values))
 	good := make([]bool, len(values))
 	for i, v := range values {
-		numbers[i], good[i] = a.Parse(v)
+		numbers[i], good[i] = a.ParseCell(v)
 		if _, number := parseNumber([]byte(v)); number && a.what() != "number" {
 			good[i] = false
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/accrete-ml/accrete/internal/remedy"
 )
@@ -263,11 +264,14 @@ func (s *reading) beginCSV() (source, error) {
 		return nil, err
 	}
 	c := s.content
-	d := sniff(c.ahead, c.ended)
+	d, err := s.dialect()
+	if err != nil {
+		return nil, err
+	}
 	switch d.delimiter {
 	case '\t':
 		s.format = "tsv"
-	case ',':
+	case ',': // also of a sheet
 	default:
 		s.format = "csv with " + string(d.delimiter)
 	}
@@ -289,7 +293,8 @@ func (s *reading) beginCSV() (source, error) {
 		return nil, s.named(err)
 	}
 	var names []string
-	if s.isHeader(cells, d.sample(sample[min(len(first), len(sample)):], c.ended, len(cells))) {
+	rows := d.sample(sample[min(len(first), len(sample)):], c.ended, len(cells))
+	if s.hasHeader(cells, rows) {
 		for i, cell := range cells {
 			if !goodText(cell) {
 				return nil, fmt.Errorf("%s:%d:1: the name of column %d is not UTF-8 text; convert the file to UTF-8, e.g. with iconv", s.plan.name, s.assembly.lines+1, i+1)
@@ -306,7 +311,62 @@ func (s *reading) beginCSV() (source, error) {
 		s.notes.add("no header line: the columns are called c1 to c%d", len(names))
 	}
 	fields, err := s.nameFields(names)
+	if err == nil {
+		s.lookAround(d, fields, rows)
+	}
 	return &csv{d, fields}, err
+}
+
+// dialect is the one that was asked for, or that the beginning shows.
+func (s *reading) dialect() (dialect, error) {
+	if s.format == "xlsx" {
+		return dialect{',', '\n'}, nil
+	}
+	d := sniff(s.content.ahead, s.content.ended)
+	asked := s.plan.options.Delimiter
+	switch strings.ToLower(asked) {
+	case "":
+		return d, nil
+	case "tab", `\t`:
+		asked = "\t"
+	case "space":
+		asked = " "
+	}
+	if len(asked) != 1 || asked[0] >= 0x80 || strings.ContainsAny(asked, "\"\r\n") {
+		return d, s.named(fmt.Errorf("%q cannot divide cells; expected one character, or tab", asked))
+	}
+	d.delimiter = asked[0]
+	return d, nil
+}
+
+// hasHeader reports whether the first record names the columns: as was said, or
+// as it looks.
+func (s *reading) hasHeader(first [][]byte, rows [][][]byte) bool {
+	if no := s.plan.options.NoHeader; no != nil {
+		return !*no
+	}
+	return s.isHeader(first, rows)
+}
+
+// lookAround takes note of what the first rows tell of how numbers are written.
+func (s *reading) lookAround(d dialect, fields []*field, rows [][][]byte) {
+	s.assembly.locale.semicolons = d.delimiter == ';'
+	for i, f := range fields {
+		grouped, known := 0, 0
+		for _, row := range rows {
+			cell := row[i]
+			if isMarker(cell) {
+				continue
+			}
+			known++
+			if isGrouped(cell) {
+				grouped++
+			} else if _, ok := parseNumber(cell); ok && bytes.IndexByte(cell, '.') >= 0 {
+				s.assembly.locale.points = true
+			}
+		}
+		f.grouped = grouped == known && known >= 2
+	}
 }
 
 // firstRecord looks at the first record, however long it is. It ends with a
@@ -422,11 +482,29 @@ func sniff(head []byte, whole bool) dialect {
 			continue
 		}
 		share := float64(same) / float64(records)
+		if delimiter == ';' && share == 1 && decimalCommas(head) {
+			best.delimiter, bestShare, bestWidth = ';', 2, width
+		}
 		if share > bestShare || share == bestShare && width > bestWidth {
 			best.delimiter, bestShare, bestWidth = delimiter, share, width
 		}
 	}
 	return best
+}
+
+// decimalCommas reports whether every comma stands between digits, as it does
+// where semicolons divide cells.
+func decimalCommas(head []byte) bool {
+	commas := 0
+	for i := 1; i+1 < len(head); i++ {
+		if head[i] != ',' {
+			continue
+		}
+		if commas++; head[i-1]-'0' > 9 || head[i+1]-'0' > 9 {
+			return false
+		}
+	}
+	return commas > 0
 }
 
 // sample splits the first records of some data.
@@ -453,18 +531,22 @@ func (d dialect) sample(data []byte, whole bool, width int) [][][]byte {
 // isHeader reports whether the first record names the columns. It does if it
 // holds no number, or has a name above a column of numbers. Otherwise it is a
 // row like the others, unless the numbers in it are years above figures that
-// are none, among names.
+// are none, among names. Without any number it is a row if most of its cells
+// stand in their columns again.
 func (s *reading) isHeader(first [][]byte, rows [][][]byte) bool {
-	numbers, names, years := 0, 0, 0
+	numbers, names, years, again := 0, 0, 0, 0
 	for i, cell := range first {
 		if _, ok := s.plan.attrs[string(cell)]; ok {
 			return true
 		}
 		below := quantities(rows, i)
 		switch {
-		case isMissing(cell):
+		case isMarker(cell):
 		case !isQuantity(cell):
 			names++
+			if comesAgain(cell, rows, i) {
+				again++
+			}
 			if below == len(rows) && below > 0 {
 				return true
 			}
@@ -475,7 +557,21 @@ func (s *reading) isHeader(first [][]byte, rows [][][]byte) bool {
 			}
 		}
 	}
-	return numbers == 0 || names > 0 && years == numbers
+	if numbers == 0 {
+		return 2*again <= names || names < 2
+	}
+	return names > 0 && years == numbers
+}
+
+// comesAgain reports whether the first row's cell of a column, which the rows do
+// not hold, is one of a few names that the column repeats.
+func comesAgain(first []byte, rows [][][]byte, column int) bool {
+	for _, row := range rows {
+		if bytes.Equal(row[column], first) {
+			return true
+		}
+	}
+	return false
 }
 
 // quantities counts the cells of a column that are numbers, dates or missing;
@@ -483,7 +579,7 @@ func (s *reading) isHeader(first [][]byte, rows [][][]byte) bool {
 func quantities(rows [][][]byte, column int) int {
 	n, known := 0, 0
 	for _, row := range rows {
-		if isMissing(row[column]) {
+		if isMarker(row[column]) {
 			n++
 		} else if isQuantity(row[column]) {
 			n++
@@ -500,8 +596,10 @@ func isQuantity(cell []byte) bool {
 	if _, ok := parseNumber(cell); ok {
 		return true
 	}
-	_, ok := parseDate(cell)
-	return ok
+	if _, ok := parseDate(cell); ok {
+		return true
+	}
+	return isLoose(cell)
 }
 
 func isYear(cell []byte) bool {
@@ -511,7 +609,7 @@ func isYear(cell []byte) bool {
 
 func yearsBelow(rows [][][]byte, column int) bool {
 	for _, row := range rows {
-		if !isMissing(row[column]) && !isYear(row[column]) {
+		if !isMarker(row[column]) && !isYear(row[column]) {
 			return false
 		}
 	}

@@ -22,14 +22,14 @@ func TestCells(t *testing.T) {
 		{"byte order mark", "\xef\xbb\xbfa,b\n1,2\n", "a b | 1 2"},
 		{"spaces around", "a , b\n 1 ,  x y\t\n 2, \" z \" \n", "a b{ z ,x y} | 1 x y | 2  z "},
 		{"quotes inside text", "a,b\n5\" disk,it\"s\n", `a{5" disk} b{it"s} | 5" disk it"s`},
-		{"quoted numbers", "a,b\n\"1\",\"2.5\"\n3,\" 4\"\n", "a b{ 4,2.5} | 1 2.5 | 3  4"},
+		{"quoted numbers", "a,b\n\"1\",\"2.5\"\n3,\" 4\"\n", "a b | 1 2.5 | 3 4"},
 		{"no last line end", "a,b\n1,2", "a b | 1 2"},
 		{"blank lines", "\n\na\n\n1\n\n\n2\n\n", "a | 1 | 2"},
 		{"quoted nothing is a row", "a\n\"\"\n1\n", "a | - | 1"},
 		{"tabs around commas", "a,b\n1\t,\t2\n", "a b | 1 2"},
 		{"empty between tabs", "a\tb\tc\n1\t\t3\n", "a c | 1 3"},
 		{"last empty", "a,b\n1,\n,2\n", "a b | 1 - | - 2"},
-		{"minus alone", "a\n-\n1\n", "a{-,1} | - | 1"},
+		{"minus alone", "a\n-\n1\n", "a | - | 1"},
 		{"many digits", "a\n0.1234567890123456789\n12345678901234567890123\n", "a | 0.12345678901234568 | 1.2345678901234568e+22"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -200,6 +200,7 @@ type content struct {
 	ahead   []byte // read from r, not yet from here
 	ended   bool   // there is no more in r
 	packing string // "gzip", "zstd" or ""
+	zip     bool   // a zip file, such as a workbook
 	close   func()
 }
 
@@ -224,6 +225,8 @@ func unpack(r io.Reader) (*content, error) {
 			return nil, damaged("zstd", err)
 		}
 		c.packing, c.r, c.close = "zstd", &unpacking{z, "zstd"}, z.Close
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		c.zip = true // a workbook, or refused when it is opened
 	default:
 		if kind := archive(head); kind != "" {
 			return nil, fmt.Errorf("is a %s file; unpack it first, or pack it with gzip or zstd", kind)
@@ -268,7 +271,7 @@ func (c *content) Read(p []byte) (int, error) {
 
 // archive names the kinds of packed files that are known but not read.
 func archive(head []byte) string {
-	for magic, kind := range map[string]string{"PK\x03\x04": "zip", "BZh": "bzip2", "\xfd7zXZ": "xz", "7z\xbc\xaf": "7z"} {
+	for magic, kind := range map[string]string{"BZh": "bzip2", "\xfd7zXZ": "xz", "7z\xbc\xaf": "7z"} {
 		if bytes.HasPrefix(head, []byte(magic)) {
 			return kind
 		}

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/accrete-ml/accrete/internal/crew"
+	"github.com/accrete-ml/accrete/internal/xlsx"
 )
 
 // Options say how an input is to be read. The zero value finds everything
@@ -35,6 +37,19 @@ type Options struct {
 	// one sequence stand together, in order. It is taken out of the
 	// attributes. A schema that has one is read by it.
 	Sequence string
+	// Missing are texts that mean a missing cell besides the usual ones; an
+	// empty one among them, that the usual ones do not. Decimal is , or . where
+	// it is said what divides decimals, and Date the order of dates, as in
+	// ParseOrder; without them columns tell. NoHeader and Delimiter say what is
+	// looked for otherwise: that the first line is a row (or, if false, names),
+	// and what divides cells.
+	Missing   []string
+	Decimal   string
+	Date      string
+	NoHeader  *bool
+	Delimiter string
+	// Sheet is the one of a workbook to be read, the first one if it is "".
+	Sheet string
 	// Target is the column that will be predicted. It is never ignored as
 	// an id, and at most 20 distinct integers in it are read as classes.
 	// Read against a model's schema, it may be absent without a remark.
@@ -62,11 +77,13 @@ type Options struct {
 
 // Report is what there is to say about an input besides its cells.
 type Report struct {
-	Format string   // csv, tsv, arff, parquet, libsvm or json lines, and how it is packed
+	Format string   // csv, tsv, arff, parquet, xlsx, libsvm or json lines, and how it is packed
 	Bytes  int64    // as stored
 	Hash   string   // SHA-256 of the bytes as stored, in hexadecimal
 	Notes  []string // remarks for the user, a line each
 	IDs    []string // columns that were left out as ids or text
+	// Remarks are the notes that are about one column.
+	Remarks []Remark
 
 	Address string // where the rows come from, without passwords
 	Rows    int    // read so far
@@ -75,12 +92,15 @@ type Report struct {
 // ReadFile reads a file, or standard input if the path is "-". Its format follows from its extension, else from its
 // beginning; a file packed with gzip or zstd is unpacked on the way.
 func ReadFile(ctx context.Context, path string, o Options) (*Table, *Report, error) {
+	if o.Name == "" {
+		o.Name = path
+	}
+	if o.Sheet == "" {
+		path, o.Sheet = SplitSheet(path)
+	}
 	in, err := openInput(ctx, path, o.Schema == nil)
 	if err != nil {
 		return nil, nil, err
-	}
-	if o.Name == "" {
-		o.Name = path
 	}
 	return readInput(ctx, in, path, o)
 }
@@ -109,7 +129,7 @@ func readInput(ctx context.Context, in *input, path string, o Options) (*Table, 
 	if o.Schema != nil {
 		t, err = s.assembly.conformed()
 	} else {
-		if s.assembly.again {
+		if s.assembly.rereads() {
 			err = s.readMixed(ctx)
 		}
 		if err == nil {
@@ -198,6 +218,9 @@ func (s *reading) begin(ctx context.Context, raw io.Reader) error {
 		return s.named(err)
 	}
 	s.content = content
+	if content.zip {
+		return s.beginSheet(ctx)
+	}
 	head, err := content.look(glance)
 	if err != nil {
 		return s.named(err)
@@ -217,10 +240,51 @@ func (s *reading) begin(ctx context.Context, raw io.Reader) error {
 	if err != nil {
 		return err
 	}
-	flow := startBlocks(ctx, content, s.source, s.plan.options.tuning, s.bytesRead)
+	s.startText(ctx)
+	return nil
+}
+
+// startText starts the flow of a format of text.
+func (s *reading) startText(ctx context.Context) {
+	flow := startBlocks(ctx, s.content, s.source, s.plan.options.tuning, s.bytesRead)
 	flow.patient = s.in.seek != nil
 	s.flow = flow
+}
+
+// beginSheet reads a sheet of a workbook as the text that it would be exported as.
+func (s *reading) beginSheet(ctx context.Context) error {
+	r, size, err := s.randomAccess()
+	if err != nil {
+		return s.named(err)
+	}
+	text, err := xlsx.Open(r, size, s.plan.options.Sheet, s.plan.options.Memory)
+	if err != nil {
+		return s.named(err)
+	}
+	s.content = &content{r: text, close: func() {}}
+	s.format = "xlsx"
+	if _, err := s.content.look(glance); err != nil {
+		return s.named(err)
+	}
+	if s.source, err = s.beginCSV(); err != nil {
+		return err
+	}
+	s.hashAside()
+	s.startText(ctx)
 	return nil
+}
+
+// SplitSheet divides book.xlsx?sheet=NAME into the file and the sheet. What is a
+// file as it stands has no sheet.
+func SplitSheet(path string) (file, sheet string) {
+	i := strings.LastIndex(path, "?sheet=")
+	if i < 0 {
+		return path, ""
+	}
+	if _, err := os.Stat(path); err == nil {
+		return path, ""
+	}
+	return path[:i], path[i+len("?sheet="):]
 }
 
 // hashAside reads the input on the side, for the hash: a source that reads in
@@ -248,7 +312,7 @@ func (s *reading) beginText() error {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return s.named(errors.New("is UTF-16 text; save it as UTF-8"))
 	case bytes.IndexByte(head, 0) >= 0:
-		return s.named(errors.New("is binary, not text; expected CSV, ARFF, Parquet, libsvm or JSON lines, plain or packed with gzip or zstd"))
+		return s.named(errors.New("is binary, not text; expected CSV, ARFF, Parquet, Excel (.xlsx), libsvm or JSON lines, plain or packed with gzip or zstd"))
 	case bytes.HasPrefix(head, byteOrderMark):
 		s.content.drop(len(byteOrderMark))
 	}
@@ -438,7 +502,7 @@ func (s *reading) report() *Report {
 	if s.surveyed != nil {
 		return s.surveyed.report
 	}
-	r := &Report{Format: s.format, Notes: s.notes.list(), IDs: slices.Clone(s.notes.ids), Bytes: s.meter.bytes.Load(), Address: Redact(s.plan.name), Rows: s.assembly.total}
+	r := &Report{Format: s.format, Notes: s.notes.list(), IDs: slices.Concat(s.notes.ids, s.notes.numbered), Remarks: slices.Clone(s.notes.remarks), Bytes: s.meter.bytes.Load(), Address: Redact(s.plan.name), Rows: s.assembly.total}
 	if s.content.packing != "" {
 		r.Format += ", " + s.content.packing
 	}
@@ -488,6 +552,16 @@ func newPlan(o Options) (*plan, error) {
 			return nil, fmt.Errorf("column %q cannot be both nominal and numeric", name)
 		}
 	}
+	if o.Date != "" {
+		order, ok := ParseOrder(o.Date)
+		if !ok {
+			return nil, fmt.Errorf("%q is no order of dates; expected dmy, mdy, ymd, iso, or a pattern such as dd.mm.yyyy", o.Date)
+		}
+		p.options.Date = string(order)
+	}
+	if d := Style(o.Decimal); o.Decimal != "" && !d.isNumber() {
+		return nil, fmt.Errorf("%q does not divide decimals; expected a comma or a point", o.Decimal)
+	}
 	if o.Grams < 0 || o.Grams > MostGrams {
 		return nil, fmt.Errorf("runs of up to %d words: expected 1 to %d", o.Grams, MostGrams)
 	}
@@ -531,7 +605,9 @@ func (p *plan) field(name string) *field {
 	}
 	o := &p.options
 	f := &field{name: name, how: auto, attr: -1, slot: -1}
-	switch i, known := p.attrs[name]; {
+	i, known := p.attrs[name]
+	p.style(f, i, known)
+	switch {
 	case p.ignore[name]:
 		f.how = skip
 	case o.Weight != "" && o.Weight == name:
@@ -565,6 +641,31 @@ func (p *plan) field(name string) *field {
 	}
 	p.fields[name] = f
 	return f
+}
+
+// style says how a column's cells are written: as the options say, else as the
+// model's column does.
+func (p *plan) style(f *field, attr int, known bool) {
+	o, missing := &p.options, p.options.Missing
+	form := Style("")
+	if known {
+		s := o.Schema.Attributes[attr].Style
+		form = s.form()
+		missing = slices.Concat(missing, s.missing())
+	}
+	if f.decimal = Style(o.Decimal); o.Decimal == "" && form.isNumber() {
+		f.decimal = form
+	}
+	if f.order = Style(o.Date); o.Date == "" && !form.isNumber() {
+		f.order = form
+	}
+	for _, text := range missing {
+		if text == "" {
+			f.only = true
+		} else {
+			f.gone = append(f.gone, text)
+		}
+	}
 }
 
 // check compares the columns that there are with those that were asked for.

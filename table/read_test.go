@@ -119,7 +119,7 @@ func TestTypes(t *testing.T) {
 		{name: "ignored", text: "x,y\n1,2\n", options: Options{Ignore: []string{"x"}}, want: "y | 2"},
 		{name: "weights", text: "x,w\na,2\nb,0.5\n", options: Options{Weight: "w"}, want: "x{a,b} | a ×2 | b ×0.5"},
 		{name: "numeric dates", text: "x\n2024-01-01\n", options: Options{Numeric: []string{"x"}}, want: "x:date | 2024-01-01"},
-		{name: "decimal commas", text: "a;b\n1,5;2\n2,5;3\n", want: "a{1,5,2,5} b | 1,5 2 | 2,5 3", notes: []string{`column "a": numbers with decimal commas are read as names; write decimal points for numbers`}},
+		{name: "decimal commas", text: "a;b\n1,5;2\n2,5;3\n", want: "a b | 1.5 2 | 2.5 3", notes: []string{`column "a": "1,5" is read as 1.5`}},
 		{name: "no header", text: "5.1,setosa\n4.9,virginica\n", want: "c1 c2{setosa,virginica} | 5.1 setosa | 4.9 virginica", notes: []string{"no header line: the columns are called c1 to c2"}},
 		{name: "one line of numbers", text: "1,2\n", want: "c1 c2 | 1 2", notes: []string{"no header line: the columns are called c1 to c2"}},
 		{name: "years as names", text: "town,2019,2020\nu,1,2\nv,3,4\n", want: "town{u,v} 2019 2020 | u 1 2 | v 3 4"},
@@ -385,7 +385,7 @@ func TestReadErrors(t *testing.T) {
 // a second time, also from readers that cannot go back.
 func TestLateNames(t *testing.T) {
 	const n = 300000
-	text := "num,date,ok,late\n" + rows(n, func(i int) string {
+	text := "num,date,time,late\n" + rows(n, func(i int) string {
 		row := []string{fmt.Sprintf("%02d", i%30), "2024-01-01", fmt.Sprint(i), ""}
 		switch i {
 		case n - 3:

@@ -47,7 +47,7 @@ func TestSavedDate(t *testing.T) {
 			t.Errorf("%x is taken", bad)
 		}
 	}
-	if _, err := SavedDate(3).MarshalCBOR(); err == nil {
+	if _, err := (SavedDate{kind: 3}).MarshalCBOR(); err == nil {
 		t.Error("3 is saved")
 	}
 }

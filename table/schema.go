@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -50,6 +51,8 @@ func (a *Attribute) Format(x float64) string {
 		return ""
 	case a.Date && firstDay <= x && x < lastDay:
 		return dateText(x)
+	case a.Time && a.Style.form() == Clock && 0 <= x && x < 86400:
+		return strings.TrimSuffix(timeText(x)[len("1970-01-01T"):], ":00")
 	case a.Time && firstDay*86400 <= x && x < lastDay*86400:
 		return timeText(x)
 	}
@@ -59,13 +62,23 @@ func (a *Attribute) Format(x float64) string {
 // Parse reads a number of this attribute as it stands in files, and of a date
 // or a time also the plain number that it is kept as.
 func (a *Attribute) Parse(text string) (float64, bool) {
-	if days, ok := parseDate([]byte(text)); ok && (a.Date || a.Time) {
+	if days, ok := a.Style.ParseDate(text); ok && (a.Date || a.Time) {
 		if a.Time {
 			days = secondsOf(days)
 		}
 		return days, true
 	}
 	return parseNumber([]byte(text))
+}
+
+// ParseCell reads a number of this attribute as Parse does, or else in the style
+// of its files.
+func (a *Attribute) ParseCell(text string) (float64, bool) {
+	x, ok := a.Parse(text)
+	if !ok && a.what() == "number" {
+		return a.Style.ParseNumber(text)
+	}
+	return x, ok
 }
 
 // secondsOf returns days as seconds, to the microsecond: as far as either is

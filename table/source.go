@@ -169,12 +169,15 @@ func openFile(ctx context.Context, address string, o Options) (Source, error) {
 	if _, err := os.Stat(path); err != nil {
 		path = strings.TrimPrefix(address, "file:")
 	}
+	if o.Name == "" {
+		o.Name = path
+	}
+	if o.Sheet == "" {
+		path, o.Sheet = SplitSheet(path)
+	}
 	in, err := openInput(ctx, path, o.Schema == nil)
 	if err != nil {
 		return nil, err
-	}
-	if o.Name == "" {
-		o.Name = path
 	}
 	return newSource(ctx, in, path, o)
 }
@@ -244,7 +247,7 @@ func survey(ctx context.Context, in *input, path string, o Options) (*surveyed, 
 	if err := s.finish(); err != nil {
 		return nil, err
 	}
-	if s.assembly.again {
+	if s.assembly.rereads() {
 		if err := s.readMixed(ctx); err != nil {
 			return nil, err
 		}

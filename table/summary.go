@@ -16,6 +16,7 @@ type Summary struct {
 	Kind     Kind
 	Date     bool
 	Time     bool
+	Style    Style
 	Missing  int // cells of which nothing is known
 	Distinct int // values that occur
 	// Min, Mean and Max are those of the finite numbers of a numeric
@@ -63,7 +64,7 @@ func Summarise(t *Table) []Summary {
 
 func summarise(t *Table, col int) Summary {
 	a := &t.Schema.Attributes[col]
-	s := Summary{Name: a.Name, Kind: a.Kind, Date: a.Date, Time: a.Time, Min: NA, Mean: NA, Max: NA}
+	s := Summary{Name: a.Name, Kind: a.Kind, Date: a.Date, Time: a.Time, Style: a.Style, Min: NA, Mean: NA, Max: NA}
 	if a.Kind == Text {
 		s.texts(t.Columns[col].Words, a.Values)
 		return s

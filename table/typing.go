@@ -51,8 +51,14 @@ type field struct {
 	grams   int      // words that follow one another are counted together up to so many
 	markers []string // those of them that mean a missing cell elsewhere
 	closed  bool     // other names than values are an error
-	attr    int      // the schema's attribute, or -1
-	slot    int      // the column of the assembly, or -1; only the assembly looks at it
+	decimal Style    // how its numbers are written, "" for plainly or as it turns out
+	order   Style    // how its dates are written, "" likewise
+	gone    []string // texts that mean a missing cell because the user or the model says so
+	only    bool     // the usual ones do not
+	like    namesLike
+	grouped bool // its first cells are all like 1.234
+	attr    int  // the schema's attribute, or -1
+	slot    int  // the column of the assembly, or -1; only the assembly looks at it
 
 	// text is set as soon as a cell is known to be neither number nor date.
 	// It spares later blocks a wrong start; what is read does not depend on it.
@@ -75,6 +81,8 @@ type cells struct {
 	places []int32     // of a word, where in the bag it was last counted
 	names  *dictionary // nil as long as there are none
 	beyond int         // cells beyond the range of a float64, read as ±Inf
+	marked int         // cells that were taken as missing and may be names
+	gone   []string    // texts of some of them
 }
 
 // fault says why a cell cannot be taken.
@@ -93,7 +101,7 @@ const (
 
 // reset makes the cells ready for the next block.
 func (c *cells) reset() {
-	c.state, c.known, c.first, c.beyond = unknown, 0, 0, 0
+	c.state, c.known, c.first, c.beyond, c.marked, c.gone = unknown, 0, 0, 0, 0, nil
 	c.floats, c.codes = c.floats[:0], c.codes[:0]
 	if c.names != nil {
 		c.names.reset()
@@ -114,8 +122,11 @@ func (c *cells) reset() {
 			c.state = text
 		}
 	}
-	c.fast = c.state == number && !c.field.weight
+	c.fast = c.state == number && c.field.quick()
 }
+
+// quick reports whether what looks like a plain number is one.
+func (f *field) quick() bool { return !f.weight && f.decimal == "" && f.gone == nil }
 
 // restart makes the cells ready to read the same block again, as names.
 func (c *cells) restart() {
@@ -153,7 +164,7 @@ func (c *cells) pad(rows int) {
 // block. A column's first known cell settles what the others must be; when
 // one is not, the column is mixed and no more cells are taken.
 func (c *cells) add(cell []byte, place int) fault {
-	if isMissing(cell) && !c.named(cell) {
+	if c.absent(cell) {
 		if c.field.weight {
 			return badWeight
 		}
@@ -163,35 +174,43 @@ func (c *cells) add(cell []byte, place int) fault {
 	switch c.state {
 	case unknown:
 		c.first = place
-		if x, ok := parseNumber(cell); ok {
-			c.state, c.fast = number, !c.field.weight
+		if x, ok := c.field.number(cell); ok {
+			c.state, c.fast = number, c.field.quick()
 			c.addNumber(x, cell)
-		} else if x, ok := parseDate(cell); ok {
+		} else if x, ok := c.field.date(cell); ok {
 			c.state = date
 			c.addDate(x)
-		} else if c.field.how == auto {
+		} else if c.marker(cell) {
+			c.addMissing()
+		} else if c.field.how != auto {
+			return c.loosely(cell, notQuantity)
+		} else if c.marked > 0 { // what was taken as missing may be a name
+			c.state = mixed
+		} else {
 			c.becomeText()
 			return c.addName(cell, place)
-		} else {
-			return notQuantity
 		}
 	case number:
-		x, ok := parseNumber(cell)
+		x, ok := c.field.number(cell)
 		switch {
 		case ok && c.field.weight && !(x >= 0 && x <= math.MaxFloat64):
 			return badWeight
 		case ok:
 			c.addNumber(x, cell)
+		case c.marker(cell):
+			c.addMissing()
 		case c.field.how == auto:
 			c.state, c.fast = mixed, false
 		default:
 			return c.refuse(cell, notNumber)
 		}
 	case date:
-		x, ok := parseDate(cell)
+		x, ok := c.field.date(cell)
 		switch {
 		case ok:
 			c.addDate(x)
+		case c.marker(cell):
+			c.addMissing()
 		case c.field.how == auto:
 			c.state = mixed
 		default:
@@ -203,6 +222,88 @@ func (c *cells) add(cell []byte, place int) fault {
 		return c.addText(cell, place)
 	}
 	return fine
+}
+
+// absent reports whether a cell is missing whatever the others are. Among names
+// that nobody has declared, that is decided when all are known.
+func (c *cells) absent(cell []byte) bool {
+	f := c.field
+	for _, v := range f.gone {
+		if v == string(cell) {
+			return true
+		}
+	}
+	switch {
+	case len(cell) == 0:
+		return true
+	case f.only:
+		return false
+	case c.state != text || f.closed:
+		if !isMissing(cell) || c.named(cell) {
+			return false
+		}
+		if len(cell) > 1 {
+			c.marked++
+		}
+		return true
+	case f.judged():
+		return len(cell) == 1 && cell[0] == '?'
+	}
+	return f.like.isMissing(cell) && !c.named(cell)
+}
+
+// marker reports whether a cell among numbers or dates means a missing one, and
+// takes note of it.
+func (c *cells) marker(cell []byte) bool {
+	if c.field.weight || c.field.only || !isMarker(cell) {
+		return false
+	}
+	c.marked++
+	markIn(&c.gone, cell)
+	return true
+}
+
+// number reads a number as the column writes them. In a model's column it may
+// have a sign of currency or per cent.
+func (f *field) number(cell []byte) (float64, bool) {
+	if f.decimal != "" {
+		return f.decimal.ParseNumber(string(cell))
+	}
+	x, ok := parseNumber(cell)
+	if !ok && f.attr >= 0 {
+		return Style("").ParseNumber(string(cell))
+	}
+	return x, ok
+}
+
+// date reads a date as the column writes them.
+func (f *field) date(cell []byte) (float64, bool) {
+	if f.order != "" {
+		return f.order.ParseDate(string(cell))
+	}
+	return parseDate(cell)
+}
+
+// loosely lets a column that must be quantities be read again as names if a cell
+// may be one that is written in another style.
+func (c *cells) loosely(cell []byte, f fault) fault {
+	if c.field.how != asQuantity || !isLoose(cell) {
+		return f
+	}
+	c.state, c.fast = mixed, false
+	return fine
+}
+
+// isLoose reports whether a text is a number, a date or a time in some style.
+func isLoose(cell []byte) bool {
+	if w := lookNumber(cell, nil); w.asPoint || w.asComma {
+		return true
+	}
+	if _, ok := parseClock(cell); ok {
+		return true
+	}
+	d := lookDate(cell)
+	return d.days[0] == d.days[0] || d.days[1] == d.days[1] || d.days[2] == d.days[2]
 }
 
 // addText counts the words of a text.
@@ -261,7 +362,7 @@ func (c *cells) refuse(cell []byte, f fault) fault {
 	case isDate:
 		return dateAmongNumbers
 	}
-	return notQuantity
+	return c.loosely(cell, notQuantity)
 }
 
 // addDate takes a date in days.
@@ -384,10 +485,11 @@ func (c *cells) named(cell []byte) bool {
 func (f *field) startFrom(values []string) {
 	f.values, f.markers = values, nil
 	for _, v := range values {
-		if v != "" && v != "?" && isMissing([]byte(v)) {
+		if v != "" && v != "?" && isStrong([]byte(v)) {
 			f.markers = append(f.markers, v)
 		}
 	}
+	f.like = likeThese(values)
 }
 
 // goodText reports whether a text can be a name: UTF-8 without NUL.

@@ -54,7 +54,7 @@ func Union(schemas ...*Schema) (*Schema, error) {
 			if u.Kind != a.Kind {
 				return nil, fmt.Errorf("column %q is %v in one source and %v in another; read it as the same kind in both", a.Name, u.Kind, a.Kind)
 			}
-			u.Date, u.Time = u.Date || a.Date, u.Time || a.Time
+			u.Date, u.Time, u.Style = u.Date || a.Date, u.Time || a.Time, u.Style.Joined(a.Style)
 			dictionaries[at] = append(dictionaries[at], a.Values)
 		}
 	}
@@ -181,7 +181,7 @@ func (s *Schema) Opened(other *Schema) *Schema {
 	for i := range opened.Attributes {
 		a := &opened.Attributes[i]
 		if k := other.Index(a.Name); a.Open() && k >= 0 && other.Attributes[k].Kind != Nominal {
-			a.Kind, a.Date = other.Attributes[k].Kind, other.Attributes[k].Date
+			a.Kind, a.Date, a.Style = other.Attributes[k].Kind, other.Attributes[k].Date, other.Attributes[k].Style
 		}
 	}
 	return opened

@@ -103,7 +103,7 @@ func (v *Vocabulary) Admit(s *Schema) {
 	for j := range s.Attributes {
 		a := &v.schema.Attributes[j]
 		if from := &s.Attributes[j]; a.Open() && from.Kind != Nominal {
-			a.Kind, a.Date = from.Kind, from.Date // its first cells come
+			a.Kind, a.Date, a.Style = from.Kind, from.Date, from.Style // its first cells come
 		}
 		for value, code := range Recoding(&s.Attributes[j], a) {
 			if code < 0 {

@@ -22,6 +22,11 @@ func (d *dataFlags) register(c *cobra.Command) {
 	console.CountVar(f, &d.Grams, "grams", 1, 1, table.MostGrams, "runs of up to so many words of a text are counted as words too")
 	f.StringVar(&d.Sequence, "sequence", "", "column that says which rows belong together, in order")
 	f.StringVar(&d.Weight, "weight", "", "column with the weight of each row")
+	console.TextsVar(f, &d.Missing, "missing", "texts that mean a missing cell, besides the usual ones; an empty one: the usual ones do not")
+	f.StringVar(&d.Decimal, "decimal", "", "what divides decimals, . or , (default: each column tells)")
+	f.StringVar(&d.Date, "date", "", "order of dates: dmy, mdy, ymd, or a pattern such as dd.mm.yyyy; iso for no other (default: each column tells)")
+	f.StringVar(&d.Delimiter, "delimiter", "", "what divides the cells of a line: a character, or tab (default: the file tells)")
+	console.OpenVar(f, &d.NoHeader, "no-header", "the first line is a row; =false: it names the columns (default: the file tells)")
 }
 
 // sourceFlags say where sources are that are no longer where they were.

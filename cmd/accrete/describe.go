@@ -53,7 +53,7 @@ func (a *app) describeCommand() *cobra.Command {
 // values shows a column's range, or its most frequent values.
 func values(s table.Summary) string {
 	if s.Kind == table.Numeric {
-		a := table.Attribute{Kind: table.Numeric, Date: s.Date, Time: s.Time}
+		a := table.Attribute{Kind: table.Numeric, Date: s.Date, Time: s.Time, Style: s.Style}
 		if s.Date || s.Time {
 			return fmt.Sprintf("%s to %s", a.Format(s.Min), a.Format(s.Max))
 		}

@@ -69,6 +69,9 @@ var flagWords = map[remedy.Kind]string{
 	remedy.NameData:       "or name data with --on",
 	remedy.AllowMemory:    "allow more with --memory SIZE",
 	remedy.SeeLearners:    "see accrete learners",
+	remedy.SayDecimal:     "--decimal {word} reads it otherwise",
+	remedy.SayDate:        "--date {word} reads it otherwise",
+	remedy.SayMissing:     "--missing {word} reads it as missing",
 }
 
 // inFlags says a remedy in flags and commands, "" if it has no words for it.

@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
+	"strings"
 
 	"github.com/accrete-ml/accrete/internal/atomicfile"
 	"github.com/accrete-ml/accrete/internal/console"
+	"github.com/accrete-ml/accrete/internal/scratch"
+	"github.com/accrete-ml/accrete/internal/xlsx"
 )
 
 // printJSON writes one JSON document, on one line.
@@ -43,6 +47,25 @@ func (a *app) output(path string, write func(w io.Writer) error, reads ...string
 		}
 	}
 	return atomicfile.Write(a.ctx, path, write)
+}
+
+// tableOutput is output for comma-separated text, which a file that ends in .xlsx
+// holds as a workbook.
+func (a *app) tableOutput(path string, write func(w io.Writer) error, reads ...string) error {
+	if a.json || !strings.EqualFold(filepath.Ext(path), ".xlsx") {
+		return a.output(path, write, reads...)
+	}
+	return a.output(path, func(w io.Writer) error {
+		text, err := scratch.New(0)
+		if err != nil {
+			return err
+		}
+		defer text.Close()
+		if err := write(text); err != nil {
+			return err
+		}
+		return xlsx.Write(w, text.Reader())
+	}, reads...)
 }
 
 // progress draws how far the work is, on a terminal.

@@ -42,7 +42,7 @@ its most probable path of states, and the log probability of that path.`,
 				return err
 			}
 			var score *life.Score
-			err = a.output(out, func(w io.Writer) (err error) {
+			err = a.tableOutput(out, func(w io.Writer) (err error) {
 				if whole {
 					return a.predictWhole(c.Context(), h, p, d, w)
 				}

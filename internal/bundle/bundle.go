@@ -63,6 +63,8 @@ type Packed struct {
 	Schemas [][]int        `cbor:"schemas"` // see codes.schema
 	Sources []PackedSource `cbor:"sources"`
 	Texts   []int          `cbor:"texts,omitempty"` // which columns are texts; their values are words
+
+	Styles map[int]table.Style `cbor:"styles,omitempty"` // how cells of some columns are written
 }
 
 // Column is a column with every value that one of the sources knows.
@@ -113,6 +115,7 @@ type columnKey struct {
 	name       string
 	kind       table.Kind
 	date, time bool
+	style      table.Style
 }
 
 func newCodes() *codes { return &codes{columns: map[columnKey]int{}, schemas: map[string]int{}} }
@@ -124,7 +127,7 @@ func (c *codes) schema(p *Packed, s *table.Schema) int {
 	var list []int
 	for i := range s.Attributes {
 		a := &s.Attributes[i]
-		key := columnKey{a.Name, a.Kind, a.Date, a.Time}
+		key := columnKey{a.Name, a.Kind, a.Date, a.Time, a.Style}
 		at, ok := c.columns[key]
 		if !ok {
 			at = len(p.Columns)
@@ -132,6 +135,12 @@ func (c *codes) schema(p *Packed, s *table.Schema) int {
 			c.values = append(c.values, map[string]int{})
 			if key.kind == table.Text {
 				p.Texts = append(p.Texts, at)
+			}
+			if key.style != "" {
+				if p.Styles == nil {
+					p.Styles = map[int]table.Style{}
+				}
+				p.Styles[at] = key.style
 			}
 			p.Columns = append(p.Columns, Column{Name: key.name, Numeric: key.kind == table.Numeric, Date: key.date, Time: key.time})
 		}
@@ -277,7 +286,7 @@ func (p *Packed) schema(list []int) (*table.Schema, error) {
 		at, values := list[0], list[2:2+list[1]]
 		column := &p.Columns[at]
 		list = list[2+list[1]:]
-		a := table.Attribute{Name: column.Name, Kind: table.Nominal, Date: column.Date, Time: column.Time}
+		a := table.Attribute{Name: column.Name, Kind: table.Nominal, Date: column.Date, Time: column.Time, Style: p.Styles[at]}
 		if column.Numeric {
 			a.Kind = table.Numeric
 			if len(values) > 0 {

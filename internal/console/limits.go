@@ -194,3 +194,46 @@ func FlagError(err error) error {
 	}
 	return fmt.Errorf("--%s %q: %s", bad.GetFlag().Name, bad.GetValue(), expected)
 }
+
+// textsFlag is a list with commas, of which an empty text may be a part.
+type textsFlag struct{ to *[]string }
+
+func (textsFlag) Type() string   { return "stringSlice" }
+func (textsFlag) String() string { return "" }
+
+func (f textsFlag) Set(text string) error {
+	*f.to = append(*f.to, strings.Split(text, ",")...)
+	return nil
+}
+
+// TextsVar defines a flag for texts, with commas between them, also empty ones.
+func TextsVar(flags *pflag.FlagSet, value *[]string, name, usage string) {
+	flags.Var(textsFlag{value}, name, usage)
+}
+
+// openFlag is a yes or no that may be left open.
+type openFlag struct{ to **bool }
+
+func (openFlag) Type() string { return "bool" }
+
+func (f openFlag) String() string {
+	if f.to == nil || *f.to == nil {
+		return ""
+	}
+	return strconv.FormatBool(**f.to)
+}
+
+func (f openFlag) Set(text string) error {
+	yes, err := strconv.ParseBool(text)
+	if err != nil {
+		return fmt.Errorf("expected true or false")
+	}
+	*f.to = &yes
+	return nil
+}
+
+// OpenVar defines a flag for yes or no that is nil if it is not given.
+func OpenVar(flags *pflag.FlagSet, value **bool, name, usage string) {
+	flags.Var(openFlag{value}, name, usage)
+	flags.Lookup(name).NoOptDefVal = "true"
+}

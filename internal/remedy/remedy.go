@@ -44,6 +44,9 @@ const (
 	NameData       Kind = "name-data"       // name data to read rows from
 	SeeLearners    Kind = "see-learners"    // look up what learners there are
 	AllowMemory    Kind = "allow-memory"    // allow more memory
+	SayDecimal     Kind = "say-decimal"     // say what divides decimals; What: the other one
+	SayDate        Kind = "say-date"        // say the order of dates; What: another one
+	SayMissing     Kind = "say-missing"     // declare texts missing; What: them, with commas
 )
 
 // Remedy is one thing to do.
@@ -82,6 +85,9 @@ var words = map[Kind]string{
 	NameData:       "name data to read them from",
 	SeeLearners:    "see which learners there are",
 	AllowMemory:    "allow more memory",
+	SayDecimal:     "with decimals divided by %s it is read otherwise",
+	SayDate:        "in the order %s it is read otherwise",
+	SayMissing:     "declared missing, %s is no value",
 }
 
 // String says the remedy in plain words, "" for none.
@@ -142,7 +148,7 @@ func Misuse(err error) error {
 
 // inNotes are the kinds that stand in the remarks of readers of tables, which
 // are text.
-var inNotes = []Kind{KeepNominal, ReadNumbers, LeaveOut}
+var inNotes = []Kind{KeepNominal, ReadNumbers, LeaveOut, SayDecimal, SayDate, SayMissing}
 
 // InNote returns a remark with the remedies that stand in it said in the words
 // of an interface.

@@ -604,7 +604,7 @@ func (b *block) fitAs(like *block) *block {
 // alikeSchemas reports whether two schemas say the same.
 func alikeSchemas(a, b *table.Schema) bool {
 	return a.Sequence == b.Sequence && slices.EqualFunc(a.Attributes, b.Attributes, func(a, b table.Attribute) bool {
-		return a.Name == b.Name && a.Kind == b.Kind && a.Date == b.Date && a.Time == b.Time && slices.Equal(a.Values, b.Values)
+		return a.Name == b.Name && a.Kind == b.Kind && a.Date == b.Date && a.Time == b.Time && a.Style == b.Style && slices.Equal(a.Values, b.Values)
 	})
 }
 

@@ -37,6 +37,8 @@ type savedAttribute struct {
 	Time    bool     `cbor:"time,omitempty"`
 	Values  []string `cbor:"values,omitempty"`
 	Text    bool     `cbor:"text,omitempty"`
+
+	Style table.Style `cbor:"style,omitempty"`
 }
 
 const rowsFormat = 2
@@ -67,7 +69,7 @@ func (r *Rows) Parts() ([]learn.Part, error) {
 func (b *block) save() ([]byte, error) {
 	s := savedBlock{Format: rowsFormat, ID: b.source.ID, Name: b.source.Name, Rows: b.rows, Cells: make([]packed, len(b.columns))}
 	for _, a := range b.schema.Attributes {
-		s.Columns = append(s.Columns, savedAttribute{a.Name, a.Kind == table.Numeric, a.Date, a.Time, a.Values, a.Kind == table.Text})
+		s.Columns = append(s.Columns, savedAttribute{a.Name, a.Kind == table.Numeric, a.Date, a.Time, a.Values, a.Kind == table.Text, a.Style})
 	}
 	for i := range b.columns {
 		if b.schema.Attributes[i].Kind == table.Text {
@@ -158,7 +160,7 @@ func decodeBlock(data []byte) (*block, error) {
 	b := &block{source: learn.Source{ID: s.ID, Name: s.Name}, schema: &table.Schema{}, rows: s.Rows}
 	var texts []int // columns
 	for _, c := range s.Columns {
-		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date, Time: c.Time}
+		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date, Time: c.Time, Style: c.Style}
 		if c.Text {
 			a.Kind = table.Text
 			texts = append(texts, len(b.schema.Attributes))

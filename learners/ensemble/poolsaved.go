@@ -34,6 +34,8 @@ type column struct {
 	Date    bool     `cbor:"date,omitempty"`
 	Time    bool     `cbor:"time,omitempty"`
 	Values  []string `cbor:"values,omitempty"`
+
+	Style table.Style `cbor:"style,omitempty"`
 }
 
 const (
@@ -45,7 +47,7 @@ const (
 func (m *Pool) Parts() ([]learn.Part, error) {
 	s := savedPool{Name: m.name, Names: m.names, Rows: m.rows, Beta: m.score.Beta, Mistakes: m.score.Mistakes, Made: m.score.Made, Judged: m.score.Rows, Credit: m.credit, Target: m.target, Vote: m.vote, Seed: m.seed, Evidence: m.evidence}
 	for _, a := range m.schema.Attributes {
-		s.Schema = append(s.Schema, column{a.Name, a.Kind == table.Numeric, a.Date, a.Time, a.Values})
+		s.Schema = append(s.Schema, column{a.Name, a.Kind == table.Numeric, a.Date, a.Time, a.Values, a.Style})
 	}
 	data, err := learn.Marshal(s)
 	parts := []learn.Part{{Name: poolPart, Data: data}}
@@ -98,7 +100,7 @@ func decodePool(parts []learn.Part) (learn.Model, error) {
 	m.target = s.Target
 	schema := &table.Schema{}
 	for _, c := range s.Schema {
-		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date, Time: c.Time}
+		a := table.Attribute{Name: c.Name, Values: c.Values, Date: c.Date, Time: c.Time, Style: c.Style}
 		if c.Numeric {
 			a.Kind, a.Values = table.Numeric, nil
 		}

@@ -45,6 +45,8 @@ type savedColumn struct {
 	Level   int8      `cbor:"level,omitempty"`
 	Moment  []float64 `cbor:"moment,omitempty"`
 	Counts  []float64 `cbor:"counts,omitempty"`
+
+	Style table.Style `cbor:"style,omitempty"`
 }
 
 // savedUnit is a source's share of a unit: three numbers for each numeric
@@ -281,7 +283,7 @@ func (s *savedBundle) unpack(m *bundle.Member) (*savedBlock, error) {
 	each := 0 // numbers of a unit
 	for j := range m.Schema.Attributes {
 		a := &m.Schema.Attributes[j]
-		c := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Time: a.Time, Values: a.Values}
+		c := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Time: a.Time, Values: a.Values, Style: a.Style}
 		if c.Numeric {
 			x := take(4)
 			if x == nil {
@@ -333,7 +335,7 @@ func (b *block) saved() savedBlock {
 	s := savedBlock{ID: b.source.ID, Name: b.source.Name, Target: b.target, Rows: b.rows, Columns: make([]savedColumn, len(b.columns)), Units: b.savedUnits(b.units), Said: b.savedUnits(b.said), Expert: [2]string{b.expert.ID, b.expert.Name}}
 	for j, c := range b.columns {
 		a := &b.schema.Attributes[j]
-		s.Columns[j] = savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Time: a.Time, Values: a.Values, Counts: c.counts}
+		s.Columns[j] = savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Time: a.Time, Values: a.Values, Counts: c.counts, Style: a.Style}
 		if a.Kind == table.Numeric {
 			s.Columns[j].Level = int8(c.level)
 			s.Columns[j].Moment = []float64{c.moment.N, c.moment.Mean, c.moment.M2}
@@ -580,7 +582,7 @@ func (s *savedBlock) block() (*block, error) {
 	numbers := 0 // of each unit
 	for j := range s.Columns {
 		c := &s.Columns[j]
-		a := table.Attribute{Name: c.Name, Kind: table.Nominal, Values: c.Values, Date: c.Date, Time: c.Time}
+		a := table.Attribute{Name: c.Name, Kind: table.Nominal, Values: c.Values, Date: c.Date, Time: c.Time, Style: c.Style}
 		o := overall{level: moment.Level(c.Level), counts: c.Counts}
 		if c.Numeric {
 			a.Kind = table.Numeric

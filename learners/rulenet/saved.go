@@ -43,6 +43,8 @@ type savedColumn struct {
 	Time    bool      `cbor:"time,omitempty"`
 	Values  []string  `cbor:"values,omitempty"`
 	Cuts    []float64 `cbor:"cuts,omitempty"`
+
+	Style table.Style `cbor:"style,omitempty"`
 }
 
 // savedNetwork is what was learnt. It can be learnt again from the rows.
@@ -185,7 +187,7 @@ func (m *Model) Shed() (learn.Model, bool, error) {
 func (c *coding) save() savedCoding {
 	var s savedCoding
 	for col, a := range c.schema.Attributes {
-		to := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Time: a.Time, Values: a.Values}
+		to := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: a.Date, Time: a.Time, Values: a.Values, Style: a.Style}
 		if c.cuts[col] != nil {
 			to.Cuts = c.cuts[col].At
 		}
@@ -333,7 +335,7 @@ func finite(xs []float64) bool {
 func (s *savedCoding) load(target string) (coding, error) {
 	c := coding{schema: &table.Schema{}, cuts: make([]*encode.Cuts, len(s.Columns))}
 	for col, from := range s.Columns {
-		a := table.Attribute{Name: from.Name, Values: from.Values, Date: from.Date, Time: from.Time}
+		a := table.Attribute{Name: from.Name, Values: from.Values, Date: from.Date, Time: from.Time, Style: from.Style}
 		if from.Numeric {
 			a.Kind = table.Numeric
 			c.cuts[col] = &encode.Cuts{At: from.Cuts}

@@ -1,0 +1,668 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/remedy"
+)
+
+// What people write into tables is recognised column by column, when all of a
+// column has been read, on its dictionary: that costs by distinct values, not by
+// rows, and nothing in a column of plain numbers. What a column alone does not
+// tell (1,234; 03/04/2024) the others do, or it is decided and said.
+
+// mostOdd is how many distinct cells may keep a column from being numbers and
+// still be worth showing.
+const mostOdd = 5
+
+// locale is what the input as a whole tells of how its numbers are written.
+type locale struct {
+	semicolons bool // divide the cells, as where a comma divides decimals
+	points     bool // divide decimals of some column
+	commas     bool
+	order      Style // of dates in some column
+}
+
+// look is what the distinct values of a column are.
+type look struct {
+	names   *dictionary
+	numbers []written
+	dates   []dates
+	clocks  []float64
+	marked  []bool // they mean a missing cell
+	markers []string
+	odd     []int32 // codes of those that are none of these
+	count   struct{ numbers, dates, clocks int }
+}
+
+// lookAt looks at the names of a column until too many are no quantities.
+func lookAt(names *dictionary) *look {
+	n := names.len()
+	l := &look{names: names, marked: make([]bool, n)}
+	var scratch []byte
+	for code := range int32(n) {
+		v := names.value(code)
+		if isMarker(v) {
+			l.marked[code] = true
+			l.markers = append(l.markers, string(v))
+			continue
+		}
+		if l.numbers == nil {
+			l.numbers, l.dates, l.clocks = make([]written, n), make([]dates, n), make([]float64, n)
+		}
+		scratch = scratch[:0]
+		w, ok := lookNumber(v, scratch), true
+		d := dates{days: [3]float64{NA, NA, NA}}
+		clock := NA
+		switch {
+		case w.asPoint || w.asComma:
+			l.count.numbers++
+		default:
+			if days, iso := parseDate(v); iso {
+				d.days = [3]float64{days, days, days}
+			} else {
+				d = lookDate(v)
+			}
+			if d.days[0] == d.days[0] || d.days[1] == d.days[1] || d.days[2] == d.days[2] {
+				l.count.dates++
+			} else if clock, ok = parseClock(v); ok {
+				l.count.clocks++
+			} else {
+				clock = NA
+			}
+		}
+		l.numbers[code], l.dates[code], l.clocks[code] = w, d, clock
+		if !ok {
+			if l.odd = append(l.odd, code); len(l.odd) > mostOdd {
+				return l
+			}
+		}
+	}
+	return l
+}
+
+// reading of a column: what its distinct values are worth.
+type recognised struct {
+	state  state     // number, date or text
+	style  Style     // the form alone
+	cells  []float64 // of numbers and dates, by code; dates in days
+	clock  bool      // dates have a time of day
+	odd    []int32   // codes of the values that keep it from being that
+	sample int32     // a value that shows the style, -1 for none
+	doubt  string    // what was decided without being told, "" for nothing
+	unsure remedy.Remedy
+}
+
+// decide returns what a column is.
+func (l *look) decide(here *locale, o *Options) *recognised {
+	most := max(l.count.numbers, l.count.dates, l.count.clocks)
+	switch {
+	case len(l.odd) > mostOdd || most == 0:
+		return &recognised{state: text}
+	case most == l.count.numbers:
+		return l.asNumbers(here, o)
+	case o.Date == "iso":
+		return &recognised{state: text}
+	case most == l.count.dates:
+		return l.asDates(here, o)
+	}
+	r := &recognised{state: date, style: Clock, clock: true, sample: -1, cells: l.clocks}
+	for code, x := range l.clocks {
+		if IsMissing(x) && !l.marked[code] {
+			r.odd = append(r.odd, int32(code))
+		} else if r.sample < 0 && !l.marked[code] {
+			r.sample = int32(code)
+		}
+		if l.marked[code] {
+			l.clocks[code] = NA
+		}
+	}
+	return r
+}
+
+// tells counts the values that allow only a comma, or only a point, before
+// decimals, and finds one that allows both.
+func (l *look) tells() (commas, points int, either int32) {
+	either = -1
+	for code := range l.numbers {
+		w := &l.numbers[code]
+		comma, point := w.telling()
+		switch {
+		case comma:
+			commas++
+		case point:
+			points++
+		case w.ambiguous() && either < 0:
+			either = int32(code)
+		}
+	}
+	return commas, points, either
+}
+
+// asNumbers reads the values as numbers of one style.
+func (l *look) asNumbers(here *locale, o *Options) *recognised {
+	r := &recognised{state: number, sample: -1, cells: make([]float64, len(l.numbers))}
+	commas, points, either := l.tells()
+	switch {
+	case o.Decimal != "":
+		r.style = Style(o.Decimal)
+	case commas > points:
+		r.style = Comma
+	case points > 0:
+		r.style = Point
+	case either >= 0:
+		l.guessDecimal(here, r, either)
+	}
+	signs, sign := 0, ""
+	for code := range l.numbers {
+		w := &l.numbers[code]
+		x, ok := w.point, w.asPoint
+		if r.style == Comma {
+			x, ok = w.comma, w.asComma
+		}
+		if r.cells[code] = x; l.marked[code] {
+			r.cells[code] = NA
+			continue
+		} else if !ok {
+			r.odd = append(r.odd, int32(code))
+			continue
+		}
+		if w.sign != "" && w.sign != "%" && w.sign != sign {
+			sign = w.sign
+			signs++
+		}
+		v := l.names.value(int32(code))
+		if plain, ok := parseNumber(v); (!ok || plain != x) && (r.sample < 0 || len(v) > len(l.names.value(r.sample))) {
+			r.sample = int32(code)
+		}
+	}
+	if signs > 1 { // amounts of different currencies are not to be compared
+		return &recognised{state: text}
+	}
+	return r
+}
+
+// guessDecimal decides what 1,234 or 1.234 means where all values are like that.
+func (l *look) guessDecimal(here *locale, r *recognised, either int32) {
+	w := &l.numbers[either]
+	text := l.names.value(either)
+	byComma := bytes.IndexByte(text, ',') >= 0
+	money := w.sign != "" && w.sign != "%" // which has no three decimals
+	european := here.commas || here.semicolons && !here.points
+	switch {
+	case byComma && (money || !european), !byComma && !money && !european:
+		r.style = Point
+	default:
+		r.style = Comma
+	}
+	if money {
+		return
+	}
+	x, other := w.point, Comma
+	if r.style == Comma {
+		x, other = w.comma, Point
+	}
+	what := "decimals"
+	if x == float64(int64(x)) && w.ambiguous() {
+		what = "thousands"
+	}
+	r.doubt = fmt.Sprintf("%s is read as %s, with %s, which no cell tells", quote(text), numberText(x), what)
+	r.unsure = remedy.Remedy{Kind: remedy.SayDecimal, What: string(other)}
+	if r.style == Point && !byComma {
+		r.style = ""
+	}
+}
+
+// asDates reads the values as dates of one order.
+func (l *look) asDates(here *locale, o *Options) *recognised {
+	var fits [3]int
+	differ, dots := false, false
+	first := int32(-1)
+	for code := range l.dates {
+		d := &l.dates[code]
+		for k, x := range d.days {
+			if !l.marked[code] && !IsMissing(x) {
+				fits[k]++
+			}
+		}
+		if day, month := d.days[0], d.days[1]; day == day && month == month && day != month && !l.marked[code] {
+			if differ = true; first < 0 {
+				first = int32(code)
+			}
+		}
+		dots = dots || d.dots
+	}
+	k := 0
+	r := &recognised{state: date, sample: -1, cells: make([]float64, len(l.dates))}
+	switch {
+	case o.Date != "":
+		k = orderOf(Style(o.Date))
+	case fits[2] > max(fits[0], fits[1]):
+		k = 2
+	case fits[1] > fits[0]:
+		k = 1
+	case fits[0] == fits[1] && differ:
+		k = l.guessOrder(here, dots)
+		r.doubt = fmt.Sprintf("%s is read as %s, which no cell tells", quote(l.names.value(first)), dateText(l.dates[first].days[k]))
+		r.unsure = remedy.Remedy{Kind: remedy.SayDate, What: string(orders[1-k])}
+		if dots {
+			r.doubt = "" // nobody puts points behind the month first
+		}
+	}
+	r.style = orders[k]
+	for code := range l.dates {
+		x := l.dates[code].days[k]
+		if r.cells[code] = x; l.marked[code] {
+			r.cells[code] = NA
+		} else if IsMissing(x) {
+			r.odd = append(r.odd, int32(code))
+		} else {
+			r.clock = r.clock || x != float64(int64(x))
+			if _, iso := parseDate(l.names.value(int32(code))); !iso && r.sample < 0 {
+				r.sample = int32(code)
+			}
+		}
+	}
+	return r
+}
+
+// guessOrder decides whether the day or the month comes first where no date
+// tells: by the other columns, by what divides, or by which makes the days lie
+// closer together.
+func (l *look) guessOrder(here *locale, dots bool) int {
+	if dots || here.order == DayFirst {
+		return 0
+	}
+	if here.order == MonthFirst {
+		return 1
+	}
+	if here.commas || here.semicolons {
+		return 0
+	}
+	span := func(k int) float64 {
+		least, most := NA, NA
+		for code := range l.dates {
+			if x := l.dates[code].days[k]; !l.marked[code] && !IsMissing(x) {
+				if !(x >= least) {
+					least = x
+				}
+				if !(x <= most) {
+					most = x
+				}
+			}
+		}
+		return most - least
+	}
+	if span(0) < span(1)/2 {
+		return 0
+	}
+	return 1
+}
+
+// recognise looks at the columns of names and makes quantities of those that
+// are.
+func (a *assembly) recognise(notes *notes) error {
+	looks := map[*column]*look{}
+	here := a.locale
+	here.commas = here.commas || a.plan.options.Decimal == string(Comma)
+	for _, col := range a.columns {
+		if !col.field.styled() || col.state != text || col.known == 0 {
+			continue
+		}
+		l := lookAt(&col.names)
+		looks[col] = l
+		if len(l.odd) > mostOdd {
+			continue
+		}
+		if l.count.numbers > 0 {
+			commas, points, _ := l.tells()
+			here.commas, here.points = here.commas || commas > points, here.points || points > commas
+		} else if l.count.dates > 0 && l.count.clocks == 0 {
+			if r := l.asDates(&here, &a.plan.options); r.doubt == "" && (r.style == DayFirst || r.style == MonthFirst) {
+				here.order = r.style
+			}
+		}
+	}
+	for _, col := range a.columns {
+		if l := looks[col]; l != nil {
+			if err := a.become(col, l, &here, notes); err != nil {
+				return err
+			}
+		} else if col.isGrouped() {
+			notes.remark(Remark{Kind: "style", Column: col.field.name, What: fmt.Sprintf("%s is read with decimals, which no cell tells", quote([]byte(strconv.FormatFloat(col.grouped, 'f', 3, 64)))), Do: remedy.Remedy{Kind: remedy.SayDecimal, What: ","}})
+		}
+		if len(col.gone) > 0 && col.state != text {
+			notes.remark(Remark{Kind: "marker", Column: col.field.name, What: quotedList(col.gone) + missingVerb(col.gone)})
+		}
+	}
+	return nil
+}
+
+// isGrouped reports whether all numbers of a column are like 1.234, which was
+// read with decimals and may be thousands.
+func (c *column) isGrouped() bool {
+	return c.state == number && c.field.grouped && c.field.decimal == "" && c.known > 0 && !c.telling
+}
+
+// group looks whether numbers are like 1.234 further on.
+func (c *column) group(xs []float64) {
+	for _, x := range xs {
+		if c.grouped == 0 && !IsMissing(x) {
+			c.grouped = x
+		}
+		c.telling = c.telling || math.Abs(x) < 1 || math.Abs(x) >= 1000 || math.Abs(x*1000-math.Round(x*1000)) > 1e-6
+	}
+}
+
+func missingVerb(texts []string) string {
+	if len(texts) == 1 {
+		return " is read as missing"
+	}
+	return " are read as missing"
+}
+
+// become makes a column of names what it was recognised as, or says which cells
+// keep it from that.
+func (a *assembly) become(col *column, l *look, here *locale, notes *notes) error {
+	r := l.decide(here, &a.plan.options)
+	name := col.field.name
+	good := col.names.len() - len(l.markers) - len(r.odd)
+	if r.state == text || len(r.odd) > 0 {
+		if col.field.how == asQuantity {
+			odd := append(slices.Clone(r.odd), l.odd...)
+			if len(odd) == 0 {
+				odd = []int32{0}
+			}
+			return fmt.Errorf("%s:%s %s", a.plan.name, a.rowOf(col, odd[0]), notQuantity.say(name, col.names.value(odd[0])))
+		}
+		if r.state != text && len(r.odd) <= mostOdd && good >= 5 && good >= 3*len(r.odd) {
+			a.sayOdd(col, r, good, notes)
+		}
+		return nil
+	}
+	for _, m := range l.markers {
+		col.mark([]byte(m))
+	}
+	if r.doubt != "" {
+		notes.remark(Remark{Kind: "style", Column: name, What: r.doubt, Do: r.unsure})
+	} else if r.sample >= 0 {
+		shown := Attribute{Kind: Numeric, Date: r.state == date && !r.clock, Time: r.clock, Style: r.style}
+		x := r.cells[r.sample]
+		if r.clock {
+			x = secondsOf(x)
+		}
+		as := shown.Format(x)
+		if r.style == Clock {
+			as = "a time of day"
+		}
+		notes.remark(Remark{Kind: "style", Column: name, What: fmt.Sprintf("%s is read as %s", quote(col.names.value(r.sample)), as)})
+	}
+	col.state, col.form, col.clock = r.state, r.style, r.clock
+	if a.survey && name == a.plan.options.Target && r.state == number {
+		col.few.add(r.cells)
+	}
+	col.floats = make([]float64, len(col.codes), max(len(col.codes), a.rows))
+	for i, code := range col.codes {
+		if col.floats[i] = NA; code >= 0 {
+			col.floats[i] = r.cells[code]
+		}
+	}
+	col.codes, col.names = nil, dictionary{}
+	return nil
+}
+
+// sayOdd shows the cells because of which a column is read as names.
+func (a *assembly) sayOdd(col *column, r *recognised, good int, notes *notes) {
+	what := "numbers"
+	if r.state == date {
+		what = "dates or times"
+	}
+	var cells, texts []string
+	for _, code := range r.odd {
+		value := string(col.names.value(code))
+		texts = append(texts, value)
+		cell := quote([]byte(value))
+		if row := a.rowOf(col, code); row != "" {
+			cell += " (" + strings.Trim(row, " :") + ")"
+		}
+		cells = append(cells, cell)
+	}
+	row, _ := a.first(col, r.odd[0])
+	notes.remark(Remark{Kind: "odd", Column: col.field.name, Row: row, What: fmt.Sprintf("is read as names because of %s: its other %d values are %s", strings.Join(cells, ", "), good, what),
+		Do: remedy.Remedy{Kind: remedy.SayMissing, What: strings.Join(texts, ",")}})
+}
+
+// rowOf says in which row a value first stands, "" if rows were not kept.
+func (a *assembly) rowOf(col *column, code int32) string {
+	if row, ok := a.first(col, code); ok {
+		return fmt.Sprintf(" row %d:", row)
+	}
+	return ""
+}
+
+// first returns the row, from 1, in which a value first stands, if it is one of
+// the first values of its column.
+func (a *assembly) first(col *column, code int32) (row int, ok bool) {
+	switch {
+	case code >= placed:
+		return 0, false
+	case a.survey:
+		return col.rows[code], true
+	}
+	return slices.Index(col.codes, code) + 1, true
+}
+
+// placed is of how many values a survey knows where they stand.
+const placed = 1 << 16
+
+// place takes note of where names that are new stand.
+func (a *assembly) place(col *column, codes []int32, known int) {
+	last := min(col.names.len(), placed)
+	if !col.field.styled() && a.plan.options.Schema != nil || known >= last {
+		return
+	}
+	col.rows = append(col.rows, make([]int, last-len(col.rows))...)
+	left := last - known
+	for i, local := range codes {
+		if code := int(col.recode[local+1]); code >= known && code < last && col.rows[code] == 0 {
+			col.rows[code] = a.rows + i + 1
+			if left--; left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// judge takes the texts that mean a missing cell out of a column of names, and
+// returns the others, in order, with the new code of each old one.
+func (a *assembly) judge(col *column, notes *notes) (values []string, recode []int32) {
+	values, recode = col.names.sorted()
+	if !col.field.judged() {
+		return values, recode
+	}
+	like := likeThese(values)
+	like.any = col.field.only
+	var gone, kept []string
+	to := make([]int32, len(values))
+	left := values[:0:0]
+	for i, v := range values {
+		to[i] = int32(len(left))
+		if like.isMissing([]byte(v)) {
+			to[i] = Missing
+			gone = append(gone, v)
+			continue
+		}
+		if left = append(left, v); !like.any && isMarker([]byte(v)) {
+			kept = append(kept, v)
+		}
+	}
+	if len(kept) > 0 && len(kept) < len(left) {
+		notes.remark(Remark{Kind: "marker", Column: col.field.name, What: quotedList(kept) + " is kept as a name", Do: remedy.Remedy{Kind: remedy.SayMissing, What: strings.Join(kept, ",")}})
+	}
+	if len(gone) == 0 {
+		return values, recode
+	}
+	col.gone = nil
+	for _, v := range gone {
+		col.mark([]byte(v))
+	}
+	if len(col.gone) > 0 {
+		notes.remark(Remark{Kind: "marker", Column: col.field.name, What: quotedList(col.gone) + missingVerb(col.gone)})
+	}
+	for i, code := range recode {
+		recode[i] = to[code]
+	}
+	return left, recode
+}
+
+// quotedList shows a few texts.
+func quotedList(texts []string) string {
+	const most = 5
+	var quoted []string
+	for _, t := range texts[:min(most, len(texts))] {
+		quoted = append(quoted, quote([]byte(t)))
+	}
+	if len(texts) > most {
+		quoted = append(quoted, "…")
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// mark takes note of a text that was read as missing, if it is not one of the
+// most usual ones.
+func (c *column) mark(text []byte) { markIn(&c.gone, text) }
+
+func markIn(gone *[]string, text []byte) {
+	if !isMissing(text) && len(*gone) < mostOdd && !slices.Contains(*gone, string(text)) {
+		*gone = append(*gone, string(text))
+	}
+}
+
+// styled reports whether a column of names may turn out to be quantities, and
+// judged whether its names may turn out to mean missing cells: not where a
+// schema, a declaration or the user says what they are.
+func (f *field) styled() bool { return f.judged() && (f.how == auto || f.how == asQuantity) }
+
+func (f *field) judged() bool { return f.attr < 0 && !f.closed && !f.group && !f.weight }
+
+// formOf returns the style of a column: as it turned out, or as it was said.
+func (f *field) formOf(col *column) Style {
+	switch {
+	case col.form != "":
+		return col.form
+	case col.state == number:
+		return f.decimal
+	case col.state == date && f.order != "iso":
+		return f.order
+	}
+	return ""
+}
+
+// rereads reports whether columns must be read again as names: they turned out
+// to be, or may be, some of their cells having been taken otherwise before.
+func (a *assembly) rereads() bool {
+	commas := a.locale.semicolons
+	for _, col := range a.columns {
+		if col.state == text && col.marked > 0 && col.field.judged() {
+			col.state, a.again = mixed, true
+		}
+		if col.state == mixed {
+			commas = true
+		}
+		if !commas && col.state == text && col.field.styled() {
+			if l := lookAt(&col.names); len(l.odd) <= mostOdd {
+				n, points, _ := l.tells()
+				commas = n > points
+			}
+		}
+	}
+	for _, col := range a.columns {
+		if commas && col.state == number && col.field.grouped && col.field.how == auto {
+			col.state, col.floats, a.again = mixed, nil, true
+		}
+	}
+	return a.again
+}
+
+// others counts the columns that rows can be told apart by, so that the only one
+// of them is not left out.
+func (a *assembly) others() (n int) {
+	for _, col := range a.columns {
+		if !col.field.weight && !col.field.group && col.field.name != a.plan.options.Target {
+			n++
+		}
+	}
+	return n
+}
+
+// serial tells whether the numbers of a column only number the rows: they go up
+// by one from 0 or 1, or the column is called an id and no number comes twice.
+// So that little is kept, only the first ones are compared.
+type serial struct {
+	over, called, gap bool
+	n                 int
+	last              float64
+	seen              map[float64]bool
+}
+
+const serialSeen = 1 << 14
+
+// add looks at further numbers.
+func (s *serial) add(name string, xs []float64) {
+	if s.n == 0 {
+		if s.called = isIDName(name); s.called {
+			s.seen = map[float64]bool{}
+		}
+		s.gap = isClockName(name)
+	}
+	for _, x := range xs {
+		if !isInteger(x) || IsMissing(x) || s.seen[x] {
+			s.over, s.seen = true, nil
+			return
+		}
+		s.gap = s.gap || s.n == 0 && x != 0 && x != 1 || s.n > 0 && x != s.last+1
+		s.last = x
+		s.n++
+		if s.called && len(s.seen) < serialSeen {
+			s.seen[x] = true
+		} else if s.gap && !s.called {
+			s.over = true
+			return
+		}
+	}
+}
+
+func (s *serial) is() bool { return !s.over && s.n > 0 && (s.called || !s.gap) }
+
+// isIDName reports whether a column is called as those are that name rows.
+func isIDName(name string) bool {
+	lower := strings.ToLower(strings.TrimSpace(name))
+	for _, word := range []string{"id", "key", "index", "idx", "uuid", "guid", "nr", "no", "no.", "#", "rownum", "rowid", "row", "pk", "unnamed: 0"} {
+		if lower == word {
+			return true
+		}
+	}
+	for _, end := range []string{"_id", " id", "-id", ".id", "_no", "_nr", " no", " nr", "_key", "_number", " number", "nummer", "nr"} {
+		if strings.HasSuffix(lower, end) {
+			return true
+		}
+	}
+	return len(name) > 2 && strings.HasSuffix(name, "ID") && name[len(name)-3] >= 'a' || len(name) > 2 && strings.HasSuffix(name, "Id") && name[len(name)-3] >= 'a'
+}
+
+// isClockName reports whether a column is called as time is, which goes up by
+// one as well.
+func isClockName(name string) bool {
+	lower := strings.ToLower(name)
+	for _, word := range []string{"year", "month", "week", "day", "hour", "minute", "second", "time", "date", "step", "age", "epoch", "jahr", "tag"} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	return lower == "t" || lower == "x"
+}

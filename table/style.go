@@ -1,0 +1,476 @@
+package table
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Style says how the cells of a column are written where they are no plain
+// decimals or ISO dates: with a decimal comma, with the day first, with texts of
+// their own for what is not known. It stands in the attribute, and so in the
+// model, so that later rows are read in the same way though their file alone
+// might look otherwise. "" is the plain style.
+//
+// The first line is a comma or a point, which divides decimals and allows the
+// other one between thousands; or dmy, mdy, ymd, the order of dates; or clock,
+// for times of day. Each further line is a text that means a missing cell; an
+// empty one among them, that the usual texts do not.
+type Style string
+
+// The styles of numbers and dates.
+const (
+	Comma      Style = ","
+	Point      Style = "."
+	DayFirst   Style = "dmy"
+	MonthFirst Style = "mdy"
+	YearFirst  Style = "ymd"
+	Clock      Style = "clock"
+)
+
+// form returns the style without texts for missing cells.
+func (s Style) form() Style {
+	form, _, _ := strings.Cut(string(s), "\n")
+	return Style(form)
+}
+
+// missing returns the texts that mean a missing cell.
+func (s Style) missing() []string {
+	_, list, ok := strings.Cut(string(s), "\n")
+	if !ok {
+		return nil
+	}
+	return strings.Split(list, "\n")
+}
+
+// newStyle returns the style of a form and texts for missing cells. A text of
+// several lines cannot be one.
+func newStyle(form Style, missing []string) Style {
+	for _, m := range missing {
+		if !strings.Contains(m, "\n") {
+			form += Style("\n" + m)
+		}
+	}
+	return form
+}
+
+// Joined returns one style for rows of two sources: the one that says
+// something; of two that do, always the same.
+func (s Style) Joined(other Style) Style {
+	if s == "" || other != "" && other < s {
+		return other
+	}
+	return s
+}
+
+// isNumber reports whether the style is one of numbers.
+func (s Style) isNumber() bool { return s == Comma || s == Point }
+
+// ParseNumber reads a number in a style of numbers: with a sign of currency or
+// per cent, with thousands apart. In the plain style a comma stands between
+// thousands where it can mean nothing else.
+func (s Style) ParseNumber(text string) (float64, bool) {
+	v := lookNumber([]byte(text), nil)
+	switch s.form() {
+	case Comma:
+		return v.comma, v.asComma
+	case Point:
+		return v.point, v.asPoint
+	}
+	return v.point, v.asPoint && (!v.asComma || v.comma == v.point)
+}
+
+// ParseDate reads a date of this order, or an ISO date, as days since 1970.
+func (s Style) ParseDate(text string) (float64, bool) {
+	b := []byte(text)
+	if days, ok := parseDate(b); ok {
+		return days, true
+	}
+	form := s.form()
+	if form == Clock {
+		return parseClock(b)
+	}
+	days, ok := lookDate(b).days[orderOf(form)], false
+	if form == DayFirst || form == MonthFirst || form == YearFirst {
+		ok = days == days
+	}
+	return days, ok
+}
+
+// written is a text as a number: with a decimal point, and with a decimal comma.
+type written struct {
+	asPoint, asComma bool
+	point, comma     float64
+	sign             string // of currency, or %
+}
+
+// telling reports which of both ways the text allows alone.
+func (w *written) telling() (comma, point bool) {
+	return w.asComma && !w.asPoint, w.asPoint && !w.asComma
+}
+
+// ambiguous reports whether both ways are possible and differ.
+func (w *written) ambiguous() bool { return w.asPoint && w.asComma && w.point != w.comma }
+
+// currencies stand before or after amounts.
+var currencies = []string{"€", "$", "£", "¥", "₹", "₽", "₺", "zł", "kr", "Fr.", "CHF", "EUR", "USD", "GBP", "JPY", "SEK", "NOK", "DKK", "PLN", "US$"}
+
+// lookNumber looks at a text as a number; scratch may be used.
+func lookNumber(text, scratch []byte) (w written) {
+	const longest = 64
+	if len(text) == 0 || len(text) > longest {
+		return w
+	}
+	core, negative, sign := bare(text)
+	if len(core) == 0 || core[0]-'0' > 9 && core[0] != '.' && core[0] != ',' {
+		return w
+	}
+	w.sign = sign
+	w.point, w.asPoint = parseWritten(core, '.', scratch)
+	w.comma, w.asComma = parseWritten(core, ',', scratch)
+	if negative {
+		w.point, w.comma = -w.point, -w.comma
+	}
+	return w
+}
+
+// bare takes signs and spaces off the text of a number.
+func bare(text []byte) (core []byte, negative bool, sign string) {
+	core = trimSpaces(text)
+	if n := len(core); n > 2 && core[0] == '(' && core[n-1] == ')' { // as accountants write debts
+		inner, less, sign := bare(core[1 : n-1])
+		if less || sign == "" && !bytes.ContainsAny(inner, ".,") {
+			return nil, false, ""
+		}
+		return inner, true, sign
+	}
+	for range 4 {
+		before := len(core)
+		switch {
+		case bytes.HasPrefix(core, []byte("−")):
+			core, negative = core[len("−"):], true
+		case len(core) > 0 && (core[0] == '-' || core[0] == '+'):
+			core, negative = core[1:], core[0] == '-'
+		case bytes.HasSuffix(core, []byte("%")) && sign == "":
+			core, sign = core[:len(core)-1], "%"
+		case sign == "":
+			for _, c := range currencies {
+				if bytes.HasPrefix(core, []byte(c)) {
+					core, sign = core[len(c):], c
+					break
+				}
+				if bytes.HasSuffix(core, []byte(c)) {
+					core, sign = core[:len(core)-len(c)], c
+					break
+				}
+			}
+		}
+		if core = trimSpaces(core); len(core) == before {
+			break
+		}
+	}
+	return core, negative, sign
+}
+
+// trimSpaces takes off spaces, also those that do not break a line.
+func trimSpaces(text []byte) []byte { return bytes.Trim(text, " \t\u00a0\u202f\u2009") }
+
+// parseWritten reads digits with thousands apart, always in the same way and
+// never by what divides decimals.
+func parseWritten(core []byte, decimal byte, scratch []byte) (float64, bool) {
+	plain := scratch[:0]
+	group, run, groups := "", 0, 0
+	i := 0
+	for i < len(core) {
+		if c := core[i]; c-'0' <= 9 {
+			plain = append(plain, c)
+			run++
+			i++
+			continue
+		}
+		by := grouping(core[i:])
+		if by == "" || by[0] == decimal || core[i]|0x20 == 'e' {
+			break
+		}
+		if groups == 0 && (run == 0 || run > 3 || core[0] == '0') || groups > 0 && (run != 3 || by != group) {
+			return 0, false
+		}
+		group, run = by, 0
+		groups++
+		i += len(by)
+	}
+	if groups > 0 && run != 3 {
+		return 0, false
+	}
+	if i < len(core) && core[i] == decimal {
+		plain = append(plain, '.')
+		from := i + 1
+		for i++; i < len(core) && core[i]-'0' <= 9; i++ {
+			plain = append(plain, core[i])
+		}
+		if i == from {
+			return 0, false
+		}
+	}
+	plain = append(plain, core[i:]...)
+	if len(plain) == 0 || plain[0]-'0' > 9 && plain[0] != '.' {
+		return 0, false
+	}
+	return parseNumber(plain)
+}
+
+// grouping returns what stands between thousands at the beginning of a text.
+func grouping(text []byte) string {
+	for _, by := range []string{",", ".", " ", "'", "\u00a0", "\u202f", "\u2009", "’"} {
+		if bytes.HasPrefix(text, []byte(by)) {
+			return by
+		}
+	}
+	return ""
+}
+
+// isGrouped reports whether a text is digits with points between thousands, which
+// may be meant as decimals: 1.234.
+func isGrouped(text []byte) bool {
+	if len(text) < 5 || text[0] == '0' {
+		return false
+	}
+	text = bytes.TrimPrefix(text, []byte("-"))
+	whole, rest, ok := bytes.Cut(text, []byte("."))
+	_, digitsBefore := digits(whole)
+	_, digitsAfter := digits(rest)
+	return ok && len(whole) >= 1 && len(whole) <= 3 && len(rest) == 3 && digitsBefore && digitsAfter
+}
+
+// markers are the texts that mean that nothing is known, in lower case. In a
+// column of numbers or dates all of them do. In a column of names those that are
+// strong do; the others may be names, as none is in a column of garages.
+var (
+	strongMarkers = []string{"?", "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "nan", "null", "(null)", "<na>", `\n`, "-", "--", "---", "–", "—", "#null!", "#value!", "#div/0!"}
+	weakMarkers   = []string{"none", "nil", "missing", "unknown", ".", "..", "...", "k.a.", "not available"}
+)
+
+// isMarker reports whether a text means a missing cell in a column of numbers.
+func isMarker(text []byte) bool { return isStrong(text) || isOneOf(text, weakMarkers) }
+
+// isStrong reports whether a text means a missing cell also among names. Most
+// names are told by their first bytes.
+func isStrong(text []byte) bool {
+	if len(text) == 0 {
+		return true
+	}
+	switch text[0] {
+	case '?', '#', '(', '<', '\\', '-', 0xe2:
+	case 'n', 'N':
+		if len(text) < 2 || strings.IndexByte("aA/.uU", text[1]) < 0 {
+			return false
+		}
+	default:
+		return false
+	}
+	return isOneOf(text, strongMarkers)
+}
+
+func isOneOf(text []byte, words []string) bool {
+	for _, w := range words {
+		if equalFold(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesLike tells of a column of names which of the texts that usually mean a
+// missing cell are names like the others.
+type namesLike struct {
+	codes bool // all are two capital letters: NA is Namibia, or North America
+	signs bool // + stands there, or nothing but one name: - is a name, too
+	any   bool // the usual texts mean nothing
+}
+
+// likeThese looks at the names of a column.
+func likeThese(values []string) (l namesLike) {
+	others, codes := 0, 0
+	for _, v := range values {
+		if isStrong([]byte(v)) {
+			continue
+		}
+		if others++; len(v) == 2 && v[0]-'A' < 26 && v[1]-'A' < 26 {
+			codes++
+		}
+		l.signs = l.signs || v == "+" || v == "++"
+	}
+	l.codes = codes == others && codes >= 2
+	l.signs = l.signs || others <= 1
+	return l
+}
+
+// isMissing reports whether a text means a missing cell in such a column.
+func (l namesLike) isMissing(text []byte) bool {
+	switch {
+	case len(text) == 0:
+		return true
+	case l.any, l.codes && string(text) == "NA", l.signs && (text[0] == '-' || text[0] == 0xe2):
+		return false
+	}
+	return isStrong(text)
+}
+
+// dates are the days that a text means by the orders of its parts, NaN where it
+// is no such date, and whether it has a time of day.
+type dates struct {
+	days  [3]float64 // by orderOf
+	dots  bool       // points divide its parts
+	clock bool
+}
+
+// orderOf returns the place of an order of dates.
+func orderOf(s Style) int { return max(0, slices.Index(orders[:], s)) }
+
+var orders = [...]Style{DayFirst, MonthFirst, YearFirst}
+
+var months = [...]string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
+
+// lookDate looks at a text as a date: three numbers, or two and the name of a
+// month, with points, slashes, hyphens or spaces between them, and maybe a time.
+func lookDate(text []byte) (d dates) {
+	d.days = [3]float64{NA, NA, NA}
+	text = trimSpaces(text)
+	const longest = 40
+	if len(text) < 6 || len(text) > longest {
+		return d
+	}
+	var part [3]int
+	var size [3]int
+	named, at := -1, 0
+	for k := range part {
+		if k > 0 {
+			gap := at
+			for at < len(text) && at-gap < 2 && strings.IndexByte("./- ,", text[at]) >= 0 {
+				d.dots = d.dots || text[at] == '.'
+				at++
+			}
+			if at == gap {
+				return d
+			}
+		}
+		from := at
+		for at < len(text) && text[at]-'0' <= 9 {
+			at++
+		}
+		if at == from {
+			for at < len(text) && (text[at]|0x20)-'a' < 26 {
+				at++
+			}
+			part[k] = monthOf(text[from:at])
+			if part[k] == 0 || named >= 0 {
+				return d
+			}
+			named = k
+			continue
+		}
+		if size[k] = at - from; size[k] > 4 || size[k] == 3 {
+			return d
+		}
+		part[k], _ = digits(text[from:at])
+	}
+	fraction := 0.0
+	if at < len(text) {
+		var ok bool
+		if fraction, ok = parseClock(bytes.TrimLeft(text[at:], " T,")); !ok || text[at]-'0' <= 9 {
+			return d
+		}
+		d.clock = true
+	}
+	for k, order := range [3][3]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}} { // where day, month and year are
+		day, month, year := part[order[0]], part[order[1]], part[order[2]]
+		digits := size[order[2]]
+		switch {
+		case digits == 4 && size[order[0]] <= 2 && size[order[1]] <= 2:
+		case digits == 2 && k < 2 && size[order[0]] <= 2 && size[order[1]] <= 2: // 69 is 1969, 68 is 2068
+			if year += 1900; year < 1969 {
+				year += 100
+			}
+		default:
+			continue
+		}
+		if named >= 0 && named != order[1] && !(k < 2 && named < 2) {
+			continue
+		}
+		if named == order[0] && k < 2 { // the name says which part the month is
+			day, month = month, day
+		}
+		if month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month) {
+			d.days[k] = float64(daysFromCivil(year, month, day)) + fraction
+		}
+	}
+	return d
+}
+
+// monthOf returns the number of a month that has an English name, 0 for none.
+func monthOf(name []byte) int {
+	if len(name) < 3 {
+		return 0
+	}
+	lower := strings.ToLower(string(name))
+	for i, m := range months {
+		if strings.HasPrefix(lower, m) && strings.HasPrefix(monthNames[i], lower) || lower == "sept" && i == 8 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+var monthNames = [...]string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
+
+// parseClock reads a time of day as a fraction of it: 9:05, 14:30:15, 2:30 pm.
+func parseClock(text []byte) (float64, bool) {
+	text = trimSpaces(text)
+	if n := len(text); n > 1 && text[n-1]|0x20 == 'm' && (text[n-2]|0x20 == 'a' || text[n-2]|0x20 == 'p') {
+		day, ok := parseClock(text[:n-2])
+		hour := int(day * 24)
+		if !ok || hour < 1 || hour > 12 {
+			return 0, false
+		}
+		if hour == 12 {
+			day -= 0.5
+		}
+		if text[n-2]|0x20 == 'p' {
+			day += 0.5
+		}
+		return day, true
+	}
+	if len(text) == 4 || len(text) == 7 {
+		text = append([]byte{'0'}, text...)
+	}
+	if len(text) < 5 {
+		return 0, false
+	}
+	nanos, ok := parseTime(append([]byte{'T'}, text...))
+	return float64(nanos) / 86400e9, ok && nanos >= 0 && nanos < 86400e9
+}
+
+// ParseOrder reads how people say the order of a date: dmy, dd.mm.yyyy, %m/%d/%Y;
+// iso stands for ISO dates alone.
+func ParseOrder(text string) (Style, bool) {
+	lower := strings.ToLower(text)
+	if lower == "iso" || lower == "none" {
+		return "iso", true
+	}
+	var order []byte
+	for i := range len(lower) {
+		switch c := lower[i]; c {
+		case 'd', 'm', 'y':
+			if !bytes.Contains(order, []byte{c}) {
+				order = append(order, c)
+			}
+		case 'j', 't', 'a': // Jahr, Tag, année are not English
+			return "", false
+		}
+	}
+	if s := Style(order); slices.Contains(orders[:], s) && utf8.ValidString(text) {
+		return s, true
+	}
+	return "", false
+}

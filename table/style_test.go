@@ -1,0 +1,198 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/accrete-ml/accrete/internal/bounded"
+)
+
+// TestStyles reads what people write: each column as its cells tell, the rest by
+// the other columns, and always said.
+func TestStyles(t *testing.T) {
+	yes, no := true, false
+	for _, test := range []struct {
+		name, text string
+		options    Options
+		want       string
+		notes      []string
+	}{
+		{name: "thousands and decimals", text: "a;b\n1.234,50;x\n12,5;y\n7;z\n", want: "a b{x,y,z} | 1234.5 x | 12.5 y | 7 z", notes: []string{`column "a": "1.234,50" is read as 1234.5`}},
+		{name: "spaces and quotes between thousands", text: "a,b\n1 234 567,1'234.5\n12,7\n", want: "a b | 1234567 1234.5 | 12 7", notes: []string{`column "a": "1 234 567" is read as 1234567`, `column "b": "1'234.5" is read as 1234.5`}},
+		{name: "money", text: "a,b,c\n€ 12.50,-$3,(1.50)\n7.00 €,$12,2\n", want: "a b c | 12.5 -3 -1.5 | 7 12 2", notes: []string{`column "a": "€ 12.50" is read as 12.5`, `column "b": "-$3" is read as -3`, `column "c": "(1.50)" is read as -1.5`}},
+		{name: "two currencies are not to be compared", text: "a\n€ 5\n$ 6\n", want: "a{$ 6,€ 5} | € 5 | $ 6"},
+		{name: "per cent", text: "a;b\n12,5 %;x\n7%;y\n", want: "a b{x,y} | 12.5 x | 7 y", notes: []string{`column "a": "12,5 %" is read as 12.5`}},
+		{name: "thousands, as nothing tells", text: "a,b\n\"1,234\",x\n\"5,678\",y\n", want: "a b{x,y} | 1234 x | 5678 y", notes: []string{`column "a": "1,234" is read as 1234, with thousands, which no cell tells; with decimals divided by , it is read otherwise`}},
+		{name: "decimals, as another column tells", text: "a\tb\n1,234\t0,5\n5,678\t1,5\n", want: "a b | 1.234 0.5 | 5.678 1.5", notes: []string{`column "a": "1,234" is read as 1.234, with decimals, which no cell tells; with decimals divided by . it is read otherwise`, `column "b": "0,5" is read as 0.5`}},
+		{name: "thousands with points, as another column tells", text: "a\tb\n1.234\t0,5\n5.678\t1,5\n9.000\t2,5\n", want: "a b | 1234 0.5 | 5678 1.5 | 9000 2.5", notes: []string{`column "a": "1.234" is read as 1234, with thousands, which no cell tells; with decimals divided by . it is read otherwise`, `column "b": "0,5" is read as 0.5`}},
+		{name: "decimals with points, as nothing tells", text: "a,b\n1.234,x\n5.678,y\n9.000,z\n", want: "a b{x,y,z} | 1.234 x | 5.678 y | 9 z", notes: []string{`column "a": "1.234" is read with decimals, which no cell tells; with decimals divided by , it is read otherwise`}},
+		{name: "decimal comma, as was said", text: "a,b\n1.234,x\n5.678,y\n9.000,z\n", options: Options{Decimal: ","}, want: "a b{x,y,z} | 1234 x | 5678 y | 9000 z"},
+		{name: "decimal point, as was said", text: "a;b\n1,234;x\n5,678;y\n", options: Options{Decimal: "."}, want: "a b{x,y} | 1234 x | 5678 y"},
+		{name: "day first", text: "d,e\n31.12.2024,3-Mar-24\n01.02.2023,14-Nov-99\n", want: "d:date e:date | 2024-12-31 2024-03-03 | 2023-02-01 1999-11-14", notes: []string{`column "d": "31.12.2024" is read as 2024-12-31`, `column "e": "3-Mar-24" is read as 2024-03-03`}},
+		{name: "month first", text: "d\n12/31/2024\n1/2/2024 2:30 PM\n", want: "d:time | 2024-12-31T00:00:00 | 2024-01-02T14:30:00", notes: []string{`column "d": "12/31/2024" is read as 2024-12-31T00:00:00`}},
+		{name: "no cell tells, days lie closer", text: "d\n01/02/2024\n02/02/2024\n03/02/2024\n", want: "d:date | 2024-02-01 | 2024-02-02 | 2024-02-03", notes: []string{`column "d": "01/02/2024" is read as 2024-02-01, which no cell tells; in the order mdy it is read otherwise`}},
+		{name: "no cell tells, another column does", text: "d,e\n01/02/2024,13/01/2024\n02/07/2024,01/01/2024\n", want: "d:date e:date | 2024-02-01 2024-01-13 | 2024-07-02 2024-01-01", notes: []string{`column "d": "01/02/2024" is read as 2024-02-01, which no cell tells; in the order mdy it is read otherwise`, `column "e": "13/01/2024" is read as 2024-01-13`}},
+		{name: "month first, as was said", text: "d\n01/02/2024\n02/02/2024\n", options: Options{Date: "mm/dd/yyyy"}, want: "d:date | 2024-01-02 | 2024-02-02"},
+		{name: "no dates but ISO", text: "d\n01.02.2024\n02.02.2024\n", options: Options{Date: "iso"}, want: "d{01.02.2024,02.02.2024} | 01.02.2024 | 02.02.2024"},
+		{name: "times of day", text: "t\n9:05\n14:30:15\n", want: "t:time | 09:05 | 14:30:15", notes: []string{`column "t": "9:05" is read as a time of day`}},
+		{name: "missing among numbers", text: "a\nN/A\n1\n-\nnone\nNULL\n?\nunknown\n2\n", want: "a | - | 1 | - | - | - | - | - | 2", notes: []string{`column "a": "N/A", "-", "none", "unknown" are read as missing`}},
+		{name: "missing among names", text: "a,b\nx,1\nn/a,2\n-,3\ny,4\n", want: "a{x,y} b | x 1 | - 2 | - 3 | y 4", notes: []string{`column "a": "-", "n/a" are read as missing`}},
+		{name: "none is a name among names", text: "a\nnone\nx\ny\n", want: "a{none,x,y} | none | x | y", notes: []string{`column "a": "none" is kept as a name; declared missing, none is no value`}},
+		{name: "none is missing, as was said", text: "a\nnone\nx\n999\n", options: Options{Missing: []string{"none", "999"}}, want: "a{x} | - | x | -"},
+		{name: "only empty cells are missing", text: "a,b\nNA,1\nx,\n?,2\n", options: Options{Missing: []string{""}}, want: "a{?,NA,x} b | NA 1 | x - | ? 2"},
+		{name: "NA is a country", text: "a,b\nNA,1\nDE,2\nFR,3\n,4\n", want: "a{DE,FR,NA} b | NA 1 | DE 2 | FR 3 | - 4", notes: []string{`column "a": "NA" is kept as a name; declared missing, NA is no value`}},
+		{name: "signs", text: "a\n+\n-\n+\n", want: "a{+,-} | + | - | +", notes: []string{`column "a": "-" is kept as a name; declared missing, - is no value`}},
+		{name: "a few odd cells", text: "a\n1\n2\n3\n4\n5\n6\nabc\n8\n", want: "a{1,2,3,4,5,6,8,abc} | 1 | 2 | 3 | 4 | 5 | 6 | abc | 8", notes: []string{`column "a" is read as names because of "abc" (row 7): its other 7 values are numbers; declared missing, abc is no value`}},
+		{name: "no header, and no number", text: "yes,red\nno,blue\nyes,blue\nno,red\n", want: "c1{no,yes} c2{blue,red} | yes red | no blue | yes blue | no red", notes: []string{"no header line: the columns are called c1 to c2"}},
+		{name: "no header, decimal commas", text: "1,5;x\n2,5;y\n", want: "c1 c2{x,y} | 1.5 x | 2.5 y", notes: []string{"no header line: the columns are called c1 to c2", `column "c1": "1,5" is read as 1.5`}},
+		{name: "no header, as was said", text: "a,b\nx,y\n", options: Options{NoHeader: &yes}, want: "c1{a,x} c2{b,y} | a b | x y", notes: []string{"no header line: the columns are called c1 to c2"}},
+		{name: "a header of numbers, as was said", text: "1,2\n3,4\n", options: Options{NoHeader: &no}, want: "1 2 | 3 4"},
+		{name: "a delimiter that was said", text: "a:b\n1:2\n", options: Options{Delimiter: ":"}, want: "a b | 1 2"},
+		{name: "numeric, as was said", text: "a\nx 1\n1\n", options: Options{Numeric: []string{"a"}}, want: "error x.csv:2:1: column \"a\": \"x 1\" is neither a number nor a date such as 2024-03-01; correct the cell, or leave it empty if it is not known"},
+		{name: "numeric with a style", text: "a;b\n1,5;1\n12;2\n", options: Options{Numeric: []string{"a"}}, want: "a b | 1.5 1 | 12 2", notes: []string{`column "a": "1,5" is read as 1.5`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, block := range []int{0, 7} {
+				test.options.tuning.block = block
+				got, report, err := read(t, "x.csv", test.text, test.options)
+				if err != nil {
+					if err.Error() != strings.TrimPrefix(test.want, "error ") {
+						t.Errorf("error %v", err)
+					}
+					continue
+				}
+				if show(got) != test.want || !slices.Equal(report.Notes, test.notes) {
+					t.Errorf("got  %s %q\nwant %s %q", show(got), report.Notes, test.want, test.notes)
+				}
+			}
+		})
+	}
+}
+
+// TestModelsReadTheirStyle: rows that come later are read as the first ones were,
+// though their own file looks otherwise; what contradicts it is an error.
+func TestModelsReadTheirStyle(t *testing.T) {
+	first, _ := mustRead(t, "x.csv", "n;d;c;k\n1.234,5;31.12.2024;DE;1.000\n0,5;01.02.2024;FR;2.000\n", Options{Target: "k", Missing: []string{"999"}})
+	saved, err := LoadColumns(SaveColumns(first.Schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := mustRead(t, "y.csv", "n;d;c;k\n1.234;03.04.2024;NA;1.000\n€ 7;n/a;DE;2000\n999;-;n/a;\n", Options{Schema: saved, Extend: true})
+	if want := "n d:date c{DE,FR,NA} k{1000,2000} | 1234 2024-04-03 NA 1000 | 7 - DE 2000 | - - - -"; show(got) != want {
+		t.Errorf("got  %s\nwant %s", show(got), want)
+	}
+	if _, _, err := read(t, "y.csv", "n;d;c;k\n12.5;03.04.2024;NA;1\n", Options{Schema: saved}); err == nil || !strings.Contains(err.Error(), `column "n": "12.5" is not a number`) {
+		t.Errorf("error %v", err)
+	}
+	if got, _ = mustRead(t, "y.csv", "n;d;c;k\n12.5;03/04/2024;DE;1000\n", Options{Schema: saved, Decimal: ".", Date: "mdy"}); got.Text(0, 0) != "12.5" || got.Text(0, 1) != "2024-03-04" {
+		t.Errorf("%s", show(got))
+	}
+}
+
+// Numbers that are left out because they only number the rows.
+func TestSerialNumbers(t *testing.T) {
+	text := func(name string, number func(i int) int) string {
+		return name + ",x,y\n" + rows(60, func(i int) string { return fmt.Sprintf("%d,%d,%d", number(i), i*i%17, i%2) })
+	}
+	for _, test := range []struct {
+		name   string
+		number func(i int) int
+		out    bool
+	}{
+		{"id", func(i int) int { return 1000 - 7*i }, true},
+		{"customerID", func(i int) int { return i * i }, true},
+		{"patient_id", func(i int) int { return i / 2 }, false},
+		{"row 1 to n", func(i int) int { return i + 1 }, true},
+		{"year", func(i int) int { return i + 1 }, false},
+		{"gaps", func(i int) int { return i + i/9 }, false},
+	} {
+		got, report := mustRead(t, "x.csv", text(test.name, test.number), Options{})
+		if out := got.Schema.Index(test.name) < 0; out != test.out || out != slices.Contains(report.IDs, test.name) {
+			t.Errorf("%s: left out %v, %v", test.name, out, report.Notes)
+		}
+		if got, _ = mustRead(t, "x.csv", text(test.name, test.number), Options{Numeric: []string{test.name}}); got.Schema.Index(test.name) != 0 {
+			t.Errorf("%s was left out though it is wanted", test.name)
+		}
+	}
+}
+
+// TestNumbersInEveryStyle: what is written with thousands apart and either mark
+// reads back to the same number.
+func TestNumbersInEveryStyle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cents := rapid.Int64Range(-1e12, 1e12).Draw(t, "cents")
+		x := float64(cents) / 100
+		plain := fmt.Sprintf("%.2f", math.Abs(x))
+		whole, fraction, _ := strings.Cut(plain, ".")
+		for _, style := range []Style{Comma, Point} {
+			group := map[Style]string{Comma: ".", Point: ","}[style]
+			text := whole
+			for at := len(text) - 3; at > 0; at -= 3 {
+				text = text[:at] + group + text[at:]
+			}
+			if text += string(style) + fraction; x < 0 {
+				text = "-" + text
+			}
+			text = rapid.SampledFrom([]string{"", "€ ", "CHF "}).Draw(t, "before") + text + rapid.SampledFrom([]string{"", " "}).Draw(t, "after")
+			if got, ok := style.ParseNumber(text); !ok || got != x {
+				t.Fatalf("%q is %v (%v), expected %v", text, got, ok, x)
+			}
+		}
+	})
+}
+
+// FuzzStyles: any text is read or not, in any style, and what is read is a
+// number.
+func FuzzStyles(f *testing.F) {
+	for _, s := range []string{"1.234,50 €", "(3,5 %)", "31.12.2024 14:30", "3-Mar-24", "2:30 pm", "−1’234.5", "dd.mm.yyyy"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		defer bounded.Start(t, len(s))()
+		for _, style := range []Style{"", Comma, Point, DayFirst, MonthFirst, YearFirst, Clock} {
+			if x, ok := style.ParseNumber(s); ok && x != x {
+				t.Errorf("%q is no number in style %q", s, style)
+			}
+			if x, ok := style.ParseDate(s); ok && x != x {
+				t.Errorf("%q is no date in style %q", s, style)
+			}
+		}
+		if order, ok := ParseOrder(s); ok && order != "iso" && !slices.Contains(orders[:], order) {
+			t.Errorf("%q is the order %q", s, order)
+		}
+	})
+}
+
+func TestStylesGrow(t *testing.T) {
+	for _, piece := range []string{"1.", "(", "12/"} {
+		bounded.Worst(t, func(size int) []byte { return []byte(strings.Repeat(piece, size/len(piece))) }, func(b []byte) {
+			s := string(b)
+			Comma.ParseNumber(s)
+			DayFirst.ParseDate(s)
+			ParseOrder(s) // table.ParseOrder
+		})
+	}
+}
+
+// TestMessyFile reads the file that the documentation shows.
+func TestMessyFile(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "data", "customers.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := mustRead(t, "customers.csv", string(text), Options{Target: "Kündigung"})
+	var kinds []string
+	for i := range got.Schema.Attributes {
+		kinds = append(kinds, got.Schema.Attributes[i].Name+" "+got.Schema.Attributes[i].Shown())
+	}
+	if want := "Land nominal, Alter numeric, Umsatz numeric, Rabatt numeric, Beitritt date, Anruf time, Zahlung nominal, Garage nominal, Mandant nominal, Saldo numeric, Kündigung nominal"; strings.Join(kinds, ", ") != want {
+		t.Errorf("%s", strings.Join(kinds, ", "))
+	}
+}

@@ -3,7 +3,6 @@ package xlsx
 import (
 	"archive/zip"
 	"bytes"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -161,7 +160,7 @@ func FuzzSheet(f *testing.F) {
 			t.Errorf("%q is not written: %v", got, err)
 		}
 		if strings.Count(got, "\n") == 0 {
-			t.Error(fmt.Sprintf("%q has no line", got))
+			t.Errorf("%q has no line", got)
 		}
 	})
 }

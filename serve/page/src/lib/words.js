@@ -47,8 +47,12 @@ export function plural(n, noun) {
 }
 export const many = (noun) => (/[^aeiou]y$/.test(noun) ? noun.slice(0, -1) + "ies" : /(s|x|ch|sh)$/.test(noun) ? noun + "es" : noun + "s");
 
-// base is a file's name without its folders.
-export const base = (path) => (path || "").split("/").at(-1);
+// base is a file's name without its folders; a table that was sent lies in a
+// folder of its name.
+export function base(path) {
+  const parts = (path || "").split("/");
+  return parts.at(-1) === "table" && parts.length > 1 ? parts.at(-2) : parts.at(-1);
+}
 
 // wilson is the 95 % interval of a rate.
 export function wilson(right, of) {

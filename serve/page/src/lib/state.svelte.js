@@ -14,6 +14,7 @@ export const app = $state({
   done: null, // what was just done: {text, undo}
   table: false, // charts as tables
   conflicts: 0,
+  focus: null, // the class that has a colour of its own where there are more than four
 });
 
 export const may = (scope) => {
@@ -70,7 +71,7 @@ export const className = (value) => (app.model?.target ? valueLabel(app.model.ta
 const glyphs = ["●", "◆", "▲", "■"];
 export function look(value, focus) {
   const all = classes(), i = all.indexOf(value);
-  if (all.length > 4) return value === (focus ?? all[0]) ? { glyph: "◆", of: 1 } : { glyph: "●", of: 3 };
+  if (all.length > 4) return value === (focus ?? app.focus ?? all[0]) ? { glyph: "◆", of: 1 } : { glyph: "●", of: 3 };
   return { glyph: glyphs[Math.max(0, i)], of: Math.max(0, i) };
 }
 

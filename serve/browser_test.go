@@ -1,0 +1,188 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// visitor looks at a server's page in a real browser.
+type visitor struct {
+	t   *testing.T
+	ctx context.Context
+	url string
+}
+
+// visit starts a browser. Debian's chromium is what the page is tried in;
+// scripts/chromium installs it, and where there is none, this test says so.
+func visit(t *testing.T, s *trial) *visitor {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("there is no chromium here (scripts/chromium installs it)")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
+	all, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(all)
+	t.Cleanup(cancel)
+	v := &visitor{t, ctx, s.url}
+	// The context of the first call is the browser's: it has no deadline.
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1280, 900)); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func (v *visitor) do(steps ...chromedp.Action[chromedp.Void]) {
+	v.t.Helper()
+	ctx, cancel := context.WithTimeout(v.ctx, 20*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		v.shot("failed")
+		v.t.Fatalf("%v\non the page: %s", err, v.text())
+	}
+}
+
+// at opens an address of the page, freshly.
+func (v *visitor) at(hash string) {
+	v.t.Helper()
+	v.do(chromedp.Navigate("about:blank"), chromedp.Navigate(v.url+"/"+hash))
+}
+
+// sees waits for words on the page.
+func (v *visitor) sees(words string) {
+	v.t.Helper()
+	v.wait(fmt.Sprintf("document.body.innerText.replaceAll('\\u00a0', ' ').includes(%q)", words), words)
+}
+
+func (v *visitor) wait(condition, what string) {
+	v.t.Helper()
+	ctx, cancel := context.WithTimeout(v.ctx, 20*time.Second)
+	defer cancel()
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](condition, chromedp.WithPollingInterval(30*time.Millisecond))); err != nil {
+		v.shot("failed")
+		v.t.Fatalf("%s: %v\non the page: %s", what, err, v.text())
+	}
+}
+
+// clicks presses the button, link or option that has certain words.
+func (v *visitor) clicks(words string) {
+	v.t.Helper()
+	find := fmt.Sprintf("[...document.querySelectorAll('main button, main a, [role=option], [role=status] button')].find(e => !e.disabled && e.innerText.replaceAll('\\u00a0', ' ').includes(%q))", words)
+	v.wait("!!"+find, "something to click that says "+words)
+	if _, err := chromedp.Run(v.ctx, chromedp.Evaluate[bool]("("+find+".click(), true)")); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func (v *visitor) eval(expression string) any {
+	v.t.Helper()
+	value, err := chromedp.Run(v.ctx, chromedp.Evaluate[any](expression))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return value
+}
+
+func (v *visitor) text() string {
+	text, _ := chromedp.Run(v.ctx, chromedp.Evaluate[string]("document.body?.innerText ?? ''"))
+	return text
+}
+
+// shot keeps a picture for whoever wants to look: ACCRETE_SHOTS=folder.
+func (v *visitor) shot(name string) {
+	dir := os.Getenv("ACCRETE_SHOTS")
+	if dir == "" {
+		return
+	}
+	png, err := chromedp.Run(v.ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)
+	}
+	if err != nil {
+		v.t.Log(err)
+	}
+}
+
+// fits checks that nothing is wider than the window.
+func (v *visitor) fits(where string) {
+	v.t.Helper()
+	if over, ok := v.eval("document.documentElement.scrollWidth - innerWidth").(float64); !ok || over > 0 {
+		v.t.Errorf("%s is %v pixels too wide", where, over)
+	}
+}
+
+const strange = `"<script>document.title='stolen'</script>",a column whose name has sixty letters and then some more of them,class
+<b>1</b>,1,a
+2,2,b
+`
+
+// From an empty store to a learnt model: a table is dropped, looked at and learnt from.
+func TestPageFromATableToRules(t *testing.T) {
+	s := newTrial(t)
+	v := visit(t, s)
+	v.at("")
+	v.sees("Drop a table")
+	v.shot("first-1280")
+	table := filepath.Join(t.TempDir(), "visits.csv")
+	var rows strings.Builder
+	rows.WriteString("fever,age,ill\n")
+	for i := range 120 {
+		fmt.Fprintf(&rows, "%s,%d,%s\n", []string{"no", "yes"}[i%2], 20+i%50, []string{"no", "yes"}[i%2*((i+1)%7+6)/7%2])
+	}
+	if err := os.WriteFile(table, []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v.do(chromedp.SetUploadFiles("input[type=file]", []string{table}, chromedp.NodeReady))
+	v.sees("120 rows, 3 columns.")
+	v.shot("data-1280")
+	v.clicks("Learn from visits.csv")
+	v.sees("Learn to tell ill")
+	v.clicks("Learn, making version 1")
+	v.sees("Right on")
+	v.shot("learn-1280")
+	v.clicks("Read its rules")
+	v.sees("What visits knows")
+	v.sees("fever = yes")
+}
+
+// Every screen fits its window, wide and narrow, light and dark, whatever the
+// names in a table are; no script of theirs runs, and nothing is asked of others.
+func TestPageFits(t *testing.T) {
+	s := newTrial(t).learn("votes", "rulenet").learn("zoo", "tree")
+	if r := s.do("POST", "/v1/data?name=strange.csv", strange, "Content-Type: application/octet-stream"); r.status >= 300 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	v := visit(t, s)
+	for _, width := range []int64{1280, 390} {
+		for _, theme := range []string{"light", "dark"} {
+			v.do(chromedp.EmulateViewport(width, 844))
+			if _, err := chromedp.Call(v.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}); err != nil {
+				t.Fatal(err)
+			}
+			for _, screen := range []string{"votes/rules", "zoo/rules", "votes/case", "votes/picture", "votes/versions", "votes/live", "votes/court", "votes/learn?data=votes", "votes/data?table=strange.csv"} {
+				v.at("#/" + screen)
+				v.wait("!!document.querySelector('main h1, main h2')", screen)
+				where := fmt.Sprintf("%s-%d-%s", strings.NewReplacer("/", "-", "?", "-", "=", "-").Replace(screen), width, theme)
+				v.fits(where)
+				v.shot(where)
+			}
+		}
+	}
+	if title := v.eval("document.title"); title == "stolen" {
+		t.Error("a script from a table was run")
+	}
+	if elsewhere := v.eval("performance.getEntriesByType('resource').filter(e => !e.name.startsWith(location.origin)).length"); elsewhere != 0.0 {
+		t.Errorf("%v requests to others", elsewhere)
+	}
+}

@@ -51,6 +51,9 @@ func (c *call) explain() error {
 	if err != nil {
 		return err
 	}
+	if len(cells) == 0 { // a row of which nothing is known is one all the same
+		cells = map[string]any{a.model.Schema().Attributes[0].Name: nil}
+	}
 	if _, err := a.builder.Only(cells); err != nil { // says which cell is wrong
 		return cellProblem(err, in.Row, a.model.Schema(), 0)
 	}

@@ -38,6 +38,19 @@ func TestContract(t *testing.T) {
 	})
 }
 
+// Other losses keep the laws of numbers.
+func TestContractOfLosses(t *testing.T) {
+	of := info(t)
+	of.Takes.Classes = false
+	laws := []string{"save and load", "updates keep their contract", "rules predict as the model does", "explanations add up"}
+	if long {
+		laws = nil
+	}
+	if err := learntest.Check(of, learntest.Options{Seed: 3, Settings: map[string]string{"loss": "quantile", "quantile": "0.8"}, Laws: laws}); err != nil {
+		t.Error(err)
+	}
+}
+
 // ofClasses is the learner without numbers as targets, which only networks that
 // are taught have.
 func ofClasses(t *testing.T) learn.Info {

@@ -54,12 +54,20 @@ type along struct {
 
 // interval says how far answers are off.
 type interval struct {
-	// Deviation is such that 95 % of the rows held out are within as many of it
-	// as of a normal distribution (conformal: Lei et al., Distribution-free
+	// Deviation is such that 95 % of the rows held out, or the share asked for, are
+	// within as many of it as 95 % of a normal distribution (conformal: Lei et al., Distribution-free
 	// predictive inference, 2018). It is printed, so that the printed rules
 	// have the same intervals.
 	Deviation float64 `cbor:"deviation"`
 	Off       float64 `cbor:"off"` // root of the mean square on rows held out
+}
+
+// narrow takes account of how much closer the network is to its rows than those that
+// were rehearsed were to theirs: it has more rows, and rules that were dropped again.
+func (v *interval) narrow(by float64) {
+	if by = max(by, 0.5); by < 1 {
+		v.Deviation, v.Off = v.Deviation*by, v.Off*by
+	}
 }
 
 // around returns the ends of an answer's interval.
@@ -102,7 +110,10 @@ func learnNumbers(ctx context.Context, rows *kept.Rows, t *table.Table, target i
 		}
 	}
 	mean, unit := h.standardise(t.Columns[target].Floats, max(most, math.SmallestNonzeroFloat64))
-	m.start = mean
+	m.start, h.zero, h.unit = mean, mean, unit
+	if err := checkCounts(t.Columns[target].Floats, s, t.Schema.Attributes[target].Name); err != nil {
+		return nil, err
+	}
 	m.interval = interval{Deviation: unit, Off: unit}
 	if most > extent || !(unit > most*1e-13) || unit < 1/extent {
 		m.stopped = "the numbers are all the same, or too large or small to add up"
@@ -186,6 +197,11 @@ func (h *school) teachNumbers(ctx context.Context, m *Numbers, unit float64) err
 	if err := a.backward(ctx, r.size); err != nil {
 		return err
 	}
+	if err := h.reweigh(ctx, a); err != nil {
+		return err
+	}
+	m.interval.narrow(a.off() / r.off)
+	a.moved += r.shift
 	if err := h.addends(ctx, m, a, unit); err != nil {
 		return err
 	}
@@ -254,7 +270,20 @@ func (h *school) rehearseLines(ctx context.Context, m *Numbers, parts []*part, l
 	at := slices.IndexFunc(best.steps, func(s Step) bool { return s.Loss <= withinLeast*best.least })
 	r.size, m.steps = best.tried[at], best.steps
 	m.stopped = fmt.Sprintf("%d rules: the fewest whose mean square error on rows held out is within 1 %% of the least (%.4g of the variance)", r.size, best.least)
-	m.interval = h.conformal(best.adders, best.answers[at], unit)
+	answers, off := best.answers[at], 0.0
+	for i, a := range best.adders {
+		of := a.first(r.size)
+		if err := h.reweigh(ctx, of); err != nil {
+			return nil, false, err
+		}
+		if h.s.Loss != "" {
+			answers[i], _ = of.judge()
+		}
+		off += of.off() / float64(len(best.adders))
+	}
+	r.off = off
+	r.shift = h.quantileShift(best.adders, answers)
+	m.interval = h.conformal(best.adders, answers, unit)
 	return best.adders, within, nil
 }
 
@@ -304,7 +333,7 @@ func (h *school) rehearseNumbers(ctx context.Context, t *trial, beside *trial) e
 	return nil
 }
 
-// conformal finds how wide intervals are that cover 95 % of the rows held out. A
+// conformal finds how wide intervals are that cover as many of the rows held out. A
 // width that grows with the distance from the mean answer scores 6 % better, but
 // could not be read from the rules.
 func (h *school) conformal(adders []*adder, answers [][]float64, unit float64) interval {
@@ -319,7 +348,7 @@ func (h *school) conformal(adders []*adder, answers [][]float64, unit float64) i
 		}
 	}
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.off, b.off) })
-	need, half := 0.95*(n+1), rows[len(rows)-1].off
+	need, half := cmp.Or(h.s.Cover, 0.95)*(n+1), rows[len(rows)-1].off
 	for _, r := range rows {
 		if need -= r.weight; need <= 0 {
 			half = r.off

@@ -41,6 +41,7 @@ type adder struct {
 	*lesson
 	plain    bool // every row weighs one
 	centre   float64
+	moved    float64 // what another loss moves the answers by
 	zero     float64 // the number that 0 stands for, where that matters
 	rules    []addition
 	products [][]float64 // of each rule with those before it, and itself
@@ -83,7 +84,7 @@ func (a *adder) resume() {
 
 // bias is what the sum begins with.
 func (a *adder) bias() float64 {
-	bias := a.centre
+	bias := a.centre + a.moved
 	for j := range a.rules {
 		bias -= a.rules[j].adds * a.rules[j].n / a.total
 	}
@@ -343,6 +344,23 @@ func (a *adder) backward(ctx context.Context, size int) error {
 		a.keep(order[drop:])
 	}
 	return nil
+}
+
+// off is the root of the mean square by which the rules' answers miss the rows
+// themselves, which the teacher has no part in.
+func (a *adder) off() float64 {
+	answers := slices.Repeat([]float64{a.bias()}, len(a.rows))
+	for j := range a.rules {
+		for at, i := range a.rules[j].rows {
+			answers[i] += a.rules[j].adds * a.rules[j].at(at)
+		}
+	}
+	squares := 0.0
+	for at, i := range a.rows {
+		off := a.x.Number[i] - answers[at]
+		squares += a.weight[at] * off * off
+	}
+	return math.Sqrt(squares / a.total)
 }
 
 // removal is what the loss rises by without a rule, the others moved.

@@ -127,3 +127,48 @@ func TestNumbersOfLines(t *testing.T) {
 		t.Errorf("an area that is missing could move the price: %+v", e.Missing)
 	}
 }
+
+// Errors that lie to one side tell losses apart: of rows that were not learnt, as many
+// lie below a quantile as was asked for, to 3·√(p(1−p)/800), and as much again for the
+// rows held out that it was set by.
+func TestLosses(t *testing.T) {
+	ctx := context.Background()
+	skewed := func(seed uint64) *table.Table {
+		rows, rng := sums(t, 800, 0, seed), rand.New(rand.NewPCG(seed, 9))
+		for r := range rows.Rows() {
+			rows.Columns[3].Floats[r] += 10 * rng.ExpFloat64()
+		}
+		return rows
+	}
+	train, test := skewed(1), skewed(2)
+	for _, l := range []struct {
+		learner Learner
+		below   float64
+	}{{Learner{Loss: "absolute"}, 0.5}, {Learner{Loss: "quantile", Quantile: 0.9}, 0.9}, {Learner{}, 1 - math.Exp(-1)}, {Learner{Loss: "poisson"}, 1 - math.Exp(-1)}} {
+		m, err := l.learner.Learn(ctx, learn.Task{Table: train, Target: "price", Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := learn.NewPredictions(m, test.Rows())
+		if err := m.Predict(ctx, test, out); err != nil {
+			t.Fatal(err)
+		}
+		below := 0.0
+		for r, y := range test.Columns[3].Floats {
+			if y < out.Mean[r] {
+				below += 1.0 / 800
+			}
+		}
+		if room := 6 * math.Sqrt(l.below*(1-l.below)/800); math.Abs(below-l.below) > room {
+			t.Errorf("%+v: %.3f lie below, expected %.3f ± %.3f", l.learner, below, l.below, room)
+		}
+	}
+	for _, l := range []Learner{{Quantile: 0.9}, {Cover: 1}, {Loss: "none"}, {Loss: "absolute", Update: "living"}} {
+		if _, err := l.Learn(ctx, learn.Task{Table: train, Target: "price"}); err == nil {
+			t.Errorf("%+v learns", l)
+		}
+	}
+	if _, err := (&Learner{Loss: "absolute"}).Learn(ctx, learn.Task{Table: train, Target: "town"}); err == nil {
+		t.Error("names have medians")
+	}
+}

@@ -44,6 +44,9 @@ type Learner struct {
 	Slope     string  `set:"slope" doc:"columns of numbers that only raise (+) or lower (-) the answer, as in age:+,income:-; of two classes the odds of the second by name"`
 	Reservoir int     `set:"reservoir" default:"16384" doc:"for update=living: rows that are kept, drawn by hash; up to so many, learning more can be made exact"`
 	Forget    string  `set:"forget" default:"auto" oneof:"auto|never" doc:"for update=living: when rows come to say something else, answer by the last ones and forget the others, or learn from all alike"`
+	Loss      string  `set:"loss" default:"squared" oneof:"squared|absolute|quantile|poisson" doc:"for numbers: what errors cost; the answer is then the mean, the median, the quantile asked for, or the mean of counts, whose variance grows with it"`
+	Quantile  float64 `set:"quantile" default:"0.5" doc:"for loss=quantile: the share of rows that is to lie below the answer"`
+	Cover     float64 `set:"cover" default:"0.95" doc:"for numbers: the share of rows that is to lie within the interval of the answer"`
 	Rules     string  `set:"rules" default:"auto (the fewest within 1 % of the least loss on rows held out)" doc:"for networks that are taught: rules at most, auto or a number"`
 }
 
@@ -65,6 +68,9 @@ type settings struct {
 	Reservoir int     `cbor:"reservoir,omitempty"`
 	Forget    string  `cbor:"forget,omitempty"`
 	Slope     string  `cbor:"slope,omitempty"`
+	Loss      string  `cbor:"loss,omitempty"` // "": squared
+	Quantile  float64 `cbor:"quantile,omitempty"`
+	Cover     float64 `cbor:"cover,omitempty"` // 0: 0.95
 }
 
 // automatic climbs from all examples where that is quick, and else from as
@@ -85,6 +91,15 @@ func (l *Learner) settings() (settings, error) {
 		if *o.field == "" {
 			*o.field = o.word
 		}
+	}
+	if s.Cover = l.Cover; s.Cover == 0.95 {
+		s.Cover = 0
+	}
+	if s.Loss = l.Loss; s.Loss == "squared" {
+		s.Loss = ""
+	}
+	if s.Quantile = l.Quantile; s.Loss == "quantile" && s.Quantile == 0 {
+		s.Quantile = 0.5
 	}
 	if err := l.teaching(&s); err != nil {
 		return s, err
@@ -191,7 +206,7 @@ func (s settings) climbs() bool {
 // check refuses settings that make no sense, read from anywhere.
 func (s settings) check() error {
 	for _, o := range learn.Options(&Learner{}) {
-		word, isChoice := map[string]string{"weights": s.Weights, "grow": s.Grow, "ties": s.Ties, "update": s.Update, "cuts": s.Cuts, "knowledge": cmp.Or(s.Knowledge, "blend"), "teacher": cmp.Or(s.Teacher, "none")}[o.Key]
+		word, isChoice := map[string]string{"weights": s.Weights, "grow": s.Grow, "ties": s.Ties, "update": s.Update, "cuts": s.Cuts, "knowledge": cmp.Or(s.Knowledge, "blend"), "teacher": cmp.Or(s.Teacher, "none"), "loss": cmp.Or(s.Loss, "squared")}[o.Key]
 		known := !isChoice
 		for _, choice := range o.Choices {
 			known = known || choice == word
@@ -224,10 +239,27 @@ func (s settings) check() error {
 		return fmt.Errorf("setting reservoir=%d: expected %d to %d rows", s.Reservoir, leastReservoir, mostReservoir)
 	case s.Update == "living" && (s.Teacher == "" || s.Forget != "auto" && s.Forget != "never"):
 		return fmt.Errorf("setting update=living: such networks are taught, and forget=auto or never; got teacher=%q, forget=%q", s.Teacher, s.Forget)
+	case s.Cover < 0 || s.Cover >= 1:
+		return fmt.Errorf("setting cover=%v: expected a share between 0 and 1, such as 0.9", s.Cover)
+	case s.Quantile < 0 || s.Quantile >= 1 || s.Quantile != 0 && s.Loss != "quantile":
+		return fmt.Errorf("setting quantile=%v: expected a share between 0 and 1, with loss=quantile", s.Quantile)
+	case s.Update == "living" && s.ofNumbers() != "":
+		return fmt.Errorf("setting %s: networks that live predict classes; use update=exact", s.ofNumbers())
 	case s.Templates < automatic:
 		return fmt.Errorf("setting templates=%d: expected a number above 0", s.Templates)
 	}
 	return nil
+}
+
+// ofNumbers names a setting that is for numbers alone, "" if none was made.
+func (s settings) ofNumbers() string {
+	switch {
+	case s.Loss != "":
+		return "loss=" + s.Loss
+	case s.Cover != 0:
+		return fmt.Sprintf("cover=%v", s.Cover)
+	}
+	return ""
 }
 
 func (s settings) ties() tieBreak {
@@ -276,6 +308,9 @@ func learnRows(ctx context.Context, rows *kept.Rows, target string, seed uint64,
 			return nil, err
 		}
 		return m, nil
+	}
+	if word := s.ofNumbers(); word != "" {
+		return nil, fmt.Errorf("setting %s: it is for numbers, and column %q has classes", word, target)
 	}
 	weight := 0.0
 	for r := range t.Rows() {

@@ -75,6 +75,8 @@ type school struct {
 	done    float64 // of the work
 	ways    []int8  // that the answer goes along each column; nil: any
 	tracks  []*track
+	zero    float64 // of a number: its mean and deviation
+	unit    float64
 }
 
 // report says how far the work is; trees of another size do not begin anew.
@@ -277,6 +279,8 @@ type rehearsed struct {
 	trees   int
 	size    int
 	stretch float64
+	off     float64 // of numbers: how far answers are off the rows learnt from
+	shift   float64 // of quantiles, so that as many rows held out lie below
 	least   float64 // loss on the rows held out
 }
 

@@ -183,10 +183,14 @@ func Join(schema *table.Schema, parts []learn.Learnt) (*table.Table, error) {
 	return all.InSequence(schema.Sequence, number, names)
 }
 
-// relearn learns a model's rows at once, and tells it what the model was told.
+// relearn learns a model's rows at once, strikes what was struck, and tells it
+// what the model was told.
 func relearn(ctx context.Context, m learn.Model, l learn.Learner, all learn.Learnt, seed uint64) (learn.Model, error) {
 	again, err := l.Learn(ctx, learn.Task{Table: all.Table, Source: all.Source, Seed: seed}.At(m.Target()))
 	if err != nil {
+		return nil, err
+	}
+	if again, _, err = expert.Amended(ctx, again, m); err != nil {
 		return nil, err
 	}
 	told, ok := m.(*expert.Told)

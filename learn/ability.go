@@ -1,12 +1,12 @@
 package learn
 
+import "context"
+
 // Can says what a learner's models can do besides predicting, with default
 // settings. Abilities says what each means.
 type Can struct {
-	Update, Rules, Explain, Merge, Forget, Draw bool
-	Density, Ask, Impute                        bool
-	Grow, Remark, Keep, Excerpt, Hear           bool
-	Vote, List, Question, Disagree, Curve       bool
+	Update, Rules, Explain, Merge, Forget, Draw, Density, Ask, Impute                bool
+	Grow, Remark, Keep, Excerpt, Hear, Vote, List, Question, Disagree, Curve, Strike bool
 }
 
 // An Able is something that models may do besides predicting: its name, what
@@ -35,6 +35,9 @@ var Abilities = []Able{
 	{"remark", "remark on the rows that it learnt last", has[Remarker], func(c *Can) *bool { return &c.Remark }},
 	{"keep", "show the rows that it keeps", has[Keeper], func(c *Can) *bool { return &c.Keep }},
 	{"excerpt", "be cut to a budget of rules", has[Excerpter], func(c *Can) *bool { return &c.Excerpt }},
+	{"strike", "leave a rule out", has[interface {
+		Strike(context.Context, ...string) (Model, error)
+	}], func(c *Can) *bool { return &c.Strike }},
 	{"vote", "say where its hypotheses do not agree", has[Voter], func(c *Can) *bool { return &c.Vote }},
 	{"list", "list its hypotheses", has[Lister], func(c *Can) *bool { return &c.List }},
 	{"question", "name rows that it would like to know", has[Questioner], func(c *Can) *bool { return &c.Question }},

@@ -243,10 +243,11 @@ const (
 	previewRows = 2000
 )
 
-// heldOut judges rules that a model is told, or no longer told, by rows that it
-// learnt: it is learnt again without a part of them, told the same, and asked for
-// that part. Nothing is returned where more than such rules changed, or where it
-// makes no sense.
+// heldOut judges what people tell or strike by rows that the model learnt: it is
+// learnt again without a part of them, corrected in the same way, and asked for
+// that part. A rule that the other rows do not bring cannot be struck, and then
+// that part says nothing. Nothing is returned where the rows that were learnt
+// are others, or where it makes no sense.
 func (h *Home) heldOut(ctx context.Context, p *Part, after learn.Model, e *Edit) (*onTable, []changedAnswer, error) {
 	if !sameWithin(p.Model, after) || p.Schema().Attributes[p.Target()].Kind == table.Numeric {
 		return nil, nil, nil
@@ -277,8 +278,8 @@ func (h *Home) heldOut(ctx context.Context, p *Part, after learn.Model, e *Edit)
 	defer done()
 	var places []int
 	var answers []changedAnswer
-	for k := range folds {
-		bar(float64(k) / float64(folds))
+	for k, of := 0, folds; k < of; k++ {
+		bar(float64(k) / float64(of))
 		var train, test []int
 		for r, f := range fold {
 			switch {
@@ -295,13 +296,21 @@ func (h *Home) heldOut(ctx context.Context, p *Part, after learn.Model, e *Edit)
 		if err != nil {
 			return nil, nil, err
 		}
+		if said == nil {
+			folds-- // these rows did not bring the rule
+			continue
+		}
 		places, answers = append(places, test...), append(answers, said...)
+	}
+	if answers == nil {
+		return nil, nil, nil
 	}
 	return &onTable{EffectTable: EffectTable{Data: "rows held out", HeldOut: true, Folds: folds}, table: all.Select(places)}, answers, nil
 }
 
-// foldAnswers learns some rows, tells the result what two models were told, and
-// has both answer other rows.
+// foldAnswers learns some rows, corrects the result as two models were, and has
+// both answer other rows; nil if the second correction is about a rule that these
+// rows do not bring.
 func foldAnswers(ctx context.Context, p *Part, after learn.Model, learner learn.Learner, train, test *table.Table) ([]changedAnswer, error) {
 	source := learn.Source{ID: "train", Name: "train"}
 	m, err := learner.Learn(ctx, learn.Task{Table: train, Source: source, Seed: p.Version.Seed}.At(p.Target()))
@@ -313,36 +322,41 @@ func foldAnswers(ctx context.Context, p *Part, after learn.Model, learner learn.
 		return nil, err
 	}
 	rows := learn.Learnt{Source: source, Table: fitted}
-	x, err := toldLike(ctx, m, p.Model, rows)
+	x, had, err := correctedLike(ctx, m, p.Model, rows)
 	if err != nil {
 		return nil, err
 	}
-	y, err := toldLike(ctx, m, after, rows)
-	if err != nil {
+	y, has, err := correctedLike(ctx, m, after, rows)
+	if err != nil || has > had {
 		return nil, err
 	}
 	return changedAnswers(ctx, x, y, test)
 }
 
-// toldLike tells a model what another one was told.
-func toldLike(ctx context.Context, m, like learn.Model, rows learn.Learnt) (learn.Model, error) {
+// correctedLike strikes rules of a model as was done with another one, and tells
+// it what that was told. It says how many rules there were not to strike.
+func correctedLike(ctx context.Context, m, like learn.Model, rows learn.Learnt) (learn.Model, int, error) {
+	m, missed, err := expert.Amended(ctx, m, like)
+	if err != nil {
+		return nil, 0, err
+	}
 	told, ok := like.(*expert.Told)
 	if !ok {
-		return m, nil
+		return m, missed, nil
 	}
 	experts, bases := told.Experts()
 	for i := range experts {
-		var err error
 		if m, err = expert.Tell(ctx, m, learn.Advice{Rules: bases[i], Expert: experts[i]}, rows); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	return m, nil
+	return m, missed, nil
 }
 
-// sameWithin reports whether two models differ in what they were told at most.
+// sameWithin reports whether two models learnt the same, and differ in what
+// people told and struck at most.
 func sameWithin(x, y learn.Model) bool {
-	x, y = plain(x), plain(y)
+	x, y = expert.Whole(x), expert.Whole(y)
 	if x == y {
 		return true
 	}

@@ -2,12 +2,15 @@ package life
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
@@ -20,6 +23,99 @@ import (
 type Log struct {
 	Model    string          `json:"model"`
 	Versions []store.Version `json:"versions"`
+	// Judged says how each version fares on data, where some were named.
+	Judged []VersionScore `json:"-"`
+}
+
+// VersionScore is how often a version is right on data.
+type VersionScore struct {
+	Accuracy *float64 `json:"accuracy,omitempty"`
+	Low      *float64 `json:"low,omitempty"`
+	High     *float64 `json:"high,omitempty"`
+}
+
+// Words say it in a few.
+func (s *VersionScore) Words() string {
+	if s.Accuracy == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s to %s)", console.Percent(*s.Accuracy), console.Percent(*s.Low), console.Percent(*s.High))
+}
+
+// MarshalJSON writes what was measured beside what the store knows of a version.
+func (l *Log) MarshalJSON() ([]byte, error) {
+	versions := make([]json.RawMessage, len(l.Versions))
+	for i, v := range l.Versions {
+		record, err := json.Marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		if l.Judged != nil && l.Judged[i].Accuracy != nil {
+			score, err := json.Marshal(l.Judged[i])
+			if err != nil {
+				return nil, err
+			}
+			record = append(append(record[:len(record)-1], ','), score[1:]...)
+		}
+		versions[i] = record
+	}
+	return json.Marshal(struct {
+		Model    string            `json:"model"`
+		Versions []json.RawMessage `json:"versions"`
+	}{l.Model, versions})
+}
+
+// Log lists the versions of a model, and how often each is right on data, if
+// some are named. Damage hides no version that is left; what is damaged is the
+// error.
+func (h *Home) Log(ctx context.Context, ref, on string) (*Log, error) {
+	versions, damage := h.Store.Log(ref)
+	if len(versions) == 0 {
+		return nil, damage
+	}
+	l := &Log{Model: versions[0].Model, Versions: WithUndone(versions)}
+	if on == "" {
+		return l, damage
+	}
+	d, err := h.Find(on, Reading{})
+	if err != nil {
+		return nil, err
+	}
+	var t *table.Table
+	for _, v := range versions {
+		m, _, err := h.Store.Load(v.String())
+		if err != nil { // a version that is not there any more is not judged
+			l.Judged = append(l.Judged, VersionScore{})
+			continue
+		}
+		if m.Target() == learn.NoTarget || m.Schema().Attributes[m.Target()].Kind != table.Nominal {
+			return nil, remedy.Misusef("%v has no classes that it could be right about", v)
+		}
+		if t == nil {
+			if t, _, err = h.readJudged(ctx, d, &Part{Model: m}, m, ""); err != nil {
+				return nil, err
+			}
+		}
+		answers, err := changedAnswers(ctx, m, m, t)
+		if err != nil {
+			return nil, err
+		}
+		l.Judged = append(l.Judged, scoreOf(answers))
+	}
+	return l, damage
+}
+
+// scoreOf is how often answers are right.
+func scoreOf(answers []changedAnswer) VersionScore {
+	var s tally
+	for i := range answers {
+		s.add(&answers[i])
+	}
+	if s.known == 0 {
+		return VersionScore{}
+	}
+	i, _ := stat.ErrorRate{Errors: s.right, Cases: s.known}.Interval(0.95, stat.TwoSided)
+	return VersionScore{pointer(s.right / s.known), &i.Low, &i.High}
 }
 
 // RuleVersion is a rule as it was in one version.

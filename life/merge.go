@@ -75,7 +75,8 @@ func (h *Home) merge(ctx context.Context, first, second string, at Elsewhere) (l
 	}
 	bar, done := h.progress("merging")
 	defer done()
-	m, err := x.Model.(learn.Merger).Merge(learn.WithProgress(ctx, bar), y.Model)
+	one, other := expert.Mergeable(x.Model, y.Model), expert.Mergeable(y.Model, x.Model)
+	m, err := one.(learn.Merger).Merge(learn.WithProgress(ctx, bar), other)
 	record.Source = store.Source{Name: first + " + " + second, Rows: y.Version.Rows + x.Version.Rows}
 	record.Seed, record.Settings = x.Version.Seed, x.Version.Settings
 	record.History = append(slices.Clip(live(x.Model, x.Versions)), live(y.Model, y.Versions)...)

@@ -30,6 +30,9 @@ type Rules struct {
 	File  string
 	Text  []byte // instead of the file's
 	Worth float64
+	// Replaces is the id of a rule that was told, or its beginning, which the
+	// new ones stand for.
+	Replaces string
 }
 
 func (f *Rules) settings() map[string]string {
@@ -199,7 +202,13 @@ func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (le
 	if err != nil {
 		return nil, record, nil, fmt.Errorf("the rules cannot be weighed against the rows: %w", err)
 	}
-	m, err := expert.Tell(ctx, p.Model, adviceOf(base, source), rows...)
+	model := p.Model
+	if rules.Replaces != "" {
+		if model, err = withoutTold(p, rules.Replaces); err != nil {
+			return nil, record, nil, err
+		}
+	}
+	m, err := expert.Tell(ctx, model, adviceOf(base, source), rows...)
 	if err != nil {
 		return nil, record, nil, err
 	}

@@ -62,3 +62,28 @@ func versionOf(l *life.Learnt) string {
 	}
 	return fmt.Sprintf("model %s, version %d", l.Model, l.Version)
 }
+
+// of finds the model, which is the newest version, and what the flags name.
+func (f *editFlags) of(h *life.Home, model string) (string, life.Edit, error) {
+	name, err := headOnly(model)
+	if err != nil {
+		return "", f.edit, err
+	}
+	edit, err := f.at(h)
+	return name, edit, err
+}
+
+// orJSON prints a result for programs, unless there is an error.
+func (a *app) orJSON(v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return a.printJSON(v)
+}
+
+// nextEdit says what can be done after a correction.
+func (a *app) nextEdit(l *life.Learnt) {
+	if !l.Preview {
+		a.next(l.Part, append([]string{"rules", "undo"}, nextDiff(l)...)...)
+	}
+}

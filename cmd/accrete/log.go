@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/store"
 )
@@ -17,12 +18,16 @@ func (a *app) logCommand() *cobra.Command {
 	var (
 		id    string
 		rows  bool
+		edits bool
+		on    string
 		flags sourceFlags
 	)
 	c := &cobra.Command{
-		Use:   "log MODEL [--rule ID [--rows]]",
+		Use:   "log MODEL [--edits] [--on DATA] [--rule ID [--rows]]",
 		Short: "Show what each version of a model learnt, from where and when",
-		Long: `Log lists the versions of a model: what was done, with what source, and when.
+		Long: `Log lists the versions of a model: what was done, with what source, and when;
+--on DATA says how often each is right there. --edits is the record of what
+people did: who, what, when and why, and what accrete undo would take back.
 With --rule it follows one rule, by its id (rules --json) or the beginning of
 it, through the versions: when it first appeared, how its support grew, and
 which sources stand behind it. --rows also lists the rows of the sources that it
@@ -43,13 +48,22 @@ covers, as long as the sources are there.`,
 				}
 				return a.printRuleLog(l)
 			}
-			versions, err := h.Store.Log(args[0])
-			if len(versions) == 0 {
+			if edits {
+				list, err := h.Edits(args[0])
+				if err != nil {
+					return err
+				}
+				return a.printEdits(list)
+			}
+			l, err := h.Log(c.Context(), args[0], on)
+			if l == nil {
 				return err
 			}
-			return errors.Join(a.printLog(&life.Log{Model: versions[0].Model, Versions: versions}), err) // damage hides no version that is left
+			return errors.Join(a.printLog(l), err) // damage hides no version that is left
 		}),
 	}
+	c.Flags().BoolVar(&edits, "edits", false, "what people did: who, what, when and why")
+	c.Flags().StringVar(&on, "on", "", "data on which each version is judged")
 	c.Flags().StringVar(&id, "rule", "", "follow the rule with this id")
 	c.Flags().BoolVar(&rows, "rows", false, "with --rule: list the rows that it covers")
 	flags.register(c)
@@ -90,16 +104,48 @@ func (a *app) printLog(l *life.Log) error {
 		return a.printJSON(l)
 	}
 	var rows [][]string
-	for _, v := range l.Versions {
-		rows = append(rows, []string{
-			strconv.Itoa(v.Number), v.Kind, v.Source.Name, short(v.Source.Hash),
+	head := []string{"version", "kind", "source", "hash", "new rows", "rows", "rules", "when"}
+	for i, v := range l.Versions {
+		row := []string{
+			strconv.Itoa(v.Number), v.Kind, shown(v.Source.Name, console.LongestCell), short(v.Source.Hash),
 			count(v.Source.Rows), count(v.Rows), strconv.Itoa(v.Rules), life.Stamp(v.At),
-		})
+		}
+		if l.Judged != nil {
+			row = append(row, l.Judged[i].Words())
+		}
+		rows = append(rows, row)
 	}
-	printTable(a.out, []string{"version", "kind", "source", "hash", "new rows", "rows", "rules", "when"}, rows)
+	if l.Judged != nil {
+		head = append(head, "right")
+	}
+	printTable(a.out, head, rows)
 	if n := slices.IndexFunc(l.Versions, func(v store.Version) bool { return !v.LetGo }); n > 0 {
 		fmt.Fprintf(a.out, "\nVersions up to %d were let go, as old versions took too much room: only what they learnt is recorded.\n", l.Versions[n-1].Number)
 	}
+	return nil
+}
+
+// printEdits prints what people did to a model, newest first.
+func (a *app) printEdits(l *life.Edits) error {
+	if a.json {
+		return a.printJSON(l)
+	}
+	if len(l.Edits) == 0 {
+		fmt.Fprintf(a.out, "nobody has corrected %s\n", l.Model)
+		return nil
+	}
+	var rows [][]string
+	for _, e := range l.Edits {
+		state := ""
+		switch {
+		case e.Undoable:
+			state = "accrete undo takes it back"
+		case e.UndoneBy > 0:
+			state = fmt.Sprintf("taken back by version %d", e.UndoneBy)
+		}
+		rows = append(rows, []string{strconv.Itoa(e.Version), e.At, e.By, shown(e.What, console.LongestLast), e.Note, state})
+	}
+	printTable(a.out, []string{"version", "when", "who", "what", "why", ""}, rows)
 	return nil
 }
 

@@ -66,6 +66,7 @@ COL says it for each value of a column too. --preview changes nothing.`,
 			return nil
 		}),
 	}
+	c.Flags().StringVar(&rules.Replaces, "replaces", "", "id of a rule that was told, which the new ones stand for")
 	console.WeightVar(c.Flags(), &rules.Worth, "worth", 0, worthUsage)
 	flags.register(c)
 	return c

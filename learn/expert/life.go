@@ -201,11 +201,46 @@ func (m *Told) Experts() (experts []learn.Source, rules []*rule.Base) {
 // the experts.
 func (m *Told) Sources() []learn.Source {
 	var sources []learn.Source
-	if inner, ok := m.inner.(learn.Forgetter); ok {
+	if inner, ok := learn.Ability[learn.Forgetter](m.inner); ok {
 		sources = slices.Clone(inner.Sources())
 	}
 	experts, _ := m.Experts()
 	return append(sources, experts...)
+}
+
+// Drop returns the model without one rule of an expert's, by its id, and whether
+// it was there. Who told several keeps the others.
+func (m *Told) Drop(id string) (learn.Model, bool) {
+	at := slices.IndexFunc(m.rules, func(r toldRule) bool { return r.ID() == id })
+	if at < 0 {
+		return m, false
+	}
+	return m.only(func(i int) bool { return i != at }, m.inner, nil), true
+}
+
+// only returns the model with some of the rules, around a model within that
+// has forgotten some sources.
+func (m *Told) only(stays func(i int) bool, inner learn.Model, forgotten []string) learn.Model {
+	left := &Told{inner: inner}
+	place := make([]int, len(m.rules))
+	for i := range m.rules {
+		place[i] = -1
+		if stays(i) {
+			place[i] = len(left.rules)
+			left.rules = append(left.rules, m.rules[i])
+		}
+	}
+	if len(left.rules) == 0 {
+		return unbelieving(left.inner)
+	}
+	for _, t := range m.tallies {
+		if !slices.Contains(forgotten, t.source.ID) {
+			kept := newTally(t.source)
+			kept.absorb(t, func(fired string) string { return placed(fired, place, left.width()) })
+			left.tallies = append(left.tallies, kept)
+		}
+	}
+	return left.ready()
 }
 
 // Forget returns the model without some sources of rows, or experts.
@@ -217,33 +252,15 @@ func (m *Told) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
 			rows = append(rows, id)
 		}
 	}
-	left := &Told{inner: m.inner}
+	within := m.inner
 	if len(rows) > 0 {
 		inner, err := ability[learn.Forgetter](m, "forget rows, only the rules it was told")
 		if err != nil {
 			return nil, err
 		}
-		if left.inner, err = inner.Forget(ctx, rows...); err != nil {
+		if within, err = inner.Forget(ctx, rows...); err != nil {
 			return nil, err
 		}
 	}
-	place := make([]int, len(m.rules))
-	for i := range m.rules {
-		place[i] = -1
-		if !slices.Contains(ids, m.rules[i].expert.ID) {
-			place[i] = len(left.rules)
-			left.rules = append(left.rules, m.rules[i])
-		}
-	}
-	if len(left.rules) == 0 {
-		return unbelieving(left.inner), nil
-	}
-	for _, t := range m.tallies {
-		if !slices.Contains(rows, t.source.ID) {
-			kept := newTally(t.source)
-			kept.absorb(t, func(fired string) string { return placed(fired, place, left.width()) })
-			left.tallies = append(left.tallies, kept)
-		}
-	}
-	return left.ready(), nil
+	return m.only(func(i int) bool { return !slices.Contains(ids, m.rules[i].expert.ID) }, within, rows), nil
 }

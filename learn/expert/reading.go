@@ -126,7 +126,7 @@ func (m *Told) whole(base *rule.Base) error {
 
 // ability returns the model under the rules as one that can do something.
 func ability[A any](m *Told, what string) (A, error) {
-	able, ok := m.inner.(A)
+	able, ok := learn.Ability[A](m.inner)
 	if !ok {
 		return able, fmt.Errorf("a %s model cannot %s", m.inner.Learner(), what)
 	}

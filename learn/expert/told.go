@@ -73,7 +73,11 @@ var (
 	_ Stander         = (*Told)(nil)
 )
 
-func init() { learn.RegisterWrapper(toldPart, decodeTold) }
+// What was struck stands within what was told.
+func init() {
+	learn.RegisterWrapper(struckPart, decodeStruck)
+	learn.RegisterWrapper(toldPart, decodeTold)
+}
 
 // toldRule is an expert's rule; With and Worth are set.
 type toldRule struct {
@@ -156,7 +160,7 @@ func blend(ctx context.Context, m learn.Model, rules *rule.Base, expert learn.So
 		}
 		t.rules = slices.Insert(t.rules, at+i, toldRule{r, expert})
 	}
-	if f, ok := t.inner.(learn.Forgetter); ok {
+	if f, ok := learn.Ability[learn.Forgetter](t.inner); ok {
 		for _, s := range f.Sources() {
 			if !isUnitExpert(t.inner, s) && !slices.ContainsFunc(learnt, func(l learn.Learnt) bool { return l.Source.ID == s.ID }) {
 				return nil, fmt.Errorf("the rows of %s are needed to weigh the rules against them", cmp.Or(s.Name, s.ID, "the anonymous source"))

@@ -42,7 +42,7 @@ func logit(p float64) float64 {
 // listen computes the weights of the rules as units, if the model listens and
 // knows all the classes that they conclude.
 func (m *Told) listen() {
-	l, ok := m.inner.(Listener)
+	l, ok := learn.Ability[Listener](m.inner)
 	if !ok {
 		return
 	}

@@ -230,7 +230,7 @@ func init() {
 		Summary:  "lists of rules by sequential covering: ripper, cn2, aq, prism",
 		Source:   "Cohen 1995; Clark & Niblett 1989; Michalski 1969; Cendrowska 1987; Mitchell 1997, chapter 10",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true},
-		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Grow: true},
+		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Grow: true, Strike: true},
 		Contract: learn.Exact,
 		Keeps:    "distinct rows, counted, per source (keep=nothing: only the rules)",
 		New:      func() learn.Learner { return &Learner{} },

@@ -40,7 +40,7 @@ func init() {
 		Name:    Name,
 		Summary: "a base of rules that was printed or written, and answers for itself",
 		Takes:   learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
-		Can:     learn.Can{Rules: true, Explain: true}, // of IF rules; a mixture can be asked
+		Can:     learn.Can{Rules: true, Explain: true, Strike: true}, // of IF rules; a mixture can be asked
 		Keeps:   "the rules",
 		Decode:  decode,
 	})

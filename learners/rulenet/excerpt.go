@@ -33,12 +33,18 @@ const (
 // of the bits is of those that the whole network takes off the log loss of its
 // rows.
 func (m *Model) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, error) {
+	_, e, err := m.cut(ctx, b)
+	return e, err
+}
+
+// cut is the network that an excerpt tells of.
+func (m *Model) cut(ctx context.Context, b rule.Budget) (*Model, *rule.Excerpt, error) {
 	if b.Top < 0 || b.Bits < 0 || b.Bits > 1 || (b.Top == 0) == (b.Bits == 0) {
-		return nil, fmt.Errorf("a budget is a number of rules above 0 or a share of the bits from 0 to 1, not both; got %d and %v", b.Top, b.Bits)
+		return nil, nil, fmt.Errorf("a budget is a number of rules above 0 or a share of the bits from 0 to 1, not both; got %d and %v", b.Top, b.Bits)
 	}
 	x, err := m.startExcerpt(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	e := &rule.Excerpt{Of: len(m.units), Whole: x.accuracy}
 	loss, wrong := x.none, x.wrong
@@ -53,26 +59,26 @@ func (m *Model) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, erro
 		}
 		next, err := x.promising(ctx, most)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(next) == 0 {
 			break // nothing else pays
 		}
 		x.chosen = append(x.chosen, next...)
 		if loss, wrong, err = x.refit(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(x.chosen) < e.Of/4 {
 			continue
 		}
 		if own, err = x.ownWeights(ctx, b); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if b.Bits > 0 && len(own.units) > len(x.chosen) && len(x.chosen) < e.Of/2 || b.Top > 0 && (len(x.chosen) < b.Top || own.loss >= loss) {
 			own = nil
 		}
 	}
-	cut := &Model{settings: m.settings, coding: m.coding, counts: m.counts, taught: m.taught}
+	cut := m.emptied()
 	if own != nil {
 		e.Rules, loss, wrong = len(own.units), own.loss, own.wrong
 		cut.bias = m.bias
@@ -90,7 +96,7 @@ func (m *Model) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, erro
 	cut.writeRules()
 	e.Base = cut.base
 	e.Base.Notes = []string{e.String()}
-	return e, nil
+	return cut, e, nil
 }
 
 // excerpt is a network being cut to a budget.

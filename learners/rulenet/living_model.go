@@ -385,6 +385,15 @@ func (m *Living) Graph() (*draw.Graph, error) {
 
 // Excerpt cuts the network to a budget, by the rows of the reservoir.
 func (m *Living) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, error) {
+	with, err := m.withRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return with.Excerpt(ctx, b)
+}
+
+// withRows is the network to be read, with the rows of the reservoir.
+func (m *Living) withRows(ctx context.Context) (*Model, error) {
 	net, err := m.written()
 	if err != nil {
 		return nil, err
@@ -400,8 +409,7 @@ func (m *Living) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, err
 	if !table.SameCodes(t.Schema, m.s.schema) {
 		return nil, fmt.Errorf("values or columns have come since the rules were found; consolidate the network by an update first, and then cut it to a budget")
 	}
-	with := &Model{settings: net.settings, seed: net.seed, rows: rows, coding: net.coding, counts: net.counts, bias: net.bias, units: net.units, base: net.base, lines: net.lines, predictor: net.predictor, matchers: net.matchers}
-	return with.Excerpt(ctx, b)
+	return &Model{settings: net.settings, seed: net.seed, rows: rows, coding: net.coding, counts: net.counts, bias: net.bias, units: net.units, base: net.base, lines: net.lines, predictor: net.predictor, matchers: net.matchers}, nil
 }
 
 // Grown returns the certificates, and why growth stopped.

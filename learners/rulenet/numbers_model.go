@@ -314,15 +314,21 @@ func (m *Numbers) Promise() learn.Promise { return kept.Promise(m) }
 // others do best first, and those that stay are solved again. The share of the
 // bits is that of the squares that the whole network explains.
 func (m *Numbers) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, error) {
+	_, e, err := m.cut(ctx, b)
+	return e, err
+}
+
+// cut is the network that an excerpt tells of.
+func (m *Numbers) cut(ctx context.Context, b rule.Budget) (*Numbers, *rule.Excerpt, error) {
 	if b.Top < 0 || b.Bits < 0 || b.Bits > 1 || (b.Top == 0) == (b.Bits == 0) {
-		return nil, fmt.Errorf("a budget is a number of rules above 0 or a share of the bits from 0 to 1, not both; got %d and %v", b.Top, b.Bits)
+		return nil, nil, fmt.Errorf("a budget is a number of rules above 0 or a share of the bits from 0 to 1, not both; got %d and %v", b.Top, b.Bits)
 	}
 	if m.settings.Loss != "" {
 		return nil, fmt.Errorf("a budget solves for means, and this network has loss=%s; learn it with rules=%d instead", m.settings.Loss, max(b.Top, 10))
 	}
 	a, unit, err := m.startExcerpt(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	none, all := a.squares(nil), a.squares(a.rest)
 	e := &rule.Excerpt{Of: len(m.units), Whole: 1 - all/none, Share: 1}
@@ -333,7 +339,7 @@ func (m *Numbers) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, er
 			break
 		}
 		if err := a.backward(ctx, size); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if b.Bits > 0 && none-a.squares(a.rest) < b.Bits*(none-all) {
 			break
@@ -345,7 +351,8 @@ func (m *Numbers) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, er
 	if len(best) == e.Of {
 		e.Accuracy = e.Whole
 	}
-	cut := &Numbers{settings: m.settings, coding: m.coding, weight: m.weight, start: a.zero + start*unit, interval: m.interval}
+	cut := m.emptied()
+	cut.start = a.zero + start*unit
 	for _, r := range best {
 		u := m.units[r.found]
 		u.adds = r.adds * unit
@@ -355,11 +362,11 @@ func (m *Numbers) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, er
 		cut.units = append(cut.units, u)
 	}
 	if err := cut.compile(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	e.Rules, e.Base = len(best), cut.base
 	e.Base.Notes = []string{fmt.Sprintf("%d rules of %d, R² on the rows %.3f instead of %.3f", e.Rules, e.Of, e.Accuracy, e.Whole)}
-	return e, nil
+	return cut, e, nil
 }
 
 // squares is the weight of the squares of what is left; of the labels

@@ -21,7 +21,7 @@ func init() {
 		Summary:  "rule networks: IF-THEN rules found by information, weighed into posterior probabilities",
 		Source:   "Higgins & Goodman 1991; J-measure: Smyth & Goodman 1992",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
-		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Excerpt: true, Hear: true, Grow: true, Remark: true},
+		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Excerpt: true, Hear: true, Grow: true, Remark: true, Strike: true},
 		Contract: learn.Exact,
 		Keeps:    "distinct rows, counted, per source (update=living: a reservoir of rows and the slopes of all, contract bounded; update=published: coded rows, their numbers and the rule of each, contract none)",
 		New:      func() learn.Learner { return &Learner{} },

@@ -1,0 +1,242 @@
+package life
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/store"
+)
+
+// Struck is a model without a rule.
+type Struck struct {
+	Learnt
+	Rule RuleEntry `json:"rule"`
+	Told bool      `json:"told"` // somebody had told it; else rows brought it
+}
+
+// Strike leaves a rule out of a model of the store, by its id or the beginning of
+// it: of a rule that was told that one alone is taken back, one that rows brought
+// is left out where the model can.
+func (h *Home) Strike(ctx context.Context, name, id string, e Edit) (*Struck, error) {
+	s := &Struck{}
+	l, err := h.edit(ctx, name, e, func(h *Home, p *Part) (*step, error) {
+		m, entry, err := strike(ctx, p, id)
+		if err != nil {
+			return nil, err
+		}
+		s.Rule, s.Told = *entry, entry.State != ""
+		record := store.Version{Kind: store.Strike, At: h.now(), Seed: p.Version.Seed, Settings: p.Version.Settings, Source: store.Source{Name: entry.Text}}
+		return &step{model: m, record: record}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Learnt = *l
+	return s, nil
+}
+
+// strike returns a model without a rule.
+func strike(ctx context.Context, p *Part, id string) (learn.Model, *RuleEntry, error) {
+	entry, err := findRule(p.Model, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if entry == nil {
+		return nil, nil, remedy.New(Remedy{Kind: remedy.SeeRules, What: p.Name}, "%s has no rule with the id %q", p.Name, id)
+	}
+	if told, ok := p.Model.(*expert.Told); ok && entry.State != "" {
+		if left, found := told.Drop(entry.ID); found {
+			return left, entry, nil
+		}
+	}
+	r, err := learntRule(p.Model, entry.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r == nil || len(r.If) == 0 {
+		return nil, nil, remedy.Misusef("%s says how frequent answers are, which is no rule to strike", entry.Text)
+	}
+	left, err := expert.Strike(ctx, p.Model, r)
+	if errors.Is(err, expert.ErrNoStrike) {
+		err = cannot(p.Version.Learner, "leave out a rule that rows brought (say how often you would say it is true, and tell that)", func(c learn.Can) bool { return c.Strike })
+	}
+	return left, entry, err
+}
+
+// withoutTold returns a model without a rule that it was told.
+func withoutTold(p *Part, id string) (learn.Model, error) {
+	if told, ok := p.Model.(*expert.Told); ok {
+		for _, s := range told.Standings() {
+			if own := s.Rule.ID(); strings.HasPrefix(own, id) {
+				left, _ := told.Drop(own)
+				return left, nil
+			}
+		}
+	}
+	return nil, remedy.New(Remedy{Kind: remedy.SeeRules, What: p.Name}, "%s was told no rule with the id %q", p.Name, id)
+}
+
+// learntRule returns the rule of a model with an id that rows brought, or nil.
+func learntRule(m learn.Model, id string) (*rule.Rule, error) {
+	base, _, err := knowledge.Of(m)
+	if err != nil || base == nil {
+		return nil, err
+	}
+	for i := range base.Rules {
+		if base.Rules[i].ID() == id {
+			return &base.Rules[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// Cut keeps so many of the rules that rows brought, those that together say most.
+func (h *Home) Cut(ctx context.Context, name string, top int, e Edit) (*Learnt, error) {
+	return h.edit(ctx, name, e, func(h *Home, p *Part) (*step, error) {
+		if top < 1 {
+			return nil, remedy.Misusef("%d rules: expected a number from 1", top)
+		}
+		if _, ok := learn.Ability[expert.Cutter](p.Model); !ok {
+			return nil, cannot(p.Version.Learner, "be cut to fewer rules", func(c learn.Can) bool { return c.Excerpt })
+		}
+		bar, done := h.progress("choosing rules")
+		defer done()
+		m, err := expert.Cut(learn.WithProgress(ctx, bar), p.Model, top)
+		if err != nil {
+			return nil, err
+		}
+		record := store.Version{Kind: store.Cut, At: h.now(), Seed: p.Version.Seed, Settings: p.Version.Settings, Source: store.Source{Name: fmt.Sprintf("top %d", top)}}
+		return &step{model: m, record: record}, nil
+	})
+}
+
+// Undone is a model as it was before its newest change.
+type Undone struct {
+	Learnt
+	Undid    int `json:"undid"`    // the version whose change was taken back
+	Restored int `json:"restored"` // the version that is back
+}
+
+// Undo takes the newest change of a model back that was not taken back yet. The
+// result is a version too; undoing again takes back the change before.
+func (h *Home) Undo(ctx context.Context, name string, e Edit) (*Undone, error) {
+	u := &Undone{}
+	l, err := h.edit(ctx, name, e, func(h *Home, p *Part) (*step, error) {
+		undid, back := undoes(p.Versions, p.Version)
+		if back == nil {
+			return nil, remedy.New(Remedy{Kind: remedy.SeeVersions, What: name}, "there is nothing to take back: the version before %v is not there", undid)
+		}
+		u.Undid, u.Restored = undid.Number, back.Number
+		return h.restore(back.String(), store.Undo)
+	})
+	if err != nil {
+		return nil, err
+	}
+	u.Learnt = *l
+	return u, nil
+}
+
+// undoes returns the change that undoing a version would take back, and the
+// version that would be back; nil if there is none.
+func undoes(versions []store.Version, last store.Version) (undid store.Version, back *store.Version) {
+	find := func(number int) *store.Version {
+		if i := slices.IndexFunc(versions, func(v store.Version) bool { return v.Number == number }); i >= 0 {
+			return &versions[i]
+		}
+		return nil
+	}
+	for last.Kind == store.Undo {
+		_, number, err := store.ParseRef(last.Source.Name)
+		stands := find(number)
+		if err != nil || stands == nil || stands.Number >= last.Number {
+			return last, nil
+		}
+		last = *stands
+	}
+	return last, find(last.Parent)
+}
+
+// WithUndone returns the versions of a model with who took each of them back.
+func WithUndone(versions []store.Version) []store.Version {
+	all := slices.Clone(versions)
+	for _, v := range versions {
+		parent := slices.IndexFunc(versions, func(w store.Version) bool { return w.Number == v.Parent })
+		if v.Kind != store.Undo || parent < 0 {
+			continue
+		}
+		undid, _ := undoes(versions, versions[parent])
+		for i := range all {
+			if all[i].Number == undid.Number {
+				all[i].UndoneBy = v.Number
+			}
+		}
+	}
+	return all
+}
+
+// Edits is what people did to a model, newest first.
+type Edits struct {
+	Model string      `json:"model"`
+	Edits []EditEntry `json:"edits"`
+}
+
+// EditEntry is one thing that somebody did.
+type EditEntry struct {
+	Version  int    `json:"version"`
+	By       string `json:"by,omitempty"`
+	At       string `json:"at"`
+	What     string `json:"what"`
+	Note     string `json:"note,omitempty"`
+	Undoable bool   `json:"undoable"` // it is what undoing now would take back
+	UndoneBy int    `json:"undone_by,omitempty"`
+}
+
+// Edits returns what people did to a model.
+func (h *Home) Edits(ref string) (*Edits, error) {
+	versions, err := h.Store.Log(ref)
+	if len(versions) == 0 {
+		return nil, err
+	}
+	list := &Edits{Model: versions[0].Model, Edits: []EditEntry{}}
+	undid, back := undoes(versions, versions[len(versions)-1])
+	for _, v := range slices.Backward(WithUndone(versions)) {
+		what := EditText(v)
+		if what == "" {
+			continue
+		}
+		list.Edits = append(list.Edits, EditEntry{
+			Version: v.Number, By: v.By, At: Stamp(v.At), What: what, Note: v.Note,
+			Undoable: back != nil && v.Number == undid.Number, UndoneBy: v.UndoneBy,
+		})
+	}
+	return list, nil
+}
+
+// EditText says in words what somebody did; "" if rows were learnt.
+func EditText(v store.Version) string {
+	switch v.Kind {
+	case store.Tell:
+		return "told " + v.Source.Name
+	case store.Forget:
+		return "forgot " + v.Source.Name
+	case store.Erase:
+		return "erased " + v.Source.Name
+	case store.Strike:
+		return "struck " + v.Source.Name
+	case store.Cut:
+		return "cut to the " + strings.Replace(v.Source.Name, "top", "best", 1) + " rules"
+	case store.Restore:
+		return "restored " + v.Source.Name
+	case store.Undo:
+		return "took back what followed " + v.Source.Name
+	}
+	return ""
+}

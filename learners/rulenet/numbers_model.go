@@ -324,7 +324,7 @@ func (m *Numbers) cut(ctx context.Context, b rule.Budget) (*Numbers, *rule.Excer
 		return nil, nil, fmt.Errorf("a budget is a number of rules above 0 or a share of the bits from 0 to 1, not both; got %d and %v", b.Top, b.Bits)
 	}
 	if m.settings.Loss != "" {
-		return nil, fmt.Errorf("a budget solves for means, and this network has loss=%s; learn it with rules=%d instead", m.settings.Loss, max(b.Top, 10))
+		return nil, nil, fmt.Errorf("a budget solves for means, and this network has loss=%s; learn it with rules=%d instead", m.settings.Loss, max(b.Top, 10))
 	}
 	a, unit, err := m.startExcerpt(ctx)
 	if err != nil {

@@ -75,8 +75,7 @@ func (c Can) Names() []string {
 }
 
 // CanOf returns what a model can do.
-func CanOf(m Model) Can {
-	var c Can
+func CanOf(m Model) (c Can) {
 	for _, a := range Abilities {
 		*a.Declared(&c) = a.Has(m)
 	}

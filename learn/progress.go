@@ -29,6 +29,5 @@ func Split(ctx context.Context, rows int, work func(lo, hi int)) error {
 	return crew.Split(ctx, rows, work)
 }
 
-// Each calls work for 0 ≤ i < n on all cores, for items that are worth a
-// goroutine each. It stops early when the context ends, and returns its error.
+// Each is Split for n items that are worth a goroutine each.
 func Each(ctx context.Context, n int, work func(i int)) error { return crew.Each(ctx, n, work) }

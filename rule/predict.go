@@ -57,6 +57,7 @@ type clause struct {
 	answer int
 	class  int
 	weight float64
+	again  bool  // its tests are those of the clause before it
 	line   *Line // that the weight is times of; nil: 1
 	column int   // the line's
 }
@@ -73,6 +74,7 @@ func (c *clause) adds(t *table.Table, row int) float64 {
 type room struct {
 	bits   []uint64  // blockWords for each test
 	done   []bool    // which tests have their bits for this block
+	holds  []bool    // of one row: which of them hold
 	scores []float64 // mixture: one for each unit
 }
 
@@ -114,7 +116,7 @@ func NewPredictor(b *Base, schema *table.Schema, target int, overall ...Overall)
 }
 
 func (p *Predictor) newRoom() *room {
-	r := &room{bits: make([]uint64, len(p.tests)*blockWords), done: make([]bool, len(p.tests))}
+	r := &room{bits: make([]uint64, len(p.tests)*blockWords), done: make([]bool, len(p.tests)), holds: make([]bool, len(p.tests))}
 	if p.mixture != nil {
 		r.scores = make([]float64, len(p.mixture.priors))
 	}
@@ -264,12 +266,13 @@ func (p *Predictor) weigh(b *Base, known *names) error {
 		if len(r.If) == 0 {
 			continue
 		}
+		first := len(clauses)
 		for _, s := range r.Then.By {
 			class := int(known.code(p.target, s.Value))
 			if stated && math.IsInf(p.priors[class], -1) {
 				return p.noPrior(i, r, class)
 			}
-			clauses = append(clauses, clause{tests: p.rules[i].tests, class: class, weight: s.P})
+			clauses = append(clauses, clause{tests: p.rules[i].tests, again: len(clauses) > first, class: class, weight: s.P})
 		}
 		for c := range p.classes {
 			if len(r.Then.By) > 0 || !p.speaksOf(r, c, known) {
@@ -287,7 +290,7 @@ func (p *Predictor) weigh(b *Base, known *names) error {
 			case !stated:
 				return fmt.Errorf("rule %d states no weight, and there is no prior to weigh %s against; add [weight …] or IF ALWAYS rules", i+1, quote(values[c]))
 			}
-			clauses = append(clauses, clause{tests: p.rules[i].tests, class: c, weight: weight})
+			clauses = append(clauses, clause{tests: p.rules[i].tests, again: len(clauses) > first, class: c, weight: weight})
 		}
 	}
 	p.rules = clauses
@@ -426,7 +429,9 @@ func (p *Predictor) predict(t *table.Table, lo, hi int, probs, means []float64) 
 		case Ordered:
 			p.first(r, t, lo, end, probs, means)
 		case Weighed:
-			if p.classes == 0 {
+			if end-lo == 1 {
+				p.sumOne(r, t, lo, max(1, p.classes), probs, means)
+			} else if p.classes == 0 {
 				p.sum(r, t, lo, end, 1, means)
 			} else {
 				p.sum(r, t, lo, end, p.classes, probs)
@@ -493,6 +498,53 @@ func (p *Predictor) tell(word uint64, base, answer int, probs, means []float64) 
 	}
 }
 
+// sumOne is sum of one row, of which a bit a test is known.
+func (p *Predictor) sumOne(r *room, t *table.Table, row, k int, probs, means []float64) {
+	scores := means
+	if p.classes > 0 {
+		scores = probs
+	}
+	scores = scores[row*k:][:k]
+	copy(scores, p.priors)
+	untouched, fires := true, false
+	for i := range p.rules {
+		c := &p.rules[i]
+		if !c.again {
+			fires = p.fires(r, c, t, row)
+		}
+		if !fires {
+			continue
+		}
+		untouched = false
+		if c.line != nil {
+			scores[0] += c.adds(t, row)
+		} else {
+			scores[c.class] += c.weight
+		}
+	}
+	if p.classes == 0 {
+		return
+	}
+	logsum.Normalise(scores)
+	if untouched && p.nothing >= 0 {
+		copy(scores, p.answers[p.nothing*p.classes:][:p.classes])
+	}
+}
+
+// fires reports whether a row satisfies a clause's tests.
+func (p *Predictor) fires(r *room, c *clause, t *table.Table, row int) bool {
+	for _, test := range c.tests {
+		if !r.done[test] {
+			r.done[test] = true
+			r.holds[test] = p.tests[test].holds(t, row)
+		}
+		if !r.holds[test] {
+			return false
+		}
+	}
+	return true
+}
+
 // sum answers as a weighed base, with k scores a row.
 func (p *Predictor) sum(r *room, t *table.Table, lo, hi, k int, probs []float64) {
 	for row := lo; row < hi; row++ {
@@ -504,8 +556,10 @@ func (p *Predictor) sum(r *room, t *table.Table, lo, hi, k int, probs []float64)
 	untouched = all
 	for i := range p.rules {
 		c := &p.rules[i]
-		matched = all
-		p.satisfy(r, c, t, lo, hi, matched[:n])
+		if !c.again {
+			matched = all
+			p.satisfy(r, c, t, lo, hi, matched[:n])
+		}
 		for w := range n {
 			untouched[w] &^= matched[w]
 			if c.line != nil {

@@ -729,3 +729,31 @@ func TestPredictLine(t *testing.T) {
 		}
 	}
 }
+
+// A row alone gets the answer that it gets among others.
+func TestPredictOneRow(t *testing.T) {
+	base := tree(6)
+	base.Kind = Weighed
+	for i := range base.Rules {
+		base.Rules[i].Then = Conclusion{Column: "class", By: []Share{{"yes", float64(i)}, {"no", 0.25}}}
+	}
+	base.Rules = base.Rules[:40] // some rows match none
+	base.Else = &Rule{Then: Conclusion{Column: "class", Value: "no"}}
+	rows := bigTable(300)
+	p, err := NewPredictor(base, rows.Schema, classColumn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, one := make([]float64, 3*rows.Rows()), make([]float64, 3)
+	if err := p.Predict(rows, all, nil); err != nil {
+		t.Fatal(err)
+	}
+	for r := range rows.Rows() {
+		if err := p.Predict(rows.Slice(r, r+1), one, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(one, all[3*r:3*r+3]) {
+			t.Fatalf("row %d: %v alone, %v among others", r, one, all[3*r:3*r+3])
+		}
+	}
+}

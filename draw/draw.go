@@ -6,6 +6,13 @@
 // and life write what it makes.
 package draw
 
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+)
+
 // Graph is boxes and arrows: a tree, or a network in layers.
 type Graph struct {
 	Title string
@@ -39,4 +46,92 @@ func (g *Graph) Layered() bool {
 		}
 	}
 	return false
+}
+
+// Top returns the part of the graph that says most, in so many nodes at most: of
+// a tree those nearest to the root, of a network the units whose edges onward
+// weigh most, with what they read and the last layer. The title says so.
+func (g *Graph) Top(most int) *Graph {
+	keep, shown, of := map[string]bool{}, 0, 0
+	if g.Layered() {
+		shown, of = g.heaviest(most, keep)
+	} else {
+		shown, of = g.nearest(most, keep)
+	}
+	if shown == of {
+		return g
+	}
+	part := &Graph{Title: g.Title + " (" + strconv.Itoa(shown) + " of " + strconv.Itoa(of) + ")"}
+	for _, n := range g.Nodes {
+		if keep[n.ID] {
+			part.Nodes = append(part.Nodes, n)
+		}
+	}
+	for _, e := range g.Edges {
+		if keep[e.From] && keep[e.To] {
+			part.Edges = append(part.Edges, e)
+		}
+	}
+	return part
+}
+
+// heaviest keeps the units between the first and the last layer whose edges
+// onward weigh most, what they read, and the last layer.
+func (g *Graph) heaviest(most int, keep map[string]bool) (shown, of int) {
+	layer, last := map[string]int{}, 0
+	for _, n := range g.Nodes {
+		layer[n.ID] = n.Layer
+		last = max(last, n.Layer)
+	}
+	weight := map[string]float64{}
+	for _, e := range g.Edges {
+		if layer[e.To] > layer[e.From] {
+			weight[e.From] += math.Abs(e.Weight)
+		}
+	}
+	var units []string
+	for _, n := range g.Nodes {
+		if n.Layer > 0 && n.Layer < last {
+			units = append(units, n.ID)
+		}
+	}
+	slices.SortStableFunc(units, func(a, b string) int { return cmp.Compare(weight[b], weight[a]) })
+	for _, id := range units[:min(most, len(units))] {
+		keep[id] = true
+	}
+	for _, e := range g.Edges {
+		if keep[e.To] && layer[e.From] == 0 {
+			keep[e.From] = true
+		}
+	}
+	for _, n := range g.Nodes {
+		if n.Layer == last {
+			keep[n.ID] = true
+		}
+	}
+	return min(most, len(units)), len(units)
+}
+
+// nearest keeps the nodes of a tree that are nearest to its roots.
+func (g *Graph) nearest(most int, keep map[string]bool) (shown, of int) {
+	children, inside := map[string][]string{}, map[string]bool{}
+	for _, e := range g.Edges {
+		children[e.From] = append(children[e.From], e.To)
+		inside[e.To] = true
+	}
+	var queue []string
+	for _, n := range g.Nodes {
+		if !inside[n.ID] {
+			queue = append(queue, n.ID)
+		}
+	}
+	for len(queue) > 0 && len(keep) < most {
+		id := queue[0]
+		queue = queue[1:]
+		if !keep[id] {
+			keep[id] = true
+			queue = append(queue, children[id]...)
+		}
+	}
+	return len(keep), len(g.Nodes)
 }

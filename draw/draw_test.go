@@ -477,3 +477,40 @@ func ExampleGraph_SVG() {
 	fmt.Println(strings.Count(svg.String(), "<path"), "edges,", strings.Contains(svg.String(), ">Strong<"))
 	// Output: 2 edges, true
 }
+
+// What says most is kept: of a tree what is near the root, of a network the
+// units with the heaviest edges onward and what they read.
+func TestTop(t *testing.T) {
+	network := &Graph{Title: "n", Nodes: []Node{{ID: "a"}, {ID: "b"}, {ID: "u", Layer: 1}, {ID: "v", Layer: 1}, {ID: "y", Layer: 2}},
+		Edges: []Edge{{From: "a", To: "u"}, {From: "b", To: "v"}, {From: "u", To: "y", Weight: 1}, {From: "v", To: "y", Weight: -2}}}
+	tree := &Graph{Title: "t", Nodes: []Node{{ID: "r"}, {ID: "l"}, {ID: "m"}, {ID: "ll"}}, Edges: []Edge{{From: "r", To: "l"}, {From: "r", To: "m"}, {From: "l", To: "ll"}}}
+	for _, c := range []struct {
+		g     *Graph
+		most  int
+		want  string
+		edges int
+		title string
+	}{{network, 1, "b v y", 2, "n (1 of 2)"}, {network, 2, "a b u v y", 4, "n"}, {tree, 3, "r l m", 2, "t (3 of 4)"}, {tree, 9, "r l m ll", 3, "t"}} {
+		top := c.g.Top(c.most)
+		var ids []string
+		for _, n := range top.Nodes {
+			ids = append(ids, n.ID)
+		}
+		if got := strings.Join(ids, " "); got != c.want || len(top.Edges) != c.edges || top.Title != c.title {
+			t.Errorf("top %d: %s, %d edges, %q", c.most, got, len(top.Edges), top.Title)
+		}
+	}
+}
+
+// A page to zoom has the picture and asks for nothing from elsewhere.
+func TestZoomHTML(t *testing.T) {
+	var page bytes.Buffer
+	g := &Graph{Title: "a <title>", Nodes: []Node{{ID: "a", Lines: []string{"box"}}}}
+	if err := ZoomHTML(&page, g.Title, g.SVG); err != nil {
+		t.Fatal(err)
+	}
+	text := page.String()
+	if !strings.Contains(text, "<title>a &lt;title&gt;</title>") || !strings.Contains(text, ">box<") || strings.Contains(text, "src=") || strings.Contains(text, "%!") || strings.Count(text, "http") != 1 {
+		t.Error(text)
+	}
+}

@@ -151,14 +151,35 @@ const (
 	titleGrowth = titleSize / fontSize * 1.08
 )
 
-// title writes a title at the top of a picture that is so wide, shortened to
-// fit, and returns its height.
+// title writes a title at the top of a picture that is so wide, in two lines if
+// it must be and shortened to fit, and returns its height.
 func (p *picture) title(wide float64, s string) float64 {
 	if s == "" {
 		return 0
 	}
-	p.text(margin, margin+12, "start", shorten(s, (wide-2*margin)/titleGrowth), "font-size", titleSize, "font-weight", "bold")
-	return titleHeight
+	room := (wide - 2*margin) / titleGrowth
+	lines := inTwo(s, room)
+	for i, line := range lines {
+		p.text(margin, margin+12+float64(i)*(titleSize+4), "start", shorten(line, room), "font-size", titleSize, "font-weight", "bold")
+	}
+	return titleHeight + float64(len(lines)-1)*(titleSize+4)
+}
+
+// inTwo cuts a title that is too wide for one line after the last word that fits.
+func inTwo(s string, room float64) []string {
+	if width(s) <= room {
+		return []string{s}
+	}
+	at := -1
+	for i, r := range s {
+		if r == ' ' && width(s[:i]) <= room {
+			at = i
+		}
+	}
+	if at <= 0 {
+		return []string{s}
+	}
+	return []string{s[:at], s[at+1:]}
 }
 
 // titleWidth is how wide a picture is wished for its title, at most so wide.

@@ -16,7 +16,7 @@ var (
 // A title never leaves its picture, however long it is, and what it says
 // cannot become markup.
 func TestTitlesFit(t *testing.T) {
-	const long = `<b>"accuracy" & 'error'</b> of a rule network on the votes of the House of Representatives in the year 1984, five times over`
+	const long = `<b>"accuracy" & 'error'</b> of a rule network on the votes of the House of Representatives in the year 1984, five times over, with every learner that there is and every setting that it has`
 	name := []string{"a<b>", `c"d&e`}
 	cells := [][]float64{{1, 2}, {3, 4}}
 	for what, d := range map[string]drawing{
@@ -30,21 +30,23 @@ func TestTitlesFit(t *testing.T) {
 		if strings.Contains(svg, "<b>") {
 			t.Errorf("%s: text became markup", what)
 		}
-		title := titleText.FindStringSubmatch(svg)
-		if title == nil {
-			t.Errorf("%s has no title", what)
+		lines := titleText.FindAllStringSubmatch(svg, -1)
+		if len(lines) != 2 {
+			t.Errorf("%s has a title of %d lines", what, len(lines))
 			continue
 		}
 		wide, err := strconv.ParseFloat(svgWidth.FindStringSubmatch(svg)[1], 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := strings.NewReplacer("&lt;", "<", "&gt;", ">", "&#34;", `"`, "&amp;", "&", "&#39;", "'").Replace(title[1])
-		if need := width(said)*15/12*1.08 + 2*margin; need > wide+1 {
-			t.Errorf("%s: a title of %.0f in a picture of %.0f: %s", what, need, wide, said)
-		}
-		if !strings.HasSuffix(said, "…") || len(said) < 20 {
-			t.Errorf("%s: title %q", what, said)
+		for i, line := range lines {
+			said := strings.NewReplacer("&lt;", "<", "&gt;", ">", "&#34;", `"`, "&amp;", "&", "&#39;", "'").Replace(line[1])
+			if need := width(said)*15/12*1.08 + 2*margin; need > wide+1 {
+				t.Errorf("%s: a title of %.0f in a picture of %.0f: %s", what, need, wide, said)
+			}
+			if strings.HasSuffix(said, "…") != (i == 1) || len(said) < 20 {
+				t.Errorf("%s: title %q", what, said)
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -102,7 +103,7 @@ func groupFolds(t *table.Table, target int, groups []int, k int, seed uint64, wh
 		return nil, fmt.Errorf("evaluate: all rows with a known target are of one %s, which is never divided; test on rows of others", what)
 	}
 	if len(crowds) < k {
-		return nil, fmt.Errorf("evaluate: %d folds of %d %ss with a known target; expected at most one fold a %s", k, len(crowds), what, what)
+		return nil, remedy.Misusef("evaluate: %d folds of %d %ss with a known target; expected at most one fold a %s", k, len(crowds), what, what)
 	}
 	random(seed, 0).Shuffle(len(crowds), func(i, j int) { crowds[i], crowds[j] = crowds[j], crowds[i] })
 	slices.SortStableFunc(crowds, func(a, b *crowd) int { return cmp.Compare(len(b.rows), len(a.rows)) })

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -24,7 +25,7 @@ func Folds(t *table.Table, target, k int, seed uint64) ([]int, error) {
 	case len(rows) == 0:
 		return nil, fmt.Errorf("evaluate: no row has a known %q", t.Schema.Attributes[target].Name)
 	case len(rows) < k:
-		return nil, fmt.Errorf("evaluate: %d folds of %d rows with a known target; expected at most one fold a row", k, len(rows))
+		return nil, remedy.Misusef("evaluate: %d folds of %d rows with a known target; expected at most one fold a row", k, len(rows))
 	}
 	if t.Sequence != nil {
 		return groupFolds(t, target, sequences(t), k, seed, "sequence")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/learn"
@@ -154,7 +155,7 @@ func (s *Scores) lift(positives, negatives float64) {
 func positiveClass(asked string, names []string, t *table.Table, target int) (string, error) {
 	if asked != "" {
 		if !slices.Contains(names, asked) {
-			return "", fmt.Errorf("%q is no class of %q%s", asked, t.Schema.Attributes[target].Name, spell.Hint(asked, names))
+			return "", remedy.Misusef("%q is no class of %q%s", asked, t.Schema.Attributes[target].Name, spell.Hint(asked, names))
 		}
 		return asked, nil
 	}

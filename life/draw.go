@@ -21,6 +21,7 @@ type Drawing struct {
 	On        string // data to draw with them; "" is what the model learnt
 	Curve     string // likelihood by size: of units, normal or inputs
 	Network   bool   // as a network of units
+	Top       int    // of the units, rules or nodes, those that say most; 0 for what there is room for
 	Weights   *int   // of a network, in rows of so many; 0 as tables
 	Hidden    string // data to draw the values of hidden units for
 	Reading   Reading
@@ -41,7 +42,7 @@ func (h *Home) Draw(ctx context.Context, p *Part, what *Drawing) (func(io.Writer
 		if err != nil {
 			return nil, err
 		}
-		return units.Graph().SVG, nil
+		return h.graph(p, units.Graph(), what)
 	case what.Weights != nil || what.Hidden != "":
 		return h.network(ctx, p, what)
 	}
@@ -52,12 +53,38 @@ func (h *Home) Draw(ctx context.Context, p *Part, what *Drawing) (func(io.Writer
 	if !ok {
 		return nil, cannot(p.Version.Learner, "be drawn", func(c learn.Can) bool { return c.Draw })
 	}
+	if t, ok := d.(interface {
+		GraphTop(most int) (*draw.Graph, error)
+	}); ok && what.Top > 0 {
+		g, err := t.GraphTop(what.Top)
+		if err != nil {
+			return nil, err
+		}
+		return h.graph(p, g, &Drawing{})
+	}
 	g, err := d.Graph()
 	if err != nil {
 		return nil, err
 	}
+	return h.graph(p, g, what)
+}
+
+// graph is what writes a graph, cut to what says most, under a title that says
+// whose it is.
+func (h *Home) graph(p *Part, g *draw.Graph, what *Drawing) (func(io.Writer) error, error) {
+	of := p.Version.Learner
+	if t := p.Target(); t != learn.NoTarget {
+		of += " for " + p.Schema().Attributes[t].Name
+		if g.Title == p.Schema().Attributes[t].Name {
+			g.Title = ""
+		}
+	}
 	if g.Title == "" {
-		g.Title = p.Version.Model
+		g.Title = of
+	}
+	g.Title = p.Version.Model + ": " + g.Title
+	if what.Top > 0 {
+		g = g.Top(what.Top)
 	}
 	return g.SVG, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
@@ -76,6 +77,8 @@ type LearnOptions struct {
 	Rules  *Rules // what an expert knows, or nil
 	Name   string // of the model; "" is the data's
 	Folds  int    // of the estimate of accuracy; 0 for none, below 0 for what suits the table
+	// Replace lets a model of another learner or target have more versions.
+	Replace bool
 	// Division is how rows are kept together or in time for the estimate; none
 	// is what the columns say (FindDivision).
 	Division Division
@@ -203,6 +206,12 @@ func (h *Home) learn(ctx context.Context, o LearnOptions, versions []store.Versi
 	if err != nil {
 		return nil, err
 	}
+	if err := l.replaces(versions, o.Replace); err != nil {
+		if rest != nil {
+			rest.Close()
+		}
+		return nil, err
+	}
 	h.warnLearntBefore(versions, l.Report.Hash, o.Data.Arg)
 	var made *lectured
 	if rest != nil {
@@ -218,6 +227,30 @@ func (h *Home) learn(ctx context.Context, o LearnOptions, versions []store.Versi
 		h.note(fmt.Sprintf("every row has the class %s = %s: there is nothing to tell apart", l.Table.Schema.Attributes[l.Target].Name, all[0].Class))
 	}
 	return made, nil
+}
+
+// replaces returns an error if a model of this name does something else, and
+// nobody said that it is to be replaced.
+func (l *Lesson) replaces(versions []store.Version, replace bool) error {
+	if len(versions) == 0 || replace {
+		return nil
+	}
+	is, target := versions[len(versions)-1], ""
+	if l.Target != learn.NoTarget {
+		target = l.Table.Schema.Attributes[l.Target].Name
+	}
+	if is.Learner == l.Info.Name && is.Target == target {
+		return nil
+	}
+	return &remedy.Error{Err: fmt.Errorf("the model %s is %s; this would make it %s", is.Model, does(is.Learner, is.Target), does(l.Info.Name, target)), Remedy: Remedy{Kind: remedy.ReplaceModel}, Misuse: true}
+}
+
+// does says what a model is.
+func does(learner, target string) string {
+	if target == "" {
+		return learner + " of all columns together"
+	}
+	return fmt.Sprintf("%s for %q", learner, target)
 }
 
 // learnTable makes the model of a lesson that has all rows.

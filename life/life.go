@@ -80,6 +80,9 @@ func RemedyOf(err error) (Remedy, bool) {
 // IsMisuse reports whether an error is about what was asked for, rather than
 // about doing it.
 func IsMisuse(err error) bool {
+	if errors.Is(err, store.ErrUnknown) { // a model or version that is not there
+		return true
+	}
 	var e *remedy.Error
 	for errors.As(err, &e) {
 		if e.Misuse {

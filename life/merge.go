@@ -70,6 +70,7 @@ func (h *Home) merge(ctx context.Context, first, second string, at Elsewhere) (l
 	if err != nil {
 		return nil, record, x, nil, err
 	}
+	h.warnTwice(x, y)
 	if err := h.shareRules(ctx, x, y, at); err != nil {
 		return nil, record, x, nil, err
 	}
@@ -81,6 +82,20 @@ func (h *Home) merge(ctx context.Context, first, second string, at Elsewhere) (l
 	record.Seed, record.Settings = x.Version.Seed, x.Version.Settings
 	record.History = append(slices.Clip(live(x.Model, x.Versions)), live(y.Model, y.Versions)...)
 	return m, record, x, append(newConflicts(conflicts), newClashes(clashes)...), err
+}
+
+// warnTwice says which rows a merged model counts twice.
+func (h *Home) warnTwice(x, y *Part) {
+	if x.Name == y.Name {
+		h.note(fmt.Sprintf("%v and %v are versions of one model: what both have learnt counts twice", x.Version, y.Version))
+		return
+	}
+	for _, v := range live(x.Model, x.Versions) {
+		same := func(w store.Version) bool { return w.Kind == v.Kind && w.Source.Hash == v.Source.Hash }
+		if v.Source.Hash != "" && v.Kind != store.Tell && slices.ContainsFunc(live(y.Model, y.Versions), same) {
+			h.note(fmt.Sprintf("both have learnt %s: its rows count twice", v.Source.Name))
+		}
+	}
 }
 
 // mergeConflicts lists where two models, or their experts, disagree: rules, and

@@ -181,7 +181,7 @@ func findSource(versions, records []store.Version, source string) ([]store.Versi
 	}
 	if len(found) == 0 {
 		slices.Sort(known)
-		return nil, fmt.Errorf("the model knows no source %q%s; its sources: %s", source, spell.Hint(source, known), remedy.List(slices.Compact(known), 20))
+		return nil, remedy.Misusef("the model knows no source %q%s; its sources: %s", source, spell.Hint(source, known), remedy.List(slices.Compact(known), 20))
 	}
 	for _, v := range found[1:] {
 		if v.Source.Path != found[0].Source.Path {

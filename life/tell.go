@@ -53,7 +53,7 @@ func (f *Rules) load(ctx context.Context, in io.Reader, most int64) (err error) 
 		f.Text, err = patient.All(patient.Ending(ctx, in), "standard input", most)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("no such file of rules: %s", f.File)
+		return remedy.Misusef("no such file of rules: %s", f.File)
 	}
 	if err != nil {
 		return fmt.Errorf("the rules cannot be read: %w", err)

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/accrete-ml/accrete/internal/crew"
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/xlsx"
 )
 
@@ -677,7 +678,7 @@ func (p *plan) check(names []string) error {
 		if _, ok := p.attrs[name]; name == "" || ok || has(name) {
 			return nil
 		}
-		return fmt.Errorf("%s: has no column %q to take as %s%s", p.name, name, as, hint(name, names))
+		return remedy.Misusef("%s: has no column %q to take as %s%s", p.name, name, as, hint(name, names))
 	}
 	for _, list := range []struct {
 		names []string
@@ -690,10 +691,10 @@ func (p *plan) check(names []string) error {
 		}
 	}
 	if o.Weight != "" && !has(o.Weight) {
-		return fmt.Errorf("%s: has no column %q to take as weights%s", p.name, o.Weight, hint(o.Weight, names))
+		return remedy.Misusef("%s: has no column %q to take as weights%s", p.name, o.Weight, hint(o.Weight, names))
 	}
 	if o.Sequence != "" && !has(o.Sequence) {
-		return fmt.Errorf("%s: has no column %q to take as sequences%s", p.name, o.Sequence, hint(o.Sequence, names))
+		return remedy.Misusef("%s: has no column %q to take as sequences%s", p.name, o.Sequence, hint(o.Sequence, names))
 	}
 	if o.Schema == nil || len(p.attrs) == 0 {
 		return nil

@@ -1,17 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"io"
-	"math"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/life"
-	"github.com/accrete-ml/accrete/table"
 )
 
 func (a *app) askCommand() *cobra.Command {
@@ -34,8 +28,7 @@ A logic program is asked for a goal, whose variables begin with a capital, as
   accrete ask boston 'medv=40, rm=?, crim=?' --json
   accrete ask cadet 'Ct - Qc, Ct + Qh, Qc + Qm, Qh + Qm'
   accrete ask family 'grandmother(X, ann)'`,
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(2),
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			p, err := h.Load(args[0])
 			if err != nil {
@@ -55,7 +48,7 @@ A logic program is asked for a goal, whose variables begin with a capital, as
 				fmt.Fprint(a.out, all.Solution)
 			}
 			for i := range all.Answers {
-				printAnswer(a.out, &all.Answers[i])
+				all.Answers[i].Write(a.out)
 			}
 			all.Write(a.out)
 			return nil
@@ -73,47 +66,4 @@ func (a *app) printProved(proved *life.Proved, err error) error {
 	}
 	fmt.Fprint(a.out, proved.Text)
 	return nil
-}
-
-// printAnswer prints an answer for people.
-func printAnswer(w io.Writer, x *life.Answered) {
-	at := x.Attribute
-	write := func(v float64) string {
-		if at.Date {
-			return at.Format(math.Round(v))
-		}
-		return number(v)
-	}
-	if at.Kind == table.Numeric {
-		median := ""
-		if x.Median != nil {
-			median = ", median " + write(*x.Median)
-		}
-		fmt.Fprintf(w, "%s = %s (95 %%: %s to %s%s)\n", at.Name, write(*x.Mean), write(*x.Low), write(*x.High), median)
-		if len(x.Modes) > 1 {
-			peaks := make([]string, len(x.Modes))
-			for i, mode := range x.Modes {
-				peaks[i] = write(mode)
-			}
-			fmt.Fprintf(w, "  it has %d peaks, the highest first: %s\n", len(peaks), strings.Join(peaks, ", "))
-		}
-	} else {
-		values := slices.Clone(at.Values)
-		slices.SortStableFunc(values, func(a, b string) int { return cmp.Compare(x.Probabilities[b], x.Probabilities[a]) })
-		shares := make([]string, 0, 6)
-		for i, value := range values {
-			if i == 5 {
-				shares = append(shares, "…")
-				break
-			}
-			shares = append(shares, fmt.Sprintf("%s %s", value, percent(x.Probabilities[value])))
-		}
-		fmt.Fprintf(w, "%s = %s\n", at.Name, strings.Join(shares, ", "))
-	}
-	if x.Undecided {
-		fmt.Fprintln(w, "  not known: what was learnt does not decide it")
-	}
-	if x.Outside {
-		fmt.Fprintf(w, "  outside my experience: %s of cases are as unusual as this one\n", percent(*x.Experience))
-	}
 }

@@ -56,6 +56,9 @@ func TestCoverage(t *testing.T) {
 	t.Chdir(coverageFolder(t))
 	done := map[string]bool{}
 	for _, r := range rows {
+		if err := os.RemoveAll(".accrete"); err != nil { // each row stands for itself
+			t.Fatal(err)
+		}
 		for step := range strings.SplitSeq(r[3], " && ") {
 			if step != "" {
 				covers(t, r[1], step, done)

@@ -34,8 +34,7 @@ around, HTML or SVG by the file's name. Equal models give nothing.`,
 		Example: `  accrete diff votes@1 votes@3
   accrete diff votes@1 votes --on votes --out changes.html
   accrete diff mine.rules yours.rules`,
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			d, reads, err := a.diff(c.Context(), args, on, by, &flags)
 			if err != nil {

@@ -1,8 +1,14 @@
 package main
 
 import (
+	"io"
+	"path/filepath"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/draw/raster"
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/life"
 )
@@ -16,9 +22,12 @@ func (a *app) drawCommand() *cobra.Command {
 		sources sourceFlags
 	)
 	c := &cobra.Command{
-		Use:   "draw MODEL [--columns X,Y [--on DATA] | --regions X,Y [--on DATA] | --curve[=units|normal|inputs|nodes|epochs] | --weights[=N] | --hidden DATA | --network] [--out FILE]",
-		Short: "Draw a model as an SVG picture",
-		Long: `Draw writes the picture of a model: its tree, or its network.
+		Use:   "draw MODEL [--top N] [--columns X,Y [--on DATA] | --regions X,Y [--on DATA] | --curve[=units|normal|inputs|nodes|epochs] | --weights[=N] | --hidden DATA | --network] [--out FILE]",
+		Short: "Draw a model as a picture",
+		Long: `Draw writes the picture of a model: its tree, or its network; with --top N the N
+units or rules that weigh most, or the N nodes nearest to the root. The extension
+of --out says what is written: .svg, .png, or .html, a page that one can zoom, for
+what is too large to read at once.
 
 Of a model of all columns together (gaussian), --columns draws the units as ovals
 over two numeric columns, with the rows of DATA or else those that the model
@@ -38,12 +47,13 @@ Of a network (mlp), --weights draws what its units look for: --weights=N as
 pictures of N inputs a row, for inputs that are pixels. --hidden draws what its
 hidden units say to the rows of DATA.`,
 		Example: `  accrete draw votes --out votes.svg
+  accrete draw votes --top 8 --out votes.png
+  accrete draw letters --out letters.html
   accrete draw boston --columns rm,medv --out ovals.svg
   accrete draw iris --regions 'petal length (cm),petal width (cm)' --out regions.svg
   accrete draw boston --curve --out units.svg
   accrete draw faces --weights=32 --out units.svg`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if what.On != "" && what.Columns == "" && what.Regions == "" {
 				return usagef("--on is the data to draw over two columns; name them with --columns X,Y or --regions X,Y")
@@ -55,7 +65,8 @@ hidden units say to the rows of DATA.`,
 			return a.draw(c, args[0], out, &what, &sources)
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", outUsage)
+	c.Flags().StringVar(&out, "out", "", "file to write: .svg, .png or .html (default: SVG on standard output)")
+	console.CountVar(c.Flags(), &what.Top, "top", 0, 0, console.MostCount, "units, rules or nodes to draw at most: those that say most")
 	c.Flags().StringVar(&what.Columns, "columns", "", "two numeric columns to draw the units or cases over, as X,Y")
 	c.Flags().StringVar(&what.Regions, "regions", "", "two columns to draw the answers of any model over, as X,Y")
 	c.Flags().StringVar(&what.On, "on", "", "data to draw with --columns or --regions (default: what the model learnt)")
@@ -88,7 +99,7 @@ func (a *app) draw(c *cobra.Command, ref, out string, what *life.Drawing, source
 	if err != nil {
 		return err
 	}
-	if err := a.output(out, picture, what.On, what.Hidden); err != nil {
+	if err := a.output(out, inForm(out, p.Version.Model, picture), what.On, what.Hidden); err != nil {
 		return err
 	}
 	if out != "" && a.json {
@@ -99,4 +110,15 @@ func (a *app) draw(c *cobra.Command, ref, out string, what *life.Drawing, source
 		}{p.Version.Model, p.Version.Number, out})
 	}
 	return nil
+}
+
+// inForm returns what writes a picture in the form that a file's name asks for.
+func inForm(file, title string, svg func(io.Writer) error) func(io.Writer) error {
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".png":
+		return func(w io.Writer) error { return raster.PNG(w, svg) }
+	case ".html", ".htm":
+		return func(w io.Writer) error { return draw.ZoomHTML(w, title, svg) }
+	}
+	return svg
 }

@@ -24,8 +24,7 @@ a number, in its own units), and what is missing and how far it could move the
 answer. Weights add up to the log of the posterior.`,
 		Example: `  accrete explain votes votes --row 1
   accrete explain people new.csv --json`,
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, p, d, err := a.modelAndData(c.Context(), args, &flags, without)
 			if err != nil {

@@ -22,8 +22,7 @@ With --as bif a belief network is written as other programs read it.`,
 		Example: `  accrete export votes votes.accrete
   accrete export alarm alarm.bif --as bif
   accrete export votes votes.accrete --without-paths --without-rows`,
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(2),
 		RunE: a.atHome(func(_ *cobra.Command, h *life.Home, args []string) error {
 			if as != "" {
 				return h.WriteAs(a.ctx, args[0], as, args[1])

@@ -25,8 +25,7 @@ date are left. Whose answers change is said, and with --preview nothing is done.
 		Example: `  accrete forget people march.csv
   accrete forget people 3
   accrete forget people march.csv --erase`,
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(2),
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			name, err := headOnly(args[0])
 			if err != nil {

@@ -72,6 +72,7 @@ var flagWords = map[remedy.Kind]string{
 	remedy.SayDecimal:     "--decimal {word} reads it otherwise",
 	remedy.SayDate:        "--date {word} reads it otherwise",
 	remedy.SayMissing:     "--missing {word} reads it as missing",
+	remedy.ReplaceModel:   "--replace does it (older versions stay), --name OTHER keeps both",
 }
 
 // inFlags says a remedy in flags and commands, "" if it has no words for it.

@@ -26,8 +26,7 @@ less important than both. Rows that the model has learnt are left out where DATA
 has 30 others.`,
 		Example: `  accrete importance votes fresh.csv
   accrete importance boston boston --top 5 --pictures .`,
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(2),
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			x, err := h.Importance(c.Context(), args[0], args[1], flags.Reading, level)
 			if err != nil {

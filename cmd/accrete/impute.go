@@ -20,8 +20,7 @@ row: the mean of a number, the most probable name. Known cells stay as they are.
 With --json it lists the cells that were filled in.`,
 		Example: `  accrete impute boston holes.csv --out filled.csv
   accrete impute boston holes.csv --json`,
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, p, d, err := a.modelAndData(c.Context(), args, &flags, "")
 			if err != nil {

@@ -27,7 +27,8 @@ func (a *app) learnCommand() *cobra.Command {
 		Short: "Learn a model from a table, and keep it",
 		Long: `Learn reads DATA (a file, - or a built-in set), learns a model, keeps it in the
 store, and estimates how often it is right on rows it has not seen. Learning
-under a name that exists adds a version. Where a column names somebody who comes
+under a name that exists adds a version; of another learner or target only with
+--replace. Where a column names somebody who comes
 back (patient, customer_id), the estimate never learns from the rows that it
 judges somebody by; where rows come in the order of a date, it learns the past and
 judges the future; --group and --time say which column, or none. DATA may be an environment, such as
@@ -59,6 +60,7 @@ gridworld or frozenlake:size=8, in which a policy is learnt by acting, and with
 	c.Flags().StringVar(&o.Name, "name", "", "name of the model (default: the data's)")
 	c.Flags().StringVar(&rules.File, "rules", "", "what an expert knows: a file of rules")
 	console.WeightVar(c.Flags(), &rules.Worth, "worth", 0, worthUsage)
+	c.Flags().BoolVar(&o.Replace, "replace", false, "let a model of another learner or target go on as this one")
 	c.Flags().BoolVar(&o.Keep, "keep", false, keepUsage)
 	console.CountVar(c.Flags(), &o.Folds, "folds", -1, 0, console.MostCount, "folds of the accuracy estimate; 0 for none (default: 5, a held-out third for large tables)")
 	return c

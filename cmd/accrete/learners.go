@@ -16,8 +16,7 @@ func (a *app) learnersCommand() *cobra.Command {
 		Short: "List the learners: what they take, can and keep; or the settings of one",
 		Example: `  accrete learners
   accrete learners tree`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeLearners,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				info, err := learn.Lookup(args[0])

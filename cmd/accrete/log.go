@@ -34,8 +34,7 @@ which sources stand behind it. --rows also lists the rows of the sources that it
 covers, as long as the sources are there.`,
 		Example: `  accrete log votes
   accrete log votes --rule 3f5a`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(1),
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			if id != "" {
 				at, err := flags.elsewhere()

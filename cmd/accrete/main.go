@@ -75,6 +75,9 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 		fmt.Fprintln(errs, "accrete: interrupted; nothing was changed")
 		return exitFailed
 	}
+	if words, ok := console.GroupError(err); ok {
+		err = usageError{words}
+	}
 	fmt.Fprintln(errs, "accrete: "+oneLine(err))
 	var usage usageError
 	if errors.As(err, &usage) || life.IsMisuse(err) {
@@ -127,7 +130,7 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 	flags.Var(console.SizeFlag{Value: &a.memory}, "memory", "how much memory may be used, as in 2GiB (default: three quarters of the machine's)")
 	flags.StringVar(&a.store, "store", ".accrete", "folder in which models are kept")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%v; see %s --help", console.FlagError(err), c.CommandPath())
+		return usagef("%s see %s --help", console.Ended(console.FlagError(err, c.Flags()).Error()), c.CommandPath())
 	})
 	root.AddGroup(
 		&cobra.Group{ID: "learn", Title: "Learn:"},
@@ -154,6 +157,7 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 			root.AddCommand(c)
 		}
 	}
+	a.complete(root.Commands())
 	root.SuggestionsMinimumDistance = 2
 	root.Args = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -167,12 +171,15 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 	return root
 }
 
+// argumentWords says in words for people how many arguments there are.
+var argumentWords = strings.NewReplacer("accepts at most", "expected at most", "accepts", "expected", "1 arg(s), received", "1 argument, got", "arg(s), received", "arguments, got")
+
 // showUsage turns complaints about the number of arguments into usage errors
 // that show how the command is called.
 func showUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
-			return usagef("%v; usage: accrete %s", err, c.Use)
+			return usagef("%s; usage: accrete %s", argumentWords.Replace(err.Error()), c.Use)
 		}
 		return nil
 	}

@@ -23,8 +23,7 @@ together decide. Rules that experts told one of them are weighed against the
 rows of both, for which the rows must still be there (see verify).`,
 		Example: `  accrete merge north south --name country
   accrete merge north@3 south --name country --json`,
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(2),
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			if name == "" {
 				return usagef("merge needs a name for the new model: --name MODEL")

@@ -47,23 +47,6 @@ func (a *app) printModels(list *life.Models) error {
 	return nil
 }
 
-// completeModels completes the first argument with the names of models.
-func (a *app) completeModels(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	h, err := a.home()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	list, _ := h.List() // those that can be read
-	var names []string
-	for _, m := range list.Models {
-		names = append(names, m.Model)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
 // headOnly refuses MODEL@N where only the newest version can be changed.
 func headOnly(ref string) (string, error) {
 	if name, _, found := strings.Cut(ref, "@"); found {

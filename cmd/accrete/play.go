@@ -26,8 +26,7 @@ game of two: type the name of an action.`,
 		Example: `  accrete play frozenlake frozenlake
   accrete play tictactoe tictactoe --you --first
   accrete play taxi taxi --episodes 10 --json`,
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(2),
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			p, err := h.Load(args[0])
 			if err != nil {

@@ -34,8 +34,7 @@ its most probable path of states, and the log probability of that path.`,
 		Example: `  accrete predict people new.csv --out answers.csv
   accrete predict loans new.csv --id applicant --costs 'good:bad=5'
   accrete predict votes@1 votes --json | head -3`,
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, p, d, err := a.modelAndData(c.Context(), args, &flags, without)
 			if err != nil {

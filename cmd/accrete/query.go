@@ -35,8 +35,7 @@ Learn the answers with accrete update; accrete evaluate DATA --query measures
 what asking saves.`,
 		Example: `  accrete query enjoy-sport
   accrete query people unlabelled.csv --top 20 --json`,
-		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			q, err := a.query(c.Context(), args, &flags, knowledge.QuestionOptions{N: top, Use: use})
 			if err != nil {

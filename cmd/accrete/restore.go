@@ -16,8 +16,7 @@ func (a *app) restoreCommand() *cobra.Command {
 		Short: "Make an old version the newest again",
 		Example: `  accrete restore votes@2 --preview
   accrete restore votes@2`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(1),
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			if !strings.Contains(args[0], "@") {
 				return usagef("restore needs a version, as in %s@1; see accrete log %s", args[0], args[0])

@@ -81,8 +81,7 @@ func (a *app) rulesCommand() *cobra.Command {
   accrete rules votes --bits 0.8
   accrete rules boston --table --sd
   accrete rules votes --json`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(1),
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			if c.Flags().Changed("top") {
 				r.Top = &r.top

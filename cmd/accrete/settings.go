@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/internal/patient"
-	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/life"
 )
 
@@ -20,19 +19,10 @@ type learnerFlags struct {
 func (l *learnerFlags) register(c *cobra.Command) {
 	l.registerSet(c)
 	c.Flags().StringVar(&l.learner, "learner", "", "how to learn; see accrete learners (default "+life.DefaultForClasses+" for classes, "+life.DefaultForNumbers+" for numbers)")
-	_ = c.RegisterFlagCompletionFunc("learner", completeLearners)
 }
 
 func (l *learnerFlags) registerSet(c *cobra.Command) {
 	c.Flags().StringArrayVar(&l.set, "set", nil, "parameter of the learner, as key=value, or key=@FILE for a file's text; see accrete learners NAME")
-}
-
-func completeLearners(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	for _, info := range learn.All() {
-		names = append(names, info.Name+"\t"+info.Summary)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // choice returns what was chosen.

@@ -43,8 +43,7 @@ model has not learnt: those of --on DATA, or else its own rows, held out. --by
 COL says it for each value of a column too. --preview changes nothing.`,
 		Example: `  accrete tell votes expert.rules --preview
   accrete tell votes expert.rules --worth 20 --note "as in the manual"`,
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(2),
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			name, err := headOnly(args[0])
 			if err != nil {

@@ -27,8 +27,7 @@ many episodes as it was learnt with. Rules whose truth moved with the new rows a
 named, with from, to and since when.`,
 		Example: `  accrete update people more.csv
   accrete update gridworld gridworld`,
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(2),
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			name, err := headOnly(args[0])
 			if err != nil {

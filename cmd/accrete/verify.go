@@ -23,8 +23,7 @@ unchanged, else what --source names. It fails if the promise is broken, or if
 the rows cannot be had.`,
 		Example: `  accrete verify votes
   accrete verify people --source march.csv=archive/march.csv`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeModels,
+		Args: cobra.ExactArgs(1),
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			at, err := flags.elsewhere()
 			if err != nil {

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/accrete-ml/accrete/internal/spell"
 )
 
 // Every number that a flag takes has a range, which is checked when the flag
@@ -178,9 +181,31 @@ func (f listFlag[T]) Set(text string) error {
 	return nil
 }
 
+// together are flags that do not go together, as they are complained of.
+var together = regexp.MustCompile(`\[([^]]*)\] were all set$`)
+
+// GroupError says in words for people which flags do not go together; ok is false
+// if the error is another one.
+func GroupError(err error) (words error, ok bool) {
+	found := together.FindStringSubmatch(err.Error())
+	if found == nil || !strings.HasPrefix(err.Error(), "if any flags in the group") {
+		return err, false
+	}
+	names := strings.Fields(found[1])
+	return fmt.Errorf("--%s do not go together; give one of them", strings.Join(names, " and --")), true
+}
+
 // FlagError says in words for people what is wrong with a flag. The flags of
 // this package say it themselves; of the others it is known by their kind.
-func FlagError(err error) error {
+func FlagError(err error, flags *pflag.FlagSet) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near, ok := spell.Nearest(unknown.GetSpecifiedName(), names); ok {
+			return fmt.Errorf("unknown flag --%s; did you mean --%s?", unknown.GetSpecifiedName(), near)
+		}
+	}
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {
 		return err
@@ -236,4 +261,13 @@ func (f openFlag) Set(text string) error {
 func OpenVar(flags *pflag.FlagSet, value **bool, name, usage string) {
 	flags.Var(openFlag{value}, name, usage)
 	flags.Lookup(name).NoOptDefVal = "true"
+}
+
+// Ended returns a text after which another may follow: a question has its own
+// end.
+func Ended(text string) string {
+	if strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + ";"
 }

@@ -47,6 +47,7 @@ const (
 	SayDecimal     Kind = "say-decimal"     // say what divides decimals; What: the other one
 	SayDate        Kind = "say-date"        // say the order of dates; What: another one
 	SayMissing     Kind = "say-missing"     // declare texts missing; What: them, with commas
+	ReplaceModel   Kind = "replace-model"   // say that a model is to be replaced, or give another name
 )
 
 // Remedy is one thing to do.
@@ -88,6 +89,7 @@ var words = map[Kind]string{
 	SayDecimal:     "with decimals divided by %s it is read otherwise",
 	SayDate:        "in the order %s it is read otherwise",
 	SayMissing:     "declared missing, %s is no value",
+	ReplaceModel:   "say that it is to be replaced, or give another name",
 }
 
 // String says the remedy in plain words, "" for none.

@@ -1,9 +1,11 @@
 package neural
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/learn"
@@ -11,89 +13,158 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
-// Weights below this part of a layer's greatest are not drawn, nor are more
-// than mostDrawn units of a layer: pictures are for looking at.
+// Pictures are for looking at: unless somebody asks for more, so many units of
+// a hidden layer are drawn, each with the inputs that it listens to most.
 const (
-	leastDrawn = 0.15
-	mostDrawn  = 40
+	unitsDrawn = 12
+	mostHeard  = 3
+	leastHeard = 0.15 // of the greatest weight in its layer
 )
 
-// Graph returns the first network in layers, edges as wide as weights are
-// large, with the sign of their weights. Of many units those with the
-// greatest weights to the next layer are shown.
-func (m *Model) Graph() (*draw.Graph, error) {
+// Graph returns the first network in layers: the units that say most, what each
+// listens to most and, as wide as its weight, what it says to whom.
+func (m *Model) Graph() (*draw.Graph, error) { return m.GraphTop(unitsDrawn) }
+
+// GraphTop is Graph with so many units of each hidden layer at most.
+func (m *Model) GraphTop(most int) (*draw.Graph, error) {
 	net := m.members[0].net
-	g := &draw.Graph{Title: m.schema.Attributes[m.target].Name}
 	names := m.matrix.Names(m.schema)
-	var outputs []string
-	if m.regression() {
-		outputs = []string{m.schema.Attributes[m.target].Name}
-	} else {
-		outputs = m.schema.Attributes[m.target].Values
-	}
-	id := func(level, unit int) string { return fmt.Sprintf("%d.%d", level, unit) }
-	shown := make([][]bool, len(net.layers)+1)
-	for level := range shown {
-		size := net.inputs
+	last := len(net.layers)
+	shown := make([][]bool, last+1)
+	for level := last; level >= 0; level-- {
+		shown[level] = make([]bool, net.inputs)
 		if level > 0 {
-			size = net.layers[level-1].out
+			shown[level] = make([]bool, net.layers[level-1].out)
 		}
-		shown[level] = net.prominent(level, size)
-		for unit := range size {
-			if !shown[level][unit] {
+		switch level {
+		case last:
+			for unit := range shown[level] {
+				shown[level][unit] = true
+			}
+		case 0: // those that units drawn listen to, which edges say
+		default:
+			shown[level] = net.prominent(level, len(shown[level]), most)
+		}
+	}
+	g := &draw.Graph{Title: m.schema.Attributes[m.target].Name}
+	id := func(level, unit int) string { return fmt.Sprintf("%d.%d", level, unit) }
+	hidden, drawn := 0, 0
+	for level := 1; level < last; level++ {
+		hidden += len(shown[level])
+		for _, is := range shown[level] {
+			if is {
+				drawn++
+			}
+		}
+	}
+	if drawn < hidden {
+		g.Title = fmt.Sprintf("the %d of %d units that say most, each with what it listens to most", drawn, hidden)
+	}
+	lines := map[string][]string{}
+	for i := range net.layers {
+		greatest := net.layers[i].greatest()
+		for to := range net.layers[i].out {
+			if !shown[i+1][to] {
 				continue
 			}
-			n := draw.Node{ID: id(level, unit), Layer: level}
-			switch level {
-			case 0:
-				n.Lines = []string{names[unit]}
-			case len(net.layers):
-				n.Lines, n.Class, n.Leaf = []string{outputs[unit]}, outputs[unit], true
-			default:
-				n.Lines = []string{fmt.Sprintf("unit %d", unit+1)}
+			for _, from := range net.layers[i].heard(to, shown[i], i == 0, greatest) {
+				w := float64(net.layers[i].w[from*net.layers[i].stride+to])
+				shown[i][from] = true
+				g.Edges = append(g.Edges, draw.Edge{From: id(i, from), To: id(i+1, to), Weight: w / greatest})
+				if i == 0 {
+					sign := "+ "
+					if w < 0 {
+						sign = "− "
+					}
+					lines[id(1, to)] = append(lines[id(1, to)], sign+names[from])
+				}
 			}
-			g.Nodes = append(g.Nodes, n)
 		}
 	}
-	for i := range net.layers {
-		l := &net.layers[i]
-		most := 0.0
-		for _, w := range l.w {
-			most = max(most, math.Abs(float64(w)))
-		}
-		for from := range l.in {
-			for to := range l.out {
-				w := float64(l.w[from*l.stride+to])
-				if size := math.Abs(w); shown[i][from] && shown[i+1][to] && size >= leastDrawn*most && size > 0 {
-					g.Edges = append(g.Edges, draw.Edge{From: id(i, from), To: id(i+1, to), Label: fmt.Sprintf("%+.2g", w), Weight: size / most})
-				}
+	for level := range shown {
+		for unit, is := range shown[level] {
+			if is {
+				g.Nodes = append(g.Nodes, m.node(level, unit, id(level, unit), names, lines[id(level, unit)]))
 			}
 		}
 	}
 	return g, nil
 }
 
-// prominent chooses the units of a level to draw.
-func (d *dense) prominent(level, size int) []bool {
-	chosen := make([]bool, size)
-	for range min(size, mostDrawn) {
-		best, most := -1, -1.0
-		for unit := range size {
-			if chosen[unit] {
-				continue
-			}
-			sum := 0.0
-			if level < len(d.layers) {
-				l := &d.layers[level]
-				for _, w := range l.w[unit*l.stride:][:l.out] {
-					sum += math.Abs(float64(w))
+// node is a unit as it is drawn: an input by its name, a hidden unit by what it
+// listens to and the class that it speaks for most, an output by its class.
+func (m *Model) node(level, unit int, id string, names, lines []string) draw.Node {
+	net := m.members[0].net
+	n := draw.Node{ID: id, Layer: level}
+	classes := m.schema.Attributes[m.target].Values
+	switch {
+	case level == 0:
+		n.Lines = []string{names[unit]}
+	case level == len(net.layers) && m.regression():
+		n.Lines, n.Leaf = []string{m.schema.Attributes[m.target].Name}, true
+	case level == len(net.layers):
+		n.Lines, n.Class, n.Leaf = []string{classes[unit]}, classes[unit], true
+	default:
+		n.Lines = append([]string{fmt.Sprintf("unit %d", unit+1)}, lines...)
+		if l := &net.layers[level]; level == len(net.layers)-1 && !m.regression() && l.out == len(classes) {
+			best := 0
+			for c := range classes {
+				if l.w[unit*l.stride+c] > l.w[unit*l.stride+best] {
+					best = c
 				}
 			}
-			if sum > most {
-				best, most = unit, sum
+			n.Class = classes[best]
+		}
+	}
+	return n
+}
+
+// greatest returns the greatest size of a layer's weights.
+func (l *layer) greatest() float64 {
+	most := math.SmallestNonzeroFloat64
+	for _, w := range l.w {
+		most = max(most, math.Abs(float64(w)))
+	}
+	return most
+}
+
+// heard returns the units that one listens to and that are drawn, of inputs the
+// few whose weights are largest.
+func (l *layer) heard(to int, drawn []bool, inputs bool, greatest float64) []int {
+	var from []int
+	for f := range l.in {
+		if size := math.Abs(float64(l.w[f*l.stride+to])); (inputs || drawn[f]) && size > 0 && (inputs || size >= leastHeard*greatest) {
+			from = append(from, f)
+		}
+	}
+	if inputs && len(from) > mostHeard {
+		slices.SortStableFunc(from, func(a, b int) int {
+			return cmp.Compare(math.Abs(float64(l.w[b*l.stride+to])), math.Abs(float64(l.w[a*l.stride+to])))
+		})
+		from = from[:mostHeard]
+	}
+	return from
+}
+
+// prominent chooses so many units of a level: those that say most to the next.
+func (d *dense) prominent(level, size, most int) []bool {
+	says := make([]float64, size)
+	if level < len(d.layers) {
+		l := &d.layers[level]
+		for unit := range says {
+			for _, w := range l.w[unit*l.stride:][:l.out] {
+				says[unit] += math.Abs(float64(w))
 			}
 		}
-		chosen[best] = true
+	}
+	order := make([]int, size)
+	for unit := range order {
+		order[unit] = unit
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(says[b], says[a]) })
+	chosen := make([]bool, size)
+	for _, unit := range order[:min(size, most)] {
+		chosen[unit] = true
 	}
 	return chosen
 }
@@ -101,6 +172,7 @@ func (d *dense) prominent(level, size int) []bool {
 // So many units of a layer, and rows of a table, are shown at most.
 const (
 	mostUnitsShown = 64
+	mostDrawn      = 40
 	mostRowsShown  = 200
 )
 
@@ -132,7 +204,7 @@ func (m *Model) Weights(width int) (*draw.Shades, error) {
 	for level := range net.layers {
 		l := &net.layers[level]
 		panel := draw.Panel{}
-		shown := net.prominent(level, l.in)
+		shown := net.prominent(level, l.in, mostDrawn)
 		columns := min(l.out, mostUnitsShown)
 		for unit := range columns {
 			panel.Columns = append(panel.Columns, m.nameOf(level+1, unit))

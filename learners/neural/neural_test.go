@@ -511,9 +511,13 @@ func TestGraph(t *testing.T) {
 	for _, n := range g.Nodes {
 		text = append(text, fmt.Sprint(n.Layer, n.Lines))
 	}
-	want := "0 [x] 0 [z] 0 [idle] 1 [unit 1] 1 [unit 2] 1 [unit 3] 2 [y]"
-	if got := strings.Join(text, " "); got != want || len(g.Edges) == 0 {
+	want := "0 [x] 0 [z] 0 [idle] 1 [unit 1 − x − z + idle] 1 [unit 2 + x + z − idle] 1 [unit 3 − x − z + idle] 2 [y]"
+	if got := strings.Join(text, " "); got != want || len(g.Edges) != 12 {
 		t.Errorf("nodes %s with %d edges, want %s", got, len(g.Edges), want)
+	}
+	one, err := m.(*Model).GraphTop(1)
+	if err != nil || len(one.Nodes) != 5 || !strings.Contains(one.Title, "1 of 3 units") {
+		t.Errorf("%v, %+v", err, one)
 	}
 }
 

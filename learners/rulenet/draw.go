@@ -16,8 +16,8 @@ func percent(p float64) string {
 }
 
 // Graph returns the network: the columns that rules test, the conjunctions,
-// and the classes. Edges to classes are as wide as the weight; those that
-// speak against a class say so.
+// and the classes. Edges to classes are as wide as the weight, and of another
+// colour where they speak against a class.
 func (m *Model) Graph() (*draw.Graph, error) {
 	g := &draw.Graph{Title: fmt.Sprintf("rule network: %d units", len(m.units))}
 	const inputs, conjunctions, outputs = 0, 1, 2
@@ -44,30 +44,34 @@ func (m *Model) Graph() (*draw.Graph, error) {
 				strongest = c
 			}
 		}
-		lines := make([]string, len(u.rule))
-		for j, t := range m.tests(u.rule) {
-			lines[j] = t.String()
+		var lines []string
+		for _, t := range m.tests(u.rule) {
+			lines = append(lines, t.String())
 		}
 		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: lines, Layer: conjunctions, Class: m.conclusion(strongest).Value})
+		seen := map[int32]bool{}
 		for _, t := range u.rule {
-			g.Edges = append(g.Edges, draw.Edge{From: column(t.col), To: id})
+			if !seen[t.col] { // several tests of a column are one line of the box
+				seen[t.col] = true
+				g.Edges = append(g.Edges, draw.Edge{From: column(t.col), To: id})
+			}
 		}
 		for c, w := range u.weights {
 			if w == 0 || m.counts[c] == 0 {
 				continue
 			}
-			e := draw.Edge{From: id, To: class(c), Weight: math.Abs(w)}
-			if w < 0 {
-				e.Label = "against"
-			}
-			g.Edges = append(g.Edges, e)
+			g.Edges = append(g.Edges, draw.Edge{From: id, To: class(c), Weight: w})
 		}
+	}
+	total := 0.0
+	for _, n := range m.counts {
+		total += n
 	}
 	for c, b := range m.bias {
 		if !math.IsInf(b, -1) {
 			g.Nodes = append(g.Nodes, draw.Node{
 				ID: class(c), Layer: outputs, Class: m.conclusion(c).Value, Leaf: true,
-				Lines: []string{m.conclusion(c).String(), fmt.Sprintf("prior %s %%", percent(math.Exp(b)))},
+				Lines: []string{m.conclusion(c).String(), fmt.Sprintf("%s %% of the rows", percent(m.counts[c]/total))},
 			})
 		}
 	}

@@ -2,7 +2,7 @@
 // and the words that people use for its columns.
 import { get, model as at, post } from "./api.js";
 import { go, route } from "./route.svelte.js";
-import { count } from "./words.js";
+import { base, count } from "./words.js";
 
 export const app = $state({
   me: null, // {name, scope}
@@ -14,6 +14,7 @@ export const app = $state({
   done: null, // what was just done: {text, undo}
   table: false, // charts as tables
   conflicts: 0,
+  unseen: [], // tables that were sent, and that the model has not learnt from
   focus: null, // the class that has a colour of its own where there are more than four
 });
 
@@ -50,6 +51,9 @@ export async function show() {
     app.problem = null;
     const c = await get(at(route.name, "/conflicts")).catch(() => ({}));
     app.conflicts = c.conflicts?.length || 0;
+    const sent = await get("/v1/data").catch(() => ({}));
+    const learnt = new Set((found.versions || []).map((v) => base(v.source)));
+    app.unseen = found.judge_on ?? (sent.data || []).map((t) => t.name).filter((name) => !learnt.has(name));
   } catch (problem) {
     app.problem = problem;
     app.model = null;

@@ -1,6 +1,7 @@
 package life
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -126,7 +127,7 @@ func (d *Data) Base() string {
 
 // stem is the file's name without what says how it is packed and written.
 func (d *Data) stem() string {
-	name := filepath.Base(d.file)
+	name := filepath.Base(d.path())
 	for _, ext := range []string{".gz", ".zst"} {
 		name = strings.TrimSuffix(name, ext)
 	}
@@ -160,7 +161,7 @@ func (d *Data) File() string {
 	if d.Arg == "-" || d.scheme != fileScheme {
 		return ""
 	}
-	return d.file
+	return d.path()
 }
 
 // Target is the column to predict: the one asked for, or a built-in set's.
@@ -193,10 +194,10 @@ func (d *Data) Stage(ctx context.Context) error {
 	}
 	in := d.in
 	if d.Arg != "-" {
-		if info, err := os.Stat(d.file); err != nil || info.Mode().IsRegular() {
+		if info, err := os.Stat(d.path()); err != nil || info.Mode().IsRegular() {
 			return err
 		}
-		f, err := patient.Open(ctx, d.file)
+		f, err := patient.Open(ctx, d.path())
 		if err != nil {
 			return err
 		}
@@ -232,12 +233,12 @@ func (h *Home) keep(tx *store.Tx, d *Data, hash string) error {
 	}
 	extension := ""
 	if d.Arg != "-" {
-		extension = filepath.Base(d.file)[len(d.stem()):]
+		extension = filepath.Base(d.path())[len(d.stem()):]
 	}
 	if d.staged != nil {
 		return tx.Keep(hash, extension, d.staged.Reader())
 	}
-	f, err := os.Open(d.file)
+	f, err := os.Open(d.path())
 	if err != nil {
 		return err
 	}
@@ -288,10 +289,13 @@ func (d *Data) source(ctx context.Context, o table.Options) (table.Source, error
 // address is what the rows are read from.
 func (d *Data) address() string {
 	if d.scheme == fileScheme {
-		return d.file
+		return d.path()
 	}
 	return d.Arg
 }
+
+// path is the argument without the name of a sheet.
+func (d *Data) path() string { return cmp.Or(d.file, d.Arg) }
 
 // ReadPlain reads a table as it is, with no model or target in mind.
 func (h *Home) ReadPlain(ctx context.Context, d *Data) (*table.Table, error) {

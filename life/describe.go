@@ -20,25 +20,86 @@ type Description struct {
 	// Reachable is the share of the rows that can be right at best: rows that
 	// are alike in all other columns get one answer, and may have several.
 	Reachable *float64 `json:"best_reachable,omitempty"`
+	// Classes are the answers that columns are counted by, with their rows.
+	Classes      []string      `json:"classes,omitempty"`
+	ClassRows    []int         `json:"class_rows,omitempty"`
+	Warnings     []Warning     `json:"warnings"`
+	Associations []Association `json:"associations,omitempty"`
 
 	Summaries []table.Summary `json:"-"`
+
+	gaps [][]float64 // of each column, shares of missing cells along the rows
 }
 
 // Describe reads a table and describes its columns.
 func (h *Home) Describe(ctx context.Context, d *Data) (*Description, error) {
-	t, report, err := d.Read(ctx, d.options())
+	return h.DescribeFor(ctx, d, "")
+}
+
+// DescribeFor is Describe by the classes of a target; "" for the one that suggests
+// itself.
+func (h *Home) DescribeFor(ctx context.Context, d *Data, target string) (*Description, error) {
+	o := d.options()
+	o.Target = target
+	t, report, err := d.Read(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	h.note(report.Notes...)
 	columns := table.Summarise(t)
-	target := d.Target("")
-	if target == "" {
+	if target = d.Target(target); target == "" {
 		target = suggestedTarget(columns)
 	}
 	x := &Description{Data: d.called(), Format: report.Format, Rows: t.Rows(), Columns: columnEntries(columns), Target: target, Summaries: columns}
-	x.Reachable, err = reachable(ctx, t, t.Schema.Index(target))
+	col := t.Schema.Index(target)
+	if x.Reachable, err = reachable(ctx, t, col); err != nil {
+		return nil, err
+	}
+	p := newProfiler(t, col)
+	if err := p.profile(ctx, x.Columns); err != nil {
+		return nil, err
+	}
+	if x.Warnings, err = p.warnings(ctx, report); err != nil {
+		return nil, err
+	}
+	x.Classes, x.ClassRows = p.classes, make([]int, len(p.classes))
+	for _, c := range p.class {
+		if c >= 0 {
+			x.ClassRows[c]++
+		}
+	}
+	x.gaps = gaps(t)
+	x.Associations, err = p.associations(ctx)
 	return x, err
+}
+
+// gaps returns, for each column, what share of the cells is missing in each
+// hundredth of the rows.
+func gaps(t *table.Table) [][]float64 {
+	parts := min(100, t.Rows())
+	all := make([][]float64, len(t.Columns))
+	for col := range t.Columns {
+		all[col] = make([]float64, parts)
+		for k := range parts {
+			from, to := k*t.Rows()/parts, (k+1)*t.Rows()/parts
+			for r := from; r < to; r++ {
+				if isGap(&t.Columns[col], r) {
+					all[col][k] += 1 / float64(to-from)
+				}
+			}
+		}
+	}
+	return all
+}
+
+func isGap(c *table.Column, row int) bool {
+	switch {
+	case c.Codes != nil:
+		return c.Codes[row] == table.Missing
+	case c.Words != nil:
+		return c.Words.Missing(row)
+	}
+	return table.IsMissing(c.Floats[row])
 }
 
 // reachable returns the share of the rows whose class is the most frequent one
@@ -118,6 +179,10 @@ type ColumnEntry struct {
 	Mean     *float64       `json:"mean,omitempty"`
 	Max      *float64       `json:"max,omitempty"`
 	Top      map[string]int `json:"top,omitempty"`
+	// Bits is what the column alone tells of the target.
+	Bits      *float64     `json:"bits,omitempty"`
+	Histogram *Histogram   `json:"histogram,omitempty"`
+	Values    []ValueCount `json:"values,omitempty"`
 }
 
 func columnEntries(columns []table.Summary) []ColumnEntry {

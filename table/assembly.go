@@ -602,6 +602,7 @@ type Remark struct {
 	Row    int    // of the first cell that it is about, from 1; 0 for none
 	What   string // what is so, to follow the column's name
 	Do     remedy.Remedy
+	Silent bool // it is in no note
 }
 
 // String says it in a line.
@@ -653,6 +654,9 @@ func (n *notes) list() []string {
 	list := slices.Clone(n.lines)
 	kinds := map[string]int{}
 	for _, r := range n.remarks {
+		if r.Silent {
+			continue
+		}
 		if kinds[r.Kind]++; kinds[r.Kind] <= mostRemarks {
 			list = append(list, r.String())
 		}

@@ -502,7 +502,9 @@ func (a *assembly) judge(col *column, notes *notes) (values []string, recode []i
 		}
 	}
 	if len(kept) > 0 && len(kept) < len(left) {
-		notes.remark(Remark{Kind: "marker", Column: col.field.name, What: quotedList(kept) + " is kept as a name", Do: remedy.Remedy{Kind: remedy.SayMissing, What: strings.Join(kept, ",")}})
+		// That NA is Namibia is surprising; that none is a name is not.
+		silent := !slices.ContainsFunc(kept, func(v string) bool { return isStrong([]byte(v)) })
+		notes.remark(Remark{Kind: "marker", Column: col.field.name, What: quotedList(kept) + " is kept as a name", Do: remedy.Remedy{Kind: remedy.SayMissing, What: strings.Join(kept, ",")}, Silent: silent})
 	}
 	if len(gone) == 0 {
 		return values, recode
@@ -615,7 +617,7 @@ const serialSeen = 1 << 14
 // add looks at further numbers.
 func (s *serial) add(name string, xs []float64) {
 	if s.n == 0 {
-		if s.called = isIDName(name); s.called {
+		if s.called = IsIDName(name); s.called {
 			s.seen = map[float64]bool{}
 		}
 		s.gap = isClockName(name)
@@ -639,8 +641,8 @@ func (s *serial) add(name string, xs []float64) {
 
 func (s *serial) is() bool { return !s.over && s.n > 0 && (s.called || !s.gap) }
 
-// isIDName reports whether a column is called as those are that name rows.
-func isIDName(name string) bool {
+// IsIDName reports whether a column is called as those are that name rows.
+func IsIDName(name string) bool {
 	lower := strings.ToLower(strings.TrimSpace(name))
 	for _, word := range []string{"id", "key", "index", "idx", "uuid", "guid", "nr", "no", "no.", "#", "rownum", "rowid", "row", "pk", "unnamed: 0"} {
 		if lower == word {

@@ -64,6 +64,9 @@ func (s Style) Joined(other Style) Style {
 	return s
 }
 
+// IsDay reports whether dates of this style are days, not times of every day.
+func (s Style) IsDay() bool { return s.form() != Clock }
+
 // isNumber reports whether the style is one of numbers.
 func (s Style) isNumber() bool { return s == Comma || s == Point }
 

@@ -44,7 +44,7 @@ func TestStyles(t *testing.T) {
 		{name: "times of day", text: "t\n9:05\n14:30:15\n", want: "t:time | 09:05 | 14:30:15", notes: []string{`column "t": "9:05" is read as a time of day`}},
 		{name: "missing among numbers", text: "a\nN/A\n1\n-\nnone\nNULL\n?\nunknown\n2\n", want: "a | - | 1 | - | - | - | - | - | 2", notes: []string{`column "a": "N/A", "-", "none", "unknown" are read as missing`}},
 		{name: "missing among names", text: "a,b\nx,1\nn/a,2\n-,3\ny,4\n", want: "a{x,y} b | x 1 | - 2 | - 3 | y 4", notes: []string{`column "a": "-", "n/a" are read as missing`}},
-		{name: "none is a name among names", text: "a\nnone\nx\ny\n", want: "a{none,x,y} | none | x | y", notes: []string{`column "a": "none" is kept as a name; declared missing, none is no value`}},
+		{name: "none is a name among names", text: "a\nnone\nx\ny\n", want: "a{none,x,y} | none | x | y"},
 		{name: "none is missing, as was said", text: "a\nnone\nx\n999\n", options: Options{Missing: []string{"none", "999"}}, want: "a{x} | - | x | -"},
 		{name: "only empty cells are missing", text: "a,b\nNA,1\nx,\n?,2\n", options: Options{Missing: []string{""}}, want: "a{?,NA,x} b | NA 1 | x - | ? 2"},
 		{name: "NA is a country", text: "a,b\nNA,1\nDE,2\nFR,3\n,4\n", want: "a{DE,FR,NA} b | NA 1 | DE 2 | FR 3 | - 4", notes: []string{`column "a": "NA" is kept as a name; declared missing, NA is no value`}},

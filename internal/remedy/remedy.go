@@ -48,6 +48,9 @@ const (
 	SayDate        Kind = "say-date"        // say the order of dates; What: another one
 	SayMissing     Kind = "say-missing"     // declare texts missing; What: them, with commas
 	ReplaceModel   Kind = "replace-model"   // say that a model is to be replaced, or give another name
+	LeaveColumn    Kind = "leave-column"    // leave a column out; What: it
+	SplitByTime    Kind = "split-by-time"   // judge on later rows; What: the column of time
+	SplitByGroup   Kind = "split-by-group"  // keep rows of one thing on one side; What: the column that names it
 )
 
 // Remedy is one thing to do.
@@ -90,6 +93,9 @@ var words = map[Kind]string{
 	SayDate:        "in the order %s it is read otherwise",
 	SayMissing:     "declared missing, %s is no value",
 	ReplaceModel:   "say that it is to be replaced, or give another name",
+	LeaveColumn:    "leave %s out",
+	SplitByTime:    "judge on later rows than were learnt from, by %s",
+	SplitByGroup:   "keep rows of one %s on one side of a split",
 }
 
 // String says the remedy in plain words, "" for none.

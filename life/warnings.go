@@ -1,0 +1,329 @@
+package life
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/console"
+	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/learn/kept"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Warning is something to look at before learning: which column, what is so,
+// and what to do about it.
+type Warning struct {
+	Kind   string `json:"kind"` // id, constant, leak, duplicates, imbalance, missing, order, group, target, odd or style
+	Column string `json:"column,omitempty"`
+	Row    int    `json:"row,omitempty"`
+	What   string `json:"what"`
+	Do     string `json:"do,omitempty"`
+
+	Remedy Remedy `json:"-"`
+}
+
+// String says it in a line.
+func (w Warning) String() string {
+	text := w.What
+	if w.Column != "" {
+		text = w.Column + " " + text
+	}
+	if w.Do != "" {
+		text += "; " + w.Do
+	}
+	return text
+}
+
+// Said returns the warnings with what to do in the words of an interface.
+func Said(warnings []Warning, say func(Remedy) string) []Warning {
+	said := slices.Clone(warnings)
+	for i := range said {
+		if words := say(said[i].Remedy); words != "" {
+			said[i].Do = words
+		}
+	}
+	return said
+}
+
+// What is worth a warning.
+const (
+	leastLeakRows = 30
+	leakRight     = 0.99 // of the rows are told by one column
+	leakLeft      = 0.05 // of what the most frequent answer gets wrong is left
+	rare          = 0.05 // of the rows have a class
+	mostMissing   = 0.5  // of the cells of a column
+	leastCopies   = 0.01 // of the rows
+)
+
+// warnings looks at a table before it is learnt. What the reader remarked comes
+// first.
+func (p *profiler) warnings(ctx context.Context, report *table.Report) ([]Warning, error) {
+	var all []Warning
+	add := func(w Warning) {
+		if w.Do == "" {
+			w.Do = w.Remedy.String()
+		}
+		all = append(all, w)
+	}
+	numbered := map[string]bool{}
+	for _, r := range report.Remarks {
+		numbered[r.Column] = numbered[r.Column] || r.Kind == "id"
+		if r.Do.Kind != "" {
+			add(Warning{Kind: r.Kind, Column: r.Column, Row: r.Row, What: r.What, Remedy: r.Do})
+		}
+	}
+	for _, name := range report.IDs {
+		if !numbered[name] {
+			add(Warning{Kind: "id", Column: name, What: "is left out: its values tell rows apart, as ids or texts do", Remedy: Remedy{Kind: remedy.KeepNominal}})
+		}
+	}
+	p.aboutTarget(add)
+	for col := range p.t.Columns {
+		if col != p.target {
+			p.aboutColumn(col, add)
+		}
+	}
+	copies, err := p.copies(ctx)
+	if share := float64(copies) / float64(max(1, p.t.Rows())); copies > 0 && share >= leastCopies {
+		add(Warning{Kind: "duplicates", What: fmt.Sprintf("%d of %d rows are copies of others in every column", copies, p.t.Rows()),
+			Do: "take copies out if they are no cases of their own: on both sides of a split they make answers look better than they are"})
+	}
+	return all, err
+}
+
+// aboutTarget warns of rows without an answer and of rare answers.
+func (p *profiler) aboutTarget(add func(Warning)) {
+	if p.target < 0 {
+		return
+	}
+	a := &p.t.Schema.Attributes[p.target]
+	if n := unanswered(p.t, p.target); n > 0 {
+		add(Warning{Kind: "target", Column: a.Name, What: fmt.Sprintf("is missing in %d of %d rows, which are not learnt", n, p.t.Rows()), Do: "fill them in if they are known"})
+	}
+	if a.Kind != table.Nominal {
+		return
+	}
+	counts, total := make([]int, len(a.Values)), 0
+	for _, c := range p.class {
+		if c >= 0 {
+			counts[c]++
+			total++
+		}
+	}
+	var few []string
+	for c, n := range counts {
+		if n > 0 && float64(n) < rare*float64(total) && len(a.Values) <= 20 {
+			few = append(few, fmt.Sprintf("%s in %d of %d rows (%s)", a.Values[c], n, total, console.Percent(float64(n)/float64(total))))
+		}
+	}
+	if len(few) > 0 {
+		add(Warning{Kind: "imbalance", Column: a.Name, What: "is rarely " + strings.Join(few[:min(3, len(few))], ", "), Do: "judge by recall and precision of what is rare: always answering what is frequent looks accurate"})
+	}
+}
+
+// unanswered counts the rows whose target is not known.
+func unanswered(t *table.Table, target int) (n int) {
+	for r := range t.Rows() {
+		switch t.Schema.Attributes[target].Kind {
+		case table.Nominal:
+			if t.Columns[target].Codes[r] == table.Missing {
+				n++
+			}
+		case table.Numeric:
+			if table.IsMissing(t.Columns[target].Floats[r]) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// aboutColumn warns of a column that tells nothing, too much, or in which order
+// the rows came.
+func (p *profiler) aboutColumn(col int, add func(Warning)) {
+	a := &p.t.Schema.Attributes[col]
+	if a.Kind == table.Text {
+		return
+	}
+	leave := Remedy{Kind: remedy.LeaveColumn, What: a.Name}
+	known, distinct, one := p.count(col)
+	rows := p.t.Rows()
+	switch {
+	case known > 0 && distinct == 1 && rows > 1:
+		add(Warning{Kind: "constant", Column: a.Name, What: fmt.Sprintf("is %s in every row where it is known, and tells nothing", console.Shown(one, console.LongestCell)), Remedy: leave})
+		return
+	case float64(rows-known) > mostMissing*float64(rows):
+		add(Warning{Kind: "missing", Column: a.Name, What: fmt.Sprintf("is missing in %d of %d rows", rows-known, rows), Remedy: leave})
+	}
+	if right, ok := p.leaks(col); ok {
+		target := p.t.Schema.Attributes[p.target].Name
+		add(Warning{Kind: "leak", Column: a.Name, What: fmt.Sprintf("alone tells %s %s: is it known before the answer is?", target, right), Remedy: leave})
+	}
+	if a.Kind == table.Numeric && (a.Date || a.Time) && a.Style.IsDay() && p.inOrder(col) {
+		add(Warning{Kind: "order", Column: a.Name, What: "orders the rows: later ones may differ from earlier ones", Remedy: Remedy{Kind: remedy.SplitByTime, What: a.Name}})
+	}
+	if table.IsIDName(a.Name) && distinct > 1 && known >= 2*distinct && distinct > 10 {
+		add(Warning{Kind: "group", Column: a.Name, What: fmt.Sprintf("names %d things with several rows each", distinct), Remedy: Remedy{Kind: remedy.SplitByGroup, What: a.Name}})
+	}
+}
+
+// count returns how many cells are known, how many differ, and one of them.
+func (p *profiler) count(col int) (known, distinct int, one string) {
+	c := &p.t.Columns[col]
+	last := -1
+	if c.Codes != nil {
+		seen := make([]bool, len(p.t.Schema.Attributes[col].Values))
+		for r, code := range c.Codes {
+			if code >= 0 {
+				if last = r; !seen[code] {
+					seen[code] = true
+					distinct++
+				}
+				known++
+			}
+		}
+	} else {
+		seen := map[float64]bool{}
+		for r, x := range c.Floats {
+			if !table.IsMissing(x) {
+				if last = r; len(seen) < 1<<16 {
+					seen[x] = true
+				}
+				known++
+			}
+		}
+		distinct = len(seen)
+	}
+	if last >= 0 {
+		one = p.t.Text(last, col)
+	}
+	return known, distinct, one
+}
+
+// leaks reports whether a column is a near copy of the target, and in how many
+// rows: one that will not be known when the answer is asked for.
+func (p *profiler) leaks(col int) (right string, ok bool) {
+	if p.target < 0 {
+		return "", false
+	}
+	if p.t.Schema.Attributes[p.target].Kind == table.Numeric {
+		if p.t.Schema.Attributes[col].Kind != table.Numeric {
+			return "", false
+		}
+		if r := p.correlation(col); math.Abs(r) >= 0.999 {
+			return fmt.Sprintf("(correlation %.4f)", r), true
+		}
+		return "", false
+	}
+	byLevel, n, most := p.byLevel(col)
+	if n < leastLeakRows {
+		return "", false
+	}
+	hits := 0
+	for _, counts := range byLevel {
+		// A level that one row alone has is told by nobody else.
+		if best := slices.Max(counts); best > 1 {
+			hits += best
+		}
+	}
+	share := float64(hits) / float64(n)
+	if share < leakRight || float64(n-hits) > leakLeft*float64(n-most) || n == most {
+		return "", false
+	}
+	return fmt.Sprintf("in %s of the rows where it is known", console.Percent(share)), true
+}
+
+// byLevel counts classes by the values of a column, of numbers also by intervals
+// where there are many; and the rows, and those of the most frequent class.
+func (p *profiler) byLevel(col int) (byLevel map[int32][]int, n, most int) {
+	levels := p.levels(col)
+	if floats := p.t.Columns[col].Floats; floats != nil {
+		distinct := map[float64]int32{}
+		codes := make([]int32, len(p.sample))
+		for i, r := range p.sample {
+			if codes[i] = -1; !table.IsMissing(floats[r]) {
+				code, seen := distinct[floats[r]]
+				if !seen {
+					code = int32(len(distinct))
+					distinct[floats[r]] = code
+				}
+				codes[i] = code
+			}
+		}
+		if len(distinct) <= 50 {
+			levels = &coded{codes, len(distinct)}
+		}
+	}
+	byLevel, all := map[int32][]int{}, make([]int, len(p.classes))
+	for i, r := range p.sample {
+		code, class := levels.codes[i], p.class[r]
+		if code < 0 || class < 0 {
+			continue
+		}
+		if byLevel[code] == nil {
+			byLevel[code] = make([]int, len(p.classes))
+		}
+		byLevel[code][class]++
+		all[class]++
+		n++
+	}
+	if len(all) > 0 {
+		most = slices.Max(all)
+	}
+	return byLevel, n, most
+}
+
+// correlation is that of a column of numbers with the target.
+func (p *profiler) correlation(col int) float64 {
+	var n, mx, my, xx, yy, xy float64
+	for _, r := range p.sample {
+		x, y := p.t.Columns[col].Floats[r], p.t.Columns[p.target].Floats[r]
+		if table.IsMissing(x) || table.IsMissing(y) {
+			continue
+		}
+		n++
+		dx, dy := x-mx, y-my
+		mx += dx / n
+		my += dy / n
+		xx += dx * (x - mx)
+		yy += dy * (y - my)
+		xy += dx * (y - my)
+	}
+	if n < leastLeakRows || !(xx > 0) || !(yy > 0) {
+		return 0
+	}
+	return xy / math.Sqrt(xx*yy)
+}
+
+// inOrder reports whether the rows stand in the order of a column.
+func (p *profiler) inOrder(col int) bool {
+	up, down, last := 0, 0, table.NA
+	for _, x := range p.t.Columns[col].Floats {
+		if table.IsMissing(x) {
+			continue
+		}
+		if x > last {
+			up++
+		} else if x < last {
+			down++
+		}
+		last = x
+	}
+	return up+down >= 20 && (up == 0 || down == 0 || min(up, down)*50 <= max(up, down))
+}
+
+// copies counts the rows that are the same as an earlier one in all columns.
+func (p *profiler) copies(ctx context.Context) (int, error) {
+	if len(p.t.Columns) < 3 {
+		return 0, nil // few columns repeat by themselves
+	}
+	hashes, err := kept.HashRows(ctx, p.t)
+	if err != nil {
+		return 0, err
+	}
+	slices.Sort(hashes)
+	return len(hashes) - len(slices.Compact(hashes)), nil
+}

@@ -20,7 +20,7 @@ func All() []Experiment {
 		incrementalSessions(),
 		neuralTrees(),
 		gaussianUnits(), gaussianSimplified(), gaussianExperts(),
-		acting(), theories(), biases(),
+		acting(), theories(), withheld(), biases(),
 	)
 	slices.SortFunc(all, func(a, b Experiment) int { return cmp.Compare(a.Name, b.Name) })
 	return all

@@ -22,7 +22,12 @@ func (s *Store) Words(ref string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.disk.Open(s.wordsPath(name))
+	return s.readBeside(s.wordsPath(name))
+}
+
+// readBeside reads a small file beside the log of a model; nil if it is not there.
+func (s *Store) readBeside(path string) ([]byte, error) {
+	f, err := s.disk.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -45,25 +50,27 @@ func (s *Store) SetWords(ctx context.Context, name string, text []byte) error {
 	if _, err := s.openModel(name); err != nil {
 		return err
 	}
-	return s.Write(ctx, name, func(*Tx) error {
-		path := s.wordsPath(name)
-		var err error
-		if text == nil {
-			if err = s.disk.Remove(path); errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-		} else {
-			err = s.replaceFile(path, true, func(w io.Writer) error {
-				_, err := w.Write(text)
-				return err
-			})
+	return s.Write(ctx, name, func(*Tx) error { return s.writeBeside(name, s.wordsPath(name), text) })
+}
+
+// writeBeside replaces a small file beside the log of a model; nil takes it away.
+func (s *Store) writeBeside(name, path string, text []byte) error {
+	var err error
+	if text == nil {
+		if err = s.disk.Remove(path); errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
-		if err == nil {
-			err = s.disk.SyncDir(s.modelDir(name))
-		}
-		if err != nil {
-			return s.writeError(err)
-		}
-		return nil
-	})
+	} else {
+		err = s.replaceFile(path, true, func(w io.Writer) error {
+			_, err := w.Write(text)
+			return err
+		})
+	}
+	if err == nil {
+		err = s.disk.SyncDir(s.modelDir(name))
+	}
+	if err != nil {
+		return s.writeError(err)
+	}
+	return nil
 }

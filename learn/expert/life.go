@@ -218,6 +218,18 @@ func (m *Told) Drop(id string) (learn.Model, bool) {
 	return m.only(func(i int) bool { return i != at }, m.inner, nil), true
 }
 
+// Weighing returns the model with another worth of one rule, by its id, and
+// whether it was there.
+func (m *Told) Weighing(id string, worth float64) (learn.Model, bool) {
+	at := slices.IndexFunc(m.rules, func(r toldRule) bool { return r.ID() == id })
+	if at < 0 || !(worth >= 0 && worth <= mostWorth) {
+		return m, false
+	}
+	rules := slices.Clone(m.rules)
+	rules[at].Worth = &worth
+	return (&Told{inner: m.inner, rules: rules, tallies: m.tallies}).ready(), true
+}
+
 // only returns the model with some of the rules, around a model within that
 // has forgotten some sources.
 func (m *Told) only(stays func(i int) bool, inner learn.Model, forgotten []string) learn.Model {

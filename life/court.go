@@ -1,0 +1,284 @@
+package life
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/accrete-ml/accrete/internal/bits"
+	"github.com/accrete-ml/accrete/internal/console"
+	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/internal/stat"
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/store"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Court is where people and rows, or people and people, disagree about a model,
+// what decides most answers first.
+type Court struct {
+	Model     string         `json:"model"`
+	Version   int            `json:"version"`
+	Conflicts []Disagreement `json:"conflicts"`
+}
+
+// Disagreement is one of them: where, what each side says, which answers the rule
+// decides, whom it is about, and how often answers would be right if the rule were
+// worth more or less.
+type Disagreement struct {
+	Rule    string        `json:"rule"` // id of the rule that was told
+	Text    string        `json:"text"`
+	State   string        `json:"state"`
+	Where   string        `json:"where"`
+	Sides   []Side        `json:"sides"`
+	Decides *Decides      `json:"decides,omitempty"`
+	Groups  []EffectGroup `json:"groups"` // before and after striking it
+	Worths  []WorthPoint  `json:"worths"`
+}
+
+// Side is what somebody says of a group of rows, or the rows themselves.
+type Side struct {
+	By          string   `json:"by"`
+	Says        string   `json:"says"`
+	Probability float64  `json:"probability"`
+	Worth       *float64 `json:"worth,omitempty"`
+	Low         *float64 `json:"low,omitempty"`
+	High        *float64 `json:"high,omitempty"`
+	Rows        *float64 `json:"rows,omitempty"`
+}
+
+// WorthPoint is how many of the rows that a rule is about are answered rightly if
+// it is worth so many cases.
+type WorthPoint struct {
+	Worth float64 `json:"worth"`
+	Right float64 `json:"right"`
+	Rows  float64 `json:"rows"`
+}
+
+// theRows is the side that the rows are on.
+const theRows = "rows"
+
+// Conflicts lists where a model was told what its rows, or others, do not say.
+func (h *Home) Conflicts(ctx context.Context, ref string, at Elsewhere) (*Court, error) {
+	p, err := h.Load(ref)
+	if err != nil {
+		return nil, err
+	}
+	c := &Court{Model: p.Version.Model, Version: p.Version.Number, Conflicts: []Disagreement{}}
+	told, ok := p.Model.(*expert.Told)
+	if !ok {
+		return c, nil
+	}
+	var rows *table.Table
+	for _, t := range h.learntTable(ctx, p, nil, &Edit{At: at}) {
+		rows = t.table
+	}
+	for _, s := range told.Standings() {
+		if s.State != expert.Disputed && s.State != expert.Outvoted {
+			continue
+		}
+		d := disagreement(&s, string(s.State))
+		d.Sides = append(d.Sides, Side{By: theRows, Says: s.Rule.Then.Value, Probability: s.Frequency, Low: &s.Low, High: &s.High, Rows: s.Rule.Evidence.Covered})
+		if err := d.weigh(ctx, told, &s.Rule, rows); err != nil {
+			return nil, err
+		}
+		c.Conflicts = append(c.Conflicts, d)
+	}
+	more, err := c.amongPeople(ctx, told, rows)
+	c.Conflicts = append(c.Conflicts, more...)
+	slices.SortStableFunc(c.Conflicts, func(a, b Disagreement) int {
+		return cmp.Compare(b.decided(), a.decided())
+	})
+	return c, err
+}
+
+func (d *Disagreement) decided() float64 {
+	if d.Decides == nil {
+		return 0
+	}
+	return d.Decides.Rows
+}
+
+// disagreement is one about a rule, with the side of whoever told it.
+func disagreement(s *expert.Standing, state string) Disagreement {
+	r := s.Rule
+	r.Evidence = rule.Evidence{}
+	return Disagreement{
+		Rule: r.ID(), Text: r.String(), State: state, Where: RegionText(r.If), Groups: []EffectGroup{}, Worths: []WorthPoint{},
+		Sides: []Side{{By: s.Expert.Name, Says: r.Then.Value, Probability: *r.With, Worth: r.Worth}},
+	}
+}
+
+// amongPeople lists the pairs of told rules that disagree where both hold.
+func (c *Court) amongPeople(ctx context.Context, told *expert.Told, rows *table.Table) ([]Disagreement, error) {
+	standings := told.Standings()
+	var all []rule.Rule
+	for _, s := range standings {
+		all = append(all, s.Rule)
+	}
+	find := func(r *rule.Rule) *expert.Standing {
+		return &standings[slices.IndexFunc(standings, func(s expert.Standing) bool { return s.Rule.ID() == r.ID() })]
+	}
+	pairs := knowledge.Among(all, told.Schema())
+	if rows != nil {
+		knowledge.Decide(pairs, []learn.Learnt{{Table: rows}}, told.Schema(), told.Target())
+	}
+	var list []Disagreement
+	for i := range pairs {
+		x, y := find(&pairs[i].A), find(&pairs[i].B)
+		d := disagreement(x, "contradicted")
+		d.Where = RegionText(pairs[i].Region)
+		d.Sides = append(d.Sides, Side{By: y.Expert.Name, Says: y.Rule.Then.Value, Probability: *y.Rule.With, Worth: y.Rule.Worth})
+		total := 0.0
+		for _, w := range pairs[i].Rows {
+			total += w
+		}
+		if right := pairs[i].Rows[x.Rule.Then.Value]; total > 0 {
+			interval, _ := stat.ErrorRate{Errors: right, Cases: total}.Interval(0.95, stat.TwoSided)
+			d.Sides = append(d.Sides, Side{By: theRows, Says: x.Rule.Then.Value, Probability: right / total, Low: &interval.Low, High: &interval.High, Rows: &total})
+		}
+		if err := d.weigh(ctx, told, &x.Rule, rows); err != nil {
+			return nil, err
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+// worthSteps are the worths that are tried, in rows that the rule is about.
+var worthSteps = []float64{0, .25, .5, 1, 1.5, 2, 3}
+
+// weigh finds what a rule decides, whom it is about, and what it would be worth.
+func (d *Disagreement) weigh(ctx context.Context, told *expert.Told, r *rule.Rule, rows *table.Table) error {
+	if rows == nil {
+		return nil
+	}
+	without, _ := told.Drop(r.ID())
+	answers, err := changedAnswers(ctx, told, without, rows)
+	if err != nil {
+		return err
+	}
+	var s tally
+	for i := range answers {
+		s.add(&answers[i])
+	}
+	d.Decides = &Decides{Rows: s.changed, Right: s.broken, Wrong: s.fixed}
+	target := told.Schema().Attributes[told.Target()].Name
+	if d.Groups, err = groups(rows, answers, target, ""); err != nil {
+		return err
+	}
+	matcher, err := rule.NewMatcher(r.If, rows.Schema)
+	if err != nil {
+		return nil // it speaks of what no row has
+	}
+	there := bits.New(rows.Rows())
+	matcher.Match(rows, there)
+	var places []int
+	for row := range there.All {
+		places = append(places, row)
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	group := rows.Select(places)
+	worths := []float64{*r.Worth}
+	for _, share := range worthSteps {
+		worths = append(worths, math.Round(share*float64(len(places))))
+	}
+	slices.Sort(worths)
+	for _, w := range slices.Compact(worths) {
+		m, _ := told.Weighing(r.ID(), w)
+		answers, err := changedAnswers(ctx, m, m, group)
+		if err != nil {
+			return err
+		}
+		var s tally
+		for i := range answers {
+			s.add(&answers[i])
+		}
+		d.Worths = append(d.Worths, WorthPoint{w, s.right, s.known})
+	}
+	return nil
+}
+
+// Write says it for people.
+func (c *Court) Write(w io.Writer) {
+	switch n := len(c.Conflicts); n {
+	case 0:
+		fmt.Fprintf(w, "%s@%d: nobody disagrees\n", c.Model, c.Version)
+	case 1:
+		fmt.Fprintf(w, "%s@%d: one disagreement\n", c.Model, c.Version)
+	default:
+		fmt.Fprintf(w, "%s@%d: %d disagreements\n", c.Model, c.Version, n)
+	}
+	for i := range c.Conflicts {
+		d := &c.Conflicts[i]
+		fmt.Fprintf(w, "\n%s  where %s: %s\n", d.Rule, d.Where, d.State)
+		var rows [][]string
+		for _, s := range d.Sides {
+			behind := ""
+			switch {
+			case s.Worth != nil:
+				behind = "worth " + console.Number(*s.Worth) + " cases"
+			case s.Rows != nil:
+				behind = fmt.Sprintf("%s to %s, %s", console.Percent(*s.Low), console.Percent(*s.High), console.Plural(int(*s.Rows), "row"))
+			}
+			rows = append(rows, []string{"  " + s.By, s.Says, console.Percent(s.Probability), behind})
+		}
+		console.Table(w, []string{"  who", "says", "how often", ""}, rows)
+		if d.Decides != nil {
+			fmt.Fprintf(w, "  the rule decides %s: %s rightly, %s wrongly\n", console.Plural(int(d.Decides.Rows), "row"), console.Count(d.Decides.Right), console.Count(d.Decides.Wrong))
+		}
+		if len(d.Worths) > 0 {
+			fmt.Fprintf(w, "  right answers there, of %s, by what the rule is worth:", console.Plural(int(d.Worths[0].Rows), "row"))
+			for _, p := range d.Worths {
+				fmt.Fprintf(w, "  %s: %s", console.Number(p.Worth), console.Count(p.Right))
+			}
+			fmt.Fprintln(w)
+		}
+	}
+}
+
+// Approval is a version that somebody approved.
+type Approval struct {
+	Model   string    `json:"model"`
+	Version int       `json:"version"`
+	By      string    `json:"by"`
+	Note    string    `json:"note,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// Approve marks a version, such as votes@3, as the one that somebody answers for.
+func (h *Home) Approve(ctx context.Context, ref, by, note string) (*Approval, error) {
+	name, number, err := store.ParseRef(ref)
+	switch {
+	case err != nil:
+		return nil, err
+	case number == 0:
+		return nil, remedy.New(Remedy{Kind: remedy.SeeVersions, What: name}, "approve %s: say which version, as in %s@1", ref, name)
+	case by == "":
+		return nil, remedy.Misusef("approve %s: somebody has to answer for it; say who", ref)
+	}
+	a := store.Approval{Version: number, By: by, Note: note, At: h.now()}
+	if err := h.Store.Approve(ctx, name, a); err != nil {
+		return nil, err
+	}
+	return &Approval{name, number, by, note, a.At}, nil
+}
+
+// Approved returns the version of a model that was approved last; nil if none was.
+func (h *Home) Approved(name string) (*Approval, error) {
+	list, err := h.Store.Approvals(name)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	a := list[len(list)-1]
+	return &Approval{name, a.Version, a.By, a.Note, a.At}, nil
+}

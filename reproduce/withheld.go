@@ -55,7 +55,7 @@ func withheld() []Experiment {
 		Name: "withheld-sets", Tags: []string{"telling"}, Source: "the sources of the eight rules",
 		Measure: "sets of eight on which telling the rule that was withheld raises the accuracy on rows held out, by more than the 95 % interval of its mean; at least five are expected",
 		Figure:  reference(5).higher(), Seeds: seeds,
-		Run:     withheldSets,
+		Run: withheldSets,
 	}, Experiment{
 		Name: "withheld-control", Tags: []string{"telling"}, Source: "the sources of the eight rules",
 		Measure: "points of accuracy on rows held out that telling the same rules gains where the rows were learnt, mean of the eight sets; no harm is expected",

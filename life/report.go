@@ -263,10 +263,10 @@ func calibrationPicture(bins []reportRate) template.HTML {
 	at := func(x float64) float64 { return edge + (size-2*edge)*x }
 	up := func(y float64) float64 { return size - at(y) }
 	fmt.Fprintf(&svg, `<svg role="img" aria-label="how often it was right against how sure it was" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`, size, size, size, size)
-	fmt.Fprintf(&svg, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="var(--ink3)" stroke-dasharray="3 3"/>`, at(0), up(0), at(1), up(1))
+	fmt.Fprintf(&svg, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="ideal" stroke-dasharray="3 3"/>`, at(0), up(0), at(1), up(1))
 	for _, b := range bins {
-		fmt.Fprintf(&svg, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="var(--ink)" stroke-width="2"/>`, at(b.said), up(b.low), at(b.said), up(b.high))
-		fmt.Fprintf(&svg, `<circle cx="%.1f" cy="%.1f" r="4" fill="var(--ink)"/>`, at(b.said), up(b.right))
+		fmt.Fprintf(&svg, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="range"/>`, at(b.said), up(b.low), at(b.said), up(b.high))
+		fmt.Fprintf(&svg, `<circle cx="%.1f" cy="%.1f" r="4" class="dot"/>`, at(b.said), up(b.right))
 	}
 	for _, x := range []float64{0, .5, 1} {
 		fmt.Fprintf(&svg, `<text x="%.1f" y="%.1f" text-anchor="middle">%.0f %%</text>`, at(x), size-edge+18, 100*x)

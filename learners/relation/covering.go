@@ -212,6 +212,7 @@ func (f *search) learnSet(active []int32) []*found {
 	for positives > 0 && len(set) < mostClauses {
 		var c *found
 		for _, o := range first.harder() { // only as far as a clause needs it
+			f.total += f.work
 			f.options, f.set, f.work = o, set, 0
 			if c = f.learnClause(left); c != nil || f.err != nil {
 				break
@@ -291,6 +292,9 @@ func (f *search) description(set []*found, active []int32) (bits, wrong float64)
 	return bits + choose(in.ep+in.en, in.en) + choose(out.ep+out.en, out.ep), in.en + out.ep
 }
 
+// mostTriedSteps bounds the proof of one example by clauses that are only tried.
+const mostTriedSteps = 1 << 17
+
 // prover answers by the clauses themselves where they call the relation that they are
 // of, not by its examples; nil if none does.
 func (f *search) prover(set []*found) func(e int32) bool {
@@ -305,7 +309,11 @@ func (f *search) prover(set []*found) func(e int32) bool {
 	for _, c := range set {
 		program.Add(f.written(of, c.body))
 	}
+	endless := false // one proof that does not end says that the clauses are no good
 	return func(e int32) bool {
+		if endless {
+			return false
+		}
 		args := make([]logic.Term, of.Arity)
 		for k, c := range f.examples.columns {
 			if c[e] < 0 || int(c[e]) >= len(f.db.domains[0].names) {
@@ -313,7 +321,8 @@ func (f *search) prover(set []*found) func(e int32) bool {
 			}
 			args[k] = constantTerm(f.db.domains[0].names[c[e]])
 		}
-		holds, err := program.Holds(f.ctx, []logic.Literal{{Atom: compound(of.Name, args)}}, logic.Limits{Steps: mostProofSteps})
+		holds, err := program.Holds(f.ctx, []logic.Literal{{Atom: compound(of.Name, args)}}, logic.Limits{Steps: mostTriedSteps})
+		endless = err != nil
 		return err == nil && holds
 	}
 }
@@ -343,7 +352,7 @@ func (f *search) best(active []int32, ways []options) []*found {
 		} else if good == enough && bits < least {
 			best, least = set, bits
 		}
-		if enough && way.last {
+		if enough && way.last || f.spent() {
 			break
 		}
 	}

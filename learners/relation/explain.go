@@ -132,6 +132,9 @@ func logs(p []float64) []float64 {
 func (m *Model) tests(i int) string {
 	var all []string
 	for _, c := range m.list[i].Body {
+		if c.Op == none && len(c.Constants) == 0 {
+			continue // that there is a value
+		}
 		t := rule.Test{Column: c.Relation, Op: rule.Eq}
 		switch {
 		case c.Op == none:

@@ -104,7 +104,7 @@ func (l *Learner) settings() settings {
 // keeps checks settings that were saved; rows are always kept.
 func (s *settings) keeps() (bool, error) {
 	l := Learner{Lookahead: s.Lookahead, New: s.New, Literals: s.Literals, Beam: s.Beam, M: &s.M}
-	if !slices.Contains([]string{"", EBGName, ProgolName}, s.Algorithm) || s.Nodes < 0 {
+	if !slices.Contains([]string{"", EBGName, ProgolName, GolemName}, s.Algorithm) || s.Nodes < 0 {
 		return false, fmt.Errorf("no learner is called %q", s.Algorithm)
 	}
 	if _, err := s.theory(); err != nil {
@@ -221,9 +221,12 @@ func (m *Model) learn(ctx context.Context, t *table.Table) error {
 		}
 		var set []*found
 		whole := false // they answer together, by the prover
-		if m.lesson.Settings.Algorithm == ProgolName {
+		switch m.lesson.Settings.Algorithm {
+		case ProgolName:
 			set = f.progol(left, m.lesson.Settings)
-		} else {
+		case GolemName:
+			set = f.golem(left, m.lesson.Settings)
+		default:
 			set, whole = f.either(left, m.lesson.Settings, func() []options { return m.ways(db, len(left)) })
 		}
 		if f.err != nil {

@@ -50,7 +50,7 @@ func (f *search) either(active []int32, s settings, ways func() []options) (set 
 	if f.target != nil && s.Noise != "mdl" && s.Negation != "yes" {
 		program = f.wholePrograms(active)
 	}
-	if f.err != nil || program != nil && (length(program) <= fewAtoms || f.endless()) {
+	if f.err != nil || program != nil && (length(program) <= fewAtoms || f.endless() || len(active) > fewExamples) {
 		return program, true
 	}
 	set = f.best(active, ways())
@@ -83,24 +83,33 @@ func (f *search) wholePrograms(active []int32) []*found {
 	if p == nil {
 		return nil
 	}
-	two := p.ofTwo(p.last / 2)
-	if two == nil && f.ctx.Err() == nil {
-		two = p.ofThree()
+	set := p.written(p.ofTwo(2, fewAtoms, p.last/4))
+	if set == nil && !f.endless() { // longer clauses, from below
+		set = f.golem(active, settings{Lookahead: 5, New: 2, Beam: 8})
+		if !f.agrees(set, active) {
+			set = nil
+		}
+	}
+	if set == nil && f.ctx.Err() == nil {
+		set = p.written(p.ofTwo(fewAtoms+1, mostAtoms, p.last/2))
+	}
+	if set == nil && f.ctx.Err() == nil {
+		set = p.written(p.ofThree())
 	}
 	if f.err == nil {
 		f.err = f.ctx.Err()
 	}
-	if two == nil || f.err != nil {
+	if f.err != nil || !f.agrees(set, active) {
 		return nil
 	}
-	set := p.written(two)
-	proves := f.prover(set)
-	for _, e := range active { // by the prover, which will answer
-		if proves == nil || proves(e) != f.positive[e] {
-			return nil
-		}
-	}
 	return set
+}
+
+// agrees reports whether clauses that call the relation itself give all examples their
+// class, by the prover, which will answer.
+func (f *search) agrees(set []*found, active []int32) bool {
+	proves := f.prover(set)
+	return len(set) > 0 && proves != nil && !slices.ContainsFunc(active, func(e int32) bool { return proves(e) != f.positive[e] })
 }
 
 func (f *search) newPrograms(active []int32) *programs {
@@ -271,9 +280,10 @@ func (p *programs) calling(size int) []*candidate {
 	return all
 }
 
-// ofTwo goes through the programs of a clause that ends and one that calls.
-func (p *programs) ofTwo(last int) []*candidate {
-	for size := 2; size <= mostAtoms; size++ {
+// ofTwo goes through the programs of a clause that ends and one that calls, of some
+// sizes.
+func (p *programs) ofTwo(from, to, last int) []*candidate {
+	for size := from; size <= to; size++ {
 		for base := 1; base <= mostBase && base < size; base++ {
 			for _, b := range p.base(base) {
 				for _, c := range p.calling(size - base) {

@@ -18,12 +18,17 @@ type search struct {
 	way      *descent  // of the recursive clauses so far
 	set      []*found  // clauses so far
 	work     int       // bindings looked at for this clause
+	total    int       // and for all before
+	sizes    []int     // of domains
 	err      error
 }
 
 // mostWork is how many bindings may be looked at for one clause of a program; what is
 // best by then goes on.
 const mostWork = 1 << 25
+
+// mostTotal is how many may be looked at for all clauses in all ways.
+const mostTotal = 1 << 28
 
 // options are the settings, resolved.
 type options struct {
@@ -192,9 +197,10 @@ func (f *search) equals(s *state, prefix []literal, v int, c *chosen) {
 	}
 }
 
-// spent reports whether a costly search for one clause has gone on for long enough.
+// spent reports whether a costly search for one clause has gone on for long enough, or
+// that for all.
 func (f *search) spent() bool {
-	return f.work > mostWork && f.db.program != nil
+	return (f.work > mostWork || f.work+f.total > mostTotal) && f.db.program != nil
 }
 
 // slot marks the place of a constant that is to be found.

@@ -89,7 +89,7 @@ func (f *search) semijoin(body []literal, examples int) []*allowed {
 	all := make([]*allowed, len(places))
 	for i := len(body) - 1; i >= 0; i-- {
 		p := parents[i]
-		size := len(f.db.domains[places[p].domain].names)
+		size := f.size(places[p].domain)
 		kept := &allowed{set: bits.New(size), size: size, others: body[i].negated}
 		body[i].keep(p, all, kept)
 		if body[i].negated {
@@ -102,6 +102,27 @@ func (f *search) semijoin(body []literal, examples int) []*allowed {
 		all[p] = kept
 	}
 	return all[:heads]
+}
+
+// size is how many codes of a domain are in use: rows that stand alone have no names.
+func (f *search) size(domain int) int {
+	if f.sizes == nil {
+		f.sizes = make([]int, len(f.db.domains))
+		for d := range f.sizes {
+			f.sizes[d] = len(f.db.domains[d].names)
+		}
+		for _, r := range f.db.relations {
+			for k, column := range r.columns {
+				d := r.places[k].domain
+				for _, c := range column {
+					if c != unknown && int(c) >= f.sizes[d] {
+						f.sizes[d] = int(c) + 1
+					}
+				}
+			}
+		}
+	}
+	return f.sizes[domain]
 }
 
 // keep puts in the codes of a variable for which a literal has a tuple.

@@ -1,0 +1,11 @@
+enable_recursion.
+head_pred(sorted,2).
+body_pred(components,3).
+body_pred(partition,4).
+body_pred(append,3).
+body_pred(empty,1).
+type(sorted,(list,list)).
+type(components,(list,element,list)).
+type(partition,(element,list,list,list)).
+type(append,(list,list,list)).
+type(empty,(list,)).

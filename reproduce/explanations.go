@@ -59,6 +59,13 @@ func explanations() []Experiment {
 		e, err := explain(ctx, controlTheory, "subgoal(on(u,n)). subgoal(on(n,i)).", "solve_before(X,Y)", "solve_before(on(n,i),on(u,n))")
 		return letter(e.rule, "solve_before(on(A,B),on(C,A)) :- subgoal(on(A,B)), subgoal(on(C,A))."), err
 	})
+	add("constraints", "equations 11.1 to 11.3", "deductive constraints that the learnt rule keeps, of 3", reference(3), func(ctx context.Context) (float64, error) {
+		e, err := explain(ctx, stackingTheory, stackingFacts, "safe_to_stack(X,Y)", "safe_to_stack(obj1,obj2)")
+		if err != nil {
+			return 0, err
+		}
+		return constraints(ctx, e.rule)
+	})
 	add("compiled", "section 11.1.3", "steps of the proof by the learnt rule, as a share of those by the theory: knowledge compiled", reference(1).lower(), func(ctx context.Context) (float64, error) {
 		e, err := explain(ctx, stackingTheory, stackingFacts, "safe_to_stack(X,Y)", "safe_to_stack(obj1,obj2)")
 		if err != nil {
@@ -126,4 +133,35 @@ func stepsOf(p *logic.Proof) int {
 		n += stepsOf(part)
 	}
 	return n
+}
+
+// constraints counts what holds of a rule of SafeToStack: it explains the example (11.1),
+// it follows from the theory (11.2), which explains the example itself (11.3). That the
+// rule follows is shown for things of which nothing but its conditions is known, in
+// numbers.
+func constraints(ctx context.Context, rule string) (float64, error) {
+	const helpers = "less_than(A,B) :- A < B.\nequal(W,times(V,D)) :- W is V*D.\n"
+	kept := 0.0
+	for _, c := range []struct{ program, goal string }{
+		{rule + "\n" + helpers + stackingFacts, "safe_to_stack(obj1,obj2)"},
+		{stackingTheory + "\nvolume(x,1). density(x,4.5). type(y,endtable). material(y,glass).", "safe_to_stack(x,y)"},
+		{stackingTheory + "\n" + stackingFacts, "safe_to_stack(obj1,obj2)"},
+	} {
+		p, err := logic.Read("constraint", c.program)
+		if err != nil {
+			return 0, err
+		}
+		goal, _, err := logic.ReadGoal(c.goal)
+		if err != nil {
+			return 0, err
+		}
+		holds, err := p.Holds(ctx, goal, logic.Limits{})
+		if err != nil {
+			return 0, err
+		}
+		if holds {
+			kept++
+		}
+	}
+	return kept, nil
 }

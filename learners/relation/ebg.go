@@ -140,7 +140,7 @@ func (m *Model) explainAll(ctx context.Context, db *database, t *table.Table) er
 // target itself.
 func (m *Model) computing() []*logic.Clause {
 	theory, err := m.lesson.Settings.theory()
-	if err != nil || m.lesson.Settings.Theory == "" {
+	if err != nil || m.lesson.Settings.Theory == "" || m.lesson.Settings.Algorithm != EBGName {
 		return nil
 	}
 	name, _ := m.head(0)

@@ -104,7 +104,7 @@ func (l *Learner) settings() settings {
 // keeps checks settings that were saved; rows are always kept.
 func (s *settings) keeps() (bool, error) {
 	l := Learner{Lookahead: s.Lookahead, New: s.New, Literals: s.Literals, Beam: s.Beam, M: &s.M}
-	if !slices.Contains([]string{"", EBGName, ProgolName, GolemName}, s.Algorithm) || s.Nodes < 0 {
+	if !slices.Contains([]string{"", EBGName, ProgolName, GolemName, FoclName}, s.Algorithm) || s.Nodes < 0 {
 		return false, fmt.Errorf("no learner is called %q", s.Algorithm)
 	}
 	if _, err := s.theory(); err != nil {
@@ -215,7 +215,7 @@ func (m *Model) learn(ctx context.Context, t *table.Table) error {
 		for r := range f.positive {
 			f.positive[r] = classes[r] == int32(class)
 		}
-		f.target = nil
+		f.target, f.proposed = nil, m.proposals(db, class)
 		if db.program != nil && m.recursive(db) {
 			f.target = f.extension(db.bias.Head.Name)
 		}

@@ -135,7 +135,7 @@ func (m *Model) ask(t *table.Table) (*asked, error) {
 	a := &asked{table: t, target: m.target}
 	base := m.base(t.Linked)
 	a.db, a.examples = base.over(t, m.target)
-	if base.program != nil && (m.isRecursive() || m.lesson.Settings.Theory != "") {
+	if base.program != nil && (m.isRecursive() || m.lesson.Settings.Algorithm == EBGName && m.lesson.Settings.Theory != "") {
 		w := newWriter(nil)
 		for i := range m.list {
 			a.clauses = append(a.clauses, m.clause(w, i))

@@ -20,6 +20,7 @@ type search struct {
 	work     int       // bindings looked at for this clause
 	total    int       // and for all before
 	sizes    []int     // of domains
+	proposed [][]literal
 	err      error
 }
 
@@ -130,6 +131,7 @@ func (s *step) better(o *step, literals int) bool {
 func (f *search) steps(s *state, most int) ([]step, float64) {
 	c := &chosen{search: f, from: s, most: most}
 	f.literals(s, nil, c)
+	f.propose(s, c)
 	return c.steps, c.tried
 }
 

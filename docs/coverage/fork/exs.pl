@@ -1,0 +1,2 @@
+pos(loses_queen(p1)).
+neg(loses_queen(p2)).

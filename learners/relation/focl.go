@@ -1,0 +1,235 @@
+package relation
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/logic"
+)
+
+// FoclName is what FOIL with a domain theory is registered as.
+const FoclName = "focl"
+
+func init() {
+	learn.Register(learn.Info{
+		Name:     FoclName,
+		Summary:  "foil, to which a domain theory proposes conditions, right or wrong",
+		Source:   "Pazzani & Kibler 1992; Mitchell 1997, §12.5",
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Relations: true},
+		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true},
+		Contract: learn.Exact,
+		Keeps:    "the rows and the tables or facts around them, by source",
+		New:      func() learn.Learner { return &Focl{} },
+		Decode:   decode,
+	})
+}
+
+// Focl is FOIL whose clauses may take in, at any step, a whole condition that the theory
+// proves the class by, unfolded to what rows have and pruned: literals are dropped from
+// it as long as that raises its gain. It competes with single literals by gain, so that a
+// theory that is wrong costs nothing but the look at it.
+type Focl struct {
+	Theory string `set:"theory" default:"none" doc:"file of Prolog clauses that say what the class follows from" file:"true"`
+	Noise  string `set:"noise" default:"auto: mdl for tables; of programs, what describes the examples best" oneof:"auto|none|mdl" doc:"clauses cover no example of another class (none), or save bits (mdl)"`
+}
+
+func (l *Focl) settings() settings {
+	_, text, _ := strings.Cut(l.Theory, "\n") // what stands before is the file's name
+	s := (&Learner{Noise: l.Noise}).settings()
+	s.Algorithm, s.Theory = FoclName, text
+	return s
+}
+
+// Check refuses a theory that cannot be read.
+func (l *Focl) Check() error {
+	s := l.settings()
+	_, err := s.theory()
+	return err
+}
+
+// Learn learns the clauses of the task's rows.
+func (l *Focl) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	if err := l.Check(); err != nil {
+		return nil, err
+	}
+	return learnTask(ctx, task, l.settings())
+}
+
+// mostProposed bounds the conditions that a theory proposes, and mostUnfolded the clauses
+// that one goes through.
+const mostProposed, mostUnfolded = 200, 20
+
+// proposals are the conditions under which a theory concludes a class, over the relations
+// of the database. One that speaks of what rows do not have is left out.
+func (m *Model) proposals(db *database, class int) [][]literal {
+	s := m.lesson.Settings
+	theory, err := s.theory()
+	if s.Algorithm != FoclName || err != nil || len(theory.Clauses) == 0 {
+		return nil
+	}
+	facts := logic.NewProgram(nil)
+	if db.program != nil {
+		facts = db.program
+	}
+	th := logic.NewTheory(theory, facts, nil)
+	name, value := m.head(class)
+	args := make([]logic.Term, m.arity, m.arity+1)
+	for i := range args {
+		args[i] = logic.Var(i)
+	}
+	targets := []logic.Term{compound(name, args), logic.Atom(name)}
+	if value != "" {
+		targets = append(targets, compound(name, append(args, constantTerm(value))), compound(value, args), logic.Atom(value))
+	}
+	var all [][]literal
+	for _, target := range targets {
+		of, _ := logic.Literal{Atom: target}.Predicate()
+		if len(theory.Of(of)) == 0 {
+			continue
+		}
+		for _, c := range th.Lemmas(target, mostUnfolded, mostProposed) {
+			if body, ok := db.condition(c, m.arity); ok {
+				all = append(all, body)
+			}
+		}
+	}
+	return all
+}
+
+// condition returns the body of a clause over the relations of a database.
+func (db *database) condition(c *logic.Clause, arity int) ([]literal, bool) {
+	number := map[logic.Var]int{}
+	for i, a := range c.Arguments() {
+		if v, ok := a.(logic.Var); ok && i < arity {
+			number[v] = i
+		}
+	}
+	next := arity
+	var body []literal
+	for _, l := range c.Body {
+		of, ok := l.Predicate()
+		r := db.byName[of.Name]
+		if !ok || r == nil {
+			return nil, false
+		}
+		var args []logic.Term
+		if t, ok := l.Atom.(*logic.Compound); ok {
+			args = t.Args
+		}
+		made := literal{relation: r, negated: l.Negated}
+		if len(args) == 0 && arity == 1 { // of the row
+			made.args = []int{0}
+		}
+		for k, a := range args {
+			v, isVariable := a.(logic.Var)
+			if !isVariable {
+				code := db.domains[max(r.places[min(k, len(r.places)-1)].domain, 0)].find(logic.Format(a, nil))
+				made.args = append(made.args, constantArg(code))
+				continue
+			}
+			at, known := number[v]
+			if !known {
+				if l.Negated {
+					at = anything
+				} else {
+					at = next
+					number[v] = next
+					next++
+				}
+			}
+			made.args = append(made.args, at)
+		}
+		if len(made.args) == r.arity()-1 && !r.says(db, &made) || len(made.args) != r.arity() && made.op == none || slices.ContainsFunc(made.args, func(a int) bool { return a == constantArg(unknown) }) {
+			return nil, false
+		}
+		body = append(body, made)
+	}
+	return body, len(body) > 0
+}
+
+// says completes a literal about a column of two values: that it says yes.
+func (r *relation) says(db *database, l *literal) bool {
+	if r.numeric() {
+		_, distinct := r.ranked()
+		if len(distinct) != 2 {
+			return false
+		}
+		if l.op, l.cut = above, distinct[0]; l.negated {
+			l.op, l.negated = atMost, false
+		}
+		return true
+	}
+	for _, yes := range []string{"1", "yes", "true", "y", "t", "+"} {
+		if code := db.domains[r.places[len(r.places)-1].domain].find(yes); code != unknown {
+			l.args = append(l.args, constantArg(code))
+			return true
+		}
+	}
+	return false
+}
+
+// propose offers the conditions of the theory as steps.
+func (f *search) propose(s *state, c *chosen) {
+	for _, body := range f.proposed {
+		shift := len(s.columns) - len(f.examples.places)
+		block := make([]literal, 0, len(body))
+		for _, l := range body {
+			l.args = slices.Clone(l.args)
+			for k, a := range l.args {
+				if a >= len(f.examples.places) {
+					l.args[k] = a + shift
+				}
+			}
+			if !slices.ContainsFunc(s.body, func(have literal) bool { return l.equals(&have) }) {
+				block = append(block, l)
+			}
+		}
+		if block, n := f.pruned(s, block); len(block) > 0 {
+			c.offer(block, n)
+		}
+	}
+}
+
+func (l *literal) equals(o *literal) bool {
+	return l.relation == o.relation && l.op == o.op && l.cut == o.cut && l.negated == o.negated && slices.Equal(l.args, o.args)
+}
+
+// pruned drops from a condition the literal without which its gain is greatest, as long
+// as it grows.
+func (f *search) pruned(s *state, block []literal) ([]literal, counts) {
+	count := func(block []literal) (counts, bool) {
+		to := s
+		for i, l := range block {
+			if l.relation != nil && !l.negated && l.news(len(to.columns)) > 0 && to.fanOut(&l) > mostBindings {
+				return counts{}, false
+			}
+			to = f.extend(to, l, i > 0)
+		}
+		return to.counts, true
+	}
+	n, ok := count(block)
+	if !ok {
+		return nil, n
+	}
+	for len(block) > 1 && f.ctx.Err() == nil {
+		best, gain := -1, f.gain(s, n)+tie
+		var kept []literal
+		var with counts
+		for i := range block {
+			less, ok := without(slices.Concat(s.body, block), len(s.body)+i, len(f.examples.places))
+			if !ok {
+				continue
+			}
+			if m, ok := count(less[len(s.body):]); ok && f.gain(s, m) > gain {
+				best, gain, kept, with = i, f.gain(s, m), less[len(s.body):], m
+			}
+		}
+		if best < 0 {
+			break
+		}
+		block, n = kept, with
+	}
+	return block, n
+}

@@ -314,7 +314,7 @@ func (t *Tuning) verdict() string {
 	case t.GainHigh < 0:
 		return fmt.Sprintf("tuning loses %s %s: keep the default settings", gap(-t.Gain, numeric), between)
 	}
-	return fmt.Sprintf("tuning gains %s %s: chance can explain it, and the default settings will do", gap(t.Gain, numeric), between)
+	return fmt.Sprintf("what tuning gains, %s %s, chance can explain: the default settings will do", gap(t.Gain, numeric), between)
 }
 
 // Chart draws what was tried, the best first.

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,12 +26,19 @@ var clock = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 // name are there for the sessions. With -rewrite it corrects the documents
 // instead.
 func TestDocumentation(t *testing.T) {
-	documents, err := filepath.Glob("../../docs/*.md")
+	documents := []string{"../../README.md"}
+	err := filepath.WalkDir("../../docs", func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".md" {
+			documents = append(documents, path)
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range append([]string{"../../README.md"}, documents...) {
-		t.Run(filepath.Base(path), func(t *testing.T) { runDocument(t, path) })
+	for _, path := range documents {
+		name, _ := filepath.Rel("../..", path)
+		t.Run(filepath.ToSlash(name), func(t *testing.T) { runDocument(t, path) })
 	}
 }
 
@@ -58,9 +67,45 @@ func runDocument(t *testing.T, path string) {
 		return "```console\n" + got + "```"
 	})
 	t.Chdir(here)
+	comparePictures(t, path, string(text), dir)
+	checkLinks(t, path, string(text))
 	if *rewrite {
 		if err := os.WriteFile(path, []byte(corrected), 0o644); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// picture is one that a document shows, link a page that it points at.
+var (
+	picture = regexp.MustCompile(`!\[[^]]*\]\(([^)]+)\)`)
+	link    = regexp.MustCompile(`[^!]\[[^]]*\]\(([^)#:]+)(#[^)]*)?\)`)
+)
+
+// comparePictures: a picture that a document shows and one of its commands wrote
+// is what was written.
+func comparePictures(t *testing.T, path, text, dir string) {
+	for _, found := range picture.FindAllStringSubmatch(text, -1) {
+		written, err := os.ReadFile(filepath.Join(dir, filepath.Base(found[1])))
+		if err != nil {
+			continue // a command somewhere else made it
+		}
+		kept := filepath.Join(filepath.Dir(path), filepath.FromSlash(found[1]))
+		if *rewrite {
+			if err := os.WriteFile(kept, written, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if is, err := os.ReadFile(kept); err != nil || !bytes.Equal(is, written) {
+			t.Errorf("%s shows a picture that is not what its commands write (%v)", filepath.Base(path), err)
+		}
+	}
+}
+
+// checkLinks: what a document points at is there.
+func checkLinks(t *testing.T, path, text string) {
+	for _, found := range slices.Concat(link.FindAllStringSubmatch(text, -1), picture.FindAllStringSubmatch(text, -1)) {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(path), filepath.FromSlash(found[1]))); err != nil {
+			t.Errorf("%s points at %s, which is not there", filepath.Base(path), found[1])
 		}
 	}
 }
@@ -80,7 +125,11 @@ func runSession(t *testing.T, block string) string {
 			continue
 		}
 		session.WriteString(strings.TrimSpace(line) + "\n")
-		if status := execute(context.Background(), strings.Fields(command), strings.NewReader(""), &session, &session); status != 0 {
+		var args []string
+		for _, word := range quoted.FindAllString(command, -1) {
+			args = append(args, strings.Trim(word, "'"))
+		}
+		if status := execute(context.Background(), args, strings.NewReader(""), &session, &session); status != 0 {
 			t.Errorf("%s: exit status %d", line, status)
 		}
 	}

@@ -3,10 +3,14 @@ package console
 import (
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/accrete-ml/accrete/internal/digits"
 )
 
 // Table prints aligned columns. Numbers, written as text that begins
@@ -65,8 +69,14 @@ func numericColumn(rows [][]string, col int) bool {
 // Percent writes a fraction as people read it: 95.6 %.
 func Percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 
-// Number writes a figure with four significant digits.
-func Number(x float64) string { return fmt.Sprintf("%.4g", x) }
+// Number writes a figure with four significant digits, and from 10,000 on as a
+// whole number with commas.
+func Number(x float64) string {
+	if size := math.Abs(x); size >= 9999.5 && size < 1e15 {
+		return digits.Commas(strconv.FormatFloat(x, 'f', 0, 64), 0, size)
+	}
+	return fmt.Sprintf("%.4g", x)
+}
 
 // Count writes a weight of rows: whole where it is whole.
 func Count(x float64) string {

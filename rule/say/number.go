@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accrete-ml/accrete/internal/digits"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -49,9 +50,9 @@ func figures(p float64) string {
 // Count is a number of rows: whole, or with a decimal where rows have weights.
 func Count(n float64) string {
 	if r := math.Round(n); math.Abs(r-n) < 0.05 {
-		return thousands(strconv.FormatFloat(r, 'f', 0, 64), 1000, math.Abs(r))
+		return digits.Commas(strconv.FormatFloat(r, 'f', 0, 64), 1000, math.Abs(r))
 	}
-	return thousands(strconv.FormatFloat(n, 'f', 1, 64), 1000, math.Abs(n))
+	return digits.Commas(strconv.FormatFloat(n, 'f', 1, 64), 1000, math.Abs(n))
 }
 
 // Times is the ratio that a weight, the natural log of one, stands for.
@@ -66,30 +67,6 @@ func Times(weight float64) string {
 	return strconv.FormatFloat(x, 'g', 2, 64)
 }
 
-// thousands puts commas into the digits before the point of a number that is
-// not below least.
-func thousands(text string, least, size float64) string {
-	if size < least {
-		return text
-	}
-	whole, rest, _ := strings.Cut(text, ".")
-	sign := ""
-	if strings.HasPrefix(whole, "-") {
-		sign, whole = "−", whole[1:]
-	}
-	var b strings.Builder
-	for i, d := range whole {
-		if i > 0 && (len(whole)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	if rest != "" {
-		return sign + b.String() + "." + rest
-	}
-	return sign + b.String()
-}
-
 // Number writes a number as it is, without an exponent while it is of ordinary
 // size, and with commas from 10,000 on: years have none.
 func Number(x float64) string {
@@ -97,7 +74,7 @@ func Number(x float64) string {
 	if size >= 1e15 || size > 0 && size < 1e-6 || math.IsInf(x, 0) || math.IsNaN(x) {
 		return strconv.FormatFloat(x, 'g', 4, 64)
 	}
-	text := thousands(strconv.FormatFloat(x, 'f', -1, 64), 10000, size)
+	text := digits.Commas(strconv.FormatFloat(x, 'f', -1, 64), 10000, size)
 	return strings.Replace(text, "-", "−", 1)
 }
 

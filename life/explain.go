@@ -1,7 +1,6 @@
 package life
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -31,12 +31,16 @@ func (h *Home) Explain(ctx context.Context, p *Part, d *Data, only []int, each f
 		return err
 	}
 	m, _ := learn.Ability[learn.Explainer](p.Model)
+	r, err := newExplainer(ctx, p)
+	if err != nil {
+		return err
+	}
 	last, row, found := 0, 0, 0
 	if only != nil {
 		only = slices.Compact(slices.Sorted(slices.Values(only)))
 		last = only[len(only)-1]
 	}
-	err := h.batches(ctx, m, d, nil, func(batch *table.Table) error {
+	err = h.batches(ctx, m, d, nil, func(batch *table.Table) error {
 		wanted := make([]int, 0, len(only))
 		for i := range batch.Rows() {
 			if row++; only == nil || slices.Contains(only, row) {
@@ -57,9 +61,8 @@ func (h *Home) Explain(ctx context.Context, p *Part, d *Data, only []int, each f
 			if chosen {
 				place = i
 			}
-			x, err := m.Explain(batch, place)
+			e, err := r.explain(ctx, m, batch, place, NewPredicted(p.Model, first+wanted[i], batch, out, place))
 			if err == nil {
-				e := newExplained(m, NewPredicted(p.Model, first+wanted[i], batch, out, place), x)
 				if acts, ok := learn.Ability[policy](p.Model); ok {
 					consider(acts, batch, place, e)
 				}
@@ -89,6 +92,18 @@ type Explained struct {
 	Normaliser *float64        `json:"normaliser,omitempty"`
 	Additive   bool            `json:"additive"`
 	Neighbours []CaseEntry     `json:"neighbours,omitempty"`
+	// Cells are what the cells of the row add, those that add most first; Used
+	// are the columns that have a part in the answer. Beside is the class that
+	// odds are beside: the next one.
+	Cells  []CellEntry `json:"cells,omitempty"`
+	Used   []string    `json:"used,omitempty"`
+	Beside string      `json:"beside,omitempty"`
+	// Usual is how frequent the answer is among the rows, and Truth what the
+	// data say.
+	Usual *float64 `json:"usual,omitempty"`
+	Truth any      `json:"truth,omitempty"`
+	// Calibration is how often it was right when it said as much.
+	Calibration *Calibrated `json:"calibration,omitempty"`
 	// Values are what the actions of a policy are worth, and Path what follows
 	// from the best.
 	Values map[string]float64 `json:"values,omitempty"`
@@ -96,6 +111,9 @@ type Explained struct {
 
 	Explanation *learn.Explanation `json:"-"`
 	Attribute   *table.Attribute   `json:"-"` // the target
+
+	explainer *explainer
+	unused    []string // cells that have no part in the answer, as people say them
 }
 
 // Likeliest is the class of the largest probability, also where the model does
@@ -118,30 +136,42 @@ func (e *Explained) PriorShare(class int) float64 {
 	return 1 / sum
 }
 
-// About is the evidence on one class, strongest first.
-func (e *Explained) About(class int) []learn.Evidence {
-	var about []learn.Evidence
-	for _, v := range e.Explanation.Evidence {
-		if v.Class == class {
-			about = append(about, v)
-		}
-	}
-	slices.SortStableFunc(about, func(a, b learn.Evidence) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
-	return about
+// EvidenceEntry is one reason: a rule, or whatever the model reasons with. Class
+// and Weight are of the class that it moves most, Weights of all that it moves;
+// Odds is how many times likelier it makes the answer beside the next class.
+type EvidenceEntry struct {
+	ID      string             `json:"id,omitempty"`
+	Text    string             `json:"text"`
+	Class   string             `json:"class,omitempty"`
+	Weight  float64            `json:"weight"`
+	Weights map[string]float64 `json:"weights,omitempty"`
+	Odds    float64            `json:"odds,omitempty"`
+	Say     say.Sentence       `json:"say,omitempty"`
+	Told    bool               `json:"told,omitempty"`
+	// Columns are those that it looks at.
+	Columns []string `json:"columns,omitempty"`
+
+	by []float64 // its weight for each class; of a number, one
 }
 
-// EvidenceEntry is one reason.
-type EvidenceEntry struct {
-	ID     string  `json:"id,omitempty"`
-	Text   string  `json:"text"`
-	Class  string  `json:"class,omitempty"`
-	Weight float64 `json:"weight"`
+// CellEntry is what a cell of the row adds: the weights of the rules that test
+// it, each shared out equally among the cells that it tests.
+type CellEntry struct {
+	Column  string             `json:"column"`
+	Value   string             `json:"value"`
+	Weight  float64            `json:"weight"` // of the answer beside the next class, or of the number
+	Weights map[string]float64 `json:"weights,omitempty"`
+	Say     string             `json:"say"`
 }
 
 // MissingEntry is a cell that is not known.
 type MissingEntry struct {
 	Column    string  `json:"column"`
 	CouldMove float64 `json:"could_move"`
+	// To is the answer that moves it farthest, where a value of the column
+	// makes it another, and Probability how probable it is then.
+	To          any     `json:"to,omitempty"`
+	Probability float64 `json:"probability,omitempty"`
 }
 
 // CaseEntry is a row that the answer was drawn from.
@@ -151,38 +181,6 @@ type CaseEntry struct {
 	Distance float64            `json:"distance"`
 	Target   string             `json:"target"`
 	Columns  map[string]float64 `json:"columns"`
-}
-
-func newExplained(m learn.Model, answer Predicted, x *learn.Explanation) *Explained {
-	target := &m.Schema().Attributes[m.Target()]
-	e := &Explained{Predicted: answer, Evidence: []EvidenceEntry{}, Missing: []MissingEntry{}, Additive: x.Additive, Explanation: x, Attribute: target}
-	if target.Kind == table.Numeric {
-		e.Prior = x.Prior[0]
-	} else {
-		prior := map[string]float64{}
-		for c, w := range x.Prior {
-			prior[target.Values[c]] = finite(w)
-		}
-		e.Prior, e.Normaliser = prior, &x.Normaliser
-	}
-	for _, v := range x.Evidence {
-		entry := EvidenceEntry{ID: v.ID, Text: v.Text, Weight: finite(v.Weight)}
-		if target.Kind == table.Nominal {
-			entry.Class = target.Values[v.Class]
-		}
-		e.Evidence = append(e.Evidence, entry)
-	}
-	for _, c := range x.Missing {
-		e.Missing = append(e.Missing, MissingEntry{c.Column, c.CouldMove})
-	}
-	for _, c := range x.Cases {
-		entry := CaseEntry{Row: c.Row, Source: c.Source.Name, Distance: c.Distance, Target: c.Target, Columns: map[string]float64{}}
-		for _, column := range c.Columns {
-			entry.Columns[column.Column] = column.Distance
-		}
-		e.Neighbours = append(e.Neighbours, entry)
-	}
-	return e
 }
 
 // finite replaces the log of zero, which JSON cannot write, by the log of the

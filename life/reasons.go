@@ -4,60 +4,221 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/table"
 )
 
-// Write writes an answer and its reasons for people: what speaks for and
-// against the answer, strongest first.
+// Write writes an answer and its reasons for people: what each cell adds, then
+// what each rule does, strongest first.
 func (answer *Explained) Write(w io.Writer) {
-	target, x := answer.Attribute, answer.Explanation
-	var rows [][]string
-	if target.Kind == table.Numeric {
-		fmt.Fprintf(w, "row %d: %s = %s (%s to %s)\n", answer.Row, target.Name, console.Number(answer.Prediction.(float64)), console.Number(*answer.Low), console.Number(*answer.High))
-		rows = append(rows, []string{console.Number(x.Prior[0]), "before any evidence"})
-		for _, v := range x.Evidence {
-			rows = append(rows, []string{fmt.Sprintf("%+.4g", v.Weight), v.Text})
-		}
-	} else {
-		class, known := answer.Prediction.(string)
-		if !known { // the model does not know; the reasons are for what is likeliest
-			class = answer.Likeliest()
-			fmt.Fprintf(w, "row %d: %s is not known\n", answer.Row, target.Name)
-		} else {
-			fmt.Fprintf(w, "row %d: %s = %s, probability %s\n", answer.Row, target.Name, class, console.Percent(answer.Probabilities[class]))
-		}
-		if answer.Votes != nil {
-			fmt.Fprintln(w, "hypotheses: "+ballot(answer.Votes, target.Values))
-		}
-		if answer.Values != nil {
-			answer.writeConsidered(w)
-			return
-		}
-		best := int(target.Code(class))
-		rows = append(rows, []string{fmt.Sprintf("%+.3f", x.Prior[best]), fmt.Sprintf("prior: %s is %s before any evidence", class, console.Percent(answer.PriorShare(best)))})
-		for _, v := range answer.About(best) {
-			side := "for"
-			if v.Weight < 0 {
-				side = "against"
-			}
-			rows = append(rows, []string{fmt.Sprintf("%+.3f", v.Weight), fmt.Sprintf("%s %s: %s", side, class, v.Text)})
-		}
-		if x.Normaliser != 0 {
-			rows = append(rows, []string{fmt.Sprintf("%+.3f", -x.Normaliser), "so that all classes sum to 100 %"})
-		}
+	s, x := answer.explainer.speaker, answer.Explanation
+	answer.writeAnswer(w)
+	if answer.Values != nil {
+		answer.writeConsidered(w)
+		return
 	}
 	if len(x.Cases) > 0 {
-		writeCases(w, target.Name, x.Cases)
+		writeCases(w, s.Label(answer.Attribute.Name), x.Cases)
 	} else {
-		console.Table(w, []string{"weight", "evidence"}, rows)
+		answer.writeReasons(w)
 	}
-	for _, c := range x.Missing {
-		fmt.Fprintf(w, "missing: %s could move it by %s\n", c.Column, move(target, c.CouldMove))
+	for _, c := range answer.Missing {
+		line := fmt.Sprintf("%s is not known. It could move this by %s", s.Label(c.Column), move(answer.Attribute, c.CouldMove))
+		if to, ok := c.To.(string); ok {
+			line = fmt.Sprintf("%s is not known. It could make this %s, %s", s.Label(c.Column), s.Class(to), say.Percent(c.Probability))
+		}
+		fmt.Fprintln(w, line+".")
+	}
+	if len(answer.unused) > 0 && len(answer.Cells) > 0 {
+		shown := answer.unused[:min(len(answer.unused), mostUnused)]
+		rest := ""
+		if left := len(answer.unused) - len(shown); left > 0 {
+			rest = fmt.Sprintf(" and %d more", left)
+		}
+		fmt.Fprintf(w, "no part in it: %s%s\n", strings.Join(shown, ", "), rest)
+	}
+}
+
+// mostUnused is how many cells that have no part in an answer are listed.
+const mostUnused = 12
+
+// writeAnswer writes the answer, what is usual, and what is true.
+func (answer *Explained) writeAnswer(w io.Writer) {
+	s, target := answer.explainer.speaker, answer.Attribute
+	label := s.Label(target.Name)
+	if target.Kind == table.Numeric {
+		line := fmt.Sprintf("row %d: %s = %s (%s to %s)", answer.Row, label, say.Rounded(answer.Prediction.(float64), 4), say.Rounded(*answer.Low, 4), say.Rounded(*answer.High, 4))
+		if truth, ok := answer.Truth.(float64); ok {
+			line += "; the data say " + say.Number(truth)
+		}
+		fmt.Fprintln(w, line)
+		return
+	}
+	class, known := answer.Prediction.(string)
+	if !known { // the model does not know; the reasons are for what is likeliest
+		fmt.Fprintf(w, "row %d: %s is not known\n", answer.Row, label)
+	} else {
+		line := fmt.Sprintf("row %d: %s = %s, %s", answer.Row, label, s.Value(target.Name, class), say.Percent(answer.Probabilities[class]))
+		if answer.Usual != nil {
+			line += fmt.Sprintf(" (usually %s)", say.Percent(*answer.Usual))
+		}
+		if truth, ok := answer.Truth.(string); ok {
+			verdict := "right"
+			if truth != class {
+				verdict = "wrong"
+			}
+			line += fmt.Sprintf("; the data say %s: %s", s.Value(target.Name, truth), verdict)
+		}
+		fmt.Fprintln(w, line)
+	}
+	if answer.Votes != nil {
+		fmt.Fprintln(w, "hypotheses: "+ballot(answer.Votes, target.Values))
+	}
+	if c := answer.Calibration; c != nil {
+		fmt.Fprintln(w, c.sentence(s))
+	}
+}
+
+// reason is a line of reasons: what it adds, and what it is.
+type reason struct {
+	weight float64
+	text   string
+}
+
+// writeReasons writes what speaks for the answer and against it, by cell and by
+// rule. Weights of classes are said as times likelier than the next class.
+func (answer *Explained) writeReasons(w io.Writer) {
+	r, numeric := answer.explainer, answer.Attribute.Kind == table.Numeric
+	best, beside := 0, -1
+	if !numeric {
+		best, beside = r.rivals(answer)
+	}
+	var cells, rules []reason
+	for _, c := range answer.Cells {
+		cells = append(cells, reason{c.Weight, c.Say})
+	}
+	shared, celled := false, 0
+	for i := range answer.Evidence {
+		v := &answer.Evidence[i]
+		shared = shared || len(v.Columns) > 1
+		text := v.Text
+		if v.Say != nil {
+			text = v.Say.String()
+		}
+		if v.Told {
+			text += " (told)"
+		}
+		if v.ID != "" {
+			text += " [" + v.ID + "]"
+		}
+		line := reason{r.moves(v, best, beside), text}
+		if len(v.Columns) == 0 { // what no cell stands for
+			cells = append(cells, reason{line.weight, text})
+		} else {
+			celled++
+		}
+		if v.Text != silence {
+			rules = append(rules, line)
+		}
+	}
+	if len(cells) == 0 {
+		fmt.Fprintln(w, "nothing speaks for it or against it but what is usual")
+		return
+	}
+	title := "what each cell adds:"
+	if !numeric && beside >= 0 {
+		title = fmt.Sprintf("what each cell adds, as times likelier than %s:", r.speaker.Class(answer.Beside))
+	}
+	fmt.Fprintln(w, title)
+	if answer.Additive {
+		begin, end := answer.ends(best, beside)
+		writeWeights(w, slices.Concat([]reason{{begin, answer.beginning(best)}}, largest(cells), []reason{{end, "together"}}), numeric, true)
+	} else {
+		writeWeights(w, largest(cells), numeric, false)
+	}
+	if shared || celled != len(answer.Cells) {
+		fmt.Fprintln(w, "by rule:")
+		writeWeights(w, largest(rules), numeric, false)
+	}
+}
+
+// beginning says what reasons begin with.
+func (answer *Explained) beginning(best int) string {
+	if answer.Usual != nil {
+		prior, sum := answer.Prior.(map[string]float64), 0.0
+		for _, w := range prior {
+			sum += math.Exp(w - prior[answer.Attribute.Values[best]])
+		}
+		if math.Abs(1/sum-*answer.Usual) < 0.02 {
+			return "before any of it (what is usual)"
+		}
+	}
+	return "before any of it"
+}
+
+// ends are where the weights begin and where they come to.
+func (answer *Explained) ends(best, beside int) (begin, end float64) {
+	if answer.Attribute.Kind == table.Numeric {
+		return answer.Prior.(float64), answer.Prediction.(float64)
+	}
+	prior := answer.Prior.(map[string]float64)
+	values := answer.Attribute.Values
+	begin = prior[values[best]]
+	p, q := answer.Probabilities[values[best]], 0.0
+	if beside >= 0 {
+		begin -= prior[values[beside]]
+		q = answer.Probabilities[values[beside]]
+	}
+	return begin, finite(math.Log(p) - math.Log(q))
+}
+
+// largest sorts reasons, the largest first.
+func largest(reasons []reason) []reason {
+	return slices.SortedStableFunc(slices.Values(reasons), func(a, b reason) int { return cmp.Compare(math.Abs(b.weight), math.Abs(a.weight)) })
+}
+
+// weak is the weight below which reasons are counted, not listed: × 1.05.
+var weak = math.Log(1.05)
+
+// writeWeights writes lines of reasons, from where they begin to where they come
+// to, if they have these ends.
+func writeWeights(w io.Writer, reasons []reason, numeric, ends bool) {
+	left, width := 0, 0
+	var sizes, texts []string
+	for i, r := range reasons {
+		if !numeric && math.Abs(r.weight) < weak && !(ends && (i == 0 || i == len(reasons)-1)) {
+			left++
+			continue
+		}
+		size := "× " + say.Times(r.weight)
+		switch {
+		case numeric && ends && (i == 0 || i == len(reasons)-1):
+			size = say.Rounded(r.weight, 4)
+		case numeric:
+			if size = say.Rounded(r.weight, 3); r.weight > 0 {
+				size = "+" + size
+			}
+		case r.weight < 0:
+			size = "÷ " + say.Times(r.weight)
+		}
+		sizes, texts = append(sizes, size), append(texts, r.text)
+		width = max(width, utf8.RuneCountInString(size))
+	}
+	for i := range sizes {
+		if left > 0 && ends && i == len(sizes)-1 {
+			fmt.Fprintf(w, "  %*s  and %d weaker\n", width, "", left)
+		}
+		fmt.Fprintf(w, "  %s%s  %s\n", strings.Repeat(" ", width-utf8.RuneCountInString(sizes[i])), sizes[i], texts[i])
+	}
+	if left > 0 && !ends {
+		fmt.Fprintf(w, "  %*s  and %d weaker\n", width, "", left)
 	}
 }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -9,43 +11,162 @@ import (
 	"github.com/accrete-ml/accrete/life"
 )
 
+const explainLong = `Explain answers for each row of DATA and says why: first what each cell of the
+row adds, then what each rule does, as times likelier (× or ÷) than the next
+class; of a number, in its own units. A rule's weight is shared out equally among
+the cells that it tests, so that both lists multiply, from what is usual, to the
+answer (JSON: natural logarithms, which add up). Cells that are not known say what
+they could make of it; cells that have no part in the answer are named.
+
+With --calibration it also says how often the model was right on rows that it had
+not seen when it was about as sure: the rows that it keeps are learnt again in folds.
+
+With --change to=CLASS it gives the smallest changes of the row that flip the
+answer: the fewest cells, then the least change, at most three cells at once and
+values that occur, each in other columns; --fixed keeps columns as they are. They
+are exact where the model is made of rules (rule networks, trees, rule lists). Of a
+number, --change 'to=>30' or 'to=<20'.
+
+With --wrong it walks the rows that the model gets wrong, the most confident first
+(--top of them), and drafts a rule that would put a group of them right. With
+--should CLASS it drafts a rule for one row, from the cells of --because, or those
+that did most; numbers are cut where the rows divide best. A draft is a file of
+rules: look at it, change it, and tell it to the model.`
+
+// explaining is what explain was asked for.
+type explaining struct {
+	flags       dataFlags
+	only        []int
+	without     string
+	change      string
+	fixed       []string
+	wrong       bool
+	top         int
+	should      string
+	because     []string
+	calibration bool
+}
+
 func (a *app) explainCommand() *cobra.Command {
-	var (
-		flags   dataFlags
-		only    []int
-		without string
-	)
+	var x explaining
 	c := &cobra.Command{
-		Use:   "explain MODEL DATA [--row N]… [--without SOURCE]",
+		Use:   "explain MODEL DATA [--row N]… [--calibration | --change to=CLASS [--fixed A,B] | --wrong [--top N] | --should CLASS [--because A,B]] [--without SOURCE]",
 		Short: "Say why: the evidence for and against each answer",
-		Long: `Explain answers for each row of DATA and gives the reasons: the prior, each
-piece of evidence with its weight (natural logarithms of odds-like ratios; for
-a number, in its own units), and what is missing and how far it could move the
-answer. Weights add up to the log of the posterior.`,
+		Long:  explainLong,
 		Example: `  accrete explain votes votes --row 1
+  accrete explain credit-a credit-a --row 7 --change to=+ --fixed A2
+  accrete explain heart-c heart-c --wrong --top 3
+  accrete explain heart-c heart-c --row 24 --should '<50' --because ca,oldpeak > draft.rules
   accrete explain people new.csv --json`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			h, p, d, err := a.modelAndData(c.Context(), args, &flags, without)
+			h, p, d, err := a.modelAndData(c.Context(), args, &x.flags, x.without)
 			if err != nil {
 				return err
 			}
-			first := true
-			return h.Explain(c.Context(), p, d, only, func(x *life.Explained) error {
-				if a.json {
-					return a.printJSON(x)
-				}
-				if !first {
-					fmt.Fprintln(a.out)
-				}
-				first = false
-				x.Write(a.out)
-				return nil
-			})
+			return a.explain(c.Context(), h, p, d, &x)
 		},
 	}
-	flags.register(c)
-	c.Flags().StringVar(&without, "without", "", withoutUsage)
-	console.CountsVar(c.Flags(), &only, "row", "only these rows, counted from 1")
+	x.flags.register(c)
+	f := c.Flags()
+	f.StringVar(&x.without, "without", "", withoutUsage)
+	console.CountsVar(f, &x.only, "row", "only these rows, counted from 1")
+	f.BoolVar(&x.calibration, "calibration", false, "how often it was right on unseen rows when it was as sure (learns kept rows again)")
+	f.StringVar(&x.change, "change", "", "to=CLASS: the smallest changes of the row that give this answer; to=any for any other")
+	f.StringSliceVar(&x.fixed, "fixed", nil, "columns that may not be changed")
+	f.BoolVar(&x.wrong, "wrong", false, "the rows that the model gets wrong, most confident first, and a rule for a group of them")
+	console.CountVar(f, &x.top, "top", 5, 0, console.MostCount, "how many wrong rows, or how many changes")
+	f.StringVar(&x.should, "should", "", "the class that would have been right for the row: drafts a rule to tell")
+	f.StringSliceVar(&x.because, "because", nil, "the columns that should have decided")
+	c.MarkFlagsMutuallyExclusive("change", "wrong", "should", "calibration")
+	c.MarkFlagsMutuallyExclusive("wrong", "row")
 	return c
+}
+
+func (a *app) explain(ctx context.Context, h *life.Home, p *life.Part, d *life.Data, x *explaining) error {
+	switch {
+	case x.fixed != nil && x.change == "":
+		return usagef("--fixed says what --change may not change: add --change to=CLASS")
+	case x.because != nil && x.should == "":
+		return usagef("--because says why an answer should be another: add --should CLASS")
+	case x.change != "":
+		return a.printChanges(ctx, h, p, d, x)
+	case x.wrong:
+		return a.printWrong(ctx, h, p, d, x.top)
+	case x.should != "":
+		if len(x.only) != 1 {
+			return usagef("--should is about one row: add --row N")
+		}
+		draft, err := h.Draft(ctx, p, d, x.only[0], life.Drafting{Should: x.should, Because: x.because})
+		if err != nil {
+			return err
+		}
+		return a.printOr(draft, draft)
+	}
+	var calibration *life.Calibration
+	if x.calibration {
+		var err error
+		if calibration, err = h.Calibration(ctx, p); err != nil {
+			return err
+		}
+	}
+	first := true
+	return h.Explain(ctx, p, d, x.only, func(e *life.Explained) error {
+		e.Calibrate(calibration)
+		if a.json {
+			return a.printJSON(e)
+		}
+		if !first {
+			fmt.Fprintln(a.out)
+		}
+		first = false
+		e.Write(a.out)
+		return nil
+	})
+}
+
+// printOr prints a value as JSON, or its text.
+func (a *app) printOr(v any, text fmt.Stringer) error {
+	if a.json {
+		return a.printJSON(v)
+	}
+	fmt.Fprintln(a.out, text)
+	return nil
+}
+
+func (a *app) printChanges(ctx context.Context, h *life.Home, p *life.Part, d *life.Data, x *explaining) error {
+	to, ok := strings.CutPrefix(x.change, "to=")
+	if !ok {
+		return usagef("--change %s: expected to=CLASS", x.change)
+	}
+	if to == "any" {
+		to = ""
+	}
+	wish := life.Wish{To: to, Fixed: x.fixed, Limit: x.top}
+	if x.top == 5 {
+		wish.Limit = 3
+	}
+	return h.Change(ctx, p, d, x.only, wish, func(c *life.Changed) error { return a.printOr(c, c) })
+}
+
+func (a *app) printWrong(ctx context.Context, h *life.Home, p *life.Part, d *life.Data, top int) error {
+	w, err := h.Wrong(ctx, p, d, top)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(w)
+	}
+	fmt.Fprintf(a.out, "%d of %d rows are answered wrongly; the most confident first\n", w.Count, w.Rows)
+	for _, e := range w.Wrong {
+		fmt.Fprintln(a.out)
+		e.Write(a.out)
+	}
+	switch {
+	case w.Draft != nil:
+		fmt.Fprintf(a.out, "\na rule to look at, change and tell:\n%s\n", w.Draft)
+	case w.Count > 0:
+		fmt.Fprintln(a.out, "\nno rule of up to three tests would put a group of them right without putting as many wrong")
+	}
+	return nil
 }

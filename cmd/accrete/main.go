@@ -144,7 +144,7 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 		commands []*cobra.Command
 	}{
 		{"learn", []*cobra.Command{a.learnCommand(), a.updateCommand(), a.tellCommand(), a.strikeCommand(), a.cutCommand(), a.mergeCommand(), a.forgetCommand()}},
-		{"read", []*cobra.Command{a.predictCommand(), a.explainCommand(), a.askCommand(), a.queryCommand(), a.imputeCommand(), a.rulesCommand(), a.diffCommand(), a.conflictsCommand(), a.reportCommand(), a.drawCommand()}},
+		{"read", []*cobra.Command{a.predictCommand(), a.explainCommand(), a.askCommand(), a.queryCommand(), a.imputeCommand(), a.rulesCommand(), a.wordsCommand(), a.diffCommand(), a.conflictsCommand(), a.reportCommand(), a.drawCommand()}},
 		{"keep", []*cobra.Command{a.logCommand(), a.modelsCommand(), a.undoCommand(), a.restoreCommand(), a.approveCommand(), a.deleteCommand(), a.exportCommand(), a.importCommand(), a.checkCommand()}},
 		{"judge", []*cobra.Command{a.evaluateCommand(), a.playCommand(), a.compareCommand(), a.tuneCommand(), a.importanceCommand(), a.verifyCommand(), a.needCommand(), a.reproduceCommand()}},
 		{"keep", []*cobra.Command{a.serveCommand(), a.tokenCommand()}},

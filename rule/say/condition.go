@@ -27,6 +27,11 @@ func (s *Speaker) test(t *rule.Test) Sentence {
 	case rule.HalfSpace:
 		return s.halfSpace(t)
 	case rule.AtLeast:
+		if one := unless(t); one != nil {
+			said := s.test(one)
+			said[len(said)-1].Text += " (or not known)"
+			return said
+		}
 		said := Sentence{{Text: "at least " + Number(float64(t.Count)) + " of ("}}
 		for i := range t.Of {
 			if i > 0 {
@@ -37,6 +42,20 @@ func (s *Speaker) test(t *rule.Test) Sentence {
 		return said.and(")")
 	}
 	return Sentence{s.part(t.Column, s.one(t))}
+}
+
+// unless returns the test of "at least 1 of {test, the same column IS MISSING}",
+// which is how a test is written that a missing cell meets; nil if it is none.
+func unless(t *rule.Test) *rule.Test {
+	if t.Count != 1 || len(t.Of) != 2 || t.Of[0].Column == "" || t.Of[0].Column != t.Of[1].Column {
+		return nil
+	}
+	for i := range t.Of {
+		if t.Of[i].Op == rule.IsMissing && t.Of[1-i].Op != rule.IsMissing {
+			return &t.Of[1-i]
+		}
+	}
+	return nil
 }
 
 // one says a test of one column.
@@ -179,6 +198,8 @@ func (s *Speaker) exactly(a *table.Attribute, x float64) string {
 	switch {
 	case s.Words.Columns[a.Name].Count && x == 0:
 		return "no " + s.Label(a.Name)
+	case s.Words.Columns[a.Name].Count && x == 1:
+		return "1 " + strings.TrimSuffix(s.Label(a.Name), "s")
 	case s.Words.Columns[a.Name].Count:
 		return Number(x) + " " + s.Label(a.Name)
 	case a.Date || a.Time:

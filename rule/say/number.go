@@ -1,7 +1,6 @@
 package say
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -172,7 +171,7 @@ func (s *Speaker) Cell(t *table.Table, row, column int) Part {
 	case c.Codes != nil:
 		return s.part(a.Name, s.is(a, a.Values[c.Codes[row]]))
 	case c.Floats != nil && s.Words.Columns[a.Name].Count:
-		return s.part(a.Name, fmt.Sprintf("%s %s", Number(c.Floats[row]), s.Label(a.Name)))
+		return s.part(a.Name, s.exactly(a, c.Floats[row]))
 	case c.Floats != nil && s.named(a.Name):
 		return s.part(a.Name, s.Label(a.Name)+" is "+s.measure(a, c.Floats[row]))
 	case c.Floats != nil:
@@ -182,3 +181,7 @@ func (s *Speaker) Cell(t *table.Table, row, column int) Part {
 }
 
 func (s *Speaker) part(column, text string) Part { return Part{Text: text, Column: column} }
+
+// Cut returns a number between two neighbouring values that divides them with
+// the fewest digits: the lower belongs to what is at most the cut.
+func Cut(low, high float64) float64 { return shortest(low, high, false) }

@@ -1,0 +1,394 @@
+package life
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule/say"
+	"github.com/accrete-ml/accrete/table"
+)
+
+// Wish is another answer for a row, and what may not be changed for it.
+type Wish struct {
+	To    string   // a class; of a number, >30 or <20; "" is any other class
+	Fixed []string // columns that stay as they are
+	Limit int      // how many changes are wanted; 0 is 3
+}
+
+// Changed are the smallest changes of a row that give it another answer. They
+// are exact where the model is made of rules: no smaller one within Cells cells
+// among the values that occur. Changes of other models are the smallest of those
+// tried.
+type Changed struct {
+	Row        int      `json:"row"`
+	Prediction any      `json:"prediction"`
+	Changes    []Change `json:"changes"`
+	Exact      bool     `json:"exact"`
+	Cells      int      `json:"cells"` // so many were changed at once, at most
+
+	answer string
+}
+
+// Change is cells with other values, and the answer with them. Its cost is the
+// sum of its cells': 1 for a name, for a number the share of its column's range.
+type Change struct {
+	Set         map[string]any `json:"set"`
+	Prediction  any            `json:"prediction"`
+	Probability float64        `json:"probability,omitempty"`
+	Cost        float64        `json:"cost"`
+	Say         string         `json:"say"`
+
+	columns []int
+}
+
+// Cells that are changed at once, and answers that are tried, at most.
+const (
+	mostChanged = 3
+	mostTried   = 1_000_000
+	tryAtOnce   = 4096
+)
+
+// Change finds the smallest changes of rows that give them another answer.
+func (h *Home) Change(ctx context.Context, p *Part, d *Data, only []int, wish Wish, each func(*Changed) error) error {
+	if p.Target() == learn.NoTarget {
+		return fmt.Errorf("a density of all columns has no answer to change")
+	}
+	r, err := newExplainer(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := r.check(&wish); err != nil {
+		return err
+	}
+	row := 0
+	return h.batches(ctx, p.Model, d, nil, func(batch *table.Table) error {
+		for i := range batch.Rows() {
+			if row++; only != nil && !slices.Contains(only, row) {
+				continue
+			}
+			c, err := r.change(ctx, batch, i, wish)
+			if err != nil {
+				return err
+			}
+			c.Row = row
+			if err := each(c); err != nil {
+				return err
+			}
+		}
+		if only != nil && row >= slices.Max(only) {
+			return errEnough
+		}
+		return nil
+	})
+}
+
+// check says what is wrong with a wish.
+func (r *explainer) check(w *Wish) error {
+	for _, name := range w.Fixed {
+		if r.part.Schema().Index(name) < 0 {
+			return remedy.Misusef("fixed column %q is not one of the model's%s", name, spell.Hint(name, r.part.Schema().Names()))
+		}
+	}
+	switch {
+	case r.target.Kind == table.Numeric:
+		if _, ok := numericWish(w.To); !ok {
+			return remedy.Misusef("the answer is a number: say above or below what, as in >30 or <20, not %q", w.To)
+		}
+	case w.To != "" && !slices.Contains(r.target.Values, w.To):
+		return remedy.Misusef("%q is not a class of %s%s", w.To, r.target.Name, spell.Hint(w.To, r.target.Values))
+	}
+	return nil
+}
+
+// numericWish reads >30 or <20.
+func numericWish(text string) (func(x float64) bool, bool) {
+	if len(text) < 2 {
+		return nil, false
+	}
+	limit, err := strconv.ParseFloat(strings.TrimSpace(text[1:]), 64)
+	switch {
+	case err != nil:
+		return nil, false
+	case text[0] == '>':
+		return func(x float64) bool { return x > limit }, true
+	case text[0] == '<':
+		return func(x float64) bool { return x < limit }, true
+	}
+	return nil, false
+}
+
+// option is another value for a cell, and what changing it costs.
+type option struct {
+	value choice
+	cost  float64
+}
+
+// options are the other values that each cell of a row may be given.
+func (r *explainer) options(t *table.Table, row int, fixed []string) [][]option {
+	all := make([][]option, len(t.Columns))
+	for j := range t.Columns {
+		a := &r.part.Schema().Attributes[j]
+		if j == r.part.Target() || slices.Contains(fixed, a.Name) || r.choices.tested != nil && !r.choices.tested[a.Name] {
+			continue
+		}
+		switch c := &t.Columns[j]; {
+		case c.Codes != nil:
+			for v := range a.Values {
+				if int32(v) != c.Codes[row] {
+					all[j] = append(all[j], option{choice{code: int32(v)}, 1})
+				}
+			}
+		case c.Floats != nil:
+			all[j] = r.numbers(j, c.Floats[row])
+		}
+	}
+	return all
+}
+
+// numbers are the other numbers that a cell may be given.
+func (r *explainer) numbers(column int, now float64) []option {
+	var all []option
+	scale := 1.0
+	if column < len(r.speaker.Known) && len(r.speaker.Known[column]) > 1 {
+		known := r.speaker.Known[column]
+		scale = known[len(known)-1] - known[0]
+	}
+	for _, x := range r.choices.numbers(column, now) {
+		if x == now {
+			continue
+		}
+		cost := min(math.Abs(x-now)/scale, 1)
+		if table.IsMissing(now) {
+			cost = 1
+		}
+		all = append(all, option{choice{number: x}, cost})
+	}
+	return all
+}
+
+// change finds the smallest changes of one row.
+func (r *explainer) change(ctx context.Context, t *table.Table, row int, wish Wish) (*Changed, error) {
+	out := learn.NewPredictions(r.part.Model, 1)
+	if err := r.part.Model.Predict(ctx, t.Slice(row, row+1), out); err != nil {
+		return nil, err
+	}
+	now := NewPredicted(r.part.Model, 1, t.Slice(row, row+1), out, 0)
+	search := &changeSearch{explainer: r, ctx: ctx, table: t, row: row, options: r.options(t, row, wish.Fixed), wanted: r.wanted(wish, now)}
+	c := &Changed{Prediction: now.Prediction, Changes: []Change{}, Exact: r.choices.exact, answer: r.said(now)}
+	limit := cmp.Or(wish.Limit, 3)
+	for c.Cells < mostChanged && len(search.found) < limit {
+		done, err := search.size(c.Cells + 1)
+		if err != nil {
+			return nil, err
+		}
+		if !done {
+			c.Exact = false
+			break
+		}
+		c.Cells++
+	}
+	slices.SortStableFunc(search.found, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(len(a.columns), len(b.columns)), cmp.Compare(a.Cost, b.Cost))
+	})
+	c.Changes = append(c.Changes, search.found[:min(len(search.found), limit)]...)
+	return c, nil
+}
+
+// wanted reports whether an answer is one that was wished for.
+func (r *explainer) wanted(w Wish, now Predicted) func(out *learn.Predictions, i int) bool {
+	if r.target.Kind == table.Numeric {
+		holds, _ := numericWish(w.To)
+		return func(out *learn.Predictions, i int) bool { return holds(out.Mean[i]) }
+	}
+	return func(out *learn.Predictions, i int) bool {
+		answer := r.target.Values[learn.Best(out.Row(i), r.target.Values)]
+		return answer == w.To || w.To == "" && answer != now.Prediction
+	}
+}
+
+// changeSearch looks at all changes of so many cells, the fewest first.
+type changeSearch struct {
+	*explainer
+	ctx     context.Context
+	table   *table.Table
+	row     int
+	options [][]option
+	wanted  func(out *learn.Predictions, i int) bool
+	found   []Change // the cheapest of each set of columns, none within another
+	tried   int
+
+	trial   *trial
+	pending []attempt
+}
+
+// attempt is a change that waits for its answer.
+type attempt struct {
+	columns []int
+	values  []option
+}
+
+// size tries all changes of so many cells, and reports whether they were few
+// enough to be tried.
+func (s *changeSearch) size(n int) (bool, error) {
+	var open []int
+	for j := range s.options {
+		if len(s.options[j]) > 0 && !s.covered([]int{j}) {
+			open = append(open, j)
+		}
+	}
+	if s.tried += s.count(open, n); s.tried > mostTried {
+		return false, nil
+	}
+	if err := s.subsets(open, nil, n); err != nil {
+		return false, err
+	}
+	return true, s.flush()
+}
+
+// count is how many changes of n of these columns there are.
+func (s *changeSearch) count(open []int, n int) int {
+	ways := make([]int, n+1)
+	ways[0] = 1
+	for _, j := range open {
+		for k := n; k > 0; k-- {
+			ways[k] = min(ways[k]+ways[k-1]*len(s.options[j]), mostTried+1)
+		}
+	}
+	return ways[n]
+}
+
+// covered reports whether changing some of these columns is enough already.
+func (s *changeSearch) covered(columns []int) bool {
+	return slices.ContainsFunc(s.found, func(c Change) bool {
+		return len(c.columns) < len(columns)+1 && !slices.ContainsFunc(c.columns, func(j int) bool { return !slices.Contains(columns, j) })
+	})
+}
+
+// subsets goes through sets of n columns.
+func (s *changeSearch) subsets(open, chosen []int, n int) error {
+	if n == 0 {
+		return s.values(slices.Clone(chosen), nil)
+	}
+	for i, j := range open {
+		if err := s.subsets(open[i+1:], append(chosen, j), n-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// values goes through the values of chosen columns.
+func (s *changeSearch) values(columns []int, values []option) error {
+	if len(values) == len(columns) {
+		s.pending = append(s.pending, attempt{columns, slices.Clone(values)})
+		if len(s.pending) == tryAtOnce {
+			return s.flush()
+		}
+		return nil
+	}
+	for _, o := range s.options[columns[len(values)]] {
+		if err := s.values(columns, append(values, o)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flush asks the model for the answers to what is pending.
+func (s *changeSearch) flush() error {
+	if len(s.pending) == 0 {
+		return s.ctx.Err()
+	}
+	trial := newTrial(s.table, s.row, len(s.pending))
+	for i, a := range s.pending {
+		for k, j := range a.columns {
+			trial.set(i, j, a.values[k].value)
+		}
+	}
+	out := learn.NewPredictions(s.part.Model, len(s.pending))
+	if err := s.part.Model.Predict(s.ctx, trial.table, out); err != nil {
+		return err
+	}
+	for i, a := range s.pending {
+		if s.wanted(out, i) {
+			s.keep(trial.table, out, i, a)
+		}
+	}
+	s.pending = s.pending[:0]
+	return s.ctx.Err()
+}
+
+// keep keeps a change that gives the answer, if none of the same columns is
+// cheaper.
+func (s *changeSearch) keep(t *table.Table, out *learn.Predictions, i int, a attempt) {
+	cost := 0.0
+	for _, o := range a.values {
+		cost += o.cost
+	}
+	at := slices.IndexFunc(s.found, func(c Change) bool { return slices.Equal(c.columns, a.columns) })
+	if at >= 0 && s.found[at].Cost <= cost || at < 0 && s.covered(a.columns) {
+		return
+	}
+	answer := NewPredicted(s.part.Model, 1, t, out, i)
+	c := Change{Set: map[string]any{}, Prediction: answer.Prediction, Cost: cost, columns: a.columns}
+	if class, ok := answer.Prediction.(string); ok {
+		c.Probability = answer.Probabilities[class]
+	}
+	var said []string
+	for _, j := range a.columns {
+		name := s.part.Schema().Attributes[j].Name
+		if f := t.Columns[j].Floats; f != nil && !s.part.Schema().Attributes[j].Date && !s.part.Schema().Attributes[j].Time {
+			c.Set[name] = f[i]
+		} else {
+			c.Set[name] = t.Text(i, j)
+		}
+		was := s.table.Text(s.row, j)
+		if was == "" {
+			was = "not known"
+		}
+		said = append(said, fmt.Sprintf("%s (now %s)", s.speaker.Cell(t, i, j).Text, s.speaker.Value(name, was)))
+	}
+	c.Say = fmt.Sprintf("with %s: %s", strings.Join(said, " and "), s.said(answer))
+	if at >= 0 {
+		s.found[at] = c
+	} else {
+		s.found = append(s.found, c)
+	}
+}
+
+// said is an answer in a few words.
+func (r *explainer) said(answer Predicted) string {
+	label := r.speaker.Label(r.target.Name)
+	switch x := answer.Prediction.(type) {
+	case string:
+		return fmt.Sprintf("%s = %s, %s", label, r.speaker.Value(r.target.Name, x), say.Percent(answer.Probabilities[x]))
+	case float64:
+		return label + " = " + say.Rounded(x, 4)
+	}
+	return label + " is not known"
+}
+
+// String says the changes, a line each.
+func (c *Changed) String() string {
+	lines := []string{fmt.Sprintf("row %d: %s", c.Row, c.answer)}
+	for _, one := range c.Changes {
+		lines = append(lines, "  "+one.Say)
+	}
+	switch {
+	case len(c.Changes) == 0 && c.Cells < mostChanged:
+		lines = append(lines, fmt.Sprintf("  no change of up to %s flips it; more were too many to try", plural(c.Cells, "cell")))
+	case len(c.Changes) == 0:
+		lines = append(lines, fmt.Sprintf("  no change of up to %s that are not fixed flips it", plural(c.Cells, "cell")))
+	case !c.Exact:
+		lines = append(lines, "  the smallest of those tried; there may be smaller ones")
+	}
+	return strings.Join(lines, "\n")
+}

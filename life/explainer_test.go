@@ -1,0 +1,119 @@
+package life_test
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	_ "github.com/accrete-ml/accrete/learners/all"
+	"github.com/accrete-ml/accrete/life"
+)
+
+// part learns a data set in memory.
+func part(t *testing.T, set, learner string) (*life.Home, *life.Part, *life.Data) {
+	t.Helper()
+	h := &life.Home{Seed: 1}
+	d, err := h.Find(set, life.Reading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := h.LearnInMemory(context.Background(), life.LearnOptions{Data: d, Choice: life.Choice{Learner: learner}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := h.Find(set, life.Reading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, p, again
+}
+
+// Cells share out exactly what rules add: both add up to the answer.
+func TestCellsAddUp(t *testing.T) {
+	for _, learner := range []string{"rulenet", "tree", "cover", "bayes"} {
+		h, p, d := part(t, "heart-c", learner)
+		err := h.Explain(context.Background(), p, d, []int{1, 2, 24, 166, 193}, func(e *life.Explained) error {
+			prior := e.Prior.(map[string]float64)
+			for class, probability := range e.Probabilities {
+				byRule, byCell := prior[class]-*e.Normaliser, prior[class]-*e.Normaliser
+				for _, v := range e.Evidence {
+					byRule += v.Weights[class]
+					if len(v.Columns) == 0 {
+						byCell += v.Weights[class]
+					}
+				}
+				for _, c := range e.Cells {
+					byCell += c.Weights[class]
+				}
+				if want := math.Log(probability); math.Abs(byRule-want) > 1e-9 || math.Abs(byCell-want) > 1e-9 {
+					t.Errorf("%s, row %d: %s is %v by rule, %v by cell, expected %v", learner, e.Row, class, byRule, byCell, want)
+				}
+			}
+			for _, m := range e.Missing {
+				if m.CouldMove < 0 || m.CouldMove > 1 {
+					t.Errorf("%s could move it by %v", m.Column, m.CouldMove)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Changes flip the answer, leave alone what is fixed, and are different.
+func TestChangesFlip(t *testing.T) {
+	for _, learner := range []string{"rulenet", "tree", "cover"} {
+		h, p, d := part(t, "heart-c", learner)
+		some := 0
+		err := h.Change(context.Background(), p, d, []int{2, 4, 9, 40}, life.Wish{Fixed: []string{"sex", "age"}}, func(c *life.Changed) error {
+			seen := map[string]bool{}
+			for i, one := range c.Changes {
+				some++
+				if one.Prediction == c.Prediction || one.Set["sex"] != nil || one.Set["age"] != nil || !c.Exact {
+					t.Errorf("%s, row %d: %+v", learner, c.Row, one)
+				}
+				if i > 0 && len(one.Set) < len(c.Changes[i-1].Set) {
+					t.Errorf("%s, row %d: a smaller change stands later", learner, c.Row)
+				}
+				columns := ""
+				for name := range one.Set {
+					columns += name
+				}
+				if len(one.Set) == 1 && seen[columns] {
+					t.Errorf("%s, row %d: %s twice", learner, c.Row, columns)
+				}
+				seen[columns] = true
+			}
+			return nil
+		})
+		if err != nil || some == 0 {
+			t.Errorf("%s: %d changes, %v", learner, some, err)
+		}
+	}
+}
+
+// A draft reads back as rules, and says what the rows say of it.
+func TestDrafts(t *testing.T) {
+	h, p, d := part(t, "heart-c", "rulenet")
+	draft, err := h.Draft(context.Background(), p, d, 24, life.Drafting{Should: "<50", Because: []string{"thal", "oldpeak"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(draft.Rule, "IF ") || !strings.Contains(draft.Rule, "WORTH 10") || draft.Covered == 0 || draft.Low == nil {
+		t.Errorf("%+v", draft)
+	}
+	if _, err := h.TellInMemory(context.Background(), p, life.Rules{File: "draft", Text: []byte(draft.String())}); err != nil {
+		t.Errorf("it cannot be told: %v", err)
+	}
+	_, _, d = part(t, "heart-c", "prior")
+	w, err := h.Wrong(context.Background(), p, d, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Rows != 303 || w.Count == 0 || len(w.Wrong) != 3 || w.Wrong[0].Probabilities[w.Wrong[0].Prediction.(string)] < w.Wrong[2].Probabilities[w.Wrong[2].Prediction.(string)] {
+		t.Errorf("%d rows, %d wrong, %d shown", w.Rows, w.Count, len(w.Wrong))
+	}
+}

@@ -224,8 +224,6 @@ type changeSearch struct {
 	wanted  func(out *learn.Predictions, i int) bool
 	found   []Change // the cheapest of each set of columns, none within another
 	tried   int
-
-	trial   *trial
 	pending []attempt
 }
 

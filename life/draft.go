@@ -472,3 +472,22 @@ func bestGroup(ctx context.Context, matched []bits.Set, fix, ruin bits.Set, n in
 	}
 	return best, nil
 }
+
+// String is the wrong rows and the draft for people.
+func (w *Wrong) String() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d of %d rows are answered wrongly; the most confident first", w.Count, w.Rows)
+	for _, e := range w.Wrong {
+		text.WriteString("\n\n")
+		var one strings.Builder
+		e.Write(&one)
+		text.WriteString(strings.TrimSuffix(one.String(), "\n"))
+	}
+	switch {
+	case w.Draft != nil:
+		fmt.Fprintf(&text, "\n\na rule to look at, change and tell:\n%s", w.Draft)
+	case w.Count > 0:
+		text.WriteString("\n\nno rule of up to three tests would put a group of them right without putting as many wrong")
+	}
+	return text.String()
+}

@@ -11,28 +11,6 @@ import (
 	"github.com/accrete-ml/accrete/life"
 )
 
-const explainLong = `Explain answers for each row of DATA and says why: first what each cell of the
-row adds, then what each rule does, as times likelier (× or ÷) than the next
-class; of a number, in its own units. A rule's weight is shared out equally among
-the cells that it tests, so that both lists multiply, from what is usual, to the
-answer (JSON: natural logarithms, which add up). Cells that are not known say what
-they could make of it; cells that have no part in the answer are named.
-
-With --calibration it also says how often the model was right on rows that it had
-not seen when it was about as sure: the rows that it keeps are learnt again in folds.
-
-With --change to=CLASS it gives the smallest changes of the row that flip the
-answer: the fewest cells, then the least change, at most three cells at once and
-values that occur, each in other columns; --fixed keeps columns as they are. They
-are exact where the model is made of rules (rule networks, trees, rule lists). Of a
-number, --change 'to=>30' or 'to=<20'.
-
-With --wrong it walks the rows that the model gets wrong, the most confident first
-(--top of them), and drafts a rule that would put a group of them right. With
---should CLASS it drafts a rule for one row, from the cells of --because, or those
-that did most; numbers are cut where the rows divide best. A draft is a file of
-rules: look at it, change it, and tell it to the model.`
-
 // explaining is what explain was asked for.
 type explaining struct {
 	flags       dataFlags
@@ -52,7 +30,7 @@ func (a *app) explainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain MODEL DATA [--row N]… [--calibration | --change to=CLASS [--fixed A,B] | --wrong [--top N] | --should CLASS [--because A,B]] [--without SOURCE]",
 		Short: "Say why: the evidence for and against each answer",
-		Long:  explainLong,
+		Long:  help("explain"),
 		Example: `  accrete explain votes votes --row 1
   accrete explain credit-a credit-a --row 7 --change to=+ --fixed A2
   accrete explain heart-c heart-c --wrong --top 3
@@ -92,7 +70,11 @@ func (a *app) explain(ctx context.Context, h *life.Home, p *life.Part, d *life.D
 	case x.change != "":
 		return a.printChanges(ctx, h, p, d, x)
 	case x.wrong:
-		return a.printWrong(ctx, h, p, d, x.top)
+		w, err := h.Wrong(ctx, p, d, x.top)
+		if err != nil {
+			return err
+		}
+		return a.printOr(w, w)
 	case x.should != "":
 		if len(x.only) != 1 {
 			return usagef("--should is about one row: add --row N")
@@ -147,26 +129,4 @@ func (a *app) printChanges(ctx context.Context, h *life.Home, p *life.Part, d *l
 		wish.Limit = 3
 	}
 	return h.Change(ctx, p, d, x.only, wish, func(c *life.Changed) error { return a.printOr(c, c) })
-}
-
-func (a *app) printWrong(ctx context.Context, h *life.Home, p *life.Part, d *life.Data, top int) error {
-	w, err := h.Wrong(ctx, p, d, top)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(w)
-	}
-	fmt.Fprintf(a.out, "%d of %d rows are answered wrongly; the most confident first\n", w.Count, w.Rows)
-	for _, e := range w.Wrong {
-		fmt.Fprintln(a.out)
-		e.Write(a.out)
-	}
-	switch {
-	case w.Draft != nil:
-		fmt.Fprintf(a.out, "\na rule to look at, change and tell:\n%s\n", w.Draft)
-	case w.Count > 0:
-		fmt.Fprintln(a.out, "\nno rule of up to three tests would put a group of them right without putting as many wrong")
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"embed"
 	"encoding/json"
 	"io"
 	"os"
@@ -19,6 +20,15 @@ func (a *app) printJSON(v any) error {
 	e := json.NewEncoder(console.Shielded(a.raw))
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
+}
+
+//go:embed help
+var texts embed.FS
+
+// help is the long text of a command.
+func help(command string) string {
+	text, _ := texts.ReadFile("help/" + command + ".txt") // it is built in
+	return strings.TrimSpace(string(text))
 }
 
 // The words of the console.

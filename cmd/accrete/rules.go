@@ -12,57 +12,6 @@ import (
 	"github.com/accrete-ml/accrete/life"
 )
 
-const rulesLong = `Rules says what a model knows, a sentence a rule, those that decide most first.
-Names are those that people gave (accrete words). A cut is the shortest number
-that divides the rows as the rule does. Under each sentence stands its evidence:
-
-  [id]       names the rule wherever one is meant; it stays while rows are added
-  decides    rows learnt from whose answer would be another without the rule,
-             and whether the answer with it is right
-  interval   how often the rule may be right on rows like these, 95 % (Wilson)
-  weight     what it adds to the score of its class, a natural logarithm, when
-             all rules are heard together; × how many times likelier that makes
-             the class, ÷ if it speaks against it
-  bits       what it tells of the class, over all rows (the J-measure)
-  templates  rows that the rule was found from
-  usually    how frequent the class is among all rows
-
-Rules of the same class about nearly the same rows (95 %) are folded into one.
-With --formal the rules are in the rule language, full precision, with the SCHEMA
-line: what files hold, what import makes a model of again, edited or not, and
-what predicts as the model does.
-
-A model that is a formula (gp) prints it, and the front of error against length
-that it was chosen from; one of relations prints its clauses.
-
-With --top or --bits it is cut to a budget. Where the model can (rulenet), the
-rules that are left are fitted again and it is said what they are worth.
-
-With --table they stand in a table, WHEN … EXPECT rules side by side. --sd gives
-their numbers in deviations from the columns' means instead of the columns' own
-units.
-
-With --without the rules are counted and weighed again without a source, where
-the model can do so in a moment (rulenet), or else learnt again; forget does the
-latter, and predict and explain too.
-
-With --growth it prints what each unit of a model that grew removed, or how each
-epoch of training went. With --network it prints a model that is a network unit
-by unit; with --on, what the units say to the rows of DATA. With --members it
-lists every hypothesis of a version space while they are few.
-
-With --as tree any model, also one that has no rules of its own, is read out as a
-tree: it answers rows like those that it learnt (or of --on DATA), the tree
-learns its answers, and it is said how often the two agree.
-
-With --budget it says how many answers for rows that were not learnt are right with
-1, 2, 3 … of the rules, fitted again (5 folds of the rows that the model keeps), and
-how few are as good as all.
-
-With --account it reckons up in bits what the rules save: sending them and the
-rows that they get wrong, against sending the classes of the rows that the model
-keeps, or of DATA (--on), as they are.`
-
 // reading is what rules was asked for.
 type reading struct {
 	life.RulesOptions
@@ -79,7 +28,7 @@ func (a *app) rulesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rules MODEL [--top N | --bits SHARE | --budget | --growth | --members | --network [--on DATA] | --account [--on DATA] | --as tree [--on DATA]] [--formal] [--table] [--sd] [--without SOURCE]",
 		Short: "Print what a model knows, as rules",
-		Long:  rulesLong,
+		Long:  help("rules"),
 		Example: `  accrete rules votes
   accrete rules votes@2 --top 7
   accrete rules votes --bits 0.8

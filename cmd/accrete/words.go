@@ -9,27 +9,11 @@ import (
 	"github.com/accrete-ml/accrete/life"
 )
 
-const wordsLong = `Words gives names to what a model speaks of, which every sentence about any of
-its versions uses from then on: what a row is, what columns and values are called,
-units. FILE ("-" is standard input) is JSON:
-
-  {"row": "patient",
-   "columns": {
-     "oldpeak": {"label": "ST depression", "unit": "mm"},
-     "ca":      {"label": "coloured vessels", "count": true},
-     "exang":   {"label": "angina on exercise"},
-     "num":     {"values": {"<50": "healthy", ">50_1": "disease"}}}}
-
-A column of yes and no that has a label loses its value: "no angina on exercise".
-count says that the number counts what the label names. Without FILE the words are
-printed, with a place for every column and value: edit them and give them back.
-An empty object, {}, takes all words away.`
-
 func (a *app) wordsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "words MODEL [FILE]",
 		Short: "Name columns, values and rows as people do",
-		Long:  wordsLong,
+		Long:  help("words"),
 		Example: `  accrete words heart > words.json
   accrete words heart words.json`,
 		Args: cobra.RangeArgs(1, 2),

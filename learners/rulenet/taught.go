@@ -693,7 +693,21 @@ func (h *school) onAllRows(ctx context.Context, p *part, r rehearsed) (*student,
 	if err != nil {
 		return nil, err
 	}
-	for range 4 {
+	steps := 4
+	if l.k > 1 { // many weights are dear, and those that were rehearsed are nearly right
+		steps = 1
+		copy(s.bias, p.student.bias)
+		for at := 0; at < len(s.scores); at += l.k {
+			copy(s.scores[at:at+l.k], s.bias)
+		}
+		for j := range s.rules {
+			r := &s.rules[j]
+			copy(r.weights, rules[j].weights)
+			s.addTo(s.scores, r, r.rows, r.weights)
+		}
+		s.loss = s.measure(s.scores)
+	}
+	for range steps {
 		if err := s.newton(ctx, 0, 3); err != nil {
 			return nil, err
 		}

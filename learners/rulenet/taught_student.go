@@ -769,7 +769,11 @@ func (s *student) silence(from int) {
 // finish fits all weights well.
 func (s *student) finish(ctx context.Context) error {
 	s.silence(0)
-	for range 4 {
+	steps := 4
+	if s.k > 1 && len(s.rules) > manyRules {
+		steps = 3
+	}
+	for range steps {
 		if err := s.newton(ctx, 0, 6); err != nil {
 			return err
 		}

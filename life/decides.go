@@ -254,6 +254,9 @@ func (f *influence) counts(base *rule.Base, i int) (decides, says float64) {
 	return decides, weight * covered
 }
 
+// isUsual reports whether a rule says what is usual, and not what a column adds.
+func isUsual(r *rule.Rule) bool { return len(r.If) == 0 && r.Then.Line == nil }
+
 // order returns the rules in the order of what they decide: those without tests
 // first, and of an ordered base, whose order is what it says, none moved unless
 // no two of them can meet.
@@ -266,7 +269,7 @@ func (f *influence) order(base *rule.Base, schema *table.Schema) []int {
 		return order
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		pi, pj := len(base.Rules[i].If) == 0, len(base.Rules[j].If) == 0
+		pi, pj := isUsual(&base.Rules[i]), isUsual(&base.Rules[j])
 		if pi != pj {
 			if pi {
 				return -1

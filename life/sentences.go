@@ -80,7 +80,7 @@ func (r *readout) cut(n int) {
 	left, usual := n, 0
 	for _, i := range foremost {
 		switch {
-		case len(r.base.Rules[i].If) == 0 && r.base.Kind == rule.Weighed:
+		case isUsual(&r.base.Rules[i]) && r.base.Kind == rule.Weighed:
 			keep[i] = true
 			usual++
 		case left > 0:
@@ -120,7 +120,7 @@ func (r *readout) entries() []RuleEntry {
 		e := given[i]
 		e.Say = r.speaker.Rule(&r.base.Rules[i])
 		e.Decides = r.effect.decides[i]
-		if len(r.base.Rules[i].If) == 0 && r.base.Kind == rule.Weighed {
+		if isUsual(&r.base.Rules[i]) && r.base.Kind == rule.Weighed {
 			e.Decides = nil // what is usual is no rule
 		}
 		if r.nearest[i] >= 0 {
@@ -248,7 +248,7 @@ func (b *RuleBase) WriteSentences(w io.Writer, most int) (left int) {
 		case e.Near != "":
 			near[e.Near] = append(near[e.Near], e)
 		case strings.HasPrefix(e.Text, "ELSE") && r.base.Kind == rule.Weighed && r.base.Else != nil && r.base.Else.Then.Numeric:
-		case b.Kind == rule.Weighed.String() && len(e.If) == 0 && e.Then != nil && len(e.Expect) == 0 && !strings.HasPrefix(e.Text, "ELSE"):
+		case b.Kind == rule.Weighed.String() && len(e.If) == 0 && e.Then != nil && e.Then.Times == nil && len(e.Expect) == 0 && !strings.HasPrefix(e.Text, "ELSE"):
 			usual = append(usual, e)
 		default:
 			learnt = append(learnt, e)

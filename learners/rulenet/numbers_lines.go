@@ -17,9 +17,10 @@ import (
 // which it takes many.
 
 const (
-	slopeTrees  = 8  // trees of a batch in whose nodes lines are looked for
-	slopeTracks = 16 // columns that are looked at there, drawn anew for each batch
-	slopeRows   = 50 // weight of the rows that a line within a node needs
+	slopeTrees  = 8   // trees of a batch in whose nodes lines are looked for
+	slopeTracks = 16  // columns that are looked at there, drawn anew for each batch
+	slopeRows   = 50  // weight of the rows that a line within a node needs
+	mostTracks  = 128 // columns that lines may run along, those that say most by themselves
 	tailShare   = 0.01
 	linesFrom   = 2000 // weight of rows from which lines within nodes are rehearsed
 	linesSize   = 6    // of the sizes: where they must win to be rehearsed further
@@ -37,19 +38,43 @@ type track struct {
 	low, high float64
 }
 
-// tracks lays out the columns that lines may run along.
+// layTracks lays out the columns that lines may run along.
 func (h *school) layTracks(ctx context.Context) error {
 	all := make([]*track, len(h.column))
+	says := make([]float64, len(h.column))
 	err := learn.Each(ctx, len(h.column), func(i int) {
-		if h.table.Schema.Attributes[h.column[i]].Kind == table.Numeric {
-			all[i] = newTrack(h.table.Columns[h.column[i]].Floats, h.weights)
+		if h.table.Schema.Attributes[h.column[i]].Kind != table.Numeric {
+			return
 		}
-		if all[i] != nil {
-			all[i].col, all[i].place = h.column[i], i
+		t := newTrack(h.table.Columns[h.column[i]].Floats, h.weights)
+		if t == nil {
+			return
+		}
+		t.col, t.place = h.column[i], i
+		for r, z := range t.z {
+			if z == z {
+				says[i] += h.weights[r] * z * h.x.Number[r]
+			}
+		}
+		if all[i] = t; len(h.column) > mostTracks {
+			t.z = nil // laid out again if it stays
 		}
 	})
+	if err != nil {
+		return err
+	}
 	h.tracks = slices.DeleteFunc(all, func(t *track) bool { return t == nil })
-	return err
+	if len(h.column) <= mostTracks {
+		return nil
+	}
+	slices.SortStableFunc(h.tracks, func(a, b *track) int {
+		return -cmp.Compare(math.Abs(says[a.place]), math.Abs(says[b.place]))
+	})
+	h.tracks = h.tracks[:min(mostTracks, len(h.tracks))]
+	slices.SortFunc(h.tracks, func(a, b *track) int { return cmp.Compare(a.place, b.place) })
+	return learn.Each(ctx, len(h.tracks), func(i int) {
+		h.tracks[i].z = newTrack(h.table.Columns[h.tracks[i].col].Floats, h.weights).z
+	})
 }
 
 // newTrack returns nil for a column that no line can run along.

@@ -268,6 +268,14 @@ func Turns(e Environment) bool {
 	return false
 }
 
+// Counted is what the player who only counts counts in a game.
+func Counted(g Game) string {
+	if g.Dice() {
+		return "pips"
+	}
+	return "pieces"
+}
+
 // Rival is a match of a game against the player who counts pieces, looking two
 // turns ahead, or one behind which are dice: somebody to judge a policy by.
 func Rival(g Game) *Match {

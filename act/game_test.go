@@ -1,6 +1,11 @@
 package act
 
-import "testing"
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
 
 // perft counts the games of so many turns; jumps in a row are one turn.
 func perft(g Game, turns int) (n int) {
@@ -34,5 +39,87 @@ func TestCheckersHasTheKnownNumberOfGames(t *testing.T) {
 		if got := perft(e.(Game), turns); got != want {
 			t.Errorf("%d turns: %d games, expected %d", turns, got, want)
 		}
+	}
+}
+
+// Rules of backgammon that are easy to get wrong, by hand.
+func TestBackgammonByHand(t *testing.T) {
+	e, err := Lookup("backgammon")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := e.(*backgammon)
+	legal := func(what string, dice [4]int8, set func(g *gammon), want ...string) {
+		t.Helper()
+		g.Reset(1)
+		g.gammon = gammon{dice: dice}
+		set(&g.gammon)
+		g.find()
+		var got []string
+		for _, a := range g.Legal() {
+			got = append(got, gammonActions[a])
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, expected %q", what, got, want)
+		}
+	}
+	legal("from the bar first", [4]int8{5, 3}, func(g *gammon) { g.bar[0], g.points[19], g.points[21], g.points[10] = 1, -2, 0, 1 }, "bar-by-3")
+	legal("both dice if possible", [4]int8{6, 5}, func(g *gammon) { g.points[11], g.points[6] = 1, -2 }, "12-by-6")
+	legal("the larger die if only one", [4]int8{6, 5}, func(g *gammon) { g.points[12], g.points[1] = 1, -2 }, "13-by-6")
+	legal("off with the exact die", [4]int8{2}, func(g *gammon) { g.points[1], g.points[4] = 2, 1 }, "2-by-2", "5-by-2")
+	legal("off the farthest with a larger one", [4]int8{6}, func(g *gammon) { g.points[1], g.points[3] = 1, 1 }, "4-by-6")
+	legal("not off before all are home", [4]int8{3}, func(g *gammon) { g.points[2], g.points[6] = 1, 1 }, "7-by-3")
+	legal("not onto two of theirs", [4]int8{4}, func(g *gammon) { g.points[9], g.points[5] = 1, -2 })
+	g.gammon = gammon{dice: [4]int8{4}}
+	g.points[9], g.points[5], g.off[0] = 1, -1, 1
+	g.move(9*6 + 3)
+	if g.bar[1] != 1 || g.points[5] != 1 || g.points[9] != 0 {
+		t.Errorf("a piece alone is hit: %+v", g.gammon)
+	}
+}
+
+// Random games of all kinds come to an end, and copies are the same position.
+func TestGamesEnd(t *testing.T) {
+	for _, name := range []string{"checkers", "backgammon", "backgammon:pieces=15", "checkers:opponent=material,depth=1", "backgammon:opponent=material"} {
+		e, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells, again := make([]float64, len(e.Schema().Attributes)), make([]float64, len(e.Schema().Attributes))
+		for seed := range uint64(5) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			steps := 0
+			_, _, err := Play(context.Background(), e, seed, 5000, 1, func(_ []float64, legal []int) (int, error) {
+				g := GameOf(e)
+				g.State(cells)
+				copied := g.Fork()
+				if err := copied.Put(cells, g.Mover()); err != nil {
+					return 0, err
+				}
+				copied.State(again)
+				if !slices.Equal(cells, again) || !slices.Equal(copied.Legal(), legal) {
+					t.Fatalf("%s: the position is not its state: %v, %v", name, cells, again)
+				}
+				return legal[random.IntN(len(legal))], nil
+			}, func(Step) error { steps++; return nil })
+			if err != nil || steps == 5000 {
+				t.Errorf("%s: %d steps, %v", name, steps, err)
+			}
+		}
+	}
+}
+
+// Three blocks have 13 piles; the longest way to the tower is told by its worth.
+func TestBlocks(t *testing.T) {
+	m := world(t, "blocks:step=-1,goal=0")
+	s := solve(t, m, 1)
+	least := 0.0
+	for _, v := range s.V {
+		least = min(least, v)
+	}
+	if m.States() != 13 || least != -4 {
+		t.Errorf("%d piles, the farthest %v moves away", m.States(), -least)
 	}
 }

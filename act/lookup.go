@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // World is a built-in environment and what can be set in it.
@@ -52,7 +53,11 @@ func (s settings) count(name string, low, high int) (int, error) {
 func Worlds() []World { return slices.Clone(worlds) }
 
 var worlds = []World{
+	{"backgammon", "Backgammon, with three pieces a side unless more are asked for, against oneself or a player who counts pips", []Setting{
+		{"opponent", "self", "self (one policy for both sides), random, or material (counts how far pieces have to go)"}, {"pieces", "3", "pieces of a side, 1 to 15"},
+	}, []string{"algorithm=td", "values=mlp", "gamma=1", "lambda=0.7", "alpha=0.1", "epsilon=0", "limit=1000", "episodes=5000"}, openBackgammon},
 	{"blackjack", "Cards against a dealer, as close to 21 as can be", nil, []string{"gamma=1", "episodes=200000"}, blackjack},
+	{"blocks", "Blocks on a table that are to be one tower", []Setting{{"blocks", "3", "blocks, 2 to 6"}, {"goal", "100", "reward of the tower"}, {"step", "0", "reward of a move"}}, nil, blocksWorld},
 	{"cartpole", "A pole on a cart, pushed left or right", nil, []string{"algorithm=sarsa", "gamma=0.99", "lambda=0.9", "alpha=0.1", "start=100", "epsilon=0", "episodes=2000"}, func(settings) (Environment, error) { return &cartPole{ended: true}, nil }},
 	{"checkers", "Checkers on 8 by 8 squares, against oneself or a player who counts pieces", []Setting{
 		{"opponent", "self", "self (one policy for both sides), random, or material (looks ahead and counts pieces)"}, {"depth", "2", "turns that opponent=material looks ahead"},
@@ -63,7 +68,9 @@ var worlds = []World{
 		{"map", "", "lines of # . S G H, separated by /; without it, a square with the goal in its lower right corner"},
 		{"size", "4", "cells of a side, where there is no map"}, {"goal", "100", "reward of entering a goal"}, {"step", "0", "reward of a step"},
 		{"slip", "0", "how often one slides to either side"}, {"wind", "", "rows by which each column blows up, as in 0001112210"},
+		{"see", "place", "what is seen of a place: its row and column, or only its walls"},
 	}, nil, gridWorld},
+	{"randomwalk", "Steps to the left or the right by lot, until one end or the other", []Setting{{"states", "5", "places between the ends"}}, []string{"algorithm=sarsa", "gamma=1", "lambda=0.3", "alpha=0.05", "start=0.5"}, randomWalk},
 	{"inventory", "A shop that orders each morning what it may sell", []Setting{
 		{"capacity", "10", "pieces that it has room for"}, {"demand", "3", "mean of what is asked for in a day"}, {"last", "0.02", "how probably a day is the last"},
 	}, []string{"gamma=0.95", "start=200", "episodes=5000"}, inventory},
@@ -112,7 +119,66 @@ func gridWorld(s settings) (Environment, error) {
 	if g.wind != nil && len(g.wind) != g.cols {
 		return nil, fmt.Errorf("wind=%s: expected %d digits, one for each column of the map", s["wind"], g.cols)
 	}
-	return place(g)
+	e, err := place(g)
+	switch {
+	case err != nil:
+		return nil, err
+	case s["see"] == "walls":
+		return &walls{Place: e.(*Place)}, nil
+	case s["see"] != "place":
+		return nil, fmt.Errorf("see=%s: expected place or walls", s["see"])
+	}
+	return e, nil
+}
+
+// walls is a map on which only the walls around one are seen: places that look alike
+// are one state, though not the same thing is best in them.
+type walls struct{ *Place }
+
+func (w *walls) Schema() *table.Schema {
+	s := &table.Schema{}
+	for _, way := range moves {
+		s.Attributes = append(s.Attributes, table.Attribute{Name: "wall-" + way, Kind: table.Nominal, Values: []string{"no", "yes"}})
+	}
+	return s
+}
+
+func (w *walls) State(cells []float64) {
+	legal := w.Model.Legal(w.At())
+	for i := range moves {
+		if cells[i] = 1; slices.Contains(legal, i) {
+			cells[i] = 0
+		}
+	}
+}
+
+// randomWalk is the one of Sutton 1988: from the middle, each step goes left or right
+// by lot; the right end is worth 1, the left one nothing.
+func randomWalk(s settings) (Environment, error) {
+	n, err := s.count("states", 1, 100000)
+	if err != nil {
+		return nil, err
+	}
+	r := rules[int]{schema: numbers("place"), actions: []string{"walk"}, starts: []int{(n + 1) / 2}}
+	r.cells = func(s int, cells []float64) { cells[0] = float64(s) }
+	r.legal = func(s int) []int {
+		if s == 0 || s == n+1 {
+			return nil
+		}
+		return []int{0}
+	}
+	r.act = func(s, _ int) []Outcome[int] {
+		right := Outcome[int]{P: 0.5, Next: s + 1, End: s == n}
+		if right.End {
+			right.Reward = 1
+		}
+		return []Outcome[int]{{P: 0.5, Next: s - 1, End: s == 1}, right}
+	}
+	m, err := r.build()
+	if err != nil {
+		return nil, err
+	}
+	return m.Environment(), nil
 }
 
 // lakes are those of the usual FrozenLake.
@@ -161,7 +227,7 @@ func Lookup(name string) (Environment, error) {
 	w := &worlds[at]
 	s := settings{}
 	var known []string
-	for _, o := range w.Settings {
+	for _, o := range slices.Concat(w.Settings, views) {
 		s[o.Name] = o.Default
 		known = append(known, o.Name)
 	}
@@ -175,6 +241,9 @@ func Lookup(name string) (Environment, error) {
 		}
 	}
 	e, err := w.open(s)
+	if err == nil {
+		e, err = viewed(e, s)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", base, err)
 	}

@@ -297,7 +297,7 @@ func (h *Home) judged(ctx context.Context, w *World, l *Learnt) (*Acted, error) 
 	acted := &Acted{Learnt: *l}
 	opponent := ""
 	if g := act.GameOf(w.Environment); g != nil && act.Turns(w.Environment) { // who plays both sides is judged against another
-		w, opponent = &World{w.Name, act.Rival(g)}, "a player who counts pieces"
+		w, opponent = &World{w.Name, act.Rival(g)}, "a player who counts "+act.Counted(g)
 	}
 	r, err := h.Returns(ctx, l.Part, w, judgedEpisodes)
 	if err != nil {

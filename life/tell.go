@@ -190,6 +190,10 @@ func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (le
 		m, told, err := tellUnits(ctx, p, base, source)
 		return m, record, told, err
 	}
+	if m, ok := learn.Ability[policy](p.Model); ok && m.World() != "" {
+		m, told, err := h.tellActor(p, base)
+		return m, record, told, err
+	}
 	if err := expert.CheckTold(base, p.Schema(), p.Target()); err != nil {
 		return nil, record, nil, fmt.Errorf("%s: %w", rules.File, err)
 	}
@@ -219,6 +223,24 @@ func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (le
 	knowledge.Decide(conflicts, rows, p.Schema(), p.Target())
 	knowledge.Decide(overlaps, rows, p.Schema(), p.Target())
 	return m, record, &Told{Conflicts: newConflicts(conflicts), Overlaps: newConflicts(overlaps), Entries: toldEntries(m.(*expert.Told)), Base: base}, nil
+}
+
+// tellActor gives advice to a policy that has acted, and notes how each rule fares.
+func (h *Home) tellActor(p *Part, base *rule.Base) (learn.Model, *Told, error) {
+	a, ok := learn.Ability[interface {
+		Advised(rules *rule.Base) (m learn.Model, heard [][3]int, err error)
+	}](p.Model)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s takes no advice", p.Name)
+	}
+	m, heard, err := a.Advised(base)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, r := range heard {
+		h.note(fmt.Sprintf("rule %d speaks of %s that it knows; it does so now in %d, %d of them because of it", i+1, plural(r[0], "state"), r[1], r[2]))
+	}
+	return m, &Told{Conflicts: []Conflict{}, Overlaps: []Conflict{}, Entries: ruleEntries(base), Base: base}, nil
 }
 
 // tellUnits adds WHEN … EXPECT rules to a model that takes them in itself.

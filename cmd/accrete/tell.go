@@ -78,7 +78,7 @@ func (a *app) printTold(t *life.Told, file string) {
 		if told.Listened() {
 			fmt.Fprintf(a.out, "\nthe %s took them in as units: their weights add to those of the rules that were learnt\n", told.Learner())
 		}
-	} else {
+	} else if len(t.Standings) > 0 {
 		printUnitStandings(a.out, t.Standings)
 	}
 	a.printConflicts(t.Conflicts, "", "", bothDecide)
@@ -89,7 +89,11 @@ func (a *app) printTold(t *life.Told, file string) {
 	if t.Preview {
 		return
 	}
-	a.next(t.Part, append(append([]string{"rules"}, nextDiff(&t.Learnt)...), fmt.Sprintf("forget %s %s", t.Model, life.NameOfSource(t.Part)))...)
+	next := append([]string{"rules"}, nextDiff(&t.Learnt)...)
+	if life.PolicyOf(t.Part) == nil { // who has acted cannot forget advice
+		next = append(next, fmt.Sprintf("forget %s %s", t.Model, life.NameOfSource(t.Part)))
+	}
+	a.next(t.Part, next...)
 }
 
 // printStandings prints what the rows say of each rule that was told.

@@ -22,6 +22,7 @@ type acted struct {
 	Episodes int    `cbor:"episodes"`
 	Steps    int    `cbor:"steps"`
 	Examples int    `cbor:"examples,omitempty"` // that a critic made of games
+	Certain  bool   `cbor:"certain,omitempty"`  // the world is known to be without chance
 	Curve    curve  `cbor:"curve"`
 
 	Matches []matches `cbor:"matches,omitempty"` // against a rival, on the way
@@ -188,6 +189,9 @@ func (m *Model) practise(ctx context.Context, e act.Environment) (*Model, error)
 	t, err := newTrainer(&m.lesson.Settings, e, values)
 	if err != nil {
 		return nil, err
+	}
+	if place, ok := e.(*act.Place); ok {
+		history.Certain = place.Certain()
 	}
 	if t.advised, err = newAdviser(m.lesson.Settings.Advice, m.schema); err != nil {
 		return nil, err

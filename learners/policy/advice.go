@@ -1,9 +1,12 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"strings"
 
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -70,6 +73,83 @@ func (a *adviser) begin(cells, q []float64) {
 	if a == nil {
 		return
 	}
+	for i, matches := range a.matching(cells) {
+		if matches && a.action[i] < len(q) { // NaN, of what is not legal, stays
+			q[a.action[i]] += a.worth[i]
+		}
+	}
+}
+
+// Advised returns the policy as if it had been told rules before it acted: values
+// begin higher by what an action is said to be worth, and what is left of that after
+// so many visits is what the rates of learning leave of any beginning. States that
+// are still to come begin with it. For each rule it says of how many states it
+// speaks, in how many of them its action is now the best, and in how many of these it
+// was not before.
+func (m *Model) Advised(rules *rule.Base) (advised learn.Model, heard [][3]int, err error) {
+	l, ok := m.values.(*lookup)
+	s := m.lesson.Settings
+	if !ok || m.acted == nil || s.Algorithm == "values" || s.Algorithm == "policy" {
+		return nil, nil, errors.New("advice is for a table of values that was learnt by acting")
+	}
+	var text strings.Builder
+	if err := (&rule.Base{Rules: rules.Rules}).Write(&text); err != nil {
+		return nil, nil, err
+	}
+	told, err := newAdviser(text.String(), m.schema)
+	if err != nil {
+		return nil, nil, err
+	}
+	rate, err := s.rate(m.acted.Certain)
+	if err != nil {
+		return nil, nil, err
+	}
+	next := *m
+	next.lesson.Settings.Advice += text.String()
+	values := l.clone()
+	next.values = values
+	heard = make([][3]int, len(told.matchers))
+	before, after := make([]float64, l.actions), make([]float64, l.actions)
+	for i := range l.states() {
+		q, cells := values.of(int32(i)), l.cells[i*l.width:][:l.width]
+		decide(l.of(int32(i)), before)
+		for k, matches := range told.matching(cells) {
+			if a := told.action[k]; matches && a < len(q) {
+				q[a] += told.worth[k] * rate.left(l.visits[i*l.actions+a])
+			}
+		}
+		decide(q, after)
+		for k, matches := range told.matching(cells) {
+			a := told.action[k]
+			if !matches || a >= len(q) || q[a] != q[a] {
+				continue
+			}
+			heard[k][0]++
+			if after[a] > 0 {
+				heard[k][1]++
+				if before[a] < after[a] {
+					heard[k][2]++
+				}
+			}
+		}
+	}
+	return &next, heard, nil
+}
+
+// left is what so many visits leave of the value that an action began with.
+func (r *rate) left(visits float64) float64 {
+	if r.constant > 0 {
+		return math.Pow(1-r.constant, visits)
+	}
+	left := 1.0
+	for n := 1.0; n <= visits && left > 1e-9; n++ {
+		left *= 1 - r.step(n)
+	}
+	return left
+}
+
+// matching says which rules speak of a state.
+func (a *adviser) matching(cells []float64) []bool {
 	for i, x := range cells {
 		if c := &a.states.Columns[i]; c.Floats != nil {
 			c.Floats[0] = x
@@ -77,9 +157,9 @@ func (a *adviser) begin(cells, q []float64) {
 			c.Codes[0] = int32(x)
 		}
 	}
+	matches := make([]bool, len(a.matchers))
 	for i, m := range a.matchers {
-		if m.MatchRow(a.states, 0) && a.action[i] < len(q) { // NaN, of what is not legal, stays
-			q[a.action[i]] += a.worth[i]
-		}
+		matches[i] = m.MatchRow(a.states, 0)
 	}
+	return matches
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
 )
 
 // LMS on the board of section 1.2.4 that black has won, again and again.
@@ -109,5 +110,55 @@ func TestCheckersIsLearnt(t *testing.T) {
 	}
 	if act.GameOf(world(t, "gridworld")) != nil {
 		t.Error("a map is a game")
+	}
+}
+
+// Two states whose values are w and 2w, the first of which leads to the second: the
+// direct gradient makes w grow by 8 % a step, the whole one makes it fall by 6.4 %.
+func TestResidualGradientByHand(t *testing.T) {
+	for residual, want := range map[bool]float64{false: 2.1589249972727877, true: 0.5161} {
+		w := 1.0
+		for range 10 {
+			here, next := Descent(0.9*2*w-w, 0.1, 0.9, residual)
+			w += here*1 + next*2
+		}
+		if math.Abs(w-want) > 5e-5 {
+			t.Errorf("residual %v: w is %v after ten steps, expected %v", residual, w, want)
+		}
+	}
+}
+
+// Advice that is told later is worth what the rates of learning leave of it.
+func TestAdviceToOneWhoHasActed(t *testing.T) {
+	m := practised(t, &Learner{Episodes: 20, Alpha: "visits"}, "gridworld", 1)
+	rules, err := rule.Parse("advice", []byte("IF row < 3 THEN action = down WORTH 20\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, heard, err := m.Advised(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := m.values.(*lookup), next.(*Model).values.(*lookup)
+	states := 0
+	for s := range before.states() {
+		const down = 2
+		was, is, n := before.of(int32(s))[down], after.of(int32(s))[down], before.visits[s*before.actions+down]
+		if before.cells[2*s] >= 3 {
+			if is != was && is == is {
+				t.Errorf("state %d was not spoken of and has changed", s)
+			}
+			continue
+		}
+		states++
+		if want := was + 20/(n+1); math.Abs(is-want) > 1e-9 { // Π (1 − 1/(1+k)) = 1/(n+1)
+			t.Errorf("after %v visits %v became %v, expected %v", n, was, is, want)
+		}
+	}
+	if heard[0][0] != states || states == 0 {
+		t.Errorf("%d states, heard %v", states, heard)
+	}
+	if _, err := next.(*Model).Continue(context.Background(), world(t, "gridworld")); err != nil {
+		t.Error(err)
 	}
 }

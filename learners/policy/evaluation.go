@@ -38,7 +38,7 @@ func (j *judge) look(g act.Game, s *act.Search, cells, q []float64) {
 		q[a] = math.NaN()
 	}
 	for _, x := range cells {
-		if math.IsNaN(x) || x < 0 {
+		if math.IsNaN(x) {
 			return
 		}
 	}
@@ -170,7 +170,6 @@ type net struct {
 	Scale *scale    `cbor:"scale"`
 	W     []float64 `cbor:"w"` // of each hidden unit, the threshold first
 	V     []float64 `cbor:"v"` // of the output, the threshold first
-	h     []float64
 }
 
 // bound is the most that a network says: what winning is worth.
@@ -187,18 +186,26 @@ func newNet(s *scale, hidden int, seed uint64) *net {
 }
 
 func (n *net) value(x []float64) float64 {
-	return bound * math.Tanh(n.forward(x, nil))
+	var room [64]float64
+	return bound * math.Tanh(n.forward(n.Scale.all(x, room[:0]), nil))
+}
+
+// all are all measures relative to what is usual.
+func (s *scale) all(x, z []float64) []float64 {
+	for i, y := range x {
+		z = append(z, (y-s.Mean[i])/s.Deviation[i])
+	}
+	return z
 }
 
 // forward is the sum at the output; hidden values are left in h, if there is any.
-func (n *net) forward(x, h []float64) float64 {
-	inputs := len(n.Scale.Mean)
+func (n *net) forward(z, h []float64) float64 {
 	sum := n.V[0]
 	for j, v := range n.V[1:] {
-		w := n.W[j*(inputs+1):][:inputs+1]
+		w := n.W[j*(len(z)+1):][:len(z)+1]
 		s := w[0]
-		for i := range x {
-			s += w[i+1] * n.Scale.of(x, i)
+		for i, y := range z {
+			s += w[i+1] * y
 		}
 		s = math.Tanh(s)
 		if h != nil {
@@ -211,21 +218,19 @@ func (n *net) forward(x, h []float64) float64 {
 
 // learn is back-propagation of the squared error.
 func (n *net) learn(examples []example, rate float64) {
-	inputs := len(n.Scale.Mean)
-	if n.h == nil {
-		n.h = make([]float64, len(n.V)-1)
-	}
+	h, z := make([]float64, len(n.V)-1), make([]float64, 0, len(n.Scale.Mean))
 	for _, e := range examples {
-		y := math.Tanh(n.forward(e.x, n.h))
+		z = n.Scale.all(e.x, z[:0])
+		y := math.Tanh(n.forward(z, h))
 		d := rate * (e.v/bound - y) * (1 - y*y)
 		n.V[0] += d
-		for j, h := range n.h {
+		for j, h := range h {
 			back := d * n.V[j+1] * (1 - h*h)
 			n.V[j+1] += d * h
-			w := n.W[j*(inputs+1):][:inputs+1]
+			w := n.W[j*(len(z)+1):][:len(z)+1]
 			w[0] += back
-			for i := range e.x {
-				w[i+1] += back * n.Scale.of(e.x, i)
+			for i, x := range z {
+				w[i+1] += back * x
 			}
 		}
 	}

@@ -133,6 +133,13 @@ func (c *climber) episode(ctx context.Context, seed uint64, number int) (steps i
 			if c.Algorithm == "sarsa" {
 				ahead = c.nextQ[then]
 			}
+			if c.Gradient == "residual" {
+				if c.Algorithm == "sarsa" {
+					best = then
+				}
+				c.descend(a, best, r+c.Gamma*ahead-believed)
+				break
+			}
 			c.mark(a)
 			c.learn(r + c.Gamma*ahead - believed)
 			if c.Lambda == 0 || c.Algorithm != "sarsa" && c.nextQ[then] < c.nextQ[best] {
@@ -188,6 +195,34 @@ func (c *climber) learn(surprise float64) {
 	d := c.alpha * surprise / max(norm, 1)
 	for _, at := range c.traced {
 		c.f.w[at] += d * c.trace[at]
+	}
+}
+
+// Descent is how far the weights of what was believed move, and those of what is
+// expected next, by a surprise δ = r + γ·Q(s',a') − Q(s,a): along the gradient of the
+// first alone, or along that of δ² (Baird 1995), which does not diverge.
+func Descent(surprise, rate, gamma float64, residual bool) (here, next float64) {
+	if !residual {
+		return rate * surprise, 0
+	}
+	return rate * surprise, -rate * surprise * gamma
+}
+
+// descend moves the weights of two states along the whole gradient.
+func (c *climber) descend(action, then int, surprise float64) {
+	norm := 0.0
+	for _, x := range c.much {
+		norm += x * x
+	}
+	for _, x := range c.more {
+		norm += c.Gamma * c.Gamma * x * x
+	}
+	here, next := Descent(surprise, c.alpha/max(norm, 1), c.Gamma, true)
+	for i, k := range c.at {
+		c.f.w[action*c.f.features+int(k)] += here * c.much[i]
+	}
+	for i, k := range c.nextAt {
+		c.f.w[then*c.f.features+int(k)] += next * c.more[i]
 	}
 }
 

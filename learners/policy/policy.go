@@ -73,6 +73,8 @@ type Learner struct {
 	N        int      `set:"n" default:"1" doc:"steps whose rewards count before the value of a state does"`
 	Order    string   `set:"order" default:"forward" oneof:"forward|reverse" doc:"learn steps as they are taken, or at the end of an episode from the last to the first"`
 
+	Gradient string `set:"gradient" default:"direct" oneof:"direct|residual" doc:"for values=tiles and linear: move what was believed alone, or follow the whole gradient of the squared surprise, which also moves what is expected (Baird 1995)"`
+
 	Planning int      `set:"planning" default:"10" doc:"for dyna and sweeping: steps that are learnt again from what was seen, after each one taken"`
 	Replay   int      `set:"replay" default:"0" doc:"steps of the past that are learnt again after each episode, by lot"`
 	Actor    *float64 `set:"actor" default:"0.1" doc:"for actorcritic: how far a step moves preferences"`
@@ -122,6 +124,7 @@ type settings struct {
 	Advice    string  `cbor:"advice"`
 
 	Experiments string `cbor:"experiments,omitempty"`
+	Gradient    string `cbor:"gradient,omitempty"`
 }
 
 func (l *Learner) settings() (settings, error) {
@@ -130,7 +133,7 @@ func (l *Learner) settings() (settings, error) {
 		Explore: cmp.Or(l.Explore, "epsilon"), Epsilon: setting.Or(l.Epsilon, 0.1), K: setting.Or(l.K, 1.1), Bound: setting.Or(l.Bound, 1), Anneal: l.Anneal, Start: setting.Or(l.Start, 0),
 		Episodes: cmp.Or(l.Episodes, 1000), Limit: cmp.Or(l.Limit, 10000), Lambda: l.Lambda, N: cmp.Or(l.N, 1), Order: cmp.Or(l.Order, "forward"),
 		Planning: cmp.Or(l.Planning, 10), Replay: l.Replay, Actor: setting.Or(l.Actor, 0.1),
-		Depth: cmp.Or(l.Depth, 1), Lookahead: cmp.Or(l.Lookahead, l.Depth, 1), Hidden: cmp.Or(l.Hidden, 20), Experiments: cmp.Or(l.Experiments, "start"),
+		Depth: cmp.Or(l.Depth, 1), Lookahead: cmp.Or(l.Lookahead, l.Depth, 1), Hidden: cmp.Or(l.Hidden, 20), Experiments: cmp.Or(l.Experiments, "start"), Gradient: cmp.Or(l.Gradient, "direct"),
 		Reward: l.Reward, Cut: l.Cut, Penalty: setting.Or(l.Penalty, 1), Support: setting.Or(l.Support, 0.1), Advice: l.advice,
 	}
 	if s.Reward == "none" {
@@ -169,6 +172,9 @@ func (s *settings) check() error {
 	}
 	if s.Depth < 0 || s.Depth > 8 || s.Lookahead < 0 || s.Lookahead > 8 || s.Hidden < 0 || s.Hidden > 1000 {
 		return fmt.Errorf("depth=%d lookahead=%d hidden=%d: expected up to 8 turns and up to 1000 units", s.Depth, s.Lookahead, s.Hidden)
+	}
+	if s.Gradient == "residual" && s.Lambda > 0 {
+		return fmt.Errorf("gradient=residual looks one step ahead; leave lambda=%v out", s.Lambda)
 	}
 	if s.Algorithm == "lms" && s.Lambda > 0 {
 		return fmt.Errorf("algorithm=lms learns by the next board alone; take algorithm=td with lambda=%v", s.Lambda)

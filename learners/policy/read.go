@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/learn"
@@ -168,5 +169,6 @@ func (m *Model) matchChart() *draw.Chart {
 			s.Low, s.High = append(s.Low, 100*i.Low), append(s.High, 100*i.High)
 		}
 	}
-	return &draw.Chart{Title: m.acted.World + " against a player who counts pieces", XLabel: "games played", YLabel: "% of 40 games", Series: []draw.Series{won, safe}}
+	title := m.acted.World + " against a player who counts " + act.Counted(m.values.(*judge).game)
+	return &draw.Chart{Title: title, XLabel: "games played", YLabel: "% of 40 games", Series: []draw.Series{won, safe}}
 }

@@ -1,0 +1,224 @@
+package act
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/table"
+)
+
+// views are settings that every world has: other ways to look at it.
+var views = []Setting{
+	{"window", "1", "a state is the last so many of them and the actions between: for worlds that hide something"},
+	{"horizon", "0", "steps that are left when an episode begins, a column of its own; 0 is no end"},
+	{"macros", "false", "true: for each action another that repeats it for as long as it is legal and leads elsewhere"},
+	{"clusters", "0", "states of numbers are taken for the nearest of so many; 0 leaves them as they are"},
+}
+
+// Views are the settings that every world has.
+func Views() []Setting { return slices.Clone(views) }
+
+// viewed looks at a world as its settings say.
+func viewed(e Environment, s settings) (Environment, error) {
+	clusters, err := s.count("clusters", 0, 100000)
+	if err == nil && clusters > 0 {
+		e, err = clustered(e, clusters)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch s["macros"] {
+	case "true":
+		e = newMacros(e)
+	case "false":
+	default:
+		return nil, fmt.Errorf("macros=%s: expected true or false", s["macros"])
+	}
+	horizon, err := s.count("horizon", 0, 1_000_000)
+	if err != nil {
+		return nil, err
+	}
+	if place, ok := e.(*Place); ok && horizon > 0 {
+		if e, err = place.until(horizon); err != nil {
+			return nil, err
+		}
+	} else if horizon > 0 {
+		return nil, fmt.Errorf("horizon=%d: only worlds that know their own model have one", horizon)
+	}
+	window, err := s.count("window", 1, 100)
+	if err != nil {
+		return nil, err
+	}
+	if window > 1 {
+		if GameOf(e) != nil {
+			return nil, fmt.Errorf("window=%d: a board hides nothing", window)
+		}
+		e = newHistory(e, window)
+	}
+	return e, nil
+}
+
+// history is a world whose states are the last few observations, and the actions
+// between them, the present one first: what is hidden in one may show in several
+// (McCallum 1995). What was before the beginning is missing.
+type history struct {
+	Environment
+	schema *table.Schema
+	window int
+	past   [][]float64 // the present observation first
+	acts   []float64
+}
+
+func newHistory(e Environment, window int) *history {
+	h := &history{Environment: e, window: window, schema: table.CopySchema(e.Schema())}
+	for i := 1; i < window; i++ {
+		ago := "-" + strconv.Itoa(i)
+		h.schema.Attributes = append(h.schema.Attributes, table.Attribute{Name: "did" + ago, Kind: table.Nominal, Values: slices.Clone(e.Actions())})
+		for _, a := range e.Schema().Attributes {
+			a.Name += ago
+			h.schema.Attributes = append(h.schema.Attributes, a)
+		}
+	}
+	return h
+}
+
+func (h *history) Schema() *table.Schema { return h.schema }
+
+func (h *history) Reset(seed uint64) {
+	h.Environment.Reset(seed)
+	h.past, h.acts = h.past[:0], h.acts[:0]
+	h.observe()
+}
+
+// observe puts the present observation first.
+func (h *history) observe() {
+	x := make([]float64, len(h.Environment.Schema().Attributes))
+	if len(h.past) == h.window {
+		x = h.past[h.window-1]
+		h.past = h.past[:h.window-1]
+	}
+	h.Environment.State(x)
+	h.past = slices.Insert(h.past, 0, x)
+}
+
+func (h *history) State(cells []float64) {
+	n := len(h.Environment.Schema().Attributes)
+	for i := range h.window {
+		if i > 0 {
+			if cells[0] = math.NaN(); i < len(h.past) {
+				cells[0] = h.acts[i-1]
+			}
+			cells = cells[1:]
+		}
+		for k := range n {
+			if cells[k] = math.NaN(); i < len(h.past) {
+				cells[k] = h.past[i][k]
+			}
+		}
+		cells = cells[n:]
+	}
+}
+
+func (h *history) Step(action int) (float64, bool, error) {
+	reward, end, err := h.Environment.Step(action)
+	if err == nil {
+		h.acts = slices.Insert(h.acts, 0, float64(action))
+		if len(h.acts) >= h.window {
+			h.acts = h.acts[:h.window-1]
+		}
+		h.observe()
+	}
+	return reward, end, err
+}
+
+// macros is a world with an action more for each of its own, which repeats it: a
+// step of a hierarchy (Singh 1993; Lin 1993). It ends where the action is no longer
+// legal or leads nowhere.
+type macros struct {
+	Environment
+	actions       []string
+	legal         []int
+	before, after []float64
+}
+
+// longestMacro is how often an action is repeated at most.
+const longestMacro = 1000
+
+func newMacros(e Environment) *macros {
+	n := len(e.Schema().Attributes)
+	m := &macros{Environment: e, actions: slices.Clone(e.Actions()), before: make([]float64, n), after: make([]float64, n)}
+	for _, a := range e.Actions() {
+		m.actions = append(m.actions, a+"...")
+	}
+	return m
+}
+
+func (m *macros) Actions() []string { return m.actions }
+
+func (m *macros) Legal() []int {
+	own, n := m.Environment.Legal(), len(m.actions)/2
+	m.legal = append(m.legal[:0], own...)
+	for _, a := range own {
+		m.legal = append(m.legal, a+n)
+	}
+	return m.legal
+}
+
+func (m *macros) Step(action int) (sum float64, end bool, err error) {
+	n := len(m.actions) / 2
+	if action < n {
+		return m.Environment.Step(action)
+	}
+	for range longestMacro {
+		m.Environment.State(m.before)
+		reward, end, err := m.Environment.Step(action - n)
+		if sum += reward; end || err != nil {
+			return sum, end, err
+		}
+		if m.Environment.State(m.after); slices.Equal(m.before, m.after) || !slices.Contains(m.Environment.Legal(), action-n) {
+			break
+		}
+	}
+	return sum, false, nil
+}
+
+// timed is a state of a model and how many steps are left.
+type timed struct{ state, left int }
+
+// until is the world of which only so many steps count (finite-horizon reward): a
+// state has a column more, the steps that are left.
+func (p *Place) until(horizon int) (Environment, error) {
+	m := p.Model
+	n := len(m.schema.Attributes)
+	r := rules[timed]{schema: table.CopySchema(m.schema), actions: m.actions, turns: m.turns}
+	r.schema.Attributes = append(r.schema.Attributes, table.Attribute{Name: "left", Kind: table.Numeric})
+	if err := table.Distinct(r.schema); err != nil {
+		return nil, err
+	}
+	for _, s := range m.starts {
+		r.starts = append(r.starts, timed{int(s), horizon})
+	}
+	r.cells = func(t timed, cells []float64) {
+		m.Cells(t.state, cells[:n])
+		cells[n] = float64(t.left)
+	}
+	r.legal = func(t timed) []int {
+		if t.left == 0 {
+			return nil
+		}
+		return m.Legal(t.state)
+	}
+	r.act = func(t timed, action int) (out []Outcome[timed]) {
+		for _, o := range m.Outcomes(t.state, action) {
+			out = append(out, Outcome[timed]{o.P, timed{o.Next, t.left - 1}, o.Reward, o.End || t.left == 1})
+		}
+		return out
+	}
+	limited, err := r.build()
+	if err != nil {
+		return nil, err
+	}
+	return limited.Environment(), nil
+}

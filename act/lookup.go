@@ -55,7 +55,7 @@ func Worlds() []World { return slices.Clone(worlds) }
 var worlds = []World{
 	{"backgammon", "Backgammon, with three pieces a side unless more are asked for, against oneself or a player who counts pips", []Setting{
 		{"opponent", "self", "self (one policy for both sides), random, or material (counts how far pieces have to go)"}, {"pieces", "3", "pieces of a side, 1 to 15"},
-	}, []string{"algorithm=td", "values=mlp", "gamma=1", "lambda=0.7", "alpha=0.1", "epsilon=0", "limit=1000", "episodes=5000"}, openBackgammon},
+	}, []string{"algorithm=td", "values=mlp", "gamma=1", "lambda=0.7", "alpha=0.01", "epsilon=0", "limit=1000", "episodes=5000"}, openBackgammon},
 	{"blackjack", "Cards against a dealer, as close to 21 as can be", nil, []string{"gamma=1", "episodes=200000"}, blackjack},
 	{"blocks", "Blocks on a table that are to be one tower", []Setting{{"blocks", "3", "blocks, 2 to 6"}, {"goal", "100", "reward of the tower"}, {"step", "0", "reward of a move"}}, nil, blocksWorld},
 	{"cartpole", "A pole on a cart, pushed left or right", nil, []string{"algorithm=sarsa", "gamma=0.99", "lambda=0.9", "alpha=0.1", "start=100", "epsilon=0", "episodes=2000"}, func(settings) (Environment, error) { return &cartPole{ended: true}, nil }},

@@ -7,6 +7,27 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
+// pile is what each of up to six blocks stands on; −1 is the table.
+type pile [6]int8
+
+// blockNames are the columns and actions of so many blocks: each to the table, and to
+// each of the others.
+func blockNames(n int) (schema *table.Schema, actions []string) {
+	schema = &table.Schema{}
+	names := strings.Split("abcdef", "")[:n]
+	for i, name := range names {
+		values := []string{"table"}
+		actions = append(actions, name+"-to-table")
+		for k, other := range names {
+			if values = append(values, other); k != i {
+				actions = append(actions, name+"-to-"+other)
+			}
+		}
+		schema.Attributes = append(schema.Attributes, table.Attribute{Name: name, Kind: table.Nominal, Values: values})
+	}
+	return schema, actions
+}
+
 // blocksWorld is a table with a few blocks, which are moved one by one onto each
 // other or onto the table until they stand in one tower, a on b on c and so on
 // (Winograd 1972; Sussman 1975). A state says what each block stands on; episodes
@@ -24,20 +45,8 @@ func blocksWorld(s settings) (Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	const most = 6
-	type pile [most]int8 // what each block stands on; −1 is the table
-	names := strings.Split("abcdef", "")[:n]
-	r := rules[pile]{schema: &table.Schema{}}
-	for i, name := range names {
-		values := []string{"table"}
-		r.actions = append(r.actions, name+"-to-table")
-		for k, other := range names {
-			if values = append(values, other); k != i {
-				r.actions = append(r.actions, name+"-to-"+other)
-			}
-		}
-		r.schema.Attributes = append(r.schema.Attributes, table.Attribute{Name: name, Kind: table.Nominal, Values: values})
-	}
+	r := rules[pile]{}
+	r.schema, r.actions = blockNames(n)
 	var tower, flat pile
 	for i := range n {
 		flat[i], tower[i] = -1, int8(i+1)

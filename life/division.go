@@ -3,7 +3,6 @@ package life
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -26,7 +25,7 @@ type Division struct{ Group, Time string }
 
 // Reading is how data is to be read so that the division can be made.
 func (d Division) Reading(r Reading) Reading {
-	if d.Group != "" {
+	if d.Group != "" && d.Group != NoDivision {
 		r.Nominal = append(append([]string{}, r.Nominal...), d.Group)
 	}
 	return r
@@ -61,7 +60,7 @@ func (d Division) of(t *table.Table, col int) (groups []int, times []float64, er
 // Divide makes the specs, which share a table, keep rows together or in time.
 // The column that says so is not learnt from.
 func (h *Home) Divide(specs []evaluate.Spec, d Division) error {
-	if d == (Division{}) {
+	if d == (Division{}) || d.Group == NoDivision || d.Time == NoDivision {
 		return nil
 	}
 	t, target := specs[0].Table, specs[0].Target
@@ -130,7 +129,7 @@ func (d *Data) idGroups(ctx context.Context, l *Lesson) (Division, []int) {
 		return Division{}, nil
 	}
 	col := t.Schema.Index(by.Group)
-	if col < 0 || !repeats(t, col) {
+	if col < 0 || !groupsRows(t, col) {
 		return Division{}, nil
 	}
 	groups, err := evaluate.Groups(t, col)
@@ -142,16 +141,17 @@ func (d *Data) idGroups(ctx context.Context, l *Lesson) (Division, []int) {
 
 // FindDivision returns the column by which rows have to be kept together or in
 // time, as far as that can be told from their names and cells: one that names a
-// person or a thing several times, or a date that never goes back.
+// person or a thing several times, or a date that goes one way. Describing a
+// table warns of the same columns.
 func FindDivision(t *table.Table, target int) Division {
 	for col := range t.Columns {
-		if a := &t.Schema.Attributes[col]; col != target && NamesSomebody(a.Name) && repeats(t, col) {
-			return Division{Group: a.Name}
+		if col != target && groupsRows(t, col) {
+			return Division{Group: t.Schema.Attributes[col].Name}
 		}
 	}
 	for col := range t.Columns {
-		if a := &t.Schema.Attributes[col]; col != target && a.Kind == table.Numeric && (a.Date || namesTime(a.Name)) && inOrder(t.Columns[col].Floats) {
-			return Division{Time: a.Name}
+		if col != target && ordersRows(t, col) && known(t.Columns[col].Floats) {
+			return Division{Time: t.Schema.Attributes[col].Name}
 		}
 	}
 	return Division{}
@@ -195,31 +195,45 @@ func wordsOf(name string) []string {
 	return strings.Fields(b.String())
 }
 
-// repeats reports whether the values of a column come several times each, and
-// are many.
-func repeats(t *table.Table, col int) bool {
-	if t.Columns[col].Words != nil {
+// ordersRows reports whether a column says when its row was, and rows came in
+// that order: nearly all steps go one way, and there are twenty.
+func ordersRows(t *table.Table, col int) bool {
+	a := &t.Schema.Attributes[col]
+	if a.Kind != table.Numeric || !((a.Date || a.Time) && a.Style.IsDay() || namesTime(a.Name)) {
+		return false
+	}
+	up, down, last := 0, 0, table.NA
+	for _, x := range t.Columns[col].Floats {
+		if table.IsMissing(x) {
+			continue
+		}
+		if x > last {
+			up++
+		} else if x < last {
+			down++
+		}
+		last = x
+	}
+	return up+down >= 20 && min(up, down)*50 <= max(up, down)
+}
+
+// groupsRows reports whether a column names somebody or something that comes
+// several times.
+func groupsRows(t *table.Table, col int) bool {
+	name := t.Schema.Attributes[col].Name
+	somebody := NamesSomebody(name)
+	if !somebody && !table.IsIDName(name) || t.Columns[col].Words != nil {
 		return false
 	}
 	groups, err := evaluate.Groups(t, col)
 	if err != nil || len(groups) == 0 {
 		return false
 	}
-	different := slices.Max(groups) + 1
-	return different >= 5 && float64(len(groups)) >= 1.2*float64(different)
+	rows, different := float64(len(groups)), slices.Max(groups)+1
+	return somebody && different >= 5 && rows >= 1.2*float64(different) || different > 10 && rows >= 2*float64(different)
 }
 
-// inOrder reports whether numbers are known in every row, never go back, or never
-// forward, and take at least ten values.
-func inOrder(x []float64) bool {
-	up, down, values := true, true, 1
-	for i := range x {
-		if math.IsNaN(x[i]) {
-			return false
-		}
-		if i > 0 && x[i] != x[i-1] {
-			up, down, values = up && x[i] > x[i-1], down && x[i] < x[i-1], values+1
-		}
-	}
-	return (up || down) && values >= 10
+// known reports whether a column has a number in every row.
+func known(x []float64) bool {
+	return !slices.ContainsFunc(x, table.IsMissing)
 }

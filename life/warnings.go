@@ -162,10 +162,10 @@ func (p *profiler) aboutColumn(col int, add func(Warning)) {
 		target := p.t.Schema.Attributes[p.target].Name
 		add(Warning{Kind: "leak", Column: a.Name, What: fmt.Sprintf("alone tells %s %s: is it known before the answer is?", target, right), Remedy: leave})
 	}
-	if a.Kind == table.Numeric && (a.Date || a.Time) && a.Style.IsDay() && p.inOrder(col) {
+	if ordersRows(p.t, col) {
 		add(Warning{Kind: "order", Column: a.Name, What: "orders the rows: later ones may differ from earlier ones", Remedy: Remedy{Kind: remedy.SplitByTime, What: a.Name}})
 	}
-	if table.IsIDName(a.Name) && distinct > 1 && known >= 2*distinct && distinct > 10 {
+	if groupsRows(p.t, col) {
 		add(Warning{Kind: "group", Column: a.Name, What: fmt.Sprintf("names %d things with several rows each", distinct), Remedy: Remedy{Kind: remedy.SplitByGroup, What: a.Name}})
 	}
 }
@@ -296,23 +296,6 @@ func (p *profiler) correlation(col int) float64 {
 		return 0
 	}
 	return xy / math.Sqrt(xx*yy)
-}
-
-// inOrder reports whether the rows stand in the order of a column.
-func (p *profiler) inOrder(col int) bool {
-	up, down, last := 0, 0, table.NA
-	for _, x := range p.t.Columns[col].Floats {
-		if table.IsMissing(x) {
-			continue
-		}
-		if x > last {
-			up++
-		} else if x < last {
-			down++
-		}
-		last = x
-	}
-	return up+down >= 20 && (up == 0 || down == 0 || min(up, down)*50 <= max(up, down))
 }
 
 // copies counts the rows that are the same as an earlier one in all columns.

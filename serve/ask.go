@@ -69,7 +69,7 @@ func (c *call) explain() error {
 	if err != nil {
 		return err
 	}
-	return h.Explain(ctx, st.part, d, nil, func(x *life.Explained) error {
+	return h.Explain(ctx, c.worded(st.part), d, nil, func(x *life.Explained) error {
 		return c.answer(http.StatusOK, Explanation{x, st.part.Name, st.part.Version.Number, st.since, ignored})
 	})
 }

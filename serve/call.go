@@ -66,15 +66,17 @@ var errAnswered = errors.New("answered")
 // account says what a request was and took. Reading is said to who listens
 // closely.
 func (c *call) account(status int) {
+	took := time.Since(c.began)
+	c.meter.count(c.route, status, took)
 	level := slog.LevelDebug
-	if c.route.changes() {
+	if c.route.scope >= write {
 		level = slog.LevelInfo
 	}
 	if !c.log.Enabled(c.r.Context(), level) {
 		return
 	}
 	c.log.Log(c.r.Context(), level, "request", "request", c.id, "method", c.r.Method, "path", c.r.URL.Path, "status", status,
-		"by", c.who.name, "from", c.r.RemoteAddr, "ms", float64(time.Since(c.began).Microseconds())/1000)
+		"by", c.who.name, "from", c.r.RemoteAddr, "ms", float64(took.Microseconds())/1000)
 }
 
 // buffers are what answers are written into, so that their length is known.
@@ -246,7 +248,18 @@ func (c *call) part() (*life.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	return st.part, nil
+	return c.worded(st.part), nil
+}
+
+// worded is a model with the words that people gave it by now.
+func (c *call) worded(p *life.Part) *life.Part {
+	w, err := c.o.Home.Words(p.Name)
+	if err != nil {
+		return p
+	}
+	copied := *p
+	copied.Words = w
+	return &copied
 }
 
 // query is the parameters of the request, of which each must be known to the

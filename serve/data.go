@@ -255,6 +255,7 @@ func (c *call) upload() error {
 	if err := c.keepUpload(ctx, up, temporary); err != nil {
 		return err
 	}
+	c.audit("upload", name, "")
 	c.w.Header().Set("Location", "/v1/data/"+name)
 	return c.answer(http.StatusCreated, DataDescription{about, c.notes, up.By, up.At, up.ReadAs})
 }
@@ -559,5 +560,7 @@ func (c *call) importModel() error {
 	if err != nil {
 		return err
 	}
+	c.audit("import", name, "")
+	c.touch(ctx, name)
 	return c.answer(http.StatusOK, l)
 }

@@ -29,6 +29,7 @@ type heldModel struct {
 	now     atomic.Pointer[state]
 	checked atomic.Int64 // when the store was looked at, in nanoseconds
 	mu      sync.Mutex   // of whoever reads it again
+	live    atomic.Pointer[liveModel]
 }
 
 // state is a model at one moment, whole.
@@ -79,7 +80,12 @@ func (s *shelf) model(name string) *heldModel {
 func (s *shelf) drop(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.newest, name)
+	if m := s.newest[name]; m != nil {
+		m.checked.Store(0)
+		if m.live.Load() == nil {
+			delete(s.newest, name)
+		}
+	}
 }
 
 // version returns an old version. It never changes, unless it is erased or
@@ -150,6 +156,12 @@ func (m *heldModel) look(h *life.Home) (*state, error) {
 	}
 	if st := m.now.Load(); st != nil && stamp == st.stamp {
 		return st, nil
+	}
+	if l := m.live.Load(); l != nil { // it is begun anew by who learns it
+		l.poke()
+		if st := m.now.Load(); st != nil {
+			return st, nil
+		}
 	}
 	p, err := h.Load(m.name)
 	if err != nil {

@@ -50,6 +50,30 @@ func TestJobs(t *testing.T) {
 	s.problem(s.do("POST", "/v1/models/weather@1/update", `{"data":"weather"}`), 422, "old version")
 	s.problem(s.do("POST", "/v1/diff", `{"before":"../x","after":"weather"}`), 422, "")
 	s.problem(s.do("GET", "/v1/jobs/j0-0", nil), 404, "no job")
+	s.want(s.do("DELETE", href, nil), 204)
+	s.want(s.do("GET", "/v1/models/weather/draw", nil), 200)
+	s.want(s.do("POST", "/v1/learn", `{"data":"weather","learner":"rulenet","name":"grown","folds":0}`, wait), 200)
+	s.want(s.do("GET", "/v1/models/grown/growth", nil), 200, "certificates")
+}
+
+// Who follows all models hears of new versions.
+func TestEvents(t *testing.T) {
+	s := newTrial(t).learn("weather", "bayes")
+	r, _ := http.NewRequestWithContext(t.Context(), "GET", s.url+"/v1/events", nil)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	lines.Scan() // that it is there
+	s.learn("weather", "bayes")
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "data:") {
+	}
+	if !strings.Contains(lines.Text(), `{"model":"weather","version":2,"kind":"learn"`) {
+		t.Errorf("%s", lines.Text())
+	}
+	seen("GET /v1/events", answer.StatusCode)
 }
 
 // A job can be cancelled, running or waiting; others have their turn.

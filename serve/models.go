@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/life"
+	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -75,7 +76,8 @@ type Model struct {
 	Settings  map[string]string `json:"settings"`
 	Abilities []string          `json:"abilities" doc:"update, merge, forget, rules, explain, draw, …"`
 	Contract  string            `json:"contract" doc:"what an update is worth: exact, bounded or none"`
-	Versions  []store.Version   `json:"versions" schema:"object"`
+	Versions  []store.Version   `json:"versions"`
+	Words     say.Words         `json:"words"`
 }
 
 func (c *call) model() error {
@@ -87,7 +89,11 @@ func (c *call) model() error {
 	if err != nil {
 		return err
 	}
-	return c.answer(http.StatusOK, newModel(st))
+	m := newModel(st)
+	if m.Words, err = c.o.Home.Words(st.part.Name); err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, m)
 }
 
 func newModel(st *state) *Model {
@@ -132,10 +138,14 @@ func (c *call) deleteModel() error {
 	}
 	ctx, cancel := c.limited()
 	defer cancel()
+	if err := c.frozen(ctx, name); err != nil {
+		return err
+	}
 	if err := c.o.Home.Store.Delete(ctx, ref); err != nil {
 		return err
 	}
 	c.held.drop(name)
+	c.audit("delete", ref, "")
 	c.status = http.StatusNoContent
 	c.w.WriteHeader(http.StatusNoContent)
 	return nil

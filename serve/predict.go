@@ -31,6 +31,7 @@ type Answer struct {
 	Version       int                `json:"version" doc:"the last frozen version"`
 	Since         int                `json:"since,omitempty" doc:"rows learnt after it"`
 	Ignored       []string           `json:"ignored,omitempty" doc:"cells that are no columns of the model"`
+	ID            string             `json:"id,omitempty" doc:"of an answer that is kept"`
 }
 
 // Answers are what a model says of rows, in their order.
@@ -180,8 +181,13 @@ func (c *call) predict() error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.query(); err != nil {
+	q, err := c.query()
+	if err != nil {
 		return err
+	}
+	keep := yes(q, "keep")
+	if keep && c.who.scope < write {
+		return problemf(http.StatusForbidden, "use a token whose scope is write", "to keep answers needs the scope write")
 	}
 	st, err := c.held.get(ref)
 	if err != nil {
@@ -211,12 +217,27 @@ func (c *call) predict() error {
 		if err != nil {
 			return err
 		}
-		return c.answer(http.StatusOK, st.answer(x, ignored))
+		said := st.answer(x, ignored)
+		if keep {
+			said.ID = c.newID("a")
+			if err := c.truths.keep(st.part.Name, newKept(said.ID, said.Version, x, asked.Row)); err != nil {
+				return err
+			}
+		}
+		return c.answer(http.StatusOK, said)
 	}
 	ctx, cancel := c.limited()
 	defer cancel()
 	all := Answers{Predictions: make([]Answer, len(asked.Rows)), Model: st.part.Name, Version: st.part.Version.Number, Since: st.since}
-	if err := a.many(ctx, asked.Rows, func(i int, x life.Predicted, ignored []string) { all.Predictions[i] = st.answer(x, ignored) }); err != nil {
+	var kept error
+	err = a.many(ctx, asked.Rows, func(i int, x life.Predicted, ignored []string) {
+		all.Predictions[i] = st.answer(x, ignored)
+		if keep && kept == nil {
+			all.Predictions[i].ID = c.newID("a")
+			kept = c.truths.keep(st.part.Name, newKept(all.Predictions[i].ID, st.part.Version.Number, x, asked.Rows[i]))
+		}
+	})
+	if err = errors.Join(err, kept); err != nil {
 		return err
 	}
 	return c.answer(http.StatusOK, all)

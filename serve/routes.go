@@ -6,6 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/life"
+	"github.com/accrete-ml/accrete/rule/say"
 )
 
 // route is something that can be asked for: what it is called with, who may,
@@ -15,11 +16,13 @@ type route struct {
 	method, path string
 	scope        scope
 	whole        bool   // it tells of all models
+	reads        bool   // it changes nothing, whatever its scope
 	does         string // in a line
 	params       []param
 	in, out      any    // values of the types of the bodies; nil is none
 	inType       string // of the body, if it is no JSON
 	job          bool   // it is a job: out is its result
+	others       []any  // other forms that the answer may have
 	outType      string // of the answer, if it is no JSON
 	streams      []string
 	status       int   // of the answer; 0 is 200
@@ -42,7 +45,7 @@ const (
 )
 
 // changes reports whether a route changes what is kept.
-func (r *route) changes() bool { return r.scope >= write }
+func (r *route) changes() bool { return r.scope >= write && !r.reads }
 
 // takes reports whether a route has a parameter.
 func (r *route) takes(key string) bool {
@@ -70,7 +73,7 @@ const modelPath = "/v1/models/{m}"
 var routes []route
 
 func init() {
-	routes = slices.Concat(aboutRoutes, modelRoutes, workRoutes, dataRoutes)
+	routes = slices.Concat(aboutRoutes, modelRoutes, editRoutes, workRoutes, dataRoutes, inferenceRoutes)
 }
 
 var aboutRoutes = []route{
@@ -79,6 +82,11 @@ var aboutRoutes = []route{
 	{method: http.MethodPost, path: "/v1/login", does: "Sign in: set a cookie that stands for a token", in: Login{}, out: Me{}, answer: (*call).login, problems: []int{400, 401}},
 	{method: http.MethodDelete, path: "/v1/login", does: "Sign out", status: 204, answer: (*call).logout},
 	{method: http.MethodGet, path: "/v1/whoami", scope: read, does: "Say who calls, and what they may do", out: Me{}, answer: (*call).whoami},
+	{method: http.MethodGet, path: "/openapi.json", does: "Describe all routes, as OpenAPI 3.1", out: map[string]any{}, answer: (*call).openapi},
+	{method: http.MethodGet, path: "/docs", does: "Describe all routes, for people", outType: "text/html", answer: (*call).docs},
+	{method: http.MethodGet, path: "/metrics", scope: read, whole: true, does: "Tell what happened, for Prometheus", outType: "text/plain", answer: (*call).metrics},
+	{method: http.MethodGet, path: "/v1/events", scope: read, does: "Follow new versions of models, as they come", outType: "text/event-stream", answer: (*call).followAll},
+	{method: http.MethodGet, path: "/v1/audit", scope: admin, whole: true, reads: true, does: "List who wrote what, when and from where", out: AuditLog{}, answer: (*call).showAudit, params: []param{{"limit", "integer", "how many, the newest first"}}},
 	{method: http.MethodGet, path: "/v1/datasets", scope: read, does: "List the built-in data sets", out: Datasets{}, answer: (*call).datasets},
 	{method: http.MethodGet, path: "/v1/learners", scope: read, does: "List the learners, with their settings", out: Learners{}, answer: (*call).learners},
 	{method: http.MethodGet, path: "/v1/learners/{l}", scope: read, does: "Describe a learner", out: life.Learner{}, answer: (*call).learner, problems: []int{404}},
@@ -98,16 +106,40 @@ var modelRoutes = []route{
 		{"curve", "string", "likelihood or accuracy by size"}, {"network", "boolean", "as a network of units"}, {"on", "string", "data to draw with it"}}},
 	{method: http.MethodGet, path: modelPath + "/export", scope: read, does: "Export a version as a file", outType: "application/octet-stream", answer: (*call).export, problems: []int{404}, params: []param{
 		{"version", "integer", "which"}, {"without_rows", "boolean", "without rows that the model keeps"}}},
-	{method: http.MethodPost, path: modelPath + "/predict", scope: read, does: "Answer for a row, for rows, or for a table of CSV or JSON lines as it comes", in: Asked{}, out: Answer{}, streams: []string{"text/csv", "application/x-ndjson"}, size: flowing, answer: (*call).predict, problems: []int{400, 404, 413, 415, 422}},
+	{method: http.MethodPost, path: modelPath + "/predict", scope: read, does: "Answer for a row, for rows, or for a table of CSV or JSON lines as it comes", in: Asked{}, out: Answer{}, others: []any{Answers{}}, streams: []string{"text/csv", "application/x-ndjson"}, size: flowing, answer: (*call).predict, problems: []int{400, 404, 413, 415, 422}, params: []param{{"keep", "boolean", "keep the answer until its truth is told"}}},
 	{method: http.MethodPost, path: modelPath + "/explain", scope: read, does: "Say why: the evidence for and against an answer", in: ToExplain{}, out: Explanation{}, answer: (*call).explain, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/ask", scope: read, does: "Ask for any column, given any others", in: Question{}, out: life.Answers{}, answer: (*call).ask, problems: []int{400, 404, 415, 422}},
+}
+
+// editRoutes correct a model, or teach it.
+var editRoutes = []route{
+	{method: http.MethodPost, path: modelPath + "/rows", scope: write, does: "Learn rows as they come; the answer comes when they are durable", in: ToLearnRows{}, out: Acknowledged{}, size: somewhat, answer: (*call).learnRows, problems: []int{400, 404, 409, 412, 415, 422}},
+	{method: http.MethodPost, path: modelPath + "/truth", scope: write, does: "Say what became of an answer that was kept", in: ToldTruth{}, out: TruthSaid{}, answer: (*call).truth, problems: []int{400, 404, 415, 422}},
+	{method: http.MethodGet, path: modelPath + "/live", scope: read, does: "Follow how a model does on rows as they come, every second", outType: "text/event-stream", answer: (*call).followLive, problems: []int{404, 422}},
+	{method: http.MethodPost, path: modelPath + "/tell", scope: write, reads: true, does: "Tell a model what an expert knows", in: ToTell{}, out: life.Told{}, answer: (*call).tell, problems: []int{400, 404, 412, 415, 422}},
+	{method: http.MethodPost, path: modelPath + "/forget", scope: write, reads: true, does: "Take a source back out", in: ToForget{}, out: life.Forgotten{}, answer: (*call).forget, problems: []int{400, 404, 412, 415, 422}},
+	{method: http.MethodPost, path: modelPath + "/restore", scope: write, reads: true, does: "Make an old version the newest again", in: ToRestore{}, out: life.Learnt{}, answer: (*call).restore, problems: []int{400, 404, 412, 415, 422}},
+	{method: http.MethodGet, path: modelPath + "/words", scope: read, does: "Read the names that people use", out: say.Words{}, answer: (*call).words, problems: []int{404, 422}},
+	{method: http.MethodPut, path: modelPath + "/words", scope: write, does: "Give columns, values and rows the names that people use", in: say.Words{}, out: say.Words{}, answer: (*call).setWords, problems: []int{400, 404, 415, 422}},
+	{method: http.MethodGet, path: "/v1/data/{d}/words", scope: read, does: "Read the names of a table", out: say.Words{}, answer: (*call).dataWords, problems: []int{404}},
+	{method: http.MethodPut, path: "/v1/data/{d}/words", scope: write, does: "Name what a table speaks of", in: say.Words{}, out: say.Words{}, answer: (*call).setDataWords, problems: []int{400, 404, 415}},
+}
+
+// inferenceRoutes are the Open Inference Protocol.
+var inferenceRoutes = []route{
+	{method: http.MethodGet, path: "/v2", scope: read, does: "Describe the server (Open Inference Protocol)", out: InferenceServer{}, answer: (*call).inferenceServer},
+	{method: http.MethodGet, path: "/v2/health/live", does: "Say that the server is there", out: Live{}, answer: (*call).inferenceLive},
+	{method: http.MethodGet, path: "/v2/health/ready", does: "Say that it can answer", out: Ready{}, answer: (*call).inferenceReady},
+	{method: http.MethodGet, path: "/v2/models/{m}", scope: read, does: "Describe a model's inputs and outputs", out: InferenceModel{}, answer: (*call).inferenceModel, problems: []int{404, 422}},
+	{method: http.MethodGet, path: "/v2/models/{m}/ready", scope: read, does: "Say that a model can answer", out: Ready{}, answer: (*call).inferenceModelReady, problems: []int{404}},
+	{method: http.MethodPost, path: "/v2/models/{m}/infer", scope: read, does: "Answer for rows, one input a column", in: InferenceRequest{}, out: InferenceResponse{}, size: somewhat, answer: (*call).infer, problems: []int{400, 404, 415, 422}},
 }
 
 // workRoutes begin jobs.
 var workRoutes = []route{
 	{method: http.MethodPost, path: "/v1/learn", scope: write, does: "Learn a model", in: ToLearn{}, out: life.NewLearnt{}, job: true, answer: (*call).learnModel, problems: []int{400, 415, 422, 429}},
 	{method: http.MethodPost, path: modelPath + "/update", scope: write, does: "Learn more rows, without the old ones", in: ToUpdate{}, out: life.Updated{}, job: true, answer: (*call).update, problems: []int{400, 404, 415, 422, 429}},
-	{method: http.MethodPost, path: "/v1/evaluate", scope: read, does: "Judge a learner, or a model, on rows that it has not seen", in: ToEvaluate{}, out: evaluate.Result{}, job: true, answer: (*call).evaluate, problems: []int{400, 404, 415, 422, 429}},
+	{method: http.MethodPost, path: "/v1/evaluate", scope: read, does: "Judge a learner, or a model, on rows that it has not seen", in: ToEvaluate{}, out: evaluate.Result{}, others: []any{evaluate.Scores{}}, job: true, answer: (*call).evaluate, problems: []int{400, 404, 415, 422, 429}},
 	{method: http.MethodPost, path: "/v1/compare", scope: read, does: "Set learners side by side, and say which differences are real", in: ToCompare{}, out: evaluate.Comparison{}, job: true, answer: (*call).compare, problems: []int{400, 415, 422, 429}},
 	{method: http.MethodPost, path: "/v1/merge", scope: write, does: "Join two models that learnt apart", in: ToMerge{}, out: life.Merged{}, job: true, answer: (*call).merge, problems: []int{400, 404, 415, 422, 429}},
 	{method: http.MethodPost, path: "/v1/diff", scope: read, does: "Say what changed from one version or model to another", in: ToDiff{}, out: map[string]any{}, job: true, answer: (*call).diff, problems: []int{400, 404, 415, 422, 429}},

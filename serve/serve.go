@@ -57,6 +57,10 @@ type Options struct {
 	// Data is a folder whose files may be named as data; "" is none.
 	Data string
 
+	// Freeze says when rows that were learnt live become a version; none is
+	// after 1000 rows, or a minute.
+	Freeze life.Freezing
+
 	// Limits.
 	MostBody   int64         // bytes of a body that is read whole; 8 MiB
 	MostUpload int64         // bytes of a table or an export; 256 MiB
@@ -74,6 +78,9 @@ func (o *Options) fill() {
 	o.MostBusy = cmp.Or(o.MostBusy, 64)
 	o.MostTime = cmp.Or(o.MostTime, time.Minute)
 	o.Patience = cmp.Or(o.Patience, 20*time.Second)
+	if o.Freeze == (life.Freezing{}) {
+		o.Freeze = life.Freezing{Rows: 1000, Age: time.Minute}
+	}
 	o.Drain = cmp.Or(o.Drain, 10*time.Second)
 }
 
@@ -100,7 +107,12 @@ type Server struct {
 	keys     keyring
 	held     shelf
 	jobs     desk
+	lives    crew.Group // of models that learn rows as they come
+	truths   truths
 	uploads  uploads
+	auditor  auditor
+	meter    meter
+	about    described
 	busy     busy
 	serial   atomic.Uint64
 	epoch    string // of this process, for ids
@@ -135,19 +147,27 @@ func New(o Options) (*Server, error) {
 	s.held.home = &s.o.Home
 	s.jobs.home, s.jobs.workers = &s.o.Home, cores()
 	s.uploads.dir = filepath.Join(o.Home.Store.Dir(), "data")
+	s.truths.dir = filepath.Join(o.Home.Store.Dir(), "serve", "kept")
+	s.auditor.path = filepath.Join(o.Home.Store.Dir(), "serve", "audit")
+	s.meter.began = time.Now()
 	s.mux = http.NewServeMux()
 	for i := range routes {
 		s.mux.Handle(routes[i].method+" "+routes[i].path, s.serveRoute(&routes[i]))
 	}
 	s.mux.Handle("/", s.serveRoute(&elsewhere))
+	if !o.ReadOnly {
+		s.replay()
+	}
 	return s, nil
 }
 
 // Close ends what outlives requests.
 func (s *Server) Close() error {
 	s.drain()
+	s.lives.Wait() // rows that came become versions
 	s.stop()
 	s.jobs.close()
+	s.truths.close()
 	return nil
 }
 

@@ -123,6 +123,7 @@ func (s *trial) do(method, path string, body any, headers ...string) reply {
 			s.t.Fatalf("%s %s: %v in %s", method, path, err, text)
 		}
 	}
+	s.conform(method, path, got)
 	return got
 }
 

@@ -103,12 +103,29 @@ func (c *call) learnModel() error {
 		if in.Seed != nil {
 			h.Seed = *in.Seed
 		}
-		return c.written(h.Learn(ctx, o))
+		if err := c.frozen(ctx, name); err != nil {
+			return nil, err
+		}
+		l, err := h.Learn(ctx, o)
+		if up, ok := c.uploads.look(in.Data); err == nil && ok && up.Words != nil {
+			if _, err := h.SetWords(ctx, name, up.Words); err != nil {
+				h.Note(life.Note{Text: "the words of the table do not fit the model: " + err.Error()})
+			}
+		}
+		return written(c, "learn", name, l, err)
 	})
 }
 
-// written passes on what became of a model.
-func (c *call) written(l any, err error) (any, error) { return l, err }
+// written writes down what became of a model, and gives it the words of its
+// table.
+func written[T any](c *call, what, name string, l T, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	c.audit(what, name, "")
+	c.touch(c.ctx, name)
+	return l, nil
+}
 
 // ToUpdate names data to learn more rows from.
 type ToUpdate struct {
@@ -135,7 +152,11 @@ func (c *call) update() error {
 		if err != nil {
 			return nil, err
 		}
-		return c.written(h.UpdateAs(ctx, name, d, life.Updating{Consolidate: in.Consolidate}))
+		if err := c.frozen(ctx, name); err != nil {
+			return nil, err
+		}
+		u, err := h.UpdateAs(ctx, name, d, life.Updating{Consolidate: in.Consolidate})
+		return written(c, "update", name, u, err)
 	})
 }
 
@@ -221,7 +242,11 @@ func (c *call) scoreModel(in *ToEvaluate) error {
 		return err
 	}
 	return c.startJob("evaluate", in.Model, func(ctx context.Context, h *life.Home) (any, error) {
-		return h.Score(ctx, in.Model, on, life.Judging{Reading: in.reading(), Positive: in.Positive})
+		s, err := h.Score(ctx, in.Model, on, life.Judging{Reading: in.reading(), Positive: in.Positive})
+		if err == nil {
+			s.Data = in.On
+		}
+		return s, err
 	})
 }
 
@@ -316,7 +341,13 @@ func (c *call) merge() error {
 		return err
 	}
 	return c.startJob("merge", in.Name, func(ctx context.Context, h *life.Home) (any, error) {
-		return c.written(h.Merge(ctx, in.First, in.Second, in.Name, nil))
+		for _, name := range []string{in.First, in.Second, in.Name} {
+			if err := c.frozen(ctx, name); err != nil {
+				return nil, err
+			}
+		}
+		m, err := h.Merge(ctx, in.First, in.Second, in.Name, nil)
+		return written(c, "merge", in.Name, m, err)
 	})
 }
 

@@ -32,6 +32,7 @@
 //	  models/votes/sources/9c0e…   copies of source files that are to be kept, by hash
 //	  models/votes/newest          the number of the newest version, to find out if the log lost it
 //	  models/votes/damaged/        damaged stretches of the log that were cut out of it
+//	  models/votes/journal         rows on their way into the next version, of a server that learns live
 //	  models/votes/lock, queue/    what writers queue on
 package store
 

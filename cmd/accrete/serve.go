@@ -8,15 +8,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/accrete-ml/accrete/internal/console"
+	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/serve"
 )
 
 func (a *app) serveCommand() *cobra.Command {
 	var o serve.Options
-	var listen string
+	var listen, freeze string
 	var pipe, open bool
 	c := &cobra.Command{
-		Use:   "serve [--listen ADDRESS] [--tokens FILE] [--tls-cert FILE --tls-key FILE] [--read-only] [--data DIR] [--stdio] [--open]",
+		Use:   "serve [--listen ADDRESS] [--tokens FILE] [--tls-cert FILE --tls-key FILE] [--read-only] [--freeze 1000rows,1m] [--data DIR] [--stdio] [--open]",
 		Short: "Answer over HTTP, with a page to read and correct models on",
 		Long: `Serve answers over HTTP what the command line does, for the models of the store,
 and shows them on a page. It listens to this machine alone unless told otherwise;
@@ -25,7 +26,12 @@ described at /docs, and for programs at /openapi.json.`,
 		Example: `  accrete serve --open
   accrete serve --listen 0.0.0.0:8765 --tls-cert server.pem --tls-key server.key`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), o, listen, pipe, open) },
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			if o.Freeze, err = life.ParseFreezing(freeze); err != nil {
+				return usagef("--freeze %v", err)
+			}
+			return a.serve(c.Context(), o, listen, pipe, open)
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&listen, "listen", "127.0.0.1:8765", "address to listen on; port 0 is any free one")
@@ -33,6 +39,7 @@ described at /docs, and for programs at /openapi.json.`,
 	f.StringVar(&o.Certificate, "tls-cert", "", "file with the certificate, for https")
 	f.StringVar(&o.Key, "tls-key", "", "file with its key")
 	f.BoolVar(&o.ReadOnly, "read-only", false, "refuse whatever changes a model")
+	f.StringVar(&freeze, "freeze", "1000rows,1m", "when rows that come one by one become a version: after so many, or so long")
 	f.StringVar(&o.Data, "data", "", "folder whose files may be named as data")
 	f.StringSliceVar(&o.Hosts, "host", nil, "names by which the server may be called, besides its address")
 	f.BoolVar(&pipe, "stdio", false, `answer lines of JSON on standard input instead: {"id","method","path","body"} → {"id","status","body"}`)

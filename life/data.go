@@ -125,6 +125,9 @@ func (d *Data) Base() string {
 	}, d.stem()), ".")
 }
 
+// NameOf is the name that a model takes from a file.
+func NameOf(file string) string { return (&Data{Arg: file, file: file}).Base() }
+
 // stem is the file's name without what says how it is packed and written.
 func (d *Data) stem() string {
 	name := filepath.Base(d.path())

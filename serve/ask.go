@@ -2,9 +2,11 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 
+	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/life"
 )
 
@@ -102,4 +104,45 @@ func (c *call) ask() error {
 		return err
 	}
 	return c.answer(http.StatusOK, answers)
+}
+
+// ToQuery says how many questions a model may ask, and of which rows.
+type ToQuery struct {
+	N    int    `json:"n,omitempty" doc:"how many, 10 if none are given"`
+	Data string `json:"data,omitempty" doc:"rows to choose from; none has the model name rows of its own"`
+	Use  string `json:"use,omitempty" doc:"by what rows are ranked"`
+}
+
+// questions says what a model would like to know.
+func (c *call) questions() error {
+	p, err := c.part()
+	if err != nil {
+		return err
+	}
+	var in ToQuery
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	n := min(cmp.Or(max(in.N, 0), 10), mostShown)
+	ctx, cancel := c.limited()
+	defer cancel()
+	h := c.home()
+	var list *life.Query
+	if in.Data == "" {
+		list, err = h.Question(ctx, p, n)
+	} else {
+		var find func(*life.Home) (*life.Data, error)
+		if find, err = c.finder(in.Data, life.Reading{}); err != nil {
+			return err
+		}
+		d, failed := find(h)
+		if failed != nil {
+			return failed
+		}
+		list, err = h.QuestionRows(ctx, p, d, knowledge.QuestionOptions{N: n, Use: in.Use})
+	}
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, list)
 }

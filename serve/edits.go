@@ -88,13 +88,22 @@ func (c *call) tell() error {
 		if in.Rules == "" {
 			return nil, problemf(http.StatusUnprocessableEntity, `give "rules", as in IF fever = high THEN flu = yes WITH 0.9 WORTH 20`, "what is told?")
 		}
+		if in.Replaces != "" {
+			if !e.Preview {
+				if _, err := h.Strike(ctx, name, in.Replaces, e); err != nil {
+					return nil, err
+				}
+				e.Version = 0 // which is the one that was just made
+			}
+		}
 		return h.Tell(ctx, name, life.Rules{File: c.who.name, Text: []byte(in.Rules), Worth: in.Worth}, e)
 	})
 }
 
 // ToForget is what to take back out.
 type ToForget struct {
-	Source string `json:"source" doc:"a source's name, path, version or hash"`
+	Source string `json:"source,omitempty" doc:"a source's name, path, version or hash"`
+	Rule   string `json:"rule,omitempty" doc:"or the id of a rule that was told"`
 	Erase  bool   `json:"erase,omitempty" doc:"also out of every older version; needs the scope admin"`
 	Judged
 }
@@ -104,6 +113,12 @@ func (c *call) forget() error {
 	return c.correct("forget", &in, &in.Judged, func(ctx context.Context, h *life.Home, name string, e life.Edit) (any, error) {
 		if in.Erase && c.who.scope < admin {
 			return nil, problemf(http.StatusForbidden, "use a token whose scope is admin", "to erase needs the scope admin")
+		}
+		if (in.Source == "") == (in.Rule == "") {
+			return nil, problemf(http.StatusUnprocessableEntity, `give one of "source" and "rule"`, "what is to be forgotten?")
+		}
+		if in.Rule != "" {
+			return h.Strike(ctx, name, in.Rule, e)
 		}
 		f, err := h.Forget(ctx, name, in.Source, in.Erase, e)
 		if err == nil && in.Erase && !e.Preview {
@@ -127,4 +142,59 @@ func (c *call) restore() error {
 		}
 		return h.Restore(ctx, store.Version{Model: name, Number: in.Version}.String(), e)
 	})
+}
+
+// ToStrike names a rule that is to be left out.
+type ToStrike struct {
+	Rule string `json:"rule" doc:"its id, or the beginning of it"`
+	Judged
+}
+
+func (c *call) strike() error {
+	var in ToStrike
+	return c.correct("strike", &in, &in.Judged, func(ctx context.Context, h *life.Home, name string, e life.Edit) (any, error) {
+		return h.Strike(ctx, name, in.Rule, e)
+	})
+}
+
+// ToCut says how many rules are to be left.
+type ToCut struct {
+	Top int `json:"top"`
+	Judged
+}
+
+func (c *call) cut() error {
+	var in ToCut
+	return c.correct("cut", &in, &in.Judged, func(ctx context.Context, h *life.Home, name string, e life.Edit) (any, error) {
+		return h.Cut(ctx, name, in.Top, e)
+	})
+}
+
+func (c *call) undo() error {
+	var in Judged
+	return c.correct("undo", &in, &in, func(ctx context.Context, h *life.Home, name string, e life.Edit) (any, error) {
+		return h.Undo(ctx, name, e)
+	})
+}
+
+// edits lists what people did to a model.
+func (c *call) edits() error {
+	ref, _, err := c.ref()
+	if err != nil {
+		return err
+	}
+	list, err := c.o.Home.Edits(ref)
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, list)
+}
+
+// conflicts lists where people and rows disagree.
+func (c *call) conflicts() error {
+	p, err := c.part()
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, life.DisputesOf(p))
 }

@@ -3,15 +3,21 @@ package serve
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/rule/say"
@@ -78,6 +84,15 @@ type Model struct {
 	Contract  string            `json:"contract" doc:"what an update is worth: exact, bounded or none"`
 	Versions  []store.Version   `json:"versions"`
 	Words     say.Words         `json:"words"`
+	// How often it is right, where that was estimated: how it was, and how
+	// often always saying the most frequent class is.
+	Accuracy *float64 `json:"accuracy,omitempty"`
+	Low      *float64 `json:"low,omitempty"`
+	High     *float64 `json:"high,omitempty"`
+	RMSE     *float64 `json:"rmse,omitempty"`
+	How      string   `json:"how,omitempty"`
+	Usual    *float64 `json:"usual,omitempty"`
+	JudgeOn  []string `json:"judge_on" doc:"tables that were sent and have the model's target"`
 }
 
 func (c *call) model() error {
@@ -93,7 +108,73 @@ func (c *call) model() error {
 	if m.Words, err = c.o.Home.Words(st.part.Name); err != nil {
 		return err
 	}
+	c.judge(m, st)
 	return c.answer(http.StatusOK, m)
+}
+
+// judge adds how often a model is right: estimated once for each version, beside
+// other work; who asks too early asks again.
+func (c *call) judge(m *Model, st *state) {
+	m.JudgeOn = []string{}
+	for _, name := range c.uploads.list() {
+		if up, ok := c.uploads.look(name); ok && c.maySee(up) {
+			m.JudgeOn = append(m.JudgeOn, name)
+		}
+	}
+	r := c.estimates.of(c.Server, st)
+	if r == nil {
+		return
+	}
+	m.Accuracy, m.Low, m.High, m.RMSE = r.Accuracy, r.AccuracyLow, r.AccuracyHigh, r.RMSE
+	m.How = fmt.Sprintf("%d folds of the rows that it learnt", r.Folds)
+	if r.Baseline != nil {
+		m.Usual = r.Baseline
+	}
+}
+
+// estimates are how well versions do on rows that they have not seen.
+type estimates struct {
+	mu   sync.Mutex
+	done map[string]*evaluate.Result
+	busy bool
+}
+
+// estimateFolds and estimateTime are what an estimate may cost.
+const (
+	estimateFolds = 5
+	estimateTime  = 20 * time.Second
+)
+
+// of returns the estimate of a version, nil if there is none or not yet.
+func (e *estimates) of(s *Server, st *state) *evaluate.Result {
+	key := st.part.Version.String() + st.part.Version.At.String()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if r, ok := e.done[key]; ok || e.busy {
+		return r
+	}
+	e.busy = true
+	s.lives.Go(func() {
+		ctx, cancel := context.WithTimeout(s.leaving, estimateTime)
+		defer cancel()
+		h := s.o.Home
+		h.Note = nil
+		var r *evaluate.Result
+		err := console.Guarded(s.o.Version, func() (err error) {
+			r, err = h.Estimate(ctx, st.part, estimateFolds)
+			return err
+		})
+		if err != nil {
+			s.log.Debug("no estimate", "model", st.part.Version.String(), "problem", err.Error())
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if e.done == nil || len(e.done) > 1000 {
+			e.done = map[string]*evaluate.Result{}
+		}
+		e.done[key], e.busy = r, false
+	})
+	return nil
 }
 
 func newModel(st *state) *Model {
@@ -236,14 +317,103 @@ func (c *call) logOf() error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.query(); err != nil {
+	q, err := c.query()
+	if err != nil {
 		return err
 	}
-	versions, err := c.o.Home.Store.Log(ref)
-	if len(versions) == 0 {
+	on, err := c.dataArg(q.Get("on"))
+	if err != nil {
 		return err
 	}
-	return c.answer(http.StatusOK, life.Log{Model: versions[0].Model, Versions: public(versions)})
+	ctx, cancel := c.limited()
+	defer cancel()
+	l, err := c.home().Log(ctx, ref, on)
+	if l == nil {
+		return err
+	}
+	l.Versions = public(l.Versions)
+	return c.answer(http.StatusOK, l)
+}
+
+// ruleRows lists rows that a rule covers.
+func (c *call) ruleRows() error {
+	p, err := c.part()
+	if err != nil {
+		return err
+	}
+	q, err := c.query()
+	if err != nil {
+		return err
+	}
+	offset, err := number(q, "offset", 0, 0)
+	if err != nil {
+		return err
+	}
+	limit, err := number(q, "limit", 50, 0)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := c.limited()
+	defer cancel()
+	list, err := c.home().RowsOfRule(ctx, p, c.r.PathValue("id"), yes(q, "wrong"), offset, min(limit, mostShown))
+	if errors.Is(err, life.ErrNoRows) {
+		return problemf(http.StatusConflict, "learn with a learner that keeps rows, or keep a copy of the data", "%v, and its files are not there", err)
+	}
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, list)
+}
+
+// Graph is a model as a network or a tree.
+type Graph struct {
+	Nodes []GraphNode `json:"nodes"`
+	Edges []GraphEdge `json:"edges"`
+}
+
+// GraphNode is one of its units.
+type GraphNode struct {
+	ID    string `json:"id"`
+	Kind  string `json:"kind" doc:"leaf or node"`
+	Label string `json:"label"`
+	Layer int    `json:"layer"`
+	Class string `json:"class,omitempty"`
+}
+
+// GraphEdge is a connection.
+type GraphEdge struct {
+	From   string  `json:"from"`
+	To     string  `json:"to"`
+	Weight float64 `json:"weight"`
+	Label  string  `json:"label,omitempty"`
+}
+
+// graph is a model as a graph.
+func (c *call) graph() error {
+	p, err := c.part()
+	if err != nil {
+		return err
+	}
+	d, ok := learn.Ability[learn.Drawer](p.Model)
+	if !ok {
+		return problemf(http.StatusUnprocessableEntity, "read its rules instead", "a %s model cannot be drawn", p.Version.Learner)
+	}
+	g, err := d.Graph()
+	if err != nil {
+		return err
+	}
+	out := Graph{Nodes: []GraphNode{}, Edges: []GraphEdge{}}
+	for _, n := range g.Nodes {
+		kind := "node"
+		if n.Leaf {
+			kind = "leaf"
+		}
+		out.Nodes = append(out.Nodes, GraphNode{n.ID, kind, strings.Join(n.Lines, "\n"), n.Layer, n.Class})
+	}
+	for _, e := range g.Edges {
+		out.Edges = append(out.Edges, GraphEdge{e.From, e.To, e.Weight, e.Label})
+	}
+	return c.answer(http.StatusOK, out)
 }
 
 // public is the record of versions for callers, who need not know where files

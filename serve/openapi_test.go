@@ -246,6 +246,46 @@ func TestInference(t *testing.T) {
 	s.problem(s.do("POST", "/v2/models/weather/infer", `{"inputs":[]}`), 422, "inputs")
 }
 
+// What rows taught is struck, cut and brought back; rows of a rule are listed.
+func TestRulesAreCorrected(t *testing.T) {
+	s := newTrial(t).learn("labor", "rulenet")
+	rules := s.want(s.do("GET", "/v1/models/labor/rules", nil), 200, "rules")
+	id := ""
+	for _, r := range rules.json["rules"].([]any) {
+		if r := r.(map[string]any); len(r["if"].([]any)) > 0 {
+			id = r["id"].(string)
+		}
+	}
+	rows := s.want(s.do("GET", "/v1/models/labor/rules/"+id+"/rows?limit=2", nil), 200, "rule", "rows", "covered")
+	if n := len(rows.json["rows"].([]any)); n != 2 {
+		t.Errorf("%s", rows.body)
+	}
+	s.want(s.do("GET", "/v1/models/labor/rules/"+id+"/rows?wrong=1", nil), 200)
+	s.problem(s.do("GET", "/v1/models/labor/rules/nothing/rows", nil), 422, "/v1/models/labor/rules")
+	s.want(s.do("POST", "/v1/models/labor/strike", map[string]any{"rule": id, "preview": true}), 200, "effect", "rule")
+	s.want(s.do("POST", "/v1/models/labor/strike", map[string]any{"rule": id, "note": "not here"}, "If-Match: 1"), 200, "effect", "rule")
+	s.problem(s.do("POST", "/v1/models/labor/strike", map[string]any{"rule": id}, "If-Match: 1"), 412, "version")
+	s.want(s.do("POST", "/v1/models/labor/undo", `{}`), 200, "undid")
+	s.want(s.do("POST", "/v1/models/labor/cut", `{"top":2}`), 200, "effect", "version")
+	edits := s.want(s.do("GET", "/v1/models/labor/edits", nil), 200, "edits")
+	if n := len(edits.json["edits"].([]any)); n != 3 {
+		t.Errorf("%s", edits.body)
+	}
+	s.want(s.do("GET", "/v1/models/labor/log?on=labor", nil), 200, "versions")
+	s.want(s.do("GET", "/v1/models/labor/graph", nil), 200, "nodes", "edges")
+	s.want(s.do("POST", "/v1/models/labor/tell", `{"rules":"IF pension = none THEN class = good WITH 0.99 WORTH 5"}`), 200)
+	conflicts := s.want(s.do("GET", "/v1/models/labor/conflicts", nil), 200, "conflicts")
+	if n := len(conflicts.json["conflicts"].([]any)); n != 1 {
+		t.Errorf("%s", conflicts.body)
+	}
+	s.want(s.do("POST", "/v1/data?name=ask", strings.NewReader("pension,duration,class\nnone,1,?\nfull,2,?\nnone,3,good\n"), "Content-Type: text/csv"), 201, "warnings")
+	s.want(s.do("POST", "/v1/models/labor/query", `{"data":"ask","n":1}`), 200, "questions")
+	about := s.want(s.do("GET", "/v1/data/labor?target=class", nil), 200, "columns", "classes")
+	if !strings.Contains(string(about.body), `"bits":`) || !strings.Contains(string(about.body), `"histogram":{"edges":[`) {
+		t.Errorf("%.600s", about.body)
+	}
+}
+
 func TestCorrections(t *testing.T) {
 	s := newTrial(t).learn("weather", "bayes")
 	rule := `{"rules":"IF outlook = overcast THEN play = yes WITH 0.95 WORTH 20","note":"every year","preview":%v}`

@@ -99,7 +99,11 @@ var modelRoutes = []route{
 	{method: http.MethodGet, path: modelPath + "/rules", scope: read, does: "Read what a model knows, as rules", out: life.RuleBase{}, answer: (*call).rules, problems: []int{400, 404, 422}, params: []param{
 		{"top", "integer", "only so many"}, {"formal", "boolean", "with all that answers depend on"}, {"without", "string", "as if this source had never been there"},
 		{"sort", "string", "decides, bits, rate or newest"}, {"class", "string", "that conclude this class"}, {"column", "string", "that test this column"}, {"state", "string", "told ones in this state"}}},
-	{method: http.MethodGet, path: modelPath + "/log", scope: read, does: "List what each version learnt, from where and when", out: life.Log{}, answer: (*call).logOf, problems: []int{404}},
+	{method: http.MethodGet, path: modelPath + "/log", scope: read, does: "List what each version learnt, from where and when", out: map[string]any{}, answer: (*call).logOf, problems: []int{400, 404, 422}, params: []param{{"on", "string", "data to judge each version on"}}},
+	{method: http.MethodGet, path: modelPath + "/rules/{id}/rows", scope: read, does: "List rows that a rule covers", out: life.RuleRows{}, answer: (*call).ruleRows, problems: []int{400, 404, 409, 422}, params: []param{
+		{"wrong", "boolean", "only those that it is wrong about"}, {"offset", "integer", "rows to leave out first"}, {"limit", "integer", "how many, at most 1000"}}},
+	{method: http.MethodGet, path: modelPath + "/graph", scope: read, does: "Read a model as a network or a tree", out: Graph{}, answer: (*call).graph, problems: []int{404, 422}},
+	{method: http.MethodPost, path: modelPath + "/query", scope: read, does: "Say what a model would like to know", in: ToQuery{}, out: life.Query{}, answer: (*call).questions, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodGet, path: modelPath + "/growth", scope: read, does: "Say why each unit of a model that grew is there", out: life.Growth{}, answer: (*call).growth, problems: []int{404, 422}},
 	{method: http.MethodGet, path: modelPath + "/draw", scope: read, does: "Draw a model", outType: "image/svg+xml", answer: (*call).draw, problems: []int{404, 422}, params: []param{
 		{"columns", "string", "two numeric columns to draw units or cases over, as X,Y"}, {"regions", "string", "two columns to draw answers over, as X,Y"},
@@ -119,6 +123,11 @@ var editRoutes = []route{
 	{method: http.MethodPost, path: modelPath + "/tell", scope: write, reads: true, does: "Tell a model what an expert knows", in: ToTell{}, out: life.Told{}, answer: (*call).tell, problems: []int{400, 404, 412, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/forget", scope: write, reads: true, does: "Take a source back out", in: ToForget{}, out: life.Forgotten{}, answer: (*call).forget, problems: []int{400, 404, 412, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/restore", scope: write, reads: true, does: "Make an old version the newest again", in: ToRestore{}, out: life.Learnt{}, answer: (*call).restore, problems: []int{400, 404, 412, 415, 422}},
+	{method: http.MethodPost, path: modelPath + "/strike", scope: write, reads: true, does: "Leave a rule out", in: ToStrike{}, out: life.Struck{}, answer: (*call).strike, problems: []int{400, 404, 412, 415, 422}},
+	{method: http.MethodPost, path: modelPath + "/cut", scope: write, reads: true, does: "Keep the rules that decide most", in: ToCut{}, out: life.Learnt{}, answer: (*call).cut, problems: []int{400, 404, 412, 415, 422}},
+	{method: http.MethodPost, path: modelPath + "/undo", scope: write, reads: true, does: "Take the last correction back", in: Judged{}, out: life.Undone{}, answer: (*call).undo, problems: []int{400, 404, 412, 415, 422}},
+	{method: http.MethodGet, path: modelPath + "/edits", scope: read, does: "List what people did to a model", out: life.Edits{}, answer: (*call).edits, problems: []int{404}},
+	{method: http.MethodGet, path: modelPath + "/conflicts", scope: read, does: "List where people and rows disagree", out: life.Disputes{}, answer: (*call).conflicts, problems: []int{404}},
 	{method: http.MethodGet, path: modelPath + "/words", scope: read, does: "Read the names that people use", out: say.Words{}, answer: (*call).words, problems: []int{404, 422}},
 	{method: http.MethodPut, path: modelPath + "/words", scope: write, does: "Give columns, values and rows the names that people use", in: say.Words{}, out: say.Words{}, answer: (*call).setWords, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodGet, path: "/v1/data/{d}/words", scope: read, does: "Read the names of a table", out: say.Words{}, answer: (*call).dataWords, problems: []int{404}},
@@ -155,7 +164,7 @@ var dataRoutes = []route{
 	{method: http.MethodPost, path: "/v1/data", scope: write, does: "Send a table: a file's bytes, or a form with a file", inType: "application/octet-stream", out: DataDescription{}, status: 201, size: large, answer: (*call).upload, problems: []int{400, 409, 413, 422}, params: []param{
 		{"name", "string", "what to call it; none is the file's name"}, {"replace", "boolean", "the table of that name"}}},
 	{method: http.MethodGet, path: "/v1/data", scope: read, does: "List the tables that were sent", out: DataList{}, answer: (*call).listData},
-	{method: http.MethodGet, path: "/v1/data/{d}", scope: read, does: "Describe a table", out: DataDescription{}, answer: (*call).describe, problems: []int{404, 422}},
+	{method: http.MethodGet, path: "/v1/data/{d}", scope: read, does: "Describe a table", out: DataDescription{}, answer: (*call).describe, problems: []int{404, 422}, params: []param{{"target", "string", "the column whose classes the others are set beside"}}},
 	{method: http.MethodPatch, path: "/v1/data/{d}", scope: write, does: "Change how a table is read", in: ReadAs{}, out: DataDescription{}, answer: (*call).patchData, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodDelete, path: "/v1/data/{d}", scope: write, does: "Delete a table that was sent", status: 204, answer: (*call).deleteData, problems: []int{404}},
 	{method: http.MethodGet, path: "/v1/data/{d}/rows", scope: read, does: "Read rows of a table", out: DataRows{}, answer: (*call).dataRows, problems: []int{400, 404}, params: []param{

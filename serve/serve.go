@@ -98,29 +98,32 @@ func (o *Options) logger() *slog.Logger {
 
 // Server answers requests about the models of one store.
 type Server struct {
-	o        Options
-	log      *slog.Logger
-	mux      *http.ServeMux
-	hosts    hosts
-	cross    *http.CrossOriginProtection
-	owner    string // who is at work where nobody signs in
-	keys     keyring
-	held     shelf
-	jobs     desk
-	lives    crew.Group // of models that learn rows as they come
-	truths   truths
-	uploads  uploads
-	auditor  auditor
-	meter    meter
-	about    described
-	busy     busy
-	serial   atomic.Uint64
-	epoch    string // of this process, for ids
-	draining atomic.Bool
-	ctx      context.Context // of work that outlives its request
-	stop     context.CancelFunc
-	ending   chan struct{} // closed when streams of events are to end
-	once     sync.Once
+	o         Options
+	log       *slog.Logger
+	mux       *http.ServeMux
+	hosts     hosts
+	cross     *http.CrossOriginProtection
+	owner     string // who is at work where nobody signs in
+	keys      keyring
+	held      shelf
+	jobs      desk
+	lives     crew.Group // of models that learn rows as they come
+	truths    truths
+	uploads   uploads
+	auditor   auditor
+	meter     meter
+	estimates estimates
+	about     described
+	busy      busy
+	serial    atomic.Uint64
+	epoch     string // of this process, for ids
+	draining  atomic.Bool
+	ctx       context.Context // of work that outlives its request
+	stop      context.CancelFunc
+	ending    chan struct{}   // closed when streams of events are to end
+	leaving   context.Context // ends then, too
+	leave     context.CancelFunc
+	once      sync.Once
 }
 
 // New returns a server. Close it when it is done.
@@ -144,6 +147,7 @@ func New(o Options) (*Server, error) {
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.hosts.add(o.Hosts...)
 	s.ending = make(chan struct{})
+	s.leaving, s.leave = context.WithCancel(s.ctx)
 	s.held.home = &s.o.Home
 	s.jobs.home, s.jobs.workers = &s.o.Home, cores()
 	s.uploads.dir = filepath.Join(o.Home.Store.Dir(), "data")
@@ -176,6 +180,7 @@ func (s *Server) drain() {
 	s.once.Do(func() {
 		s.draining.Store(true)
 		close(s.ending)
+		s.leave()
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/internal/bounded"
+	"github.com/accrete-ml/accrete/life"
 )
 
 // guarded is a server with a token of each scope, one for another model, and
@@ -139,6 +140,7 @@ func TestGrowthOfParsers(t *testing.T) {
 	line := fmt.Sprintf(`{"name":"a","scope":"read","made":"2026-01-01T00:00:00Z","hash":"%064d"}`+"\n", 0)
 	bounded.Worst(t, func(size int) []byte { return bytes.Repeat([]byte(line), size/len(line)) }, func(b []byte) { ParseTokens(b) })
 	bounded.Worst(t, func(size int) []byte { return bytes.Repeat([]byte("9"), size) }, func(b []byte) { ParseAge(string(b)) })
+	bounded.Worst(t, func(size int) []byte { return bytes.Repeat([]byte("1rows,"), size/6) }, func(b []byte) { life.ParseFreezing(string(b)) })
 }
 
 // A caller takes no more places than others are left.

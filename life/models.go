@@ -135,7 +135,7 @@ func (h *Home) importText(ctx context.Context, path, name string, kind written) 
 // imported keeps a model that was made of a file's text.
 func (h *Home) imported(ctx context.Context, m learn.Model, path, name string, text []byte, at time.Time) (*Learnt, error) {
 	if name == "" {
-		name = (&Data{Arg: path}).Base()
+		name = NameOf(path)
 	}
 	absolute, err := filepath.Abs(path)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -135,57 +134,4 @@ func cells(t *table.Table, row int) map[string]any {
 		}
 	}
 	return all
-}
-
-// Disputes are where people and rows disagree.
-type Disputes struct {
-	Conflicts []Dispute `json:"conflicts"`
-}
-
-// Dispute is a place where they do, and what each side says.
-type Dispute struct {
-	Rule  string        `json:"rule"`
-	Where string        `json:"where"`
-	Class string        `json:"class,omitempty"`
-	State string        `json:"state"`
-	Sides []DisputeSide `json:"sides"`
-}
-
-// DisputeSide is one of them.
-type DisputeSide struct {
-	By          string   `json:"by"`
-	Probability *float64 `json:"probability,omitempty"`
-	Worth       *float64 `json:"worth,omitempty"`
-	Low         *float64 `json:"low,omitempty"`
-	High        *float64 `json:"high,omitempty"`
-	Rows        *float64 `json:"rows,omitempty"`
-}
-
-// DisputesOf lists the told rules of a model that its rows dispute or have
-// outvoted.
-func DisputesOf(p *Part) *Disputes {
-	list := &Disputes{Conflicts: []Dispute{}}
-	told, ok := p.Model.(*expert.Told)
-	if !ok {
-		return list
-	}
-	for _, s := range told.Standings() {
-		if s.State != expert.Disputed && s.State != expert.Outvoted {
-			continue
-		}
-		e := newRuleEntry(&s.Rule, s.Rule.String())
-		d := Dispute{Rule: e.ID, Where: RegionText(s.Rule.If), State: string(s.State), Sides: []DisputeSide{{By: s.Expert.Name, Probability: e.Probability, Worth: e.Worth}}}
-		if e.Then != nil {
-			d.Class = fmt.Sprint(e.Then.Value)
-		}
-		for _, b := range s.Behind {
-			side := DisputeSide{By: b.Source.Name, Rows: pointer(b.Covered)}
-			if b.Covered > 0 {
-				side.Probability = pointer(b.Correct / b.Covered)
-			}
-			d.Sides = append(d.Sides, side)
-		}
-		list.Conflicts = append(list.Conflicts, d)
-	}
-	return list
 }

@@ -247,7 +247,7 @@ func (c *call) upload() error {
 		return err
 	}
 	d.As = name
-	about, err := h.Profile(ctx, d, "")
+	about, err := h.Describe(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (c *call) upload() error {
 	}
 	c.audit("upload", name, "")
 	c.w.Header().Set("Location", "/v1/data/"+name)
-	return c.answer(http.StatusCreated, DataDescription{about, c.notes, warnings(about, c.notes), up.By, up.At, up.ReadAs})
+	return c.answer(http.StatusCreated, DataDescription{about, c.notes, up.By, up.At, up.ReadAs})
 }
 
 // keepUpload makes a table that came whole the one of its name.
@@ -361,41 +361,11 @@ func (c *call) sentTable() (*upload, error) {
 
 // DataDescription is a table in figures.
 type DataDescription struct {
-	*life.Profiles
-	Notes    []string  `json:"notes,omitempty"`
-	Warnings []Warning `json:"warnings"`
-	By       string    `json:"by,omitempty"`
-	At       time.Time `json:"at,omitzero"`
+	*life.Description
+	Notes []string  `json:"notes,omitempty"`
+	By    string    `json:"by,omitempty"`
+	At    time.Time `json:"at,omitzero"`
 	ReadAs
-}
-
-// Warning is something worth a look before learning.
-type Warning struct {
-	Kind   string `json:"kind"`
-	Column string `json:"column,omitempty"`
-	What   string `json:"what"`
-	Do     string `json:"do,omitempty"`
-}
-
-// warnings are what is worth a look.
-func warnings(x *life.Profiles, notes []string) []Warning {
-	list := []Warning{}
-	for _, n := range notes {
-		what, do, _ := strings.Cut(n, "; ")
-		list = append(list, Warning{Kind: "reading", What: what, Do: do})
-	}
-	for _, p := range x.Columns {
-		switch {
-		case p.Name != x.Target && p.Distinct == 1 && p.Missing == 0:
-			list = append(list, Warning{"constant", p.Name, p.Name + " is the same in all rows", "leave it out"})
-		case x.Rows > 0 && 2*p.Missing > x.Rows:
-			list = append(list, Warning{"missing", p.Name, fmt.Sprintf("%s is not known in %d of %d rows", p.Name, p.Missing, x.Rows), "leave it out, or find out why"})
-		}
-	}
-	if len(x.Classes) > 0 && x.Reachable != nil && *x.Reachable < 0.9 {
-		list = append(list, Warning{"contradictions", x.Target, fmt.Sprintf("rows that are alike have different answers: at best %.0f %% can be right", 100**x.Reachable), "add a column that tells them apart"})
-	}
-	return list
 }
 
 func (c *call) describe() error {
@@ -415,11 +385,11 @@ func (c *call) describe() error {
 	}
 	ctx, cancel := c.limited()
 	defer cancel()
-	about, err := h.Profile(ctx, d, target)
+	about, err := h.DescribeFor(ctx, d, target)
 	if err != nil {
 		return err
 	}
-	all := DataDescription{Profiles: about, Notes: c.notes, Warnings: warnings(about, c.notes)}
+	all := DataDescription{Description: about, Notes: c.notes}
 	if up != nil {
 		all.By, all.At, all.ReadAs = up.By, up.At, up.ReadAs
 	}
@@ -444,7 +414,7 @@ func (c *call) patchData() error {
 	d.As = up.Name
 	ctx, cancel := c.limited()
 	defer cancel()
-	about, err := h.Profile(ctx, d, "")
+	about, err := h.Describe(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -454,7 +424,7 @@ func (c *call) patchData() error {
 	if err := c.uploads.save(ctx, up); err != nil {
 		return err
 	}
-	return c.answer(http.StatusOK, DataDescription{about, c.notes, warnings(about, c.notes), up.By, up.At, up.ReadAs})
+	return c.answer(http.StatusOK, DataDescription{about, c.notes, up.By, up.At, up.ReadAs})
 }
 
 func (c *call) deleteData() error {

@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 
 	"github.com/accrete-ml/accrete/life"
@@ -192,9 +194,78 @@ func (c *call) edits() error {
 
 // conflicts lists where people and rows disagree.
 func (c *call) conflicts() error {
-	p, err := c.part()
+	ref, _, err := c.ref()
 	if err != nil {
 		return err
 	}
-	return c.answer(http.StatusOK, life.DisputesOf(p))
+	ctx, cancel := c.limited()
+	defer cancel()
+	court, err := c.home().Conflicts(ctx, ref, nil)
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, court)
+}
+
+// report is the page to sign for a version.
+func (c *call) report() error {
+	ref, name, err := c.ref()
+	if err != nil {
+		return err
+	}
+	q, err := c.query()
+	if err != nil {
+		return err
+	}
+	if v := q.Get("version"); v != "" {
+		ref = name + "@" + v
+	}
+	ctx, cancel := c.limited()
+	defer cancel()
+	h := c.home()
+	var e life.Edit
+	if on := q.Get("on"); on != "" {
+		if e, err = c.edit(h, &Judged{On: []string{on}}); err != nil {
+			return err
+		}
+	}
+	r, err := h.Report(ctx, ref, e)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := r.Write(&b); err != nil {
+		return err
+	}
+	c.w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-modals")
+	return c.send(http.StatusOK, []string{"text/html; charset=utf-8"}, b.Bytes())
+}
+
+// ToApprove is a version that somebody answers for.
+type ToApprove struct {
+	Version int    `json:"version"`
+	By      string `json:"by" doc:"who answers for it"`
+	Note    string `json:"note,omitempty"`
+}
+
+func (c *call) approve() error {
+	_, name, err := c.newest()
+	if err != nil {
+		return err
+	}
+	var in ToApprove
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	if in.Version < 1 {
+		return problemf(http.StatusUnprocessableEntity, `give "version"`, "which version?")
+	}
+	ctx, cancel := c.limited()
+	defer cancel()
+	a, err := c.home().Approve(ctx, store.Version{Model: name, Number: in.Version}.String(), in.By, in.Note)
+	if err != nil {
+		return err
+	}
+	c.audit("approve", fmt.Sprintf("%s@%d", name, in.Version), in.Note)
+	return c.answer(http.StatusOK, a)
 }

@@ -281,6 +281,17 @@ func TestRulesAreCorrected(t *testing.T) {
 	s.want(s.do("POST", "/v1/data?name=ask", strings.NewReader("pension,duration,class\nnone,1,?\nfull,2,?\nnone,3,good\n"), "Content-Type: text/csv"), 201, "warnings")
 	s.want(s.do("POST", "/v1/models/labor/query", `{"data":"ask","n":1}`), 200, "questions")
 	about := s.want(s.do("GET", "/v1/data/labor?target=class", nil), 200, "columns", "classes")
+	page := s.want(s.do("GET", "/v1/models/labor/report", nil), 200)
+	if strings.Contains(string(page.body), "<script") || !strings.Contains(page.header.Get("Content-Security-Policy"), "sandbox") {
+		t.Errorf("%v %.300s", page.header, page.body)
+	}
+	s.want(s.do("POST", "/v1/models/labor/approve", `{"version":1,"by":"A. Physician"}`), 200, "version", "by")
+	s.problem(s.do("POST", "/v1/models/labor/approve", `{"version":1}`), 422, "who")
+	s.o.Approved = true
+	said := s.want(s.do("POST", "/v1/models/labor/predict", `{"row":{"pension":"none"}}`), 200, "newest")
+	if said.json["version"] != 1.0 {
+		t.Errorf("%s", said.body)
+	}
 	if !strings.Contains(string(about.body), `"bits":`) || !strings.Contains(string(about.body), `"histogram":{"edges":[`) {
 		t.Errorf("%.600s", about.body)
 	}

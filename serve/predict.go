@@ -32,6 +32,14 @@ type Answer struct {
 	Since         int                `json:"since,omitempty" doc:"rows learnt after it"`
 	Ignored       []string           `json:"ignored,omitempty" doc:"cells that are no columns of the model"`
 	ID            string             `json:"id,omitempty" doc:"of an answer that is kept"`
+	Newest        *NewestAnswer      `json:"newest,omitempty" doc:"where an approved version answers: what the newest says"`
+}
+
+// NewestAnswer is what the newest version would have answered.
+type NewestAnswer struct {
+	Prediction    any                `json:"prediction"`
+	Probabilities map[string]float64 `json:"probabilities,omitempty"`
+	Version       int                `json:"version"`
 }
 
 // Answers are what a model says of rows, in their order.
@@ -175,6 +183,33 @@ func (st *state) answer(x life.Predicted, ignored []string) Answer {
 		Model: st.part.Name, Version: st.part.Version.Number, Since: st.since, Ignored: ignored}
 }
 
+// answering is the version that answers: the newest, or, where approval is
+// switched on, the one that was approved last; then newest is the other one.
+func (c *call) answering(ref string) (st, newest *state, err error) {
+	if st, err = c.held.get(ref); err != nil || !c.o.Approved || ref != st.part.Name {
+		return st, nil, err
+	}
+	a, err := c.o.Home.Approved(ref)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case a == nil:
+		return nil, nil, problemf(http.StatusConflict, "approve a version: accrete approve MODEL@N --by NAME", "no version of %s is approved, and this server answers from approved ones", ref)
+	case a.Version == st.part.Version.Number && st.since == 0:
+		return st, nil, nil
+	}
+	approved, err := c.held.get(fmt.Sprintf("%s@%d", ref, a.Version))
+	return approved, st, err
+}
+
+// newestAnswer is what a version says of a row.
+func (st *state) newestAnswer(ctx context.Context, row map[string]any) (*NewestAnswer, error) {
+	a := st.rows.Get().(*answerer)
+	defer st.rows.Put(a)
+	x, _, err := a.one(ctx, row)
+	return &NewestAnswer{x.Prediction, x.Probabilities, st.part.Version.Number}, err
+}
+
 // predict answers for a row, for rows, or for a table that comes as it goes.
 func (c *call) predict() error {
 	ref, _, err := c.ref()
@@ -189,7 +224,7 @@ func (c *call) predict() error {
 	if keep && c.who.scope < write {
 		return problemf(http.StatusForbidden, "use a token whose scope is write", "to keep answers needs the scope write")
 	}
-	st, err := c.held.get(ref)
+	st, newest, err := c.answering(ref)
 	if err != nil {
 		return err
 	}
@@ -218,6 +253,11 @@ func (c *call) predict() error {
 			return err
 		}
 		said := st.answer(x, ignored)
+		if newest != nil {
+			if said.Newest, err = newest.newestAnswer(c.r.Context(), asked.Row); err != nil {
+				return err
+			}
+		}
 		if keep {
 			said.ID = c.newID("a")
 			if err := c.truths.keep(st.part.Name, newKept(said.ID, said.Version, x, asked.Row)); err != nil {

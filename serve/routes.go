@@ -110,7 +110,7 @@ var modelRoutes = []route{
 		{"curve", "string", "likelihood or accuracy by size"}, {"network", "boolean", "as a network of units"}, {"on", "string", "data to draw with it"}}},
 	{method: http.MethodGet, path: modelPath + "/export", scope: read, does: "Export a version as a file", outType: "application/octet-stream", answer: (*call).export, problems: []int{404}, params: []param{
 		{"version", "integer", "which"}, {"without_rows", "boolean", "without rows that the model keeps"}}},
-	{method: http.MethodPost, path: modelPath + "/predict", scope: read, does: "Answer for a row, for rows, or for a table of CSV or JSON lines as it comes", in: Asked{}, out: Answer{}, others: []any{Answers{}}, streams: []string{"text/csv", "application/x-ndjson"}, size: flowing, answer: (*call).predict, problems: []int{400, 404, 413, 415, 422}, params: []param{{"keep", "boolean", "keep the answer until its truth is told"}}},
+	{method: http.MethodPost, path: modelPath + "/predict", scope: read, does: "Answer for a row, for rows, or for a table of CSV or JSON lines as it comes", in: Asked{}, out: Answer{}, others: []any{Answers{}}, streams: []string{"text/csv", "application/x-ndjson"}, size: flowing, answer: (*call).predict, problems: []int{400, 404, 409, 413, 415, 422}, params: []param{{"keep", "boolean", "keep the answer until its truth is told"}}},
 	{method: http.MethodPost, path: modelPath + "/explain", scope: read, does: "Say why: the evidence for and against an answer", in: ToExplain{}, out: Explanation{}, answer: (*call).explain, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/ask", scope: read, does: "Ask for any column, given any others", in: Question{}, out: life.Answers{}, answer: (*call).ask, problems: []int{400, 404, 415, 422}},
 }
@@ -127,7 +127,9 @@ var editRoutes = []route{
 	{method: http.MethodPost, path: modelPath + "/cut", scope: write, reads: true, does: "Keep the rules that decide most", in: ToCut{}, out: life.Learnt{}, answer: (*call).cut, problems: []int{400, 404, 412, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/undo", scope: write, reads: true, does: "Take the last correction back", in: Judged{}, out: life.Undone{}, answer: (*call).undo, problems: []int{400, 404, 412, 415, 422}},
 	{method: http.MethodGet, path: modelPath + "/edits", scope: read, does: "List what people did to a model", out: life.Edits{}, answer: (*call).edits, problems: []int{404}},
-	{method: http.MethodGet, path: modelPath + "/conflicts", scope: read, does: "List where people and rows disagree", out: life.Disputes{}, answer: (*call).conflicts, problems: []int{404}},
+	{method: http.MethodGet, path: modelPath + "/conflicts", scope: read, does: "List where people and rows disagree", out: life.Court{}, answer: (*call).conflicts, problems: []int{404}},
+	{method: http.MethodGet, path: modelPath + "/report", scope: read, does: "Write the page to sign for a version", outType: "text/html", answer: (*call).report, problems: []int{400, 404, 422}, params: []param{{"version", "integer", "which"}, {"on", "string", "data to judge it on"}}},
+	{method: http.MethodPost, path: modelPath + "/approve", scope: admin, does: "Say that somebody answers for a version", in: ToApprove{}, out: life.Approval{}, answer: (*call).approve, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodGet, path: modelPath + "/words", scope: read, does: "Read the names that people use", out: say.Words{}, answer: (*call).words, problems: []int{404, 422}},
 	{method: http.MethodPut, path: modelPath + "/words", scope: write, does: "Give columns, values and rows the names that people use", in: say.Words{}, out: say.Words{}, answer: (*call).setWords, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodGet, path: "/v1/data/{d}/words", scope: read, does: "Read the names of a table", out: say.Words{}, answer: (*call).dataWords, problems: []int{404}},

@@ -54,6 +54,8 @@ type Options struct {
 	Certificate, Key string
 	// ReadOnly refuses whatever changes a model.
 	ReadOnly bool
+	// Approved has models answer from the version that was approved last.
+	Approved bool
 	// Data is a folder whose files may be named as data; "" is none.
 	Data string
 

@@ -42,6 +42,7 @@ described at /docs, and for programs at /openapi.json.`,
 	f.StringVar(&freeze, "freeze", "1000rows,1m", "when rows that come one by one become a version: after so many, or so long")
 	f.StringVar(&o.Data, "data", "", "folder whose files may be named as data")
 	f.StringSliceVar(&o.Hosts, "host", nil, "names by which the server may be called, besides its address")
+	f.BoolVar(&o.Approved, "approved", false, "answer from the version that was approved last (accrete approve)")
 	f.BoolVar(&pipe, "stdio", false, `answer lines of JSON on standard input instead: {"id","method","path","body"} → {"id","status","body"}`)
 	f.BoolVar(&open, "open", false, "show the page in a browser")
 	f.BoolVar(&o.Verbose, "verbose", false, "log every request, also those that only read")

@@ -20,6 +20,8 @@ type Struck struct {
 	Learnt
 	Rule RuleEntry `json:"rule"`
 	Told bool      `json:"told"` // somebody had told it; else rows brought it
+
+	Text string `json:"-"` // the rule, to be read
 }
 
 // Strike leaves a rule out of a model of the store, by its id or the beginning of
@@ -32,8 +34,8 @@ func (h *Home) Strike(ctx context.Context, name, id string, e Edit) (*Struck, er
 		if err != nil {
 			return nil, err
 		}
-		s.Rule, s.Told = *entry, entry.State != ""
-		record := store.Version{Kind: store.Strike, At: h.now(), Seed: p.Version.Seed, Settings: p.Version.Settings, Source: store.Source{Name: entry.Text}}
+		s.Rule, s.Told, s.Text = *entry, entry.State != "", briefly(entry.Text)
+		record := store.Version{Kind: store.Strike, At: h.now(), Seed: p.Version.Seed, Settings: p.Version.Settings, Source: store.Source{Name: s.Text}}
 		return &step{model: m, record: record}, nil
 	})
 	if err != nil {
@@ -41,6 +43,18 @@ func (h *Home) Strike(ctx context.Context, name, id string, e Edit) (*Struck, er
 	}
 	s.Learnt = *l
 	return s, nil
+}
+
+// briefly is a rule without its evidence, rounded.
+func briefly(text string) string {
+	base, err := rule.Parse("the rule", []byte(text))
+	if err != nil || len(base.Rules) != 1 {
+		return text
+	}
+	r := base.Rules[0]
+	r.Evidence = rule.Evidence{}
+	RoundRule(&r, true)
+	return r.String()
 }
 
 // strike returns a model without a rule.

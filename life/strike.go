@@ -53,7 +53,7 @@ func briefly(text string) string {
 	}
 	r := base.Rules[0]
 	r.Evidence = rule.Evidence{}
-	RoundRule(&r, true)
+	RoundRule(&r)
 	return r.String()
 }
 

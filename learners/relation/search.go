@@ -202,7 +202,11 @@ func (f *search) equals(s *state, prefix []literal, v int, c *chosen) {
 // spent reports whether a costly search for one clause has gone on for long enough, or
 // that for all.
 func (f *search) spent() bool {
-	return (f.work > mostWork || f.work+f.total > mostTotal) && f.db.program != nil
+	most := mostTotal
+	if f.target != nil { // whole programs were tried before
+		most = 2 * mostWork
+	}
+	return (f.work > mostWork || f.work+f.total > most) && f.db.program != nil
 }
 
 // slot marks the place of a constant that is to be found.

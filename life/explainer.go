@@ -155,7 +155,8 @@ func (r *explainer) priors(e *Explained, x *learn.Explanation) []float64 {
 	return prior
 }
 
-// gather puts what a rule says of several classes into one entry.
+// gather puts what a rule says of several classes into one entry, and so what
+// rules with the same tests say.
 func (r *explainer) gather(e *Explained, evidence []learn.Evidence) {
 	at := map[string]int{}
 	classes := max(len(r.target.Values), 1)
@@ -163,7 +164,7 @@ func (r *explainer) gather(e *Explained, evidence []learn.Evidence) {
 		classes = 1
 	}
 	for _, v := range evidence {
-		key := v.ID + "\x00" + v.Text
+		key := v.Text
 		i, ok := at[key]
 		if !ok || v.Class < classes && e.Evidence[i].by[v.Class] != 0 {
 			i = len(e.Evidence)

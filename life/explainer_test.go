@@ -3,11 +3,15 @@ package life_test
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/knowledge"
+	"github.com/accrete-ml/accrete/learn"
 	_ "github.com/accrete-ml/accrete/learners/all"
 	"github.com/accrete-ml/accrete/life"
+	"github.com/accrete-ml/accrete/rule"
 )
 
 // part learns a data set in memory.
@@ -115,5 +119,61 @@ func TestDrafts(t *testing.T) {
 	}
 	if w.Rows != 303 || w.Count == 0 || len(w.Wrong) != 3 || w.Wrong[0].Probabilities[w.Wrong[0].Prediction.(string)] < w.Wrong[2].Probabilities[w.Wrong[2].Prediction.(string)] {
 		t.Errorf("%d rows, %d wrong, %d shown", w.Rows, w.Count, len(w.Wrong))
+	}
+}
+
+// What a rule decides is what the rows say: without it, their answers differ.
+func TestDecidesAsRulesPredict(t *testing.T) {
+	for _, learner := range []string{"rulenet", "cover"} {
+		_, p, _ := part(t, "votes", learner)
+		base, err := p.Model.(learn.Ruler).Rules()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := life.RuleEntries(context.Background(), p, life.RulesOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := p.Model.(learn.Keeper).Kept(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := knowledge.Join(p.Schema(), kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers := func(b *rule.Base) []int {
+			predictor, err := rule.NewPredictor(b, p.Schema(), p.Target())
+			if err != nil {
+				t.Fatal(err)
+			}
+			probs := make([]float64, 2*rows.Rows())
+			if err := predictor.Predict(rows, probs, nil); err != nil {
+				t.Fatal(err)
+			}
+			all := make([]int, rows.Rows())
+			for row := range all {
+				all[row] = learn.Best(probs[2*row:2*row+2], p.Schema().Attributes[p.Target()].Values)
+			}
+			return all
+		}
+		whole := answers(base)
+		for _, e := range list.Rules {
+			i := slices.IndexFunc(base.Rules, func(r rule.Rule) bool { return r.ID() == e.ID })
+			if i < 0 || len(e.If) == 0 {
+				continue
+			}
+			without := *base
+			without.Rules = slices.Delete(slices.Clone(base.Rules), i, i+1)
+			want := 0.0
+			for row, answer := range answers(&without) {
+				if answer != whole[row] {
+					want += rows.Weight(row)
+				}
+			}
+			if e.Decides == nil || e.Decides.Rows != want || e.Decides.Right+e.Decides.Wrong != want {
+				t.Errorf("%s: %s decides %+v, expected %v rows", learner, e.Text, e.Decides, want)
+			}
+		}
 	}
 }

@@ -96,6 +96,9 @@ type NewLearnt struct {
 	Estimate *evaluate.Result `json:"-"`               // nil where it makes no sense
 	Group    string           `json:"group,omitempty"` // column by which the estimate keeps rows together,
 	Time     string           `json:"time,omitempty"`  // or in time
+	// Dropped rows have no answer; Warnings are of the data.
+	Dropped  int       `json:"dropped,omitempty"`
+	Warnings []Warning `json:"warnings,omitempty"`
 }
 
 // Learn learns a model and keeps it; then it judges the learner on rows that it
@@ -134,6 +137,9 @@ func (h *Home) Learn(ctx context.Context, o LearnOptions) (*NewLearnt, error) {
 	learnt := &NewLearnt{
 		Learnt: *h.newLearnt(&Part{Model: made.model, Name: name, Version: v, Versions: []store.Version{v}}, store.Version{}),
 		Read:   made.rows, Columns: made.columns, Shares: shares(made.classes, made.weights), Table: made.table,
+	}
+	if err := h.warn(ctx, learnt, made, o.Data); err != nil {
+		return learnt, err
 	}
 	if _, acts := learn.Ability[policy](made.model); acts || made.estimate == nil {
 		return learnt, nil // how often a policy does as the log did says nothing of it
@@ -178,6 +184,9 @@ type lectured struct {
 	estimate func(ctx context.Context) (*evaluate.Result, Division, error) // nil if there is to be none
 
 	table   *table.Table // nil if rows were learnt as they came
+	report  *table.Report
+	target  int
+	dropped int // rows without an answer
 	rows    int
 	columns int
 	classes []string // of a nominal target
@@ -188,6 +197,9 @@ type lectured struct {
 func (m *lectured) count(t *table.Table, target int) {
 	m.rows += t.Rows()
 	m.columns = len(t.Columns)
+	if target != learn.NoTarget {
+		m.dropped += unanswered(t, target)
+	}
 	if target == learn.NoTarget || t.Schema.Attributes[target].Kind == table.Numeric {
 		return
 	}
@@ -263,6 +275,7 @@ func (h *Home) learnTable(ctx context.Context, l *Lesson, o LearnOptions) (*lect
 		return h.estimate(ctx, l, o)
 	}}
 	made.count(l.Table, l.Target)
+	made.report, made.target = l.Report, l.Target
 	source := h.newSource(o.Data, l.Report.Hash, float64(made.rows))
 	bar, done := h.progress("learning")
 	defer done()

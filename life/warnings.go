@@ -310,3 +310,33 @@ func (p *profiler) copies(ctx context.Context) (int, error) {
 	slices.Sort(hashes)
 	return len(hashes) - len(slices.Compact(hashes)), nil
 }
+
+// warn says what is worth a look in data that was just learnt, and how many of its
+// rows have no answer. Built-in sets were looked at before, and of rows that were
+// learnt as they came only these are counted.
+func (h *Home) warn(ctx context.Context, learnt *NewLearnt, made *lectured, d *Data) error {
+	if learnt.Dropped = made.dropped; made.dropped > 0 && learnt.Target != nil {
+		h.note(fmt.Sprintf("%d of %d rows have no %s and are not learnt", made.dropped, made.rows, *learnt.Target))
+	}
+	t := made.table
+	if t == nil || made.report == nil || d.Builtin != nil || t.Linked != nil || t.Sequence != nil {
+		return nil
+	}
+	all, err := newProfiler(t, made.target).warnings(ctx, made.report)
+	learnt.Warnings = all
+	for _, w := range all {
+		switch w.Kind {
+		case "constant", "leak", "duplicates", "imbalance", "missing":
+			note := Note{Text: Warning{Column: w.Column, What: w.What}.String(), Remedy: w.Remedy}
+			if w.Remedy.Kind == "" {
+				note.Text = w.String()
+			}
+			h.remark(note)
+		case "order", "group":
+			if made.estimate == nil || FindDivision(t, made.target) == (Division{}) { // else the estimate goes by it
+				h.remark(Note{Text: w.Column + " " + w.What, Remedy: w.Remedy})
+			}
+		}
+	}
+	return err
+}

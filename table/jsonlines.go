@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 )
 
-// jsonLines reads one flat JSON object a line. Keys are columns, in the order
-// in which they first come; a key that a line does not have is a missing
-// cell. Strings, numbers, true and false are cells as if they stood in a CSV
-// file; null is a missing cell.
+// jsonLines reads one JSON object a line. Keys are columns, in the order in which
+// they first come; a key that a line does not have is a missing cell. Strings,
+// numbers, true and false are cells as if they stood in a CSV file; null is a
+// missing cell. What is nested is flattened: plan.name is the name of the plan,
+// tags.2 the second tag; a name that is to be ignored stands for all within it.
 type jsonLines struct {
 	plan *plan
 }
@@ -92,7 +94,13 @@ type line struct {
 	guess int   // the column that probably comes next
 	// budget is checked before rows are filled up with missing cells.
 	budget budget
+	path   []byte // the key so far, with those around it
+	deep   int
+	hidden int // of what is around, how many are to be ignored
 }
+
+// mostDeep is how far objects may be nested.
+const mostDeep = 32
 
 func (l *line) space() {
 	for c := l.data[l.i]; c == ' ' || c == '\t' || c == '\r'; c = l.data[l.i] {
@@ -102,7 +110,7 @@ func (l *line) space() {
 
 func (l *line) expect(c byte, what string) *problem {
 	if l.data[l.i] != c {
-		return &problem{l.i, fmt.Sprintf("%s, expected %s; write one flat JSON object a line", found(l.data[l.i]), what)}
+		return &problem{l.i, fmt.Sprintf("%s, expected %s; write one JSON object a line", found(l.data[l.i]), what)}
 	}
 	l.i++
 	return nil
@@ -119,7 +127,9 @@ func (l *line) object() *problem {
 	if p := l.expect('{', "an object in braces"); p != nil {
 		return p
 	}
-	l.guess = 0
+	if l.deep == 0 {
+		l.guess = 0
+	}
 	if l.space(); l.data[l.i] == '}' {
 		l.i++
 		return nil
@@ -149,17 +159,78 @@ func (l *line) member() *problem {
 	if p != nil {
 		return p
 	}
-	column, p := l.column(key, place)
-	if p != nil {
-		return p
-	}
 	l.space()
 	if p := l.expect(':', "a colon after the key"); p != nil {
 		return p
 	}
 	l.space()
+	if l.deep == 0 && l.data[l.i] != '{' && l.data[l.i] != '[' {
+		return l.cell(key, place)
+	}
+	return l.within(key, place)
+}
+
+// within reads the value of a key that is in another one, or that others are in.
+func (l *line) within(key []byte, place int) *problem {
+	outer := len(l.path)
+	defer func() { l.path = l.path[:outer] }()
+	if outer > 0 {
+		l.path = append(l.path, '.')
+	}
+	l.path = append(l.path, key...)
+	opens := l.data[l.i]
+	if opens != '{' && opens != '[' {
+		return l.cell(l.path, place)
+	}
+	if l.deep++; l.deep > mostDeep {
+		return &problem{place, fmt.Sprintf("values are nested more than %d deep; write them flat", mostDeep)}
+	}
+	defer func() { l.deep-- }()
+	if l.plan.ignore[string(l.path)] {
+		l.plan.field(string(l.path))
+		l.hidden++
+		defer func() { l.hidden-- }()
+	}
+	if opens == '{' {
+		return l.object()
+	}
+	return l.array()
+}
+
+// array reads a list, whose values are called by their number.
+func (l *line) array() *problem {
+	l.i++
+	if l.space(); l.data[l.i] == ']' {
+		l.i++
+		return nil
+	}
+	for n := 1; ; n++ {
+		l.space()
+		if p := l.within(strconv.AppendInt(nil, int64(n), 10), l.i); p != nil {
+			return p
+		}
+		if l.space(); l.data[l.i] == ']' {
+			l.i++
+			return nil
+		}
+		if p := l.expect(',', "a comma or the closing bracket"); p != nil {
+			return p
+		}
+	}
+}
+
+// cell reads a value that is a cell of the column of a key.
+func (l *line) cell(key []byte, place int) *problem {
+	if l.hidden > 0 {
+		_, p := l.value(key)
+		return p
+	}
+	column, p := l.column(key, place)
+	if p != nil {
+		return p
+	}
 	place = l.i
-	cell, p := l.value(column)
+	cell, p := l.value(key)
 	if p != nil {
 		return p
 	}
@@ -203,13 +274,11 @@ func (l *line) column(key []byte, place int) (int, *problem) {
 }
 
 // value reads a value as the text of a cell, nil for null.
-func (l *line) value(column int) ([]byte, *problem) {
+func (l *line) value(key []byte) ([]byte, *problem) {
 	start := l.i
 	switch c := l.data[l.i]; {
 	case c == '"':
 		return l.string()
-	case c == '{' || c == '[':
-		return nil, &problem{start, fmt.Sprintf("key %q: its value is nested; give every value a key of its own on the top level", l.batch.columns[column].field.name)}
 	case c == '-' || c-'0' <= 9:
 		return l.number()
 	}
@@ -222,7 +291,7 @@ func (l *line) value(column int) ([]byte, *problem) {
 	case "null":
 		return nil, nil
 	}
-	return nil, &problem{start, fmt.Sprintf("key %q: no JSON value; expected a string in quotes, a number, true, false or null", l.batch.columns[column].field.name)}
+	return nil, &problem{start, fmt.Sprintf("key %q: no JSON value; expected a string in quotes, a number, true, false or null", key)}
 }
 
 // number reads a number in JSON's grammar, a part of that of scanNumber.

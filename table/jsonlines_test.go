@@ -21,6 +21,7 @@ func TestJSONLines(t *testing.T) {
 		{"mixed", "{\"a\":1}\n{\"a\":\"x\"}\n{\"a\":1.0}", "a{1,1.0,x} | 1 | x | 1.0"},
 		{"byte order mark", "\xef\xbb\xbf{\"a\":1}", "a | 1"},
 		{"zero", `{"a":0,"b":-0.5}`, "a b | 0 -0.5"},
+		{"nested", "{\"id\":7,\"plan\":{\"name\":\"pro\",\"price\":{\"eur\":9.5}},\"tags\":[\"x\",\"y\"],\"none\":{},\"no\":[]}\n{\"plan\":{\"name\":\"free\"},\"id\":8}", "id plan.name{free,pro} plan.price.eur tags.1{x} tags.2{y} | 7 pro 9.5 x y | 8 free - - -"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for block := range 20 {
@@ -52,11 +53,24 @@ func TestJSONLinesOptions(t *testing.T) {
 	}
 }
 
+// What is nested can be ignored as a whole.
+func TestNestedIgnored(t *testing.T) {
+	text := "{\"a\":1,\"plan\":{\"name\":\"pro\",\"deep\":[1,{\"x\":2}]},\"b\":{\"c\":2,\"d\":3}}\n"
+	got, _ := mustRead(t, "x.jsonl", text, Options{Ignore: []string{"plan", "b.c"}})
+	if want := "a b.d | 1 3"; show(got) != want {
+		t.Errorf("got %s, want %s", show(got), want)
+	}
+	if _, _, err := read(t, "x.jsonl", "{\"a\":"+strings.Repeat("[", 40)+"\n", Options{}); err == nil || !strings.Contains(err.Error(), "nested more than 32 deep") {
+		t.Error(err)
+	}
+	if _, _, err := read(t, "x.jsonl", "{\"a\":[1 2]}\n", Options{}); err == nil || !strings.Contains(err.Error(), "expected a comma or the closing bracket") {
+		t.Error(err)
+	}
+}
+
 func TestBadJSONLines(t *testing.T) {
 	for text, want := range map[string]string{
 		"[1]":                       `x.jsonl:1:1: is one JSON array; write its objects one a line, e.g. with jq -c '.[]'`,
-		"{\"a\":1}\n{\"a\":[1]}":    `x.jsonl:2:6: key "a": its value is nested; give every value a key of its own on the top level`,
-		"{\"a\":{}}":                `x.jsonl:1:6: key "a": its value is nested; give every value a key of its own on the top level`,
 		"{\"a\":1} 2":               `x.jsonl:1:9: text follows the object; write one object a line`,
 		"{\"a\":1,\"a\":2}":         `x.jsonl:1:8: the key "a" comes twice in one object; give each value its own key`,
 		"{\"a\":01}":                `x.jsonl:1:6: "01" is no JSON number; write it as -1.5e3, or in quotes if it is a name`,
@@ -69,12 +83,12 @@ func TestBadJSONLines(t *testing.T) {
 		"{\"a\":\"\xff\"}":          `x.jsonl:1:6: column "a": a cell is not UTF-8 text (byte 1 of it is 0xff); convert the file to UTF-8, e.g. with iconv`,
 		"{\"a\":\"\\n\xff\"}":       `x.jsonl:1:6: a string is not UTF-8 text; convert the file to UTF-8, e.g. with iconv`,
 		"{\"\xff\":1}":              `x.jsonl:1:2: a key is not UTF-8 text; convert the file to UTF-8, e.g. with iconv`,
-		"{\"a\"":                    `x.jsonl:1:5: the line ends, expected a colon after the key; write one flat JSON object a line`,
-		"{a:1}":                     `x.jsonl:1:2: 'a' found, expected a key in quotes; write one flat JSON object a line`,
-		"{\"a\":1;}":                `x.jsonl:1:7: ';' found, expected a comma or the closing brace; write one flat JSON object a line`,
-		"7":                         `x.jsonl:1:1: '7' found, expected an object in braces; write one flat JSON object a line`,
+		"{\"a\"":                    `x.jsonl:1:5: the line ends, expected a colon after the key; write one JSON object a line`,
+		"{a:1}":                     `x.jsonl:1:2: 'a' found, expected a key in quotes; write one JSON object a line`,
+		"{\"a\":1;}":                `x.jsonl:1:7: ';' found, expected a comma or the closing brace; write one JSON object a line`,
+		"7":                         `x.jsonl:1:1: '7' found, expected an object in braces; write one JSON object a line`,
 		"{}":                        `x.jsonl: no column is left to learn from; say which columns are nominal, and which to leave out`,
-		"{\"a\":\"b\"}\n{\"a\":1,}": `x.jsonl:2:8: '}' found, expected a key in quotes; write one flat JSON object a line`,
+		"{\"a\":\"b\"}\n{\"a\":1,}": `x.jsonl:2:8: '}' found, expected a key in quotes; write one JSON object a line`,
 	} {
 		_, _, err := read(t, "x.jsonl", text, Options{})
 		if err == nil || err.Error() != want {

@@ -603,11 +603,11 @@ func (a *assembly) others() (n int) {
 }
 
 // serial tells whether the numbers of a column only number the rows: they go up
-// by one from 0 or 1, or the column is called an id and no number comes twice.
+// by one from 0 or 1, or the column is called an id and hardly a number comes twice.
 // So that little is kept, only the first ones are compared.
 type serial struct {
 	over, called, gap bool
-	n                 int
+	n, compared       int
 	last              float64
 	seen              map[float64]bool
 }
@@ -623,15 +623,16 @@ func (s *serial) add(name string, xs []float64) {
 		s.gap = isClockName(name)
 	}
 	for _, x := range xs {
-		if !isInteger(x) || IsMissing(x) || s.seen[x] {
+		if !isInteger(x) || IsMissing(x) {
 			s.over, s.seen = true, nil
 			return
 		}
 		s.gap = s.gap || s.n == 0 && x != 0 && x != 1 || s.n > 0 && x != s.last+1
 		s.last = x
 		s.n++
-		if s.called && len(s.seen) < serialSeen {
+		if s.called && s.compared < serialSeen {
 			s.seen[x] = true
+			s.compared++
 		} else if s.gap && !s.called {
 			s.over = true
 			return
@@ -639,7 +640,9 @@ func (s *serial) add(name string, xs []float64) {
 	}
 }
 
-func (s *serial) is() bool { return !s.over && s.n > 0 && (s.called || !s.gap) }
+func (s *serial) is() bool {
+	return !s.over && s.n > 0 && (!s.gap || s.called && 10*len(s.seen) >= 9*s.compared)
+}
 
 // IsIDName reports whether a column is called as those are that name rows.
 func IsIDName(name string) bool {

@@ -183,7 +183,7 @@ func TestStylesGrow(t *testing.T) {
 
 // TestMessyFile reads the file that the documentation shows.
 func TestMessyFile(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "docs", "data", "customers.csv"))
+	text, err := os.ReadFile(filepath.Join("..", "docs", "how-to", "data", "customers.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,83 @@
+package life
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/store"
+)
+
+// TestWarnings has one column of each kind that is worth a look, and one that is
+// not; and the page shows all of it, whatever names hold.
+func TestWarnings(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("id,same,copy,gaps,when,site_id,age,<b>,ill\n")
+	for i := range 120 {
+		ill, gap := "no", ""
+		if i%30 == 7 {
+			ill = "yes"
+		}
+		if i%3 == 0 {
+			gap = []string{"x", "z"}[i%2]
+		}
+		if i >= 110 {
+			ill = ""
+		}
+		fmt.Fprintf(&text, "%d,EU,%s,%s,2024-%02d-%02d,%d,%d,<script>,%s\n", 1000+7*i, "was "+ill, gap, i/28+1, i%28+1, i/8, i*i%61, ill)
+	}
+	text.WriteString(strings.Repeat("9999,EU,was no,x,2024-05-28,14,3,<script>,no\n", 4))
+	dir := t.TempDir()
+	path := filepath.Join(dir, "visits.csv")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(filepath.Join(dir, "store"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &Home{Store: s, Seed: 1}
+	d, err := h.Find(path, Reading{Numeric: []string{"id"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := h.DescribeFor(t.Context(), d, "ill")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, w := range x.Warnings {
+		if w.Do == "" || w.What == "" {
+			t.Errorf("%+v says too little", w)
+		}
+		found = append(found, w.Kind+" "+w.Column)
+	}
+	for _, want := range []string{"constant same", "leak copy", "missing gaps", "order when", "group site_id", "target ill", "imbalance ill", "duplicates "} {
+		if !slices.Contains(found, want) {
+			t.Errorf("no warning %q among %q", want, found)
+		}
+	}
+	if slices.ContainsFunc(found, func(w string) bool { return strings.HasSuffix(w, " age") }) {
+		t.Errorf("age is warned of: %q", found)
+	}
+	if text, err := json.Marshal(x); err != nil || !bytes.Contains(text, []byte(`"histogram":{"edges":[`)) {
+		t.Errorf("%s %v", text, err)
+	}
+	var page bytes.Buffer
+	if err := x.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, outside := range []string{"<script", "http:", "https:", "src=", "@import", "NaN"} {
+		if strings.Contains(page.String(), outside) {
+			t.Errorf("the page has %s", outside)
+		}
+	}
+	if !strings.Contains(page.String(), "&lt;script&gt;") || !strings.Contains(page.String(), "Missing cells") {
+		t.Error("the page lacks columns")
+	}
+}

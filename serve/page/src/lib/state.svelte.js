@@ -53,7 +53,7 @@ export async function show() {
     app.conflicts = c.conflicts?.length || 0;
     const sent = await get("/v1/data").catch(() => ({}));
     const learnt = new Set((found.versions || []).map((v) => base(v.source)));
-    app.unseen = found.judge_on ?? (sent.data || []).map((t) => t.name).filter((name) => !learnt.has(name));
+    app.unseen = (found.judge_on ?? (sent.data || []).map((t) => t.name)).filter((name) => !learnt.has(name));
   } catch (problem) {
     app.problem = problem;
     app.model = null;

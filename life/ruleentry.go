@@ -44,11 +44,12 @@ type RuleEntry struct {
 	Expect []ExpectEntry `json:"expect,omitempty"`
 }
 
-// ToldEntry is who told a rule, when and as which version.
+// ToldEntry is who told a rule, when, as which version, and why.
 type ToldEntry struct {
 	By      string    `json:"by"`
 	At      time.Time `json:"at,omitzero"`
 	Version int       `json:"version,omitempty"`
+	Note    string    `json:"note,omitempty"`
 }
 
 // ExpectEntry is an expectation as programs read it; neither a number nor

@@ -178,7 +178,7 @@ func (r *readout) told(ctx context.Context, told *expert.Told) ([]RuleEntry, err
 		e.Told = &ToldEntry{By: s.Expert.Name}
 		for _, v := range r.part.Versions {
 			if v.Source.ID == s.Expert.ID && v.Kind == store.Tell {
-				e.Told.At, e.Told.Version = v.At, v.Number
+				e.Told.By, e.Told.At, e.Told.Version, e.Told.Note = cmp.Or(v.By, s.Expert.Name), v.At, v.Number, v.Note
 			}
 		}
 		r.rate(e)

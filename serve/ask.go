@@ -10,9 +10,17 @@ import (
 	"github.com/accrete-ml/accrete/life"
 )
 
-// ToExplain is a row whose answer is to be explained.
+// ToExplain is a row whose answer is to be explained, or changed.
 type ToExplain struct {
-	Row map[string]any `json:"row" doc:"cells by column"`
+	Row    map[string]any `json:"row" doc:"cells by column"`
+	Change *ToChange      `json:"change,omitempty" doc:"say instead what would give the row another answer"`
+}
+
+// ToChange is the answer that is wished for.
+type ToChange struct {
+	To    string   `json:"to,omitempty" doc:"the class that is wished for; of a number >30 or <20; none is any other"`
+	Fixed []string `json:"fixed,omitempty" doc:"columns that stay as they are"`
+	Limit int      `json:"limit,omitempty" doc:"how many changes are wanted, 3 if none are given"`
 }
 
 // Explanation is an answer with its reasons, and whose it is.
@@ -24,56 +32,117 @@ type Explanation struct {
 	Ignored []string `json:"ignored,omitempty"`
 }
 
-// explain says why a model answers as it does.
-func (c *call) explain() error {
+// given is a row that was sent, as data of one row for a model.
+type given struct {
+	home    *life.Home
+	state   *state
+	part    *life.Part
+	data    *life.Data
+	ignored []string
+}
+
+// given reads a row for the model of the route.
+func (c *call) given(row map[string]any) (*given, error) {
 	ref, _, err := c.ref()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var in ToExplain
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	if in.Row == nil {
-		return problemf(http.StatusUnprocessableEntity, `give "row"`, "expected a row")
+	if row == nil {
+		return nil, problemf(http.StatusUnprocessableEntity, `give "row"`, "expected a row")
 	}
 	st, err := c.held.get(ref)
 	if err != nil {
-		return err
-	}
-	if err := life.CanExplain(st.part.Model); err != nil {
-		return err
+		return nil, err
 	}
 	a := st.rows.Get().(*answerer)
 	defer st.rows.Put(a)
 	if a.err != nil {
-		return a.err
+		return nil, a.err
 	}
-	cells, ignored, err := known(in.Row, a.model.Schema())
+	cells, ignored, err := known(row, a.model.Schema())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(cells) == 0 { // a row of which nothing is known is one all the same
 		cells = map[string]any{a.model.Schema().Attributes[0].Name: nil}
 	}
 	if _, err := a.builder.Only(cells); err != nil { // says which cell is wrong
-		return cellProblem(err, in.Row, a.model.Schema(), 0)
+		return nil, cellProblem(err, row, a.model.Schema(), 0)
 	}
 	line, err := json.Marshal(cells)
+	if err != nil {
+		return nil, err
+	}
+	h := c.home()
+	h.In = bytes.NewReader(append(line, '\n'))
+	d, err := h.Find("-", life.Reading{})
+	return &given{h, st, c.worded(st.part), d, ignored}, err
+}
+
+// explain says why a model answers as it does, or what would change the answer.
+func (c *call) explain() error {
+	var in ToExplain
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	g, err := c.given(in.Row)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := c.limited()
 	defer cancel()
-	h := c.home()
-	h.In = bytes.NewReader(append(line, '\n'))
-	d, err := h.Find("-", life.Reading{})
+	if w := in.Change; w != nil {
+		return g.home.Change(ctx, g.part, g.data, nil, life.Wish{To: w.To, Fixed: w.Fixed, Limit: min(max(w.Limit, 0), mostShown)}, func(x *life.Changed) error {
+			return c.answer(http.StatusOK, x)
+		})
+	}
+	if err := life.CanExplain(g.part.Model); err != nil {
+		return err
+	}
+	return g.home.Explain(ctx, g.part, g.data, nil, func(x *life.Explained) error {
+		return c.answer(http.StatusOK, Explanation{x, g.part.Name, g.part.Version.Number, g.state.since, g.ignored})
+	})
+}
+
+// ToDraft is a row that should have been answered otherwise.
+type ToDraft struct {
+	Row     map[string]any `json:"row" doc:"cells by column"`
+	Should  string         `json:"should" doc:"the class that is right"`
+	Because []string       `json:"because,omitempty" doc:"the columns that should have decided; none are those that did most"`
+}
+
+// draft drafts a rule that would have answered a row otherwise.
+func (c *call) draft() error {
+	var in ToDraft
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	g, err := c.given(in.Row)
 	if err != nil {
 		return err
 	}
-	return h.Explain(ctx, c.worded(st.part), d, nil, func(x *life.Explained) error {
-		return c.answer(http.StatusOK, Explanation{x, st.part.Name, st.part.Version.Number, st.since, ignored})
-	})
+	ctx, cancel := c.limited()
+	defer cancel()
+	d, err := g.home.Draft(ctx, g.part, g.data, 1, life.Drafting{Should: in.Should, Because: in.Because})
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, d)
+}
+
+// budget says how accurate a model is with fewer rules.
+func (c *call) budget() error {
+	p, err := c.part()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := c.limited()
+	defer cancel()
+	b, err := c.home().Budget(ctx, p)
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, b)
 }
 
 // Question is what a model of all columns is asked.

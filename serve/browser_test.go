@@ -192,3 +192,66 @@ func TestPageFits(t *testing.T) {
 		t.Errorf("%v requests to others", elsewhere)
 	}
 }
+
+// An expert strikes a rule in three clicks, sees beforehand whose answers
+// change, and takes it back.
+func TestPageStrikes(t *testing.T) {
+	s := newTrial(t).learn("votes", "rulenet")
+	if r := s.do("POST", "/v1/models/votes/tell", map[string]any{"rules": `IF "mx-missile" = y THEN class = republican WITH 0.9 WORTH 30`, "note": "From memory."}); r.status >= 300 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	v := visit(t, s)
+	v.at("#/votes/rules")
+	v.sees("1 told.")
+	v.sees("Disputed 1")
+	v.clicks("mx-missile = y: ◆ republican in 90 %") // one
+	v.sees("From memory.")
+	v.clicks("Strike") // two
+	v.sees("Nothing is done yet.")
+	v.sees("of 435 rows")
+	v.shot("strike-1280")
+	v.clicks("Strike it, making version 3") // three
+	v.sees("Version 3 is live.")
+	v.at("#/votes/court")
+	v.sees("Nobody disagrees")
+	v.sees("From memory.")
+	v.at("#/votes/versions")
+	v.sees("From 2 to 3")
+	v.sees("gone 1")
+	v.shot("versions-1280")
+}
+
+// A case that is answered wrongly becomes a rule that is told: this is wrong,
+// the cell that should have decided, tell.
+func TestPageCorrectsACase(t *testing.T) {
+	s := newTrial(t).learn("votes", "rulenet")
+	v := visit(t, s)
+	v.at("#/votes/case?physician-fee-freeze=y&mx-missile=y&immigration=y")
+	v.sees("version 1, says")
+	v.sees("Why: both sides")
+	v.clicks("This is wrong")
+	v.clicks("immigration: y")
+	v.sees("Nothing is done yet.")
+	v.shot("case-1280")
+	v.clicks("Tell votes, making version 2")
+	v.sees("Version 2 is live.")
+	v.sees("version 2, says")
+}
+
+// Who has no token is asked for one; who may only read is offered no change.
+func TestPageSignsIn(t *testing.T) {
+	dir := t.TempDir()
+	tokens := filepath.Join(dir, "tokens")
+	secret, err := NewToken(tokens, Token{Name: "reader", Scope: "read"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newTrial(t, func(o *Options) { o.Tokens = tokens }).learn("votes", "rulenet")
+	v := visit(t, s)
+	v.at("#/votes/rules")
+	v.sees("Sign in")
+	v.do(chromedp.SendKeys("#token", secret, chromedp.NodeReady))
+	v.clicks("Sign in")
+	v.sees("What votes knows")
+	v.sees("may read")
+}

@@ -111,6 +111,8 @@ var modelRoutes = []route{
 	{method: http.MethodGet, path: modelPath + "/export", scope: read, does: "Export a version as a file", outType: "application/octet-stream", answer: (*call).export, problems: []int{404}, params: []param{
 		{"version", "integer", "which"}, {"without_rows", "boolean", "without rows that the model keeps"}}},
 	{method: http.MethodPost, path: modelPath + "/predict", scope: read, does: "Answer for a row, for rows, or for a table of CSV or JSON lines as it comes", in: Asked{}, out: Answer{}, others: []any{Answers{}}, streams: []string{"text/csv", "application/x-ndjson"}, size: flowing, answer: (*call).predict, problems: []int{400, 404, 409, 413, 415, 422}, params: []param{{"keep", "boolean", "keep the answer until its truth is told"}}},
+	{method: http.MethodGet, path: modelPath + "/budget", scope: read, does: "Say how accurate the model is with fewer rules", out: life.Budget{}, answer: (*call).budget, problems: []int{404, 409, 422}},
+	{method: http.MethodPost, path: modelPath + "/draft", scope: read, does: "Draft a rule that would have answered a row otherwise", in: ToDraft{}, out: life.Draft{}, answer: (*call).draft, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/explain", scope: read, does: "Say why: the evidence for and against an answer", in: ToExplain{}, out: Explanation{}, answer: (*call).explain, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/ask", scope: read, does: "Ask for any column, given any others", in: Question{}, out: life.Answers{}, answer: (*call).ask, problems: []int{400, 404, 415, 422}},
 }

@@ -180,7 +180,7 @@ func TestBadInput(t *testing.T) {
 		{name: "header only, no line end", text: "a,b", want: "x.csv: has a header but no rows; add rows of data"},
 		{name: "short row", text: "a,b\n1,2\n\n3\n", want: "x.csv:4:2: the row has 1 cell where there are 2 columns; add or remove cells, or quote text that contains ','"},
 		{name: "long row", text: "a,b\n1,2,3\n", want: "x.csv:2:5: the row has 3 cells where there are 2 columns; add or remove cells, or quote text that contains ','"},
-		{name: "binary", text: "a\x00b", want: "x.csv: is binary, not text; expected CSV, ARFF, Parquet, libsvm or JSON lines, plain or packed with gzip or zstd"},
+		{name: "binary", text: "a\x00b", want: "x.csv: is binary, not text; expected CSV, ARFF, Parquet, Excel (.xlsx), libsvm or JSON lines, plain or packed with gzip or zstd"},
 		{name: "late binary", text: "a\n" + strings.Repeat("x\n", glance) + "y\x00\n", want: "x.csv:262146:1: column \"a\": a cell is not UTF-8 text (byte 2 of it is 0x00); convert the file to UTF-8, e.g. with iconv"},
 		{name: "Latin-1", text: "a,b\n1,caf\xe9\n", want: "x.csv:2:3: column \"b\": a cell is not UTF-8 text (byte 4 of it is 0xe9); convert the file to UTF-8, e.g. with iconv"},
 		{name: "Latin-1 in the header", text: "a,caf\xe9\n1,2\n", want: "x.csv:1:1: the name of column 2 is not UTF-8 text; convert the file to UTF-8, e.g. with iconv"},
@@ -200,7 +200,7 @@ func TestBadInput(t *testing.T) {
 		{name: "negative weight", text: "a,w\n1,-2\n", options: Options{Weight: "w"}, want: `x.csv:2:3: column "w": "-2" is not a weight; expected a finite number ≥ 0 in every row`},
 		{name: "infinite weight", text: "a,w\n1,inf\n", options: Options{Weight: "w"}, want: `x.csv:2:3: column "w": "inf" is not a weight; expected a finite number ≥ 0 in every row`},
 		{name: "all ignored", text: "a\n1\n", options: Options{Ignore: []string{"a"}}, want: "x.csv: no column is left to learn from; say which columns are nominal, and which to leave out"},
-		{name: "zip", text: "PK\x03\x04....", want: "x.csv: is a zip file; unpack it first, or pack it with gzip or zstd"},
+		{name: "zip", text: "PK\x03\x04....", want: "x.csv: is no workbook, or damaged (zip: not a valid zip file); save it again as .xlsx"},
 		{name: "damaged gzip", text: "\x1f\x8b" + strings.Repeat("\xff", 20), want: "x.csv: the gzip data are damaged (gzip: invalid header); copy the file again"},
 		{name: "short gzip", text: "\x1f\x8b", want: "x.csv: the gzip data end too early; copy the file again"},
 	} {

@@ -113,7 +113,7 @@ func (m *Model) begin(ctx context.Context, e act.Environment) (valuer, error) {
 	case s.Values == "tiles" || s.Values == "linear":
 		return newWeighted(ctx, s, e, m.lesson.Seed)
 	}
-	return nil, fmt.Errorf("values=%s: expected auto, table, tiles or linear; learners of numbers learn from logs of acts", s.Values)
+	return m.newFitted()
 }
 
 // schemaOf is the columns of a policy: those of states, and the action.
@@ -183,6 +183,8 @@ func (m *Model) practise(ctx context.Context, e act.Environment) (*Model, error)
 		return next.climbed(ctx, e)
 	case *judge:
 		return next.contested(ctx, e)
+	case *fitted:
+		return next.batched(ctx, e)
 	}
 	values := m.values.(*lookup).clone()
 	next.values = values

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -160,5 +161,28 @@ func TestAdviceToOneWhoHasActed(t *testing.T) {
 	}
 	if _, err := next.(*Model).Continue(context.Background(), world(t, "gridworld")); err != nil {
 		t.Error(err)
+	}
+}
+
+// Learners of numbers stand for a table while acting, and are kept.
+func TestAnyLearnerOfNumbersActs(t *testing.T) {
+	for _, values := range []string{"tree"} {
+		m := practised(t, &Learner{Values: values, Episodes: 60, Limit: 200, Epsilon: ptr(0.3)}, "gridworld", 1)
+		if got := earns(t, m, "gridworld", 20); got < 90 {
+			t.Errorf("values=%s: it earns %v, expected 100 in nearly every episode", values, got)
+		}
+		data, err := learn.Encode(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := learn.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, p := make([]float64, 4), make([]float64, 4)
+		m.Worth([]float64{1, 1}, q)
+		if again.(*Model).Worth([]float64{1, 1}, p); !slices.Equal(q, p) {
+			t.Errorf("values=%s: %v became %v", values, q, p)
+		}
 	}
 }

@@ -180,6 +180,12 @@ func (j *journal) expect(q, best []float64) {
 // support there.
 func (f *fitted) fill(ctx context.Context, states *table.Table, q []float64) error {
 	n := states.Rows()
+	if f.behaviour == nil { // nothing is known yet
+		for i := range q {
+			q[i] = math.NaN()
+		}
+		return nil
+	}
 	out := learn.NewPredictions(f.behaviour, n)
 	if err := answered(ctx, f.behaviour, states, out); err != nil {
 		return err

@@ -133,6 +133,11 @@ func decodeActed(l lesson, b *body) (learn.Model, error) {
 		m.values, err = b.Weights.load(m.limitsOf(), len(m.actions()))
 	case b.Judge != nil:
 		m.values, err = b.Judge.load(b.Acted.World, max(1, l.Settings.Lookahead), len(m.state), len(m.actions()))
+	case len(b.Behaviour) > 0:
+		one := *m
+		one.reward = m.target // there are values of each action
+		j := &journal{Model: &one, states: &table.Table{Schema: &table.Schema{Attributes: schema.Attributes[:m.target]}}}
+		m.values, err = j.fitted(b, 0)
 	default:
 		err = errors.New("there are no values")
 	}
@@ -177,21 +182,9 @@ func decodeLog(rows *kept.Rows, l lesson, b *body) (learn.Model, error) {
 		}
 		return m, nil
 	}
-	f := &fitted{state: m.state, schema: j.states.Schema, actions: m.actions(), support: l.Settings.Support}
-	if f.behaviour, err = j.decoded(b.Behaviour, table.Nominal); err != nil {
+	f, err := j.fitted(b, l.Settings.Support)
+	if err != nil {
 		return nil, err
-	}
-	if m.reward >= 0 && len(b.Models) != len(m.actions()) || m.reward < 0 && len(b.Models) != 0 {
-		return nil, fmt.Errorf("%d models of values for %d actions", len(b.Models), len(m.actions()))
-	}
-	for _, data := range b.Models {
-		var model learn.Model
-		if len(data) > 0 {
-			if model, err = j.decoded(data, table.Numeric); err != nil {
-				return nil, err
-			}
-		}
-		f.models = append(f.models, model)
 	}
 	if len(b.Summary) > 0 {
 		if m.summary, err = j.decoded(b.Summary, table.Nominal); err != nil {
@@ -224,4 +217,25 @@ func (j *journal) decoded(data []byte, kind table.Kind) (learn.Model, error) {
 		return nil, errors.New("a model of acts has other actions")
 	}
 	return m, nil
+}
+
+// fitted reads the models of values.
+func (j *journal) fitted(b *body, support float64) (f *fitted, err error) {
+	f = &fitted{state: j.state, schema: j.states.Schema, actions: j.actions(), support: support}
+	if f.behaviour, err = j.decoded(b.Behaviour, table.Nominal); err != nil {
+		return nil, err
+	}
+	if j.reward >= 0 && len(b.Models) != len(j.actions()) || j.reward < 0 && len(b.Models) != 0 {
+		return nil, fmt.Errorf("%d models of values for %d actions", len(b.Models), len(j.actions()))
+	}
+	for _, data := range b.Models {
+		var model learn.Model
+		if len(data) > 0 {
+			if model, err = j.decoded(data, table.Numeric); err != nil {
+				return nil, err
+			}
+		}
+		f.models = append(f.models, model)
+	}
+	return f, nil
 }

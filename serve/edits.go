@@ -90,15 +90,7 @@ func (c *call) tell() error {
 		if in.Rules == "" {
 			return nil, problemf(http.StatusUnprocessableEntity, `give "rules", as in IF fever = high THEN flu = yes WITH 0.9 WORTH 20`, "what is told?")
 		}
-		if in.Replaces != "" {
-			if !e.Preview {
-				if _, err := h.Strike(ctx, name, in.Replaces, e); err != nil {
-					return nil, err
-				}
-				e.Version = 0 // which is the one that was just made
-			}
-		}
-		return h.Tell(ctx, name, life.Rules{File: c.who.name, Text: []byte(in.Rules), Worth: in.Worth}, e)
+		return h.Tell(ctx, name, life.Rules{File: c.who.name, Text: []byte(in.Rules), Worth: in.Worth, Replaces: in.Replaces}, e)
 	})
 }
 

@@ -30,6 +30,10 @@ type Explanation struct {
 	Version int      `json:"version"`
 	Since   int      `json:"since,omitempty"`
 	Ignored []string `json:"ignored,omitempty"`
+
+	Changes []life.Change `json:"changes,omitempty"` // where they were asked for
+	Exact   bool          `json:"exact,omitempty"`
+	Cells   int           `json:"cells,omitempty"`
 }
 
 // given is a row that was sent, as data of one row for a model.
@@ -79,7 +83,7 @@ func (c *call) given(row map[string]any) (*given, error) {
 	return &given{h, st, c.worded(st.part), d, ignored}, err
 }
 
-// explain says why a model answers as it does, or what would change the answer.
+// explain says why a model answers as it does, and what would change the answer.
 func (c *call) explain() error {
 	var in ToExplain
 	if err := c.decode(&in); err != nil {
@@ -89,18 +93,27 @@ func (c *call) explain() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := c.limited()
-	defer cancel()
-	if w := in.Change; w != nil {
-		return g.home.Change(ctx, g.part, g.data, nil, life.Wish{To: w.To, Fixed: w.Fixed, Limit: min(max(w.Limit, 0), mostShown)}, func(x *life.Changed) error {
-			return c.answer(http.StatusOK, x)
-		})
-	}
 	if err := life.CanExplain(g.part.Model); err != nil {
 		return err
 	}
+	ctx, cancel := c.limited()
+	defer cancel()
+	changed := &life.Changed{}
+	if w := in.Change; w != nil {
+		wish := life.Wish{To: w.To, Fixed: w.Fixed, Limit: min(max(w.Limit, 0), mostShown)}
+		err := g.home.Change(ctx, g.part, g.data, nil, wish, func(x *life.Changed) error { changed = x; return nil })
+		if err != nil {
+			return err
+		}
+		if g, err = c.given(in.Row); err != nil { // it was read to its end
+			return err
+		}
+	}
 	return g.home.Explain(ctx, g.part, g.data, nil, func(x *life.Explained) error {
-		return c.answer(http.StatusOK, Explanation{x, g.part.Name, g.part.Version.Number, g.state.since, g.ignored})
+		return c.answer(http.StatusOK, Explanation{
+			Explained: x, Model: g.part.Name, Version: g.part.Version.Number, Since: g.state.since, Ignored: g.ignored,
+			Changes: changed.Changes, Exact: changed.Exact, Cells: changed.Cells,
+		})
 	})
 }
 

@@ -19,7 +19,7 @@ accrete:
 test: check
 	scripts/laws 1
 	$(MAKE) race
-	scripts/fuzz 300ms ./table ./rule ./logic ./act ./store ./internal
+	scripts/fuzz 200ms ./table ./rule ./store
 
 test-long: check
 	ACCRETE_LONG=1 scripts/laws 0 -timeout 60m

@@ -35,7 +35,7 @@ type Node struct {
 type Edge struct {
 	From, To string
 	Label    string
-	Weight   float64 // width of the arrow, relative to the others; 0 is plain
+	Weight   float64 // width of the arrow, relative to the others; 0 is plain, and below 0 it speaks against
 }
 
 // Layered reports whether the graph is a network in layers.

@@ -262,7 +262,7 @@ func graphs(s *subject) error {
 			return errors.New("the graph is empty")
 		}
 		for _, e := range g.Edges {
-			if !nodes[e.From] || !nodes[e.To] || !(e.Weight >= 0) || math.IsInf(e.Weight, 0) {
+			if !nodes[e.From] || !nodes[e.To] || math.IsNaN(e.Weight) || math.IsInf(e.Weight, 0) {
 				return fmt.Errorf("edge from %q to %q with weight %v does not join two nodes", e.From, e.To, e.Weight)
 			}
 		}

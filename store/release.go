@@ -9,22 +9,22 @@ import "slices"
 // records stay, so that the log still tells what the model learnt, from where
 // and when, but they cannot be loaded any more.
 const (
-	neverLetGo = 10      // so many of the newest versions are kept whatever they take
-	freeRoom   = 1 << 20 // bytes of parts of a model up to which all versions are kept
-	mostRoom   = 2.5     // times the largest of the newest versions may all of them take
-	leftRoom   = 2.0     // times it, they take when the oldest are let go
+	neverLetGo = 2         // the newest version and the one before stay whatever they take
+	measure    = 10        // the largest of so many newest versions is what room is measured by: a model may shrink
+	freeRoom   = 256 << 10 // bytes of parts of a model that versions may always take
+	mostRoom   = 2.5       // times that largest one may all versions take
+	leftRoom   = 2.0       // times it, they take when the oldest are let go
 )
 
 // overgrown returns how many of the oldest versions are let go so that the rest
 // takes little more room than the newest ones do, 0 if there is room for all.
 func (l *log) overgrown() int {
-	newest := len(l.versions) - neverLetGo
-	if newest <= 0 {
+	if len(l.versions) <= neverLetGo {
 		return 0
 	}
 	room := l.rooms()
 	largest := 0.
-	for _, r := range l.versions[newest:] {
+	for _, r := range l.versions[max(0, len(l.versions)-measure):] {
 		var size float64
 		for _, id := range r.Parts.unpack() {
 			size += room[id]
@@ -32,11 +32,12 @@ func (l *log) overgrown() int {
 		largest = max(largest, size)
 	}
 	ends, all := l.lastUses(room)
-	if all <= float64(l.store.freeRoom) || all <= mostRoom*largest {
+	free := float64(l.store.freeRoom)
+	if all <= max(free, mostRoom*largest) {
 		return 0
 	}
 	gone := 0
-	for gone < newest && all > leftRoom*largest {
+	for gone < len(l.versions)-neverLetGo && all > max(free, leftRoom*largest) {
 		all -= ends[gone]
 		gone++
 	}

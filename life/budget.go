@@ -8,7 +8,6 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/stat"
-	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/rule/say"
@@ -44,16 +43,12 @@ func (h *Home) Budget(ctx context.Context, p *Part) (*Budget, error) {
 	if _, ok := learn.Ability[learn.Excerpter](plain(p.Model)); !ok {
 		return nil, cannot(p.Version.Learner, "be cut to a budget of rules", func(c learn.Can) bool { return c.Excerpt })
 	}
-	kept, err := keptRows(ctx, p.Model)
+	rows, err := keptTable(ctx, p.Model)
 	if err != nil {
 		return nil, err
 	}
-	if kept == nil {
+	if rows == nil {
 		return nil, fmt.Errorf("%s keeps no rows to learn again", p.Name)
-	}
-	rows, err := knowledge.Join(plain(p.Model).Schema(), kept)
-	if err != nil {
-		return nil, err
 	}
 	whole, err := plainExcerpt(ctx, plain(p.Model), math.MaxInt32)
 	if err != nil {
@@ -88,10 +83,11 @@ func (h *Home) Budget(ctx context.Context, p *Part) (*Budget, error) {
 		return nil, err
 	}
 	b.settle(sizes, right, shares, total, models)
-	if s := newSpeaker(p, kept); s.Usual != nil {
+	s, err := Speaker(ctx, p)
+	if err == nil && s.Usual != nil {
 		b.Usual = slices.Max(s.Usual)
 	}
-	return b, nil
+	return b, err
 }
 
 // budgetSizes are the numbers of rules that are tried: all of few, and ever

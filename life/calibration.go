@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/internal/stat"
-	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/table"
@@ -48,16 +47,12 @@ func (h *Home) Calibration(ctx context.Context, p *Part) (*Calibration, error) {
 	if p.Target() == learn.NoTarget || p.Schema().Attributes[p.Target()].Kind != table.Nominal {
 		return nil, fmt.Errorf("only answers that are classes are right or wrong")
 	}
-	kept, err := keptRows(ctx, p.Model)
+	rows, err := keptTable(ctx, p.Model)
 	if err != nil {
 		return nil, err
 	}
-	if kept == nil {
+	if rows == nil {
 		return nil, fmt.Errorf("%s keeps no rows to learn again", p.Name)
-	}
-	rows, err := knowledge.Join(plain(p.Model).Schema(), kept)
-	if err != nil {
-		return nil, err
 	}
 	c := &Calibration{}
 	err = h.inFolds(ctx, p, rows, func(m learn.Model, test *table.Table) error {

@@ -33,6 +33,8 @@ type Changed struct {
 	Changes    []Change `json:"changes"`
 	Exact      bool     `json:"exact"`
 	Cells      int      `json:"cells"` // so many were changed at once, at most
+	// Already says that the answer is the one that was wished for.
+	Already bool `json:"already,omitempty"`
 
 	answer string
 }
@@ -183,6 +185,9 @@ func (r *explainer) change(ctx context.Context, t *table.Table, row int, wish Wi
 	now := NewPredicted(r.part.Model, 1, t.Slice(row, row+1), out, 0)
 	search := &changeSearch{explainer: r, ctx: ctx, table: t, row: row, options: r.options(t, row, wish.Fixed), wanted: r.wanted(wish, now)}
 	c := &Changed{Prediction: now.Prediction, Changes: []Change{}, Exact: r.choices.exact, answer: r.said(now)}
+	if c.Already = search.wanted(out, 0); c.Already {
+		return c, nil
+	}
 	limit := cmp.Or(wish.Limit, 3)
 	for c.Cells < mostChanged && len(search.found) < limit {
 		done, err := search.size(c.Cells + 1)
@@ -381,6 +386,8 @@ func (c *Changed) String() string {
 		lines = append(lines, "  "+one.Say)
 	}
 	switch {
+	case c.Already:
+		lines = append(lines, "  that is the answer already: nothing need change")
 	case len(c.Changes) == 0 && c.Cells < mostChanged:
 		lines = append(lines, fmt.Sprintf("  no change of up to %s flips it; more were too many to try", plural(c.Cells, "cell")))
 	case len(c.Changes) == 0:

@@ -143,7 +143,7 @@ func (r *explainer) draft(ctx context.Context, t *table.Table, row int, what Dra
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.rows(ctx)
+	rows, err := keptTable(ctx, r.part.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -209,15 +209,6 @@ func rank(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// rows are those that the model keeps, nil if it keeps none.
-func (r *explainer) rows(ctx context.Context) (*table.Table, error) {
-	kept, err := keptRows(ctx, r.part.Model)
-	if err != nil || kept == nil {
-		return nil, err
-	}
-	return knowledge.Join(plain(r.part.Model).Schema(), kept)
 }
 
 // mostCuts is how many cuts of a column are tried.

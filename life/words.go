@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/patient"
+	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/table"
@@ -79,6 +80,15 @@ func keptRows(ctx context.Context, m learn.Model) ([]learn.Learnt, error) {
 		return nil, nil
 	}
 	return k.Kept(ctx)
+}
+
+// keptTable is the rows that a model keeps as one table, nil if it keeps none.
+func keptTable(ctx context.Context, m learn.Model) (*table.Table, error) {
+	kept, err := keptRows(ctx, m)
+	if err != nil || kept == nil {
+		return nil, err
+	}
+	return knowledge.Join(plain(m).Schema(), kept)
 }
 
 // newSpeaker returns who speaks of a model: with its words, and the values that

@@ -313,7 +313,7 @@ func (f *fitting) visit(r int, again bool, slope, curve, d, moved, step []float6
 		h := curve[at] + f.ridge
 		to := w - g/h
 		if r > 0 {
-			to = soften(h*w-g, f.lambda[r-1]) / h
+			to = softThreshold(h*w-g, f.lambda[r-1]) / h
 		}
 		to = min(max(to, f.w[at]-mostScoreStep), f.w[at]+mostScoreStep)
 		step[c] = to - w
@@ -363,16 +363,6 @@ func (f *fitting) crossed(rows []int32, all bool, c int, moved []float64) float6
 		}
 	}
 	return g
-}
-
-func soften(x, by float64) float64 {
-	switch {
-	case x > by:
-		return x - by
-	case x < -by:
-		return x + by
-	}
-	return 0
 }
 
 // search goes as far along a direction as what is minimised falls.

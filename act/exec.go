@@ -82,12 +82,20 @@ func Start(ctx context.Context, argv []string, wait time.Duration) (*Program, er
 
 // Close ends the program.
 func (p *Program) Close() error {
-	p.in.Close()
-	if p.command.Process != nil {
-		_ = p.command.Process.Kill() // it may have ended by itself
-	}
-	_ = p.command.Wait() // and how is of no interest
+	p.end(0)
 	return nil
+}
+
+// lastWords is how long a program that says no more has to end by itself.
+const lastWords = 2 * time.Second
+
+// end lets the program end by itself within a time, or kills it, and takes in what
+// it still says: all of its standard error is known afterwards.
+func (p *Program) end(within time.Duration) {
+	p.in.Close()
+	kill := time.AfterFunc(within, func() { _ = p.command.Process.Kill() }) // it may have ended
+	defer kill.Stop()
+	_ = p.command.Wait() // how it ended is of no interest
 }
 
 // Err is what went wrong; nothing works after it.
@@ -143,16 +151,21 @@ func (p *Program) Step(action int) (float64, bool, error) {
 	return *a.reward, p.ended, nil
 }
 
-// fail notes what is wrong, where, and what the program said of it.
+// fail ends the program, and notes what is wrong, where, and what it said of it.
 func (p *Program) fail(err error) error {
+	return p.failed(err, 0)
+}
+
+// failed is fail of a program that has a time to end by itself.
+func (p *Program) failed(err error, within time.Duration) error {
 	if p.err != nil {
 		return p.err
 	}
+	p.end(within)
 	p.err = fmt.Errorf("%s, line %d: %w", p.name, p.lines, err)
 	if said := p.said.last(); said != "" {
 		p.err = fmt.Errorf("%w; it said: %s", p.err, said)
 	}
-	_ = p.Close()
 	return p.err
 }
 
@@ -192,7 +205,7 @@ func (p *Program) tell(line string) answer {
 		case late:
 			p.fail(fmt.Errorf("it says nothing for %v", p.wait))
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || strings.Contains(err.Error(), "pipe"):
-			p.fail(errors.New("it ended in the middle of an episode"))
+			p.failed(errors.New("it ended in the middle of an episode"), lastWords)
 		default:
 			p.fail(err)
 		}

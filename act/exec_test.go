@@ -38,10 +38,16 @@ func speak(script string) {
 	}
 }
 
+// started waits for a second where the script hangs, and long enough for a machine
+// that is busy where it does not.
 func started(t *testing.T, script string) (*Program, error) {
 	t.Helper()
 	t.Setenv("ACT_SPEAKS", script)
-	p, err := Start(context.Background(), []string{os.Args[0]}, 300*time.Millisecond)
+	wait := time.Minute
+	if strings.HasSuffix(script, "hang") {
+		wait = time.Second
+	}
+	p, err := Start(context.Background(), []string{os.Args[0]}, wait)
 	if err == nil {
 		t.Cleanup(func() { _ = p.Close() })
 	}
@@ -76,13 +82,13 @@ func TestProgramsThatFail(t *testing.T) {
 	const good = `{"state":{"x":1},"actions":["a"]}` + "\n"
 	for script, want := range map[string]string{
 		"die":                                   "line 1: it ended in the middle of an episode; it said: ZeroDivisionError: division by zero",
-		"hang":                                  "line 1: it says nothing for 300ms",
+		"hang":                                  "line 1: it says nothing for 1s",
 		"hello":                                 `it says "hello", which is not what is expected`,
 		`{"state":{},"actions":["a"]}`:          "the state has no columns",
 		`{"state":{"x":1}}`:                     "it has no legal actions",
 		`{"state":{"x":[1]},"actions":["a"]}`:   `"x" is neither a number nor a name`,
-		good + "die":                            "line 2: it ended in the middle",
-		good + "hang":                           "line 2: it says nothing for 300ms",
+		good + "die":                            "line 2: it ended in the middle of an episode; it said: ZeroDivisionError: division by zero",
+		good + "hang":                           "line 2: it says nothing for 1s",
 		good + `{"state":{"x":2},"end":false}`:  "it gives no reward",
 		good + `{"state":{"x":2},"reward":NaN}`: "invalid character 'N'",
 		good + `{"state":{"x":"two"},"reward":1}`: `"x" is a name, and was a number before`,

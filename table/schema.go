@@ -22,7 +22,12 @@ type Schema struct {
 
 // Index returns the position of the attribute with this name, or -1.
 func (s *Schema) Index(name string) int {
-	return slices.IndexFunc(s.Attributes, func(a Attribute) bool { return a.Name == name })
+	for j := range s.Attributes {
+		if s.Attributes[j].Name == name {
+			return j
+		}
+	}
+	return -1
 }
 
 // Names returns the attributes' names, in order.

@@ -68,9 +68,9 @@ var NA = math.NaN()
 type Attribute struct {
 	Name   string
 	Kind   Kind
-	Values []string // nominal: the dictionary; a cell's code is an index into it. Text: the words
 	Date   bool     // numeric: days since 1970-01-01, written as ISO dates
 	Time   bool     // numeric: seconds since 1970-01-01T00:00:00, written as ISO dates with the time of day
+	Values []string // nominal: the dictionary; a cell's code is an index into it. Text: the words
 	Style  Style    // how cells are written in the files that they come from
 }
 

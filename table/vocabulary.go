@@ -91,9 +91,19 @@ func (v *Vocabulary) Same(s *Schema) bool {
 // SameCodes reports whether two schemas have the same columns with the same
 // dictionaries.
 func SameCodes(a, b *Schema) bool {
-	return a == b || a.Sequence == b.Sequence && slices.EqualFunc(a.Attributes, b.Attributes, func(a, b Attribute) bool {
-		return a.Name == b.Name && a.Kind == b.Kind && slices.Equal(a.Values, b.Values)
-	})
+	if a == b {
+		return true
+	}
+	if a.Sequence != b.Sequence || len(a.Attributes) != len(b.Attributes) {
+		return false
+	}
+	for j := range a.Attributes {
+		x, y := &a.Attributes[j], &b.Attributes[j]
+		if x.Name != y.Name || x.Kind != y.Kind || !slices.Equal(x.Values, y.Values) {
+			return false
+		}
+	}
+	return true
 }
 
 // Admit takes in the values that are new in a schema which Check accepts;

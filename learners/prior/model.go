@@ -32,8 +32,8 @@ var (
 	_ learn.Forgetter = (*Model)(nil)
 )
 
-// newModel adds up the blocks.
-func newModel(blocks []*block, written *bundle.Shelf[*block]) (*Model, error) {
+// newModel adds up the blocks. The union of their schemas is found where it is not given.
+func newModel(blocks []*block, union *table.Schema, written *bundle.Shelf[*block]) (*Model, error) {
 	if err := load(blocks...); err != nil {
 		return nil, err
 	}
@@ -42,9 +42,11 @@ func newModel(blocks []*block, written *bundle.Shelf[*block]) (*Model, error) {
 		total.absorb(blocks[0])
 		return newModelOf(nil, total, blocks, written)
 	}
-	union, err := unionOf(blocks)
-	if err != nil {
-		return nil, err
+	if union == nil {
+		var err error
+		if union, err = unionOf(blocks); err != nil {
+			return nil, err
+		}
 	}
 	sum := newTally(union, union.Index(blocks[0].attribute().Name))
 	for _, b := range blocks {
@@ -79,7 +81,7 @@ func (m *Model) with(at int, own *block, union *table.Schema) (*Model, error) {
 	}
 	blocks[at] = own
 	if m.sum == nil {
-		return newModel(blocks, m.written)
+		return newModel(blocks, union, m.written)
 	}
 	if union == nil {
 		var err error

@@ -139,7 +139,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 			return newModelOf(all, total, blocks, written)
 		}
 	}
-	return newModel(blocks, written)
+	return newModel(blocks, nil, written)
 }
 
 // decodeAll returns what the sources add up to, and which part they are in, if

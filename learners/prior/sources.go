@@ -35,7 +35,7 @@ func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, 
 	if err != nil {
 		return nil, err
 	}
-	return newModel(blocks, m.written)
+	return newModel(blocks, nil, m.written)
 }
 
 func sourceOf(b *block) learn.Source { return b.source }
@@ -70,5 +70,5 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 	if !slices.ContainsFunc(blocks, func(b *block) bool { return b.rows() > 0 }) {
 		return nil, fmt.Errorf("without %s no rows are left; delete the model instead", strings.Join(ids, ", "))
 	}
-	return newModel(blocks, m.written)
+	return newModel(blocks, nil, m.written)
 }

@@ -274,20 +274,63 @@ func (c *condition) match(t *table.Table, lo, hi int, words []uint64) {
 	}
 }
 
+// matchCodes decides a test of codes for up to 64 cells, and eight at a time.
 func matchCodes(cells []int32, allowed []uint8) (word uint64) {
-	for i, code := range cells {
+	n := uint32(len(allowed))
+	one := func(code int32) uint64 {
 		k := uint32(code + 2)
-		if k >= uint32(len(allowed)) {
+		if k >= n {
 			k = 0 // a value that came after the schema is an unseen one
 		}
-		word |= uint64(allowed[k]) << (i & 63)
+		return uint64(allowed[k])
+	}
+	i := 0
+	for ; i+8 <= len(cells); i += 8 {
+		c := (*[8]int32)(cells[i:])
+		word |= (one(c[0]) | one(c[1])<<1 | one(c[2])<<2 | one(c[3])<<3 | one(c[4])<<4 | one(c[5])<<5 | one(c[6])<<6 | one(c[7])<<7) << (i & 63)
+	}
+	for ; i < len(cells); i++ {
+		word |= one(cells[i]) << (i & 63)
 	}
 	return word
 }
 
-func matchSpan(cells []float64, low, high float64) (word uint64) {
-	for i, x := range cells {
-		word |= (bit(x >= low) & bit(x <= high)) << (i & 63)
+// matchSpan decides for up to 64 cells whether they lie in a span. Most spans
+// are open to one side, which halves the work.
+func matchSpan(cells []float64, low, high float64) uint64 {
+	switch {
+	case math.IsInf(low, -1):
+		return matchAtMost(cells, high)
+	case math.IsInf(high, 1):
+		return matchAtLeast(cells, low)
+	}
+	return matchAtLeast(cells, low) & matchAtMost(cells, high)
+}
+
+// matchAtMost goes through cells eight at a time; a missing one is never at most anything.
+func matchAtMost(cells []float64, high float64) (word uint64) {
+	i := 0
+	for ; i+8 <= len(cells); i += 8 {
+		c := (*[8]float64)(cells[i:])
+		word |= (bit(c[0] <= high) | bit(c[1] <= high)<<1 | bit(c[2] <= high)<<2 | bit(c[3] <= high)<<3 |
+			bit(c[4] <= high)<<4 | bit(c[5] <= high)<<5 | bit(c[6] <= high)<<6 | bit(c[7] <= high)<<7) << (i & 63)
+	}
+	for ; i < len(cells); i++ {
+		word |= bit(cells[i] <= high) << (i & 63)
+	}
+	return word
+}
+
+// matchAtLeast is matchAtMost from the other side.
+func matchAtLeast(cells []float64, low float64) (word uint64) {
+	i := 0
+	for ; i+8 <= len(cells); i += 8 {
+		c := (*[8]float64)(cells[i:])
+		word |= (bit(c[0] >= low) | bit(c[1] >= low)<<1 | bit(c[2] >= low)<<2 | bit(c[3] >= low)<<3 |
+			bit(c[4] >= low)<<4 | bit(c[5] >= low)<<5 | bit(c[6] >= low)<<6 | bit(c[7] >= low)<<7) << (i & 63)
+	}
+	for ; i < len(cells); i++ {
+		word |= bit(cells[i] >= low) << (i & 63)
 	}
 	return word
 }

@@ -42,6 +42,9 @@ type Predictor struct {
 	classes int // of a nominal target, else 0
 	kind    Kind
 	tests   []condition
+	spans   []between // of each test, where it is a span that shares its column's cuts
+	cuts    []cuts
+	bitmaps int // of all cuts
 	rules   []clause
 	answers []float64 // rows of classes probabilities, or numbers
 	priors  []float64 // weighed: the scores before any rule
@@ -74,6 +77,8 @@ func (c *clause) adds(t *table.Table, row int) float64 {
 type room struct {
 	bits   []uint64  // blockWords for each test
 	done   []bool    // which tests have their bits for this block
+	placed []bool    // which columns have their cuts' bitmaps
+	upTo   []uint64  // those, blockWords each
 	holds  []bool    // of one row: which of them hold
 	scores []float64 // mixture: one for each unit
 }
@@ -116,7 +121,8 @@ func NewPredictor(b *Base, schema *table.Schema, target int, overall ...Overall)
 }
 
 func (p *Predictor) newRoom() *room {
-	r := &room{bits: make([]uint64, len(p.tests)*blockWords), done: make([]bool, len(p.tests)), holds: make([]bool, len(p.tests))}
+	r := &room{bits: make([]uint64, len(p.tests)*blockWords), done: make([]bool, len(p.tests)), holds: make([]bool, len(p.tests)),
+		placed: make([]bool, len(p.cuts)), upTo: make([]uint64, p.bitmaps*blockWords)}
 	if p.mixture != nil {
 		r.scores = make([]float64, len(p.mixture.priors))
 	}
@@ -161,6 +167,7 @@ func (p *Predictor) compile(b *Base) error {
 			return fmt.Errorf("the ELSE rule adds to the answer (BY or +=); it says what the answer is where no rule speaks")
 		}
 	}
+	p.shareCuts()
 	p.nothing = p.answer(known, b.Else)
 	if b.Kind == Weighed {
 		return p.weigh(b, known)
@@ -425,6 +432,7 @@ func (p *Predictor) predict(t *table.Table, lo, hi int, probs, means []float64) 
 	for ; lo < hi; lo += block {
 		end := min(lo+block, hi)
 		clear(r.done)
+		clear(r.placed)
 		switch p.kind {
 		case Ordered:
 			p.first(r, t, lo, end, probs, means)
@@ -449,7 +457,7 @@ func (p *Predictor) satisfy(r *room, c *clause, t *table.Table, lo, hi int, rows
 		words := r.bits[int(test)*blockWords:][:len(rows)]
 		if !r.done[test] {
 			r.done[test] = true
-			p.tests[test].match(t, lo, hi, words)
+			p.decide(r, test, t, lo, hi, words)
 		}
 		left := uint64(0)
 		for i := range rows {
@@ -460,6 +468,20 @@ func (p *Predictor) satisfy(r *room, c *clause, t *table.Table, lo, hi int, rows
 			return
 		}
 	}
+}
+
+// decide sets the words of the rows of a block that pass a test.
+func (p *Predictor) decide(r *room, test int32, t *table.Table, lo, hi int, words []uint64) {
+	s := &p.spans[test]
+	if s.of < 0 {
+		p.tests[test].match(t, lo, hi, words)
+		return
+	}
+	if !r.placed[s.of] {
+		r.placed[s.of] = true
+		p.cuts[s.of].place(t, lo, hi, r.upTo)
+	}
+	s.match(r.upTo, words)
 }
 
 // first answers as an ordered base.

@@ -41,6 +41,17 @@ type Disagreement struct {
 	Decides *Decides      `json:"decides,omitempty"`
 	Groups  []EffectGroup `json:"groups"` // before and after striking it
 	Worths  []WorthPoint  `json:"worths"`
+	Narrow  []Narrowed    `json:"narrow,omitempty"`
+}
+
+// Narrowed is the rule said of fewer rows, where they agree with it more.
+type Narrowed struct {
+	Where string  `json:"where"` // what was added
+	Rule  string  `json:"rule"`  // in the rule language
+	Rows  float64 `json:"rows"`
+	Right float64 `json:"right"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
 }
 
 // Side is what somebody says of a group of rows, or the rows themselves.
@@ -188,6 +199,7 @@ func (d *Disagreement) weigh(ctx context.Context, told *expert.Told, r *rule.Rul
 		return nil
 	}
 	group := rows.Select(places)
+	d.Narrow = narrowed(r, group, told.Target())
 	worths := []float64{*r.Worth}
 	for _, share := range worthSteps {
 		worths = append(worths, math.Round(share*float64(len(places))))
@@ -206,6 +218,83 @@ func (d *Disagreement) weigh(ctx context.Context, told *expert.Told, r *rule.Rul
 		d.Worths = append(d.Worths, WorthPoint{w, s.right, s.known})
 	}
 	return nil
+}
+
+// fewestNarrowed and mostNarrowed are of how many rows a rule may be said after it
+// was narrowed, and how many ways are shown.
+const (
+	fewestNarrowed = 3
+	mostNarrowed   = 2
+)
+
+// narrowed finds tests to add to a rule so that the rows that it is still about
+// agree with it more: a value of a column, or one half of its numbers. The rows
+// are those that the rule is about; the best by the lower end of the interval
+// come first.
+func narrowed(r *rule.Rule, rows *table.Table, target int) []Narrowed {
+	classes := rows.Schema.Attributes[target].Values
+	class := int32(slices.Index(classes, r.Then.Value))
+	truth := rows.Columns[target].Codes
+	if class < 0 || truth == nil {
+		return nil
+	}
+	right := 0
+	for _, c := range truth {
+		if c == class {
+			right++
+		}
+	}
+	var list []Narrowed
+	for col := range rows.Schema.Attributes {
+		a := &rows.Schema.Attributes[col]
+		if col == target || slices.ContainsFunc(r.If, func(t rule.Test) bool { return t.Column == a.Name }) {
+			continue
+		}
+		for _, test := range halves(a, &rows.Columns[col]) {
+			matcher, err := rule.NewMatcher([]rule.Test{test}, rows.Schema)
+			if err != nil {
+				continue
+			}
+			n, agree := 0.0, 0.0
+			for row := range rows.Rows() {
+				if matcher.MatchRow(rows, row) {
+					n++
+					if truth[row] == class {
+						agree++
+					}
+				}
+			}
+			if n < fewestNarrowed || agree*float64(rows.Rows()) <= n*float64(right) {
+				continue
+			}
+			said := *r
+			said.If, said.Evidence = append(slices.Clone(r.If), test), rule.Evidence{}
+			i := stat.ErrorRate{Errors: agree, Cases: n}.Wilson(0.95, stat.TwoSided)
+			list = append(list, Narrowed{test.String(), said.String(), n, agree, i.Low, i.High})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Narrowed) int { return cmp.Compare(b.Low, a.Low) })
+	return list[:min(len(list), mostNarrowed)]
+}
+
+// halves are the tests by which rows are divided: each value of a column, or what
+// is below and above the middle of its numbers.
+func halves(a *table.Attribute, column *table.Column) []rule.Test {
+	var tests []rule.Test
+	switch {
+	case column.Codes != nil:
+		for _, v := range a.Values {
+			tests = append(tests, rule.Test{Op: rule.Eq, Column: a.Name, Value: v})
+		}
+	case column.Floats != nil:
+		known := slices.DeleteFunc(slices.Clone(column.Floats), table.IsMissing)
+		slices.Sort(known)
+		if n := len(known); n > 1 && known[0] < known[n-1] {
+			at := known[(n-1)/2]
+			tests = append(tests, rule.Test{Op: rule.Le, Column: a.Name, Number: at}, rule.Test{Op: rule.Gt, Column: a.Name, Number: at})
+		}
+	}
+	return tests
 }
 
 // Write says it for people.
@@ -242,6 +331,9 @@ func (c *Court) Write(w io.Writer) {
 				fmt.Fprintf(w, "  %s: %s", console.Number(p.Worth), console.Count(p.Right))
 			}
 			fmt.Fprintln(w)
+		}
+		for _, n := range d.Narrow {
+			fmt.Fprintf(w, "  narrower, where %s, too: %s of %s agree\n", n.Where, console.Count(n.Right), console.Plural(int(n.Rows), "row"))
 		}
 	}
 }

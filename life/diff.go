@@ -101,11 +101,11 @@ func (h *Home) flips(ctx context.Context, d *Difference, before, after *knower, 
 	if err != nil {
 		return err
 	}
-	d.On, d.Rows = data.Arg, t.Rows()
+	d.On, d.Rows = data.called(), t.Rows()
 	if d.Flips, err = knowledge.Flips(ctx, before.model, after.model, t); err != nil {
 		return err
 	}
-	on := []onTable{{EffectTable: EffectTable{Data: data.Arg, Learnt: learnt}, table: t}}
+	on := []onTable{{EffectTable: EffectTable{Data: data.called(), Learnt: learnt}, table: t}}
 	d.Effect, err = judge(ctx, before.model, after.model, on, by)
 	return err
 }

@@ -117,7 +117,7 @@ func (h *Home) readOn(ctx context.Context, before *Part, after learn.Model, e *E
 		if err != nil {
 			return nil, err
 		}
-		tables = append(tables, onTable{EffectTable: EffectTable{Data: d.Arg, Learnt: learnt}, table: t})
+		tables = append(tables, onTable{EffectTable: EffectTable{Data: d.called(), Learnt: learnt}, table: t})
 	}
 	return tables, nil
 }

@@ -109,7 +109,9 @@ func (c *call) explain() error {
 			return err
 		}
 	}
+	honest := c.calibration(g.state)
 	return g.home.Explain(ctx, g.part, g.data, nil, func(x *life.Explained) error {
+		x.Calibrate(honest)
 		return c.answer(http.StatusOK, Explanation{
 			Explained: x, Model: g.part.Name, Version: g.part.Version.Number, Since: g.state.since, Ignored: g.ignored,
 			Changes: changed.Changes, Exact: changed.Exact, Cells: changed.Cells,

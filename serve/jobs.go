@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"runtime"
 	"slices"
@@ -79,6 +80,8 @@ type job struct {
 // much keeps nobody from asking for little.
 type desk struct {
 	home    *life.Home
+	dir     string // where jobs are written down; "" is nowhere
+	log     *slog.Logger
 	workers int
 	mu      sync.Mutex
 	all     map[string]*job
@@ -121,6 +124,7 @@ func (d *desk) start(parent context.Context, j *job) error {
 		d.callers = append(d.callers, j.By)
 	}
 	d.queues[j.By] = append(d.queues[j.By], j)
+	d.record(j.Job)
 	d.forgetOld()
 	if d.busy < d.workers {
 		d.busy++
@@ -137,6 +141,7 @@ func (d *desk) forgetOld() {
 		if at < 0 {
 			return
 		}
+		d.unrecord(d.order[at])
 		delete(d.all, d.order[at])
 		d.order = slices.Delete(d.order, at, at+1)
 	}
@@ -210,6 +215,8 @@ func (d *desk) run(j *job) {
 	switch {
 	case err == nil:
 		j.State, j.Result, j.Progress = done, noted{result, j.notes}, nil
+	case d.ended && j.ctx.Err() != nil:
+		j.State, j.Problem = failed, interrupted(j.What)
 	case j.ctx.Err() != nil:
 		j.State, j.Problem = cancelled, problemf(http.StatusConflict, "start it again", "the job was cancelled; nothing was changed").complete()
 	default:
@@ -217,6 +224,7 @@ func (d *desk) run(j *job) {
 	}
 	j.do = nil
 	j.cancel()
+	d.record(j.Job)
 	j.tell()
 }
 
@@ -265,6 +273,7 @@ func (d *desk) stop(id string) {
 	if j.State == queued {
 		ended := time.Now()
 		j.State, j.Ended, j.do = cancelled, &ended, nil
+		d.record(j.Job)
 		j.tell()
 	}
 }
@@ -275,6 +284,12 @@ func (d *desk) close() {
 	d.ended = true
 	for _, j := range d.all {
 		j.cancel()
+		if j.State == queued { // it will not be done
+			ended := time.Now()
+			j.State, j.Ended, j.Problem, j.do = failed, &ended, interrupted(j.What), nil
+			d.record(j.Job)
+			j.tell()
+		}
 	}
 	d.queues, d.callers = nil, nil
 	d.mu.Unlock()

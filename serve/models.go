@@ -121,7 +121,7 @@ func (c *call) judge(m *Model, st *state) {
 			m.JudgeOn = append(m.JudgeOn, name)
 		}
 	}
-	r := c.estimates.of(c.Server, st)
+	r := c.estimate(st)
 	if r == nil {
 		return
 	}
@@ -132,49 +132,93 @@ func (c *call) judge(m *Model, st *state) {
 	}
 }
 
-// estimates are how well versions do on rows that they have not seen.
-type estimates struct {
+// found is what is found out once for each version, beside other work: how well
+// it does on rows that it has not seen, how honest its probabilities are.
+type found[T any] struct {
 	mu   sync.Mutex
-	done map[string]*evaluate.Result
-	busy bool
+	done map[string]*T
+	busy map[string]chan struct{} // closed when it is known
 }
 
-// estimateFolds and estimateTime are what an estimate may cost.
+// estimateFolds and estimateTime are what finding out may cost, and patience is
+// how long who asks waits for it.
 const (
 	estimateFolds = 5
 	estimateTime  = 20 * time.Second
+	patience      = 400 * time.Millisecond
 )
 
-// of returns the estimate of a version, nil if there is none or not yet.
-func (e *estimates) of(s *Server, st *state) *evaluate.Result {
+// of returns what is known of a version, nil if nothing can be, or not yet: then
+// it is under way, and whoever asks waits as long as is said.
+func (f *found[T]) of(s *Server, st *state, wait time.Duration, find func(ctx context.Context, h *life.Home) (*T, error)) *T {
 	key := st.part.Version.String() + st.part.Version.At.String()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if r, ok := e.done[key]; ok || e.busy {
-		return r
+	f.mu.Lock()
+	if x, ok := f.done[key]; ok {
+		f.mu.Unlock()
+		return x
 	}
-	e.busy = true
-	s.lives.Go(func() {
-		ctx, cancel := context.WithTimeout(s.leaving, estimateTime)
-		defer cancel()
-		h := s.o.Home
-		h.Note = nil
-		var r *evaluate.Result
-		err := console.Guarded(s.o.Version, func() (err error) {
-			r, err = h.Estimate(ctx, st.part, estimateFolds)
-			return err
-		})
-		if err != nil {
-			s.log.Debug("no estimate", "model", st.part.Version.String(), "problem", err.Error())
+	ready := f.busy[key]
+	if ready == nil && len(f.busy) == 0 { // one at a time
+		ready = make(chan struct{})
+		if f.busy == nil {
+			f.busy = map[string]chan struct{}{}
 		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if e.done == nil || len(e.done) > 1000 {
-			e.done = map[string]*evaluate.Result{}
-		}
-		e.done[key], e.busy = r, false
+		f.busy[key] = ready
+		s.lives.Go(func() { f.find(s, key, st.part.Version.String(), find, ready) })
+	}
+	f.mu.Unlock()
+	if ready == nil || wait == 0 {
+		return nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ready:
+	case <-timer.C:
+	case <-s.ending:
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.done[key]
+}
+
+// find finds it out, and keeps it.
+func (f *found[T]) find(s *Server, key, model string, find func(ctx context.Context, h *life.Home) (*T, error), ready chan struct{}) {
+	ctx, cancel := context.WithTimeout(s.leaving, estimateTime)
+	defer cancel()
+	h := s.o.Home
+	h.Note = nil
+	var x *T
+	err := console.Guarded(s.o.Version, func() (err error) {
+		x, err = find(ctx, &h)
+		return err
 	})
-	return nil
+	if err != nil {
+		x = nil
+		s.log.Debug("not found out", "model", model, "problem", err.Error())
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.done == nil || len(f.done) > 1000 {
+		f.done = map[string]*T{}
+	}
+	f.done[key] = x
+	delete(f.busy, key)
+	close(ready)
+}
+
+// estimate is how often a version is right on rows that it has not seen.
+func (s *Server) estimate(st *state) *evaluate.Result {
+	return s.estimates.of(s, st, 0, func(ctx context.Context, h *life.Home) (*evaluate.Result, error) {
+		return h.Estimate(ctx, st.part, estimateFolds)
+	})
+}
+
+// calibration is how often a version is right when it is as sure.
+func (s *Server) calibration(st *state) *life.Calibration {
+	return s.calibrations.of(s, st, patience, func(ctx context.Context, h *life.Home) (*life.Calibration, error) {
+		return h.Calibration(ctx, st.part)
+	})
 }
 
 func newModel(st *state) *Model {
@@ -292,7 +336,14 @@ func sift(list *life.RuleBase, class, column, state, order string) error {
 		slices.SortStableFunc(list.Rules, func(a, b life.RuleEntry) int { return cmp.Compare(orZero(f(&b)), orZero(f(&a))) })
 	}
 	switch order {
-	case "", "decides":
+	case "":
+	case "decides": // told rules among the learnt ones
+		by(func(r *life.RuleEntry) *float64 {
+			if r.Decides == nil {
+				return nil
+			}
+			return &r.Decides.Rows
+		})
 	case "bits":
 		by(func(r *life.RuleEntry) *float64 { return r.Bits })
 	case "rate":
@@ -363,57 +414,6 @@ func (c *call) ruleRows() error {
 		return err
 	}
 	return c.answer(http.StatusOK, list)
-}
-
-// Graph is a model as a network or a tree.
-type Graph struct {
-	Nodes []GraphNode `json:"nodes"`
-	Edges []GraphEdge `json:"edges"`
-}
-
-// GraphNode is one of its units.
-type GraphNode struct {
-	ID    string `json:"id"`
-	Kind  string `json:"kind" doc:"leaf or node"`
-	Label string `json:"label"`
-	Layer int    `json:"layer"`
-	Class string `json:"class,omitempty"`
-}
-
-// GraphEdge is a connection.
-type GraphEdge struct {
-	From   string  `json:"from"`
-	To     string  `json:"to"`
-	Weight float64 `json:"weight"`
-	Label  string  `json:"label,omitempty"`
-}
-
-// graph is a model as a graph.
-func (c *call) graph() error {
-	p, err := c.part()
-	if err != nil {
-		return err
-	}
-	d, ok := learn.Ability[learn.Drawer](p.Model)
-	if !ok {
-		return problemf(http.StatusUnprocessableEntity, "read its rules instead", "a %s model cannot be drawn", p.Version.Learner)
-	}
-	g, err := d.Graph()
-	if err != nil {
-		return err
-	}
-	out := Graph{Nodes: []GraphNode{}, Edges: []GraphEdge{}}
-	for _, n := range g.Nodes {
-		kind := "node"
-		if n.Leaf {
-			kind = "leaf"
-		}
-		out.Nodes = append(out.Nodes, GraphNode{n.ID, kind, strings.Join(n.Lines, "\n"), n.Layer, n.Class})
-	}
-	for _, e := range g.Edges {
-		out.Edges = append(out.Edges, GraphEdge{e.From, e.To, e.Weight, e.Label})
-	}
-	return c.answer(http.StatusOK, out)
 }
 
 // public is the record of versions for callers, who need not know where files

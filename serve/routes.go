@@ -102,7 +102,7 @@ var modelRoutes = []route{
 	{method: http.MethodGet, path: modelPath + "/log", scope: read, does: "List what each version learnt, from where and when", out: map[string]any{}, answer: (*call).logOf, problems: []int{400, 404, 422}, params: []param{{"on", "string", "data to judge each version on"}}},
 	{method: http.MethodGet, path: modelPath + "/rules/{id}/rows", scope: read, does: "List rows that a rule covers", out: life.RuleRows{}, answer: (*call).ruleRows, problems: []int{400, 404, 409, 422}, params: []param{
 		{"wrong", "boolean", "only those that it is wrong about"}, {"offset", "integer", "rows to leave out first"}, {"limit", "integer", "how many, at most 1000"}}},
-	{method: http.MethodGet, path: modelPath + "/graph", scope: read, does: "Read a model as a network or a tree", out: Graph{}, answer: (*call).graph, problems: []int{404, 422}},
+	{method: http.MethodGet, path: modelPath + "/graph", scope: read, does: "Read a model as a network or a tree", out: Graph{}, answer: (*call).graph, problems: []int{400, 404, 422}, params: []param{{"row", "string", "cells by column, as JSON: the nodes that such a row goes through are lit"}}},
 	{method: http.MethodPost, path: modelPath + "/query", scope: read, does: "Say what a model would like to know", in: ToQuery{}, out: life.Query{}, answer: (*call).questions, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodGet, path: modelPath + "/growth", scope: read, does: "Say why each unit of a model that grew is there", out: life.Growth{}, answer: (*call).growth, problems: []int{404, 422}},
 	{method: http.MethodGet, path: modelPath + "/draw", scope: read, does: "Draw a model", outType: "image/svg+xml", answer: (*call).draw, problems: []int{404, 422}, params: []param{

@@ -28,6 +28,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/life"
 )
@@ -100,32 +101,33 @@ func (o *Options) logger() *slog.Logger {
 
 // Server answers requests about the models of one store.
 type Server struct {
-	o         Options
-	log       *slog.Logger
-	mux       *http.ServeMux
-	hosts     hosts
-	cross     *http.CrossOriginProtection
-	owner     string // who is at work where nobody signs in
-	keys      keyring
-	held      shelf
-	jobs      desk
-	lives     crew.Group // of models that learn rows as they come
-	truths    truths
-	uploads   uploads
-	auditor   auditor
-	meter     meter
-	estimates estimates
-	about     described
-	busy      busy
-	serial    atomic.Uint64
-	epoch     string // of this process, for ids
-	draining  atomic.Bool
-	ctx       context.Context // of work that outlives its request
-	stop      context.CancelFunc
-	ending    chan struct{}   // closed when streams of events are to end
-	leaving   context.Context // ends then, too
-	leave     context.CancelFunc
-	once      sync.Once
+	o            Options
+	log          *slog.Logger
+	mux          *http.ServeMux
+	hosts        hosts
+	cross        *http.CrossOriginProtection
+	owner        string // who is at work where nobody signs in
+	keys         keyring
+	held         shelf
+	jobs         desk
+	lives        crew.Group // of models that learn rows as they come
+	truths       truths
+	uploads      uploads
+	auditor      auditor
+	meter        meter
+	estimates    found[evaluate.Result]
+	calibrations found[life.Calibration]
+	about        described
+	busy         busy
+	serial       atomic.Uint64
+	epoch        string // of this process, for ids
+	draining     atomic.Bool
+	ctx          context.Context // of work that outlives its request
+	stop         context.CancelFunc
+	ending       chan struct{}   // closed when streams of events are to end
+	leaving      context.Context // ends then, too
+	leave        context.CancelFunc
+	once         sync.Once
 }
 
 // New returns a server. Close it when it is done.
@@ -152,6 +154,12 @@ func New(o Options) (*Server, error) {
 	s.leaving, s.leave = context.WithCancel(s.ctx)
 	s.held.home = &s.o.Home
 	s.jobs.home, s.jobs.workers = &s.o.Home, cores()
+	if s.jobs.log = s.log; !o.ReadOnly {
+		s.jobs.dir = filepath.Join(o.Home.Store.Dir(), "serve", "jobs")
+		s.keys.kept = filepath.Join(o.Home.Store.Dir(), "serve", "sessions")
+	}
+	s.jobs.recall()
+	s.keys.recall(time.Now())
 	s.uploads.dir = filepath.Join(o.Home.Store.Dir(), "data")
 	s.truths.dir = filepath.Join(o.Home.Store.Dir(), "serve", "kept")
 	s.auditor.path = filepath.Join(o.Home.Store.Dir(), "serve", "audit")

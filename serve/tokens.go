@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -11,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/accrete-ml/accrete/internal/atomicfile"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/store"
@@ -179,6 +182,7 @@ func scopeOf(name string) (scope, error) {
 // signed in by them.
 type keyring struct {
 	path string // "" lets everybody in
+	kept string // the file of sessions, so that who is signed in stays so when the server is started again
 
 	mu       sync.RWMutex
 	checked  time.Time
@@ -286,7 +290,60 @@ func (k *keyring) signIn(hash string, now time.Time) string {
 		}
 	}
 	k.sessions[hashOf(cookie)] = session{hash, now.Add(sessionTime)}
+	k.keep()
 	return cookie
+}
+
+// keptSession is a session as it is written down: of the cookie, as of the token,
+// only the hash.
+type keptSession struct {
+	Cookie string    `json:"cookie"`
+	Token  string    `json:"token"`
+	Until  time.Time `json:"until"`
+}
+
+// keep writes down who is signed in. Where that fails, they sign in again after
+// the server was started again. The caller holds the lock.
+func (k *keyring) keep() {
+	if k.kept == "" || k.path == "" {
+		return
+	}
+	list := []keptSession{}
+	for id, s := range k.sessions {
+		list = append(list, keptSession{id, s.token, s.until})
+	}
+	text, err := json.Marshal(list)
+	if err != nil || os.MkdirAll(filepath.Dir(k.kept), 0o700) != nil {
+		return
+	}
+	if f, err := os.OpenFile(k.kept, os.O_CREATE, 0o600); err == nil { // a file that is replaced keeps its mode
+		f.Close()
+	}
+	_ = atomicfile.Write(context.Background(), k.kept, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// recall reads who was signed in when the server ended.
+func (k *keyring) recall(now time.Time) {
+	info, err := os.Stat(k.kept)
+	if k.kept == "" || err != nil || info.Size() > mostTokens {
+		return
+	}
+	var list []keptSession
+	text, err := os.ReadFile(k.kept)
+	if err != nil || json.Unmarshal(text, &list) != nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.sessions = map[string]session{}
+	for _, s := range list {
+		if now.Before(s.Until) && len(k.sessions) < mostSessions {
+			k.sessions[s.Cookie] = session{s.Token, s.Until}
+		}
+	}
 }
 
 // signedIn returns the hash of the token that a cookie stands for.
@@ -300,7 +357,10 @@ func (k *keyring) signedIn(cookie string, now time.Time) (string, bool) {
 func (k *keyring) signOut(cookie string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.sessions, hashOf(cookie))
+	if id := hashOf(cookie); k.sessions[id] != (session{}) {
+		delete(k.sessions, id)
+		k.keep()
+	}
 }
 
 // identity is who holds a token.

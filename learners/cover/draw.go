@@ -5,6 +5,7 @@ import (
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // Graph draws the rules in the order in which they are tried: each with its
@@ -34,4 +35,18 @@ func (m *Model) Graph() (*draw.Graph, error) {
 	}
 	g.Nodes = append(g.Nodes, answer(len(m.list), m.rest))
 	return g, nil
+}
+
+// Lit returns the nodes of the graph that a row goes through: the rules that it
+// was tried on, and the answer.
+func (m *Model) Lit(t *table.Table, row int) ([]string, error) {
+	if err := table.Fits(m.schema, t); err != nil {
+		return nil, err
+	}
+	matched := m.match(t.Columns, row)
+	var lit []string
+	for i := range min(matched+1, len(m.list)) {
+		lit = append(lit, "rule "+strconv.Itoa(i))
+	}
+	return append(lit, "answer "+strconv.Itoa(matched)), nil
 }

@@ -3,8 +3,11 @@ package rulenet
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // percent writes a share with as many digits as it needs.
@@ -92,4 +95,34 @@ func (m *Model) GrowthChart() *draw.Chart {
 		wrong.X, wrong.Y = append(wrong.X, x), append(wrong.Y, s.Errors)
 	}
 	return &draw.Chart{Title: "growth of the rule network", XLabel: "rules", YLabel: "on rows held out", Series: []draw.Series{loss, wrong}}
+}
+
+// Lit returns the nodes of the graph that a row goes through: the rules that
+// fire, the columns that they test, and the class that is answered.
+func (m *Model) Lit(t *table.Table, row int) ([]string, error) {
+	if err := m.fits(t); err != nil {
+		return nil, err
+	}
+	var lit []string
+	columns := make([]bool, len(m.coding.schema.Attributes))
+	scores := slices.Clone(m.bias)
+	for i, matcher := range m.matchers {
+		if !matcher.MatchRow(t, row) {
+			continue
+		}
+		lit = append(lit, fmt.Sprintf("unit %d", i))
+		for _, test := range m.units[i].rule {
+			columns[test.col] = true
+		}
+		for c, w := range m.units[i].weights {
+			scores[c] += w
+		}
+	}
+	for col, is := range columns {
+		if is {
+			lit = append(lit, fmt.Sprintf("column %d", col))
+		}
+	}
+	best := learn.Best(scores, m.coding.schema.Attributes[m.coding.target].Values)
+	return append(lit, fmt.Sprintf("class %d", best)), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // Graph returns the tree as boxes and arrows; a list of rules as a chain.
@@ -82,4 +83,31 @@ func percent(p float64) string { return strconv.FormatFloat(100*p, 'f', 1, 64) +
 
 func count(n float64) string {
 	return "n = " + strconv.FormatFloat(math.Round(10*n)/10, 'f', -1, 64)
+}
+
+// Lit returns the nodes of the graph that a row goes through: its path, or all
+// of its paths where a cell that is tested is missing.
+func (m *Model) Lit(t *table.Table, row int) ([]string, error) {
+	if err := table.Fits(m.schema, t); err != nil {
+		return nil, err
+	}
+	var lit []string
+	if m.list != nil {
+		matched := m.list.match(t.Columns, row)
+		for i := range min(matched+1, len(m.list.rules)) {
+			lit = append(lit, "rule "+strconv.Itoa(i))
+		}
+		return append(lit, "answer "+strconv.Itoa(matched)), nil
+	}
+	w := &walker{Model: m, columns: t.Columns, row: row, crowd: []visitor{{0, 1}}}
+	seen := map[int]bool{}
+	for more := true; more; _, more = w.step() {
+		for _, v := range w.crowd {
+			if !seen[v.node] {
+				seen[v.node] = true
+				lit = append(lit, strconv.Itoa(v.node))
+			}
+		}
+	}
+	return lit, nil
 }

@@ -189,7 +189,11 @@ func excerpt(ctx context.Context, m learn.Model, base *rule.Base, o RulesOptions
 	case o.Top != nil && *o.Top < 0:
 		return nil, remedy.Misusef("%d rules: expected a number from 0", *o.Top)
 	case o.Top != nil && *o.Top == 0:
-		return &rule.Base{Kind: base.Kind, Notes: base.Notes}, nil
+		none := &rule.Base{Kind: base.Kind, Notes: base.Notes}
+		if all := len(base.Rules) + len(base.Units); all > 0 {
+			none.Notes = append([]string{fmt.Sprintf("none of %d rules", all)}, base.Notes...)
+		}
+		return none, nil
 	}
 	if e, ok := learn.Ability[learn.Excerpter](m); ok {
 		budget := rule.Budget{Bits: o.Bits}

@@ -254,7 +254,7 @@ func (b *RuleBase) WriteSentences(w io.Writer, most int) (left int) {
 			learnt = append(learnt, e)
 		}
 	}
-	if line := r.usually(usual); line != "" {
+	if line := r.usually(usual, len(learnt) > 0); line != "" {
 		fmt.Fprintln(w, line)
 	}
 	if how := r.how(b); how != "" && len(learnt) > 1 {
@@ -275,7 +275,7 @@ func (b *RuleBase) WriteSentences(w io.Writer, most int) (left int) {
 			fmt.Fprintf(w, "%snearly the same %s: %s [%s]\n", margin, r.speaker.Cases(), r.conditions(e.ID), e.ID)
 		}
 	}
-	if len(learnt) == 0 && len(told) == 0 {
+	if len(learnt)+len(told)+len(b.Notes) == 0 {
 		fmt.Fprintf(w, "%s has no rules: it knows only what is usual.\n", cmp.Or(b.Model, "the model"))
 	}
 	for i := range told {
@@ -316,11 +316,16 @@ func (r *readout) conditions(id string) string {
 	return ""
 }
 
-// usually says how frequent each class is; of a number, where the sum starts.
-func (r *readout) usually(priors []RuleEntry) string {
+// usually says how frequent each class is; of a number, where the sum starts,
+// and whether more follows.
+func (r *readout) usually(priors []RuleEntry, more bool) string {
 	s := r.speaker
 	if e := r.base.Else; r.base.Kind == rule.Weighed && e != nil && e.Then.Numeric {
-		return fmt.Sprintf("%s begins at %s; each of these that applies adds to it or takes from it:", s.Label(e.Then.Column), say.Rounded(e.Then.Mean, 4))
+		start := fmt.Sprintf("%s begins at %s", s.Label(e.Then.Column), say.Rounded(e.Then.Mean, 4))
+		if !more {
+			return start + "."
+		}
+		return start + "; each of these that applies adds to it or takes from it:"
 	}
 	if s.Usual == nil || s.Target < 0 || len(priors) == 0 && r.base.Kind != rule.Ordered {
 		return ""

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/store"
@@ -51,6 +52,24 @@ func (h *Home) predict(ctx context.Context, p *Part, d *Data, decide decision, b
 	}
 	score.Learnt = d.hash != "" && slices.ContainsFunc(live(p.Model, p.Versions), func(v store.Version) bool { return v.Source.Hash == d.hash })
 	return score, err
+}
+
+// Densities tells how dense a model finds each row of data, in its order, batch
+// by batch: the natural log of the density of what is known of the row.
+func (h *Home) Densities(ctx context.Context, p *Part, d *Data, batch func(logs []float64) error) error {
+	m, ok := learn.Ability[learn.Density](p.Model)
+	if !ok {
+		return remedy.Misusef("a %s model does not know how dense rows are; learn one with gaussian and no target", p.Version.Learner)
+	}
+	bar, done := h.progress("measuring")
+	defer done()
+	return h.batches(ctx, m, d, bar, func(t *table.Table) error {
+		logs := make([]float64, t.Rows())
+		if err := m.LogDensity(ctx, t, logs); err != nil {
+			return err
+		}
+		return batch(logs)
+	})
 }
 
 // errEnough ends the reading of batches before the last one.

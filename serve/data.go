@@ -53,6 +53,9 @@ func (u *upload) merged(r life.Reading) life.Reading {
 	if r.Ignore == nil {
 		r.Ignore = settled.Ignore
 	}
+	if r.Missing == nil {
+		r.Missing = settled.Missing
+	}
 	if r.Weight == "" {
 		r.Weight = settled.Weight
 	}

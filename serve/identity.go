@@ -89,7 +89,7 @@ func (c *call) login() error {
 		return err
 	}
 	if c.keys.path == "" {
-		return c.answer(http.StatusOK, Me{Name: c.owner, Scope: admin.String(), ReadOnly: c.o.ReadOnly})
+		return c.answer(http.StatusOK, Me{Name: c.owner, Scope: admin.String(), ReadOnly: c.o.ReadOnly, Version: c.o.Version})
 	}
 	hash := hashOf(strings.TrimSpace(in.Token))
 	t, ok := c.keys.find(hash, c.began)

@@ -172,6 +172,9 @@ func (d *description) ref(t reflect.Type) object {
 	case reflect.Struct:
 		return d.named(t)
 	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return object{"type": "string", "contentEncoding": "base64"}
+		}
 		return object{"type": []string{"array", "null"}, "items": d.ref(t.Elem())}
 	case reflect.Map:
 		return object{"type": []string{"object", "null"}, "additionalProperties": d.ref(t.Elem())}

@@ -18,6 +18,9 @@ import (
 type Asked struct {
 	Row  map[string]any   `json:"row,omitempty" doc:"cells by column"`
 	Rows []map[string]any `json:"rows,omitempty" doc:"several of them"`
+	Data string           `json:"data,omitempty" doc:"or a table by its name, which is answered in columns"`
+	// Density asks of a table how dense its rows are.
+	Density bool `json:"density,omitempty" doc:"of a table: how dense its rows are, instead"`
 }
 
 // Answer is what a model says of a row.
@@ -240,8 +243,10 @@ func (c *call) predict() error {
 		return err
 	}
 	switch {
-	case (asked.Row == nil) == (asked.Rows == nil):
-		return problemf(http.StatusUnprocessableEntity, `give one of "row" and "rows"`, "expected a row, or rows")
+	case asked.Data != "" && asked.Row == nil && asked.Rows == nil && !keep:
+		return c.answerTable(st, &asked)
+	case asked.Data != "" || (asked.Row == nil) == (asked.Rows == nil):
+		return problemf(http.StatusUnprocessableEntity, `give one of "row", "rows" and "data"`, "expected a row, rows, or a table")
 	case len(asked.Rows) > c.o.MostRows:
 		return problemf(http.StatusRequestEntityTooLarge, "send text/csv or application/x-ndjson, which is answered as it comes", "%d rows in one document are more than %d", len(asked.Rows), c.o.MostRows)
 	}

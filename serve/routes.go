@@ -94,7 +94,7 @@ var aboutRoutes = []route{
 
 var modelRoutes = []route{
 	{method: http.MethodGet, path: "/v1/models", scope: read, does: "List the models", out: life.Models{}, answer: (*call).models},
-	{method: http.MethodGet, path: modelPath, scope: read, does: "Describe a model or a version of it, NAME@N", out: Model{}, answer: (*call).model, problems: []int{404}},
+	{method: http.MethodGet, path: modelPath, scope: read, does: "Describe a model or a version of it, NAME@N", out: Model{}, answer: (*call).model, problems: []int{400, 404}, params: []param{{"plain", "boolean", "without an estimate of how often it is right"}}},
 	{method: http.MethodDelete, path: modelPath, scope: admin, does: "Delete a model, or a version of it, for good", status: 204, answer: (*call).deleteModel, problems: []int{404}},
 	{method: http.MethodGet, path: modelPath + "/rules", scope: read, does: "Read what a model knows, as rules", out: life.RuleBase{}, answer: (*call).rules, problems: []int{400, 404, 422}, params: []param{
 		{"top", "integer", "only so many"}, {"formal", "boolean", "with all that answers depend on"}, {"without", "string", "as if this source had never been there"},
@@ -110,7 +110,7 @@ var modelRoutes = []route{
 		{"curve", "string", "likelihood or accuracy by size"}, {"network", "boolean", "as a network of units"}, {"on", "string", "data to draw with it"}}},
 	{method: http.MethodGet, path: modelPath + "/export", scope: read, does: "Export a version as a file", outType: "application/octet-stream", answer: (*call).export, problems: []int{404}, params: []param{
 		{"version", "integer", "which"}, {"without_rows", "boolean", "without rows that the model keeps"}}},
-	{method: http.MethodPost, path: modelPath + "/predict", scope: read, does: "Answer for a row, for rows, or for a table of CSV or JSON lines as it comes", in: Asked{}, out: Answer{}, others: []any{Answers{}}, streams: []string{"text/csv", "application/x-ndjson"}, size: flowing, answer: (*call).predict, problems: []int{400, 404, 409, 413, 415, 422}, params: []param{{"keep", "boolean", "keep the answer until its truth is told"}}},
+	{method: http.MethodPost, path: modelPath + "/predict", scope: read, does: "Answer for a row, for rows, or for a table of CSV or JSON lines as it comes", in: Asked{}, out: Answer{}, others: []any{Answers{}, AnswerColumns{}}, streams: []string{"text/csv", "application/x-ndjson"}, size: flowing, answer: (*call).predict, problems: []int{400, 404, 409, 413, 415, 422}, params: []param{{"keep", "boolean", "keep the answer until its truth is told"}}},
 	{method: http.MethodGet, path: modelPath + "/budget", scope: read, does: "Say how accurate the model is with fewer rules", out: life.Budget{}, answer: (*call).budget, problems: []int{404, 409, 422}},
 	{method: http.MethodPost, path: modelPath + "/draft", scope: read, does: "Draft a rule that would have answered a row otherwise", in: ToDraft{}, out: life.Draft{}, answer: (*call).draft, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/explain", scope: read, does: "Say why: the evidence for and against an answer", in: ToExplain{}, out: Explanation{}, answer: (*call).explain, problems: []int{400, 404, 415, 422}},

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/internal/crew"
 )
@@ -24,6 +26,8 @@ type Line struct {
 	// Body is a JSON document; where the header Content-Type says that it is
 	// none, a string of what it is.
 	Body json.RawMessage `json:"body,omitempty"`
+	// Encoding is base64 where the string stands for bytes that are no text.
+	Encoding string `json:"encoding,omitempty"`
 }
 
 // Reply is the answer to a line, with its id: a status and a body, which is a
@@ -32,9 +36,14 @@ type Reply struct {
 	ID     json.RawMessage `json:"id"`
 	Status int             `json:"status,omitempty"`
 	Body   json.RawMessage `json:"body,omitempty"`
-	Event  string          `json:"event,omitempty"`
-	Data   any             `json:"data,omitempty"`
+	// Encoding is base64 where the body is bytes that are no text.
+	Encoding string `json:"encoding,omitempty"`
+	Event    string `json:"event,omitempty"`
+	Data     any    `json:"data,omitempty"`
 }
+
+// base64Encoding is how lines hold bytes.
+const base64Encoding = "base64"
 
 // atOnce is how many lines are answered at the same time.
 const atOnce = 16
@@ -125,6 +134,13 @@ func (l *Line) request(ctx context.Context) (*http.Request, error) {
 			return nil, errors.New("a body that is no JSON is given as a string")
 		}
 		body = []byte(text)
+		if l.Encoding != "" {
+			bytes, err := base64.StdEncoding.DecodeString(text)
+			if l.Encoding != base64Encoding || err != nil {
+				return nil, fmt.Errorf("the body is no %s of %s", base64Encoding, kind)
+			}
+			body = bytes
+		}
 	}
 	r, err := http.NewRequestWithContext(ctx, l.Method, l.Path, bytes.NewReader(body))
 	if err != nil {
@@ -173,8 +189,11 @@ func (w *pipeWriter) reply() Reply {
 	case w.body.Len() == 0:
 	case strings.Contains(kind, "json") && json.Valid(w.body.Bytes()):
 		r.Body = bytes.TrimSpace(w.body.Bytes())
-	default:
+	case utf8.Valid(w.body.Bytes()):
 		r.Body, _ = json.Marshal(w.body.String()) // a string can always be written
+	default:
+		r.Body, _ = json.Marshal(w.body.Bytes())
+		r.Encoding = base64Encoding
 	}
 	return r
 }

@@ -19,12 +19,13 @@ type ReadAs struct {
 	Numeric  []string `json:"numeric,omitempty"`
 	Text     []string `json:"text,omitempty"`
 	Ignore   []string `json:"ignore,omitempty"`
+	Missing  []string `json:"missing,omitempty" doc:"texts that mean a missing cell; an empty one among them, that the usual ones do not"`
 	Weight   string   `json:"weight,omitempty" doc:"the column of row weights"`
 	Sequence string   `json:"sequence,omitempty" doc:"the column that says which rows belong together"`
 }
 
 func (r *ReadAs) reading() life.Reading {
-	return life.Reading{Nominal: r.Nominal, Numeric: r.Numeric, Text: r.Text, Ignore: r.Ignore, Weight: r.Weight, Sequence: r.Sequence}
+	return life.Reading{Nominal: r.Nominal, Numeric: r.Numeric, Text: r.Text, Ignore: r.Ignore, Missing: r.Missing, Weight: r.Weight, Sequence: r.Sequence}
 }
 
 // ToLearn says what to learn, from what.
@@ -38,6 +39,7 @@ type ToLearn struct {
 	Name     string            `json:"name,omitempty" doc:"of the model; none is the data's"`
 	Seed     *uint64           `json:"seed,omitempty"`
 	Folds    *int              `json:"folds,omitempty" doc:"of the estimate of accuracy; 0 for none"`
+	Source   string            `json:"source,omitempty" doc:"what the rows are called when they are to be forgotten; none is the data's name"`
 	ReadAs
 }
 
@@ -93,6 +95,7 @@ func (c *call) learnModel() error {
 		if err != nil {
 			return nil, err
 		}
+		d.As = cmp.Or(in.Source, d.As)
 		o := life.LearnOptions{Data: d, Target: in.Target, Choice: chosen, Name: name, Folds: -1}
 		if in.Rules != "" {
 			o.Rules = &life.Rules{File: c.who.name, Text: []byte(in.Rules), Worth: in.Worth}
@@ -131,6 +134,7 @@ func written[T any](c *call, what, name string, l T, err error) (any, error) {
 type ToUpdate struct {
 	Data        string `json:"data"`
 	Consolidate bool   `json:"consolidate,omitempty"`
+	Source      string `json:"source,omitempty" doc:"what the rows are called; none is the data's name"`
 	ReadAs
 }
 
@@ -152,6 +156,7 @@ func (c *call) update() error {
 		if err != nil {
 			return nil, err
 		}
+		d.As = cmp.Or(in.Source, d.As)
 		if err := c.frozen(ctx, name); err != nil {
 			return nil, err
 		}

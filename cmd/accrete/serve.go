@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +17,7 @@ import (
 
 func (a *app) serveCommand() *cobra.Command {
 	var o serve.Options
-	var listen, freeze string
+	var listen, freeze, private string
 	var pipe, open bool
 	c := &cobra.Command{
 		Use:   "serve [--listen ADDRESS] [--tokens FILE] [--tls-cert FILE --tls-key FILE] [--read-only] [--freeze 1000rows,1m] [--data DIR] [--stdio] [--open]",
@@ -30,6 +33,13 @@ described at /docs, and for programs at /openapi.json.`,
 			if o.Freeze, err = life.ParseFreezing(freeze); err != nil {
 				return usagef("--freeze %v", err)
 			}
+			if private != "" {
+				gone, err := a.keepPrivate(&o, private)
+				if err != nil {
+					return err
+				}
+				defer gone()
+			}
 			return a.serve(c.Context(), o, listen, pipe, open)
 		},
 	}
@@ -44,10 +54,23 @@ described at /docs, and for programs at /openapi.json.`,
 	f.StringSliceVar(&o.Hosts, "host", nil, "names by which the server may be called, besides its address")
 	f.BoolVar(&o.Approved, "approved", false, "answer from the version that was approved last (accrete approve)")
 	f.BoolVar(&pipe, "stdio", false, `answer lines of JSON on standard input instead: {"id","method","path","body"} → {"id","status","body"}`)
+	f.StringVar(&private, "private", "", "with --stdio: a new folder for models and data, which is removed at the end")
 	f.BoolVar(&open, "open", false, "show the page in a browser")
 	f.BoolVar(&o.Verbose, "verbose", false, "log every request, also those that only read")
 	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	c.MarkFlagsMutuallyExclusive("private", "listen")
+	c.MarkFlagsMutuallyExclusive("private", "data")
 	return c
+}
+
+// keepPrivate has a program that drives this one keep everything in a folder,
+// which goes with it, and wait as long as it likes.
+func (a *app) keepPrivate(o *serve.Options, dir string) (gone func(), err error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, usagef("--private %s: expected a folder that is not there yet: %v", dir, err)
+	}
+	a.store, o.Data, o.MostTime = filepath.Join(dir, "store"), filepath.Join(dir, "data"), 24*time.Hour
+	return func() { _ = os.RemoveAll(dir) }, os.Mkdir(o.Data, 0o700)
 }
 
 // serve answers until it is interrupted.
@@ -57,7 +80,10 @@ func (a *app) serve(ctx context.Context, o serve.Options, listen string, pipe, o
 		return err
 	}
 	h.Progress, h.In = nil, nil
-	o.Home, o.Version, o.Log = *h, version, a.errs
+	o.Home, o.Version = *h, version
+	if o.MostTime == 0 {
+		o.Log = a.errs
+	}
 	if pipe {
 		o.Tokens = ""
 	} else if o.Tokens, err = serve.TokensFor(listen, o.Tokens, a.store); err != nil {

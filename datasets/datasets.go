@@ -42,8 +42,10 @@ type Set struct {
 	Test    string   `json:"test,omitempty"`    // the set that belongs to this one as its test rows, if any
 
 	// Hints for reading the rows as a file: columns whose numbers are names,
-	// and columns that identify rows instead of describing them.
+	// columns of which the words are counted, and columns that identify rows
+	// instead of describing them.
 	Nominal []string `json:"nominal,omitempty"`
+	Text    []string `json:"text,omitempty"`
 	Ignore  []string `json:"ignore,omitempty"`
 	// Values declares the values of nominal columns, in order, where the
 	// rows alone do not show them all.
@@ -122,7 +124,7 @@ func Load(ctx context.Context, name string) (*table.Table, Set, error) {
 		return nil, Set{}, err
 	}
 	defer r.Close()
-	t, _, err := table.Read(ctx, r, table.Options{Name: set.Name, Target: set.Target, Nominal: set.Nominal, Ignore: set.Ignore})
+	t, _, err := table.Read(ctx, r, table.Options{Name: set.Name, Target: set.Target, Nominal: set.Nominal, Text: set.Text, Ignore: set.Ignore})
 	if err != nil {
 		return nil, Set{}, fmt.Errorf("data set %q: %w", name, err)
 	}
@@ -134,7 +136,7 @@ func Load(ctx context.Context, name string) (*table.Table, Set, error) {
 
 // Open returns the rows of a set as a CSV file with a header, missing cells
 // empty, to be read as any other file is. The set's hints say how: its
-// Nominal and Ignore columns, and after reading its Declare.
+// Nominal, Text and Ignore columns, and after reading its Declare.
 func Open(name string) (io.ReadCloser, Set, error) {
 	set, generate, err := find(name)
 	if err != nil {
@@ -229,6 +231,7 @@ func (s *Set) open() (io.ReadCloser, error) {
 func (s Set) clone() Set {
 	s.Aliases = slices.Clone(s.Aliases)
 	s.Nominal = slices.Clone(s.Nominal)
+	s.Text = slices.Clone(s.Text)
 	s.Ignore = slices.Clone(s.Ignore)
 	s.Parameters = slices.Clone(s.Parameters)
 	s.Values = maps.Clone(s.Values)

@@ -32,6 +32,11 @@ func Read(ctx context.Context, name string, o table.Options) (*table.Table, *tab
 		o.Name = name
 	}
 	o.Nominal, o.Ignore = slices.Concat(o.Nominal, set.Nominal), slices.Concat(o.Ignore, set.Ignore)
+	for _, column := range set.Text {
+		if !slices.Contains(o.Nominal, column) && !slices.Contains(o.Ignore, column) {
+			o.Text = append(slices.Clip(o.Text), column)
+		}
+	}
 	t, report, err := table.Read(ctx, r, o)
 	if err != nil || o.Schema != nil {
 		return t, report, err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate/posterior"
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/learners/nearest"
+	"github.com/accrete-ml/accrete/learners/rocchio"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -46,16 +46,16 @@ func probabilities() []Experiment {
 		return t.posteriorWith(ctx, map[string]string{"outlook": "Sunny", "temperature": "Cool", "humidity": "High", "wind": "Strong"}, "No", "1")
 	})
 	add("table-6.2", "table 6.2", "P(like | fun movie unseenword) after five reviews", reference(.801566).digits(6), reviews("multinomial"))
-	add("rocchio", "section 6.10.1 (Rocchio 1971)", "cosine of \"fun movie\" and the prototype of like, after five reviews, by TFIDF", reference(.698434945).digits(8), func(context.Context) (float64, error) {
+	add("rocchio", "section 6.10.1 (Rocchio 1971)", "cosine of \"fun movie\" and the prototype of like, after five reviews, by TFIDF", reference(.698434945).digits(8), func(ctx context.Context) (float64, error) {
 		rows, err := reviewed()
 		if err != nil {
 			return 0, err
 		}
-		p, err := nearest.Rocchio{}.Learn(rows, 1)
+		m, err := (&rocchio.Learner{}).Learn(ctx, learn.Task{Table: rows}.At(1))
 		if err != nil {
 			return 0, err
 		}
-		asked := table.NewBuilder(rows.Schema)
+		asked := table.NewBuilder(m.Schema())
 		if err := asked.String(0, "fun movie"); err != nil {
 			return 0, err
 		}
@@ -65,8 +65,8 @@ func probabilities() []Experiment {
 			return 0, err
 		}
 		cosines := make([]float64, 2)
-		p.Similarities(row, 0, cosines)
-		return cosines[rows.Schema.Attributes[1].Code("like")], nil
+		m.(*rocchio.Model).Similarities(row, 0, cosines)
+		return cosines[m.Schema().Attributes[1].Code("like")], nil
 	})
 	add("two-means", "section 6.12.1", "the lower of two means by EM, from 1 and 2", reference(.503024494213).digits(9), func(context.Context) (float64, error) {
 		means, _ := posterior.Means([]float64{0, .5, 1, 4, 4.5, 5}, []float64{1, 2}, 1, 1000)

@@ -24,6 +24,7 @@ import (
 	_ "github.com/accrete-ml/accrete/learners/policy"
 	_ "github.com/accrete-ml/accrete/learners/prior"
 	_ "github.com/accrete-ml/accrete/learners/relation"
+	_ "github.com/accrete-ml/accrete/learners/rocchio"
 	_ "github.com/accrete-ml/accrete/learners/rulebase"
 	_ "github.com/accrete-ml/accrete/learners/rulenet"
 	_ "github.com/accrete-ml/accrete/learners/theory"

@@ -81,9 +81,12 @@ type Learner struct {
 	// words of all other classes (complement).
 	Text string `set:"text" default:"multinomial" oneof:"multinomial|bernoulli|complement" doc:"event model of texts: how often words occur, whether they occur, or how often they occur in the other classes"`
 	// Alpha is how many cases of each word a class is given besides its own:
-	// m = alpha × vocabulary. Nil is 1, the rule of the book, up to 100 texts;
-	// of more, multinomial discounts (see lexicon.background).
-	Alpha *float64 `set:"alpha" default:"1; multinomial, from 100 texts on: counts are discounted for the frequencies of all classes" doc:"cases of each word that each class is given besides its own, which is m = alpha × vocabulary"`
+	// m = alpha × vocabulary. Nil is 1, the rule of the book.
+	Alpha *float64 `set:"alpha" default:"1" doc:"cases of each word that each class is given besides its own, which is m = alpha × vocabulary"`
+	// Estimate is how the words of a class are estimated: by m-estimates with
+	// uniform p or, of multinomial texts, by counts that are discounted for the
+	// frequencies of words in all classes (see lexicon.background).
+	Estimate string `set:"estimate" default:"m" oneof:"m|discount" doc:"words of a class: m-estimates, or counts discounted for the frequencies of all classes, which is better with many texts (multinomial)"`
 	// Count is how often a word counts that occurs several times in a text: by
 	// default 1, 2, 2.6, 3 for 1 to 4 times, as repeating it says less than
 	// saying it.
@@ -111,12 +114,21 @@ type settings struct {
 }
 
 func (l *Learner) settings() (settings, error) {
-	s := settings{M: DefaultM, PriorM: l.PriorM, words: words{Event: cmp.Or(l.Text, multinomial), M: forEach, Alpha: chosen, Count: cmp.Or(l.Count, countLog), Min: l.Min, Stop: l.Stop}}
+	s := settings{M: DefaultM, PriorM: l.PriorM, words: words{Event: cmp.Or(l.Text, multinomial), M: forEach, Alpha: 1, Count: cmp.Or(l.Count, countLog), Min: l.Min, Stop: l.Stop}}
 	if l.Alpha != nil {
 		s.words.Alpha = *l.Alpha
-		if s.words.Alpha == chosen {
+		if s.words.Alpha < 0 {
 			return s, fmt.Errorf("setting alpha=%v: expected a number from 0", *l.Alpha)
 		}
+	}
+	switch {
+	case l.Estimate == "" || l.Estimate == "m":
+	case l.Estimate != "discount":
+		return s, fmt.Errorf("setting estimate=%s: expected m or discount", l.Estimate)
+	case l.Alpha != nil:
+		return s, fmt.Errorf("settings estimate=discount and alpha=%v: what is taken off each count is found by itself; leave one of the two out", *l.Alpha)
+	default:
+		s.words.Alpha = discounted
 	}
 	if l.Stem != "none" {
 		s.words.Stem = l.Stem

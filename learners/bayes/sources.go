@@ -50,8 +50,11 @@ func (s settings) String() string {
 	text := fmt.Sprintf("m=%v prior-m=%v", s.M, s.PriorM)
 	if w := s.words; w != (words{}) {
 		alpha := fmt.Sprint(w.Alpha)
-		if w.Alpha == chosen {
+		switch w.Alpha {
+		case chosen:
 			alpha = "chosen"
+		case discounted:
+			alpha = "discount"
 		}
 		text += fmt.Sprintf(" text=%s count=%s alpha=%s min=%v stop=%s stem=%s", w.Event, w.Count, alpha, w.Min, cmp.Or(w.Stop, "none"), cmp.Or(w.Stem, "none"))
 	}

@@ -39,8 +39,13 @@ type words struct {
 // cell, twice as many.
 const forEach = -1
 
-// chosen is the alpha of a learner that was given none: see background.
-const chosen = -1
+// discounted is the alpha of estimate=discount, and chosen that of models saved
+// when this was the default from 100 texts on: see background.
+const (
+	chosen     = -1
+	discounted = -2
+	fewTexts   = 100
+)
 
 // stemEnglish counts the forms of an English word together.
 const stemEnglish = "english"
@@ -77,8 +82,11 @@ func (w words) check() error {
 	if w.Count != countAll && w.Count != countLog && w.Count != countOnce {
 		return fmt.Errorf("setting count=%s: expected %s, %s or %s", w.Count, countAll, countLog, countOnce)
 	}
-	if w.Alpha != chosen && !(w.Alpha >= 0 && w.Alpha <= moment.MaxWeight) {
+	if w.Alpha != chosen && w.Alpha != discounted && !(w.Alpha >= 0 && w.Alpha <= moment.MaxWeight) {
 		return fmt.Errorf("setting alpha=%v: expected a number from 0 to %g", w.Alpha, float64(moment.MaxWeight))
+	}
+	if w.Alpha == discounted && (w.Event != multinomial || w.M != forEach) {
+		return fmt.Errorf("setting estimate=discount finds what is taken off each count by itself, of text=%s; leave m and other event models out", multinomial)
 	}
 	if w.M != forEach && !(w.M >= 0 && w.M <= moment.MaxWeight) {
 		return fmt.Errorf("setting m=%v: expected a number from 0 to %g", w.M, float64(moment.MaxWeight))
@@ -291,7 +299,7 @@ func (m *Model) lexicon(j int) *lexicon {
 	if l.Event == bernoulli {
 		l.of, l.m, l.p = c.known(), l.M, 0.5
 		if l.M == forEach {
-			l.m = 2 * math.Abs(l.Alpha) // 1, unless it is set
+			l.m = 2 * math.Abs(l.Alpha) // of chosen as of 1
 		}
 		return l
 	}
@@ -305,19 +313,16 @@ func (m *Model) lexicon(j int) *lexicon {
 	}
 	l.m, l.p = l.M, 1/float64(max(1, l.size))
 	switch {
-	case l.M == forEach && l.Alpha != chosen:
-		l.m = l.Alpha * float64(l.size)
-	case l.M == forEach && l.Event == multinomial && sum(c.known()) >= fewTexts:
+	case l.M != forEach:
+	case l.Alpha == discounted || l.Alpha == chosen && l.Event == multinomial && sum(c.known()) >= fewTexts:
 		l.background()
-	case l.M == forEach:
+	case l.Alpha == chosen:
 		l.m = float64(l.size)
+	default:
+		l.m = l.Alpha * float64(l.size)
 	}
 	return l
 }
-
-// fewTexts is the number of texts up to which the estimates are those of the
-// book: so few say little of how much a prior is worth. Tests have fewer.
-var fewTexts = 100.0
 
 // background takes something off each count and gives it to the words of the class
 // in proportion to how frequent they are in all classes together, p:
@@ -396,8 +401,7 @@ func (l *lexicon) shares(v int, q []float64) {
 // that a word occurs:
 //
 //   - multinomial: ln P(w|c) with P(w|c) = (n_wc + m·p)/(n_c + m), p uniform over
-//     the vocabulary and m its size (Mitchell 1997, table 6.2), if set, or of few
-//     texts, else as background says;
+//     the vocabulary and m its size (Mitchell 1997, table 6.2), or as background says;
 //   - complement: −ln P(w|not c), estimated likewise from all other classes
 //     (Rennie et al. 2003);
 //   - bernoulli: ln P(w|c)/(1 − P(w|c)) for a word that is there, and for any

@@ -112,12 +112,11 @@ func TestTable62(t *testing.T) {
 	}
 }
 
-// From so many texts on, counts are discounted for the frequencies of words in all
-// classes; the estimates are still probabilities, and a set alpha is the book's.
+// Counts can be discounted for the frequencies of words in all classes; the
+// estimates are still probabilities, and the book's rule is the default however
+// many texts there are.
 func TestBackground(t *testing.T) {
-	defer func(few float64) { fewTexts = few }(fewTexts)
-	fewTexts = 2
-	m := learnDocuments(t, reviews, Learner{})
+	m := learnDocuments(t, reviews, Learner{Estimate: "discount"})
 	m.estimate()
 	l := m.lexicon(0)
 	// Counts of 1: good, movie, plot in like, movie, plot in dislike; of 2: acting,
@@ -142,10 +141,18 @@ func TestBackground(t *testing.T) {
 	if math.Abs(total[0]-1) > 1e-12 || math.Abs(total[1]-1) > 1e-12 {
 		t.Errorf("P(word | class) add up to %v", total)
 	}
+	many := learnDocuments(t, strings.Repeat(strings.TrimSpace(reviews)+"\n", 50), Learner{})
+	many.estimate()
+	l = many.lexicon(0)
+	l.shares(int(many.schema.Attributes[0].Code("fun")), q)
+	if got, want := q[many.class().Code("like")], (50*3+1.)/(50*6+7); math.Abs(got-want) > 1e-15 {
+		t.Errorf("250 texts: P(fun|like) = %v, want %v", got, want)
+	}
 	one := 1.0
-	book := learnDocuments(t, reviews, Learner{Alpha: &one})
-	if got := said(t, book, "fun movie unseenword")[0]["like"]; math.Abs(got-.801566) > 5e-7 {
-		t.Errorf("alpha=1: P(like) = %v", got)
+	for _, bad := range []Learner{{Estimate: "discount", Alpha: &one}, {Estimate: "discount", M: &one}, {Estimate: "discount", Text: complement}, {Estimate: "x"}} {
+		if err := bad.Check(); err == nil {
+			t.Errorf("%+v is taken", bad)
+		}
 	}
 }
 
@@ -276,8 +283,9 @@ func TestWordsAreExact(t *testing.T) {
 		if l.Text != bernoulli {
 			l.Stem = rapid.SampledFrom([]string{"", stemEnglish}).Draw(rt, "stem")
 		}
-		defer func(few float64) { fewTexts = few }(fewTexts)
-		fewTexts = rapid.SampledFrom([]float64{100, 2}).Draw(rt, "few texts")
+		if l.Text == multinomial {
+			l.Estimate = rapid.SampledFrom([]string{"", "discount"}).Draw(rt, "estimate")
+		}
 		one, two, three := linesGen.Draw(rt, "one"), linesGen.Draw(rt, "two"), linesGen.Draw(rt, "three")
 		want := learnDocuments(t, one+two, l)
 		check := func(what string, got learn.Model) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/learntest"
 	"github.com/accrete-ml/accrete/table"
@@ -71,6 +72,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(parts[0].Data, parts[1].Data)
 	f.Fuzz(func(t *testing.T, head, rows []byte) {
+		defer bounded.Start(t, len(head)+len(rows))()
 		m, err := decode([]learn.Part{{Name: parts[0].Name, Data: head}, {Name: parts[1].Name, Data: rows}})
 		if err != nil {
 			return

@@ -39,12 +39,13 @@ type Reading struct {
 // Data is where rows are read from: a file, standard input ("-"), a built-in
 // set, or another address that table.Open knows.
 type Data struct {
-	Arg     string
+	Arg     string // as it was named, without passwords
 	As      string // what it is called; "" is by its address
 	Builtin *datasets.Set
 	Reading Reading
 	file    string        // the path without the name of a sheet
 	scheme  string        // of the address
+	at      string        // the address, with its passwords; "" for what is none
 	in      io.Reader     // standard input
 	staged  *scratch.File // a copy of what can be read only once
 	memory  int64         // bytes that may be used
@@ -86,6 +87,7 @@ func (h *Home) Find(arg string, reading Reading) (*Data, error) {
 		return h.Find(plain, reading)
 	}
 	if d.scheme != fileScheme && d.scheme != builtinScheme {
+		d.Arg, d.at, d.file = table.Redact(arg), arg, ""
 		return d, nil
 	}
 	d.Arg = strings.TrimPrefix(arg, builtinScheme+":")
@@ -130,6 +132,9 @@ func NameOf(file string) string { return (&Data{Arg: file, file: file}).Base() }
 
 // stem is the file's name without what says how it is packed and written.
 func (d *Data) stem() string {
+	if d.at != "" {
+		return addressed(d.Arg)
+	}
 	name := filepath.Base(d.path())
 	for _, ext := range []string{".gz", ".zst"} {
 		name = strings.TrimSuffix(name, ext)
@@ -138,6 +143,20 @@ func (d *Data) stem() string {
 		name = strings.TrimSuffix(name, ext)
 	}
 	return name
+}
+
+// addressed is what the data at an address are called: their table, or else where
+// they are.
+func addressed(address string) string {
+	base, query, _ := strings.Cut(address, "?")
+	for _, pair := range strings.Split(query, "&") {
+		if name, ok := strings.CutPrefix(pair, "table="); ok && name != "" {
+			return name
+		}
+	}
+	_, base, _ = strings.Cut(base, ":")
+	base = filepath.Base(base)
+	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
 // called is what the data is called where people read of it.
@@ -294,7 +313,7 @@ func (d *Data) address() string {
 	if d.scheme == fileScheme {
 		return d.path()
 	}
-	return d.Arg
+	return cmp.Or(d.at, d.Arg)
 }
 
 // path is the argument without the name of a sheet.

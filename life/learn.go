@@ -280,7 +280,7 @@ func (h *Home) learnTable(ctx context.Context, l *Lesson, o LearnOptions) (*lect
 	bar, done := h.progress("learning")
 	defer done()
 	made.record = store.Version{
-		Kind: store.Learn, Source: source, At: at, Seed: h.Seed, Settings: withReading(withoutModels(l.Info, l.Settings), o.Data.Reading), History: l.told,
+		Kind: store.Learn, Source: source, At: at, Seed: h.Seed, Settings: withSnapshot(withReading(withoutModels(l.Info, l.Settings), o.Data.Reading), l.Report), History: l.told,
 	}
 	var err error
 	made.model, err = l.learner.Learn(learn.WithProgress(ctx, bar), learn.Task{

@@ -29,6 +29,8 @@ const (
 	ignoreSetting = reserved + "ignore" // a JSON list: columns may have any name
 
 	writtenSetting = reserved + "written" // JSON: how cells are written
+
+	snapshotSetting = reserved + "snapshot" // of a database, which state of it the rows are
 )
 
 // learnerSettings are a version's settings without those that are no
@@ -64,6 +66,15 @@ func withReading(settings map[string]string, r Reading) map[string]string {
 		all[writtenSetting] = string(how)
 	}
 	return all
+}
+
+// withSnapshot returns settings that say which state of a database was read.
+func withSnapshot(settings map[string]string, r *table.Report) map[string]string {
+	delete(settings, snapshotSetting) // that of the version before
+	if r != nil && r.Snapshot != "" {
+		settings[snapshotSetting] = r.Snapshot
+	}
+	return settings
 }
 
 // cellsWritten is how a source was said to be written.

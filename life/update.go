@@ -154,7 +154,7 @@ func (h *Home) update(ctx context.Context, p *Part, d *Data, as Updating) (*upda
 	h.note(report.Notes...)
 	h.warnLearntBefore(p.Versions, report.Hash, d.Arg)
 	source.Hash = report.Hash
-	return all, store.Version{Kind: store.Update, Source: source, At: at, Seed: p.Version.Seed, Settings: withReading(p.Version.Settings, d.Reading)}, nil
+	return all, store.Version{Kind: store.Update, Source: source, At: at, Seed: p.Version.Seed, Settings: withSnapshot(withReading(p.Version.Settings, d.Reading), report)}, nil
 }
 
 // newWatch follows what a model has learnt as rules while new rows come in.

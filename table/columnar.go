@@ -48,6 +48,7 @@ const (
 	Texts Values = iota // cells as if they stood in a CSV file
 	Numbers
 	Dates
+	Names // texts that are names, also where they look like numbers
 )
 
 var formats struct {
@@ -117,6 +118,16 @@ func (s *reading) beginColumnar(ctx context.Context, name string) error {
 	if err != nil {
 		return s.named(err)
 	}
+	if err := s.startColumnar(ctx, file, nil); err != nil {
+		return err
+	}
+	s.hashAside()
+	return nil
+}
+
+// startColumnar starts the flow of columns. Those that only name rows are left
+// out, unless somebody asks for them.
+func (s *reading) startColumnar(ctx context.Context, file Columnar, keys []string) error {
 	names := slices.Clone(file.Names())
 	if len(names) == 0 {
 		return s.named(fmt.Errorf("has no columns"))
@@ -136,6 +147,10 @@ func (s *reading) beginColumnar(ctx context.Context, name string) error {
 	}
 	p.rows = min(p.rows, p.tuning.block)
 	for i, f := range fields {
+		if f.how == auto && slices.Contains(keys, f.name) && f.name != s.plan.options.Target {
+			f.how = skip
+			s.notes.serial(f.name)
+		}
 		if f.how == skip {
 			continue
 		}
@@ -150,12 +165,13 @@ func (s *reading) beginColumnar(ctx context.Context, name string) error {
 				f.how = asNumbers
 			case Dates:
 				f.how = asDates
+			case Names: // what is missing has no text there
+				f.how, f.only = asNames, true
 			}
 		}
 	}
 	p.batch = &batch{columns: p.columns()}
 	s.source, s.flow = p, p
-	s.hashAside()
 	return nil
 }
 

@@ -27,6 +27,7 @@ type input struct {
 	begin int64
 	size  int64 // of the raw bytes; 0 if not known
 	spool *spool
+	feed  *Feed // of what is no bytes, or nil
 	close []func() error
 }
 
@@ -104,6 +105,9 @@ func (in *input) first() (io.Reader, *meter) {
 
 // again returns the raw bytes once more.
 func (in *input) again() (io.Reader, error) {
+	if in.feed != nil {
+		return nil, nil
+	}
 	if in.seek == nil {
 		return in.spool.reader(), nil
 	}

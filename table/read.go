@@ -86,8 +86,9 @@ type Report struct {
 	// Remarks are the notes that are about one column.
 	Remarks []Remark
 
-	Address string // where the rows come from, without passwords
-	Rows    int    // read so far
+	Address  string // where the rows come from, without passwords
+	Snapshot string // of a database, which state of it they are; "" if it has no name
+	Rows     int    // read so far
 }
 
 // ReadFile reads a file, or standard input if the path is "-". Its format follows from its extension, else from its
@@ -214,6 +215,9 @@ func resumeReading(ctx context.Context, in *input, raw io.Reader, path string, o
 
 // begin opens the content and starts the flow of the format it has.
 func (s *reading) begin(ctx context.Context, raw io.Reader) error {
+	if s.in.feed != nil {
+		return s.beginFeed(ctx)
+	}
 	content, err := unpack(raw)
 	if err != nil {
 		return s.named(err)
@@ -428,7 +432,7 @@ func (s *reading) finish() error {
 	if s.aside != nil {
 		err = <-s.aside
 		s.aside = nil
-	} else if s.meter != nil {
+	} else if s.meter != nil && s.in.feed == nil {
 		err = s.meter.rest()
 	}
 	if err != nil {
@@ -504,6 +508,9 @@ func (s *reading) report() *Report {
 		return s.surveyed.report
 	}
 	r := &Report{Format: s.format, Notes: s.notes.list(), IDs: slices.Concat(s.notes.ids, s.notes.numbered), Remarks: slices.Clone(s.notes.remarks), Bytes: s.meter.bytes.Load(), Address: Redact(s.plan.name), Rows: s.assembly.total}
+	if s.in.feed != nil {
+		return s.reportFeed(r)
+	}
 	if s.content.packing != "" {
 		r.Format += ", " + s.content.packing
 	}

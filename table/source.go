@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -38,8 +37,11 @@ type Scheme struct {
 	// Knows reports whether an address without a colon is one of the
 	// scheme's; nil if none is. Files come before all.
 	Knows func(address string) bool
-	// Open opens an address, with its name and colon where it has them.
+	// Open opens an address, with its name and colon where it has them; nil if
+	// there is a Feed.
 	Open func(ctx context.Context, address string, o Options) (Source, error)
+	// Feed opens what gives typed columns, such as a database.
+	Feed func(ctx context.Context, address string) (*Feed, error)
 	// Read reads it whole; nil if that is the same as reading all batches.
 	Read func(ctx context.Context, address string, o Options) (*Table, *Report, error)
 }
@@ -55,6 +57,9 @@ func RegisterScheme(s Scheme) {
 	schemes.Lock()
 	defer schemes.Unlock()
 	i, taken := slices.BinarySearchFunc(schemes.list, s.Name, func(s Scheme, name string) int { return strings.Compare(s.Name, name) })
+	if s.Feed != nil {
+		s.Open, s.Read = s.openFeed, s.readFeed
+	}
 	if taken || s.Name == "" || s.Open == nil {
 		panic(fmt.Sprintf("table: scheme %q is registered twice, or has no name or nothing to open it", s.Name))
 	}
@@ -149,19 +154,40 @@ func All(s Source) (*Table, error) {
 	return Concat(batches...)
 }
 
-// Redact returns an address without the password that it may hold, for logs
+// Redact returns an address without the passwords that it may hold, for logs
 // and messages.
 func Redact(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.User == nil {
-		if err != nil && strings.Contains(address, "://") {
-			scheme, _, _ := strings.Cut(address, "://")
-			return scheme + "://…"
+	base, query, asks := strings.Cut(address, "?")
+	if scheme, rest, ok := strings.Cut(base, "://"); ok && asks && !strings.Contains(rest, "@") && strings.Contains(query, "@") {
+		// A password with a question mark, unless what follows the colon is a port.
+		if user, port, colon := strings.Cut(rest, ":"); colon && strings.Trim(strings.SplitN(port, "/", 2)[0], "0123456789") != "" {
+			return scheme + "://" + user + ":xxxxx" + address[strings.LastIndex(address, "@"):]
 		}
-		return address
 	}
-	return u.Redacted()
+	if scheme, rest, ok := strings.Cut(base, "://"); ok {
+		// What stands before the last @ is who asks, also where it holds
+		// characters that an address may not.
+		if at := strings.LastIndex(rest, "@"); at >= 0 {
+			if user, _, secret := strings.Cut(rest[:at], ":"); secret {
+				rest = user + ":xxxxx" + rest[at:]
+			}
+		}
+		base = scheme + "://" + rest
+	}
+	if !asks {
+		return base
+	}
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		if key, _, ok := strings.Cut(pair, "="); ok && slices.Contains(secrets, strings.ToLower(key)) {
+			pairs[i] = key + "=xxxxx"
+		}
+	}
+	return base + "?" + strings.Join(pairs, "&")
 }
+
+// secrets are parts of addresses that nobody is to see.
+var secrets = []string{"password", "passwd", "pwd", "sslpassword", "secret", "token", "access_token", "apikey", "api_key", "x-amz-signature", "x-amz-credential", "sig", "signature"}
 
 // openFile opens a path or standard input as a source.
 func openFile(ctx context.Context, address string, o Options) (Source, error) {

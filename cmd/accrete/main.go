@@ -21,6 +21,8 @@ import (
 	"github.com/accrete-ml/accrete/internal/remedy"
 	_ "github.com/accrete-ml/accrete/learners/all"
 	"github.com/accrete-ml/accrete/life"
+	_ "github.com/accrete-ml/accrete/table/database/postgres"
+	_ "github.com/accrete-ml/accrete/table/database/sqlite"
 	_ "github.com/accrete-ml/accrete/table/parquet"
 )
 

@@ -41,15 +41,28 @@ type Proved struct {
 
 // Prove answers a goal, if the model is a logic program.
 func Prove(ctx context.Context, m learn.Model, goal string) (proved *Proved, is bool, err error) {
+	if p, ok := m.(planning); ok {
+		if s, is, err := p.Planned(ctx, goal); is {
+			return newProved(s, err)
+		}
+	}
 	p, ok := m.(programmed)
 	if !ok {
 		return nil, false, nil
 	}
-	s, err := p.Program().Solve(ctx, goal)
+	return newProved(p.Program().Solve(ctx, goal))
+}
+
+func newProved(s *logic.Solution, err error) (*Proved, bool, error) {
 	if err != nil {
 		return nil, true, remedy.Misuse(err)
 	}
 	return &Proved{s.Bindings, s.Proofs, s.Limited, s.String()}, true, nil
+}
+
+// planning is a model that may solve problems by operators.
+type planning interface {
+	Planned(ctx context.Context, question string) (s *logic.Solution, is bool, err error)
 }
 
 // programmed is a model that is a logic program.

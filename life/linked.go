@@ -180,10 +180,11 @@ func learntClauses(p *Part, m clausal, top *int) *RuleBase {
 		if top != nil && i >= *top {
 			break
 		}
-		list.Rules = append(list.Rules, RuleEntry{
-			ID: c.ID, Text: c.Text, Words: c.Words, If: []TestEntry{}, Then: &ThenEntry{Column: target, Value: c.Class},
-			Probability: &c.Probability, Covered: &c.Covered, Correct: &c.Correct,
-		})
+		e := RuleEntry{ID: c.ID, Text: c.Text, Words: c.Words, If: []TestEntry{}, Then: &ThenEntry{Column: target, Value: c.Class}, Note: c.Note}
+		if c.Note == "" {
+			e.Probability, e.Covered, e.Correct = &c.Probability, &c.Covered, &c.Correct
+		}
+		list.Rules = append(list.Rules, e)
 	}
 	return list
 }
@@ -195,6 +196,9 @@ func (b *RuleBase) WriteClauses(w io.Writer) {
 		fmt.Fprint(w, c.Text)
 		if c.Covered != nil {
 			fmt.Fprintf(w, " %% %.1f %% of %.6g", 100**c.Probability, *c.Covered)
+		}
+		if c.Note != "" {
+			fmt.Fprint(w, " % "+c.Note)
 		}
 		fmt.Fprintln(w)
 	}

@@ -23,6 +23,7 @@ type RuleEntry struct {
 	Words       string      `json:"words,omitempty"`
 	Worth       *float64    `json:"worth,omitempty"`
 	Boundary    string      `json:"boundary,omitempty"`
+	Note        string      `json:"note,omitempty"`   // what a clause is worth, where rows do not say it
 	Member      int         `json:"member,omitempty"` // which hypothesis, counted from 1
 	// Sources say who stands behind the rule, and State how an expert's
 	// rule fares.

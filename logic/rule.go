@@ -8,4 +8,5 @@ type Rule struct {
 	Class            string
 	Probability      float64
 	Covered, Correct float64
+	Note             string // of what else it is worth, where rows do not say it
 }

@@ -17,6 +17,26 @@ type Solution struct {
 	Limited  bool     // there are more answers than are given
 }
 
+// Found is an answer that was found by other means than a proof: what the variables stand
+// for, in their order, and why.
+type Found struct {
+	Values []string
+	Why    string
+}
+
+// NewSolution is the solution of a goal with such variables.
+func NewSolution(names []string, all ...Found) *Solution {
+	s := &Solution{Bindings: []map[string]string{}, Proofs: []string{}, names: names}
+	for _, f := range all {
+		binding := map[string]string{}
+		for i, name := range names {
+			binding[name] = f.Values[i]
+		}
+		s.Bindings, s.Proofs = append(s.Bindings, binding), append(s.Proofs, f.Why)
+	}
+	return s
+}
+
 // mostAnswers is how many answers are given.
 const mostAnswers = 100_000
 

@@ -16,7 +16,7 @@ func All() []Experiment {
 		leastSquares(), perceptrons(), backPropagation(), growingNetworks(), faces(),
 		sequences(),
 		statistics(),
-		ruleNetworks(), itrule(), explanations(), ruleNetworkDivisions(), ruleNetworkGrowth(), livingStreams(),
+		ruleNetworks(), itrule(), explanations(), planning(), ruleNetworkDivisions(), ruleNetworkGrowth(), livingStreams(),
 		incrementalSessions(),
 		neuralTrees(),
 		gaussianUnits(), gaussianSimplified(), gaussianExperts(),

@@ -8,7 +8,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	for _, name := range []string{relation.FoilName, relation.EBGName, relation.ProgolName, relation.GolemName, relation.FoclName} {
+	for _, name := range []string{relation.FoilName, relation.EBGName, relation.ProgolName, relation.GolemName, relation.FoclName, relation.PlanName} {
 		t.Run(name, func(t *testing.T) { learntest.Run(t, name) })
 	}
 }

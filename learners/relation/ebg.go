@@ -170,6 +170,9 @@ const mostRemarks = 20
 // ones that it proves: it is incomplete there, or wrong.
 func (m *Model) Remarks() ([]fmt.Stringer, error) {
 	s := m.lesson.Settings
+	if s.Algorithm == PlanName && len(m.list) > 0 {
+		return []fmt.Stringer{remark(m.list[0].Note)}, nil
+	}
 	if s.Algorithm != EBGName || m.linked == nil || s.Theory == "" {
 		return nil, nil
 	}

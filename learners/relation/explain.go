@@ -9,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/logic"
+	"github.com/accrete-ml/accrete/logic/plan"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -72,6 +73,9 @@ func (m *Model) Clauses() []logic.Rule {
 		c := m.clause(w, i)
 		l := &m.list[i]
 		all = append(all, logic.Rule{ID: c.ID(), Text: c.String(), Words: m.words(w, i), Class: m.classes()[l.Class], Probability: m.answerOf(i)[l.Class], Covered: sum(l.First), Correct: l.First[l.Class]})
+		if i > 0 {
+			all[i].Note = l.Note
+		}
 	}
 	class := learn.Best(m.answerOf(len(m.list)), m.classes())
 	covered, correct := sum(m.rest), m.rest[class]
@@ -155,6 +159,10 @@ func (m *Model) tests(i int) string {
 
 // proof writes the tuples by which a clause covers a row.
 func (m *Model) proof(a *asked, w *writer, i int) string {
+	if a.planner != nil {
+		acts, _, _ := a.planner.solve(context.Background(), a.tuple(0))
+		return "by " + plan.Format(acts)
+	}
 	if a.program != nil {
 		return a.because(i)
 	}

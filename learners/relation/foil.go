@@ -104,7 +104,7 @@ func (l *Learner) settings() settings {
 // keeps checks settings that were saved; rows are always kept.
 func (s *settings) keeps() (bool, error) {
 	l := Learner{Lookahead: s.Lookahead, New: s.New, Literals: s.Literals, Beam: s.Beam, M: &s.M}
-	if !slices.Contains([]string{"", EBGName, ProgolName, GolemName, FoclName}, s.Algorithm) || s.Nodes < 0 {
+	if !slices.Contains([]string{"", EBGName, ProgolName, GolemName, FoclName, PlanName}, s.Algorithm) || s.Nodes < 0 {
 		return false, fmt.Errorf("no learner is called %q", s.Algorithm)
 	}
 	if _, err := s.theory(); err != nil {
@@ -206,8 +206,11 @@ func (m *Model) learn(ctx context.Context, t *table.Table) error {
 	}
 	m.writer = newWriter(db)
 	m.arity = len(x.places)
-	if m.lesson.Settings.Algorithm == EBGName {
+	switch m.lesson.Settings.Algorithm {
+	case EBGName:
 		return m.explainAll(ctx, db, t)
+	case PlanName:
+		return m.planAll(ctx, db, t)
 	}
 	left := everything(t.Rows())
 	left = slices.DeleteFunc(left, func(e int32) bool { return classes[e] < 0 || f.weight[e] <= 0 })

@@ -44,6 +44,8 @@ type listed struct {
 	First []float64   `cbor:"first"` // class weights of the rows that it is the first to cover
 	// Text is the clause where it is more than conditions on relations.
 	Text string `cbor:"text,omitempty"`
+	// Note is what else there is to say of it.
+	Note string `cbor:"note,omitempty"`
 }
 
 var (
@@ -127,14 +129,21 @@ type asked struct {
 	clauses  []*logic.Clause
 	table    *table.Table
 	target   int
+	planner  *planner // of problems; nil if rows are none
+	count    int      // of the model's clauses
 }
 
 // ask prepares the clauses for a table: over what its rows point at or, if they stand
 // alone, over what the model has learnt from.
 func (m *Model) ask(t *table.Table) (*asked, error) {
-	a := &asked{table: t, target: m.target}
+	a := &asked{table: t, target: m.target, count: len(m.list)}
 	base := m.base(t.Linked)
 	a.db, a.examples = base.over(t, m.target)
+	if m.isPlanned(base) && len(m.list) > 0 {
+		var err error
+		a.planner, err = m.planner(base.program)
+		return a, err
+	}
 	if base.program != nil && (m.isRecursive() || m.lesson.Settings.Algorithm == EBGName && m.lesson.Settings.Theory != "") {
 		w := newWriter(nil)
 		for i := range m.list {
@@ -168,6 +177,9 @@ func (m *Model) isRecursive() bool {
 // matches finds for each row the clause that answers; as many as there are for the
 // default.
 func (a *asked) matches(ctx context.Context, first []int) error {
+	if a.planner != nil {
+		return a.plans(ctx, first, a.count)
+	}
 	if a.program != nil {
 		for r := range first {
 			var err error

@@ -1,0 +1,12 @@
+pos(solvable([table(d),on(a,d),clear(a),table(c),on(b,c),clear(b)],[on(d,b)])).
+pos(solvable([table(d),on(c,d),clear(c),table(b),on(a,b),clear(a)],[on(a,c),on(d,b)])).
+pos(solvable([table(b),on(c,b),on(d,c),clear(d),table(a),clear(a)],[on(a,b),on(c,a)])).
+pos(solvable([table(a),on(c,a),clear(c),table(d),on(b,d),clear(b)],[on(a,d),on(c,a)])).
+pos(solvable([table(b),clear(b),table(a),on(c,a),on(d,c),clear(d)],[on(b,d),on(a,b),on(c,a)])).
+pos(solvable([table(b),on(a,b),on(c,a),on(d,c),clear(d)],[on(b,a),on(d,c)])).
+pos(solvable([table(a),on(d,a),on(c,d),clear(c),table(b),clear(b)],[on(d,b),on(c,d)])).
+pos(solvable([table(c),on(b,c),on(d,b),on(a,d),clear(a)],[on(d,c),on(b,d),on(a,b)])).
+pos(solvable([table(b),clear(b),table(a),on(c,a),clear(c),table(d),clear(d)],[on(c,b),on(d,c),on(a,d)])).
+pos(solvable([table(a),on(d,a),on(b,d),on(c,b),clear(c)],[on(d,c),on(b,d)])).
+neg(solvable([table(a),table(b),clear(a),clear(b)],[on(a,b),on(b,a)])).
+neg(solvable([table(a),on(b,a),clear(b)],[on(a,a)])).

@@ -1,0 +1,9 @@
+pos(made([free(lathe),free(press),machine(lathe),machine(press),part(p1),loose(p1)],[holed(p1),painted(p1)])).
+pos(made([free(lathe),free(press),machine(lathe),machine(press),part(p1),loose(p1)],[round(p1)])).
+pos(made([free(lathe),free(press),machine(lathe),machine(press),part(p1),loose(p1)],[polished(p1),painted(p1),round(p1),holed(p1)])).
+pos(made([free(lathe),free(press),machine(lathe),machine(press),part(p1),loose(p1)],[round(p1),painted(p1),polished(p1),holed(p1)])).
+pos(made([free(lathe),free(press),machine(lathe),machine(press),part(p1),loose(p1)],[holed(p1),round(p1)])).
+pos(made([free(lathe),free(press),machine(lathe),machine(press),part(p1),loose(p1)],[painted(p1),polished(p1),holed(p1)])).
+pos(made([free(lathe),free(press),machine(lathe),machine(press),part(p1),loose(p1)],[holed(p1),round(p1),polished(p1),painted(p1)])).
+pos(made([free(lathe),free(press),machine(lathe),machine(press),part(p1),loose(p1)],[polished(p1),painted(p1)])).
+neg(made([machine(lathe),free(lathe),part(p1),loose(p1)],[holed(p1)])).

@@ -85,7 +85,7 @@ func (w planWorld) costs(ctx context.Context, seed uint64, method plan.Method, u
 	if err != nil {
 		return c, err
 	}
-	domain, err := plan.Read(program)
+	domain, err := plan.NewDomain(program)
 	if err != nil {
 		return c, err
 	}

@@ -65,7 +65,7 @@ type planner struct {
 
 // planner returns what the operators of a program and rules of control make of one.
 func (m *Model) planner(program *logic.Program) (*planner, error) {
-	domain, err := plan.Read(program)
+	domain, err := plan.NewDomain(program)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (m *Model) planAll(ctx context.Context, db *database, t *table.Table) error
 	if m.linked == nil || class < 0 {
 		return m.assemble(ctx, t)
 	}
-	domain, err := plan.Read(db.program)
+	domain, err := plan.NewDomain(db.program)
 	if err != nil {
 		return err
 	}

@@ -52,10 +52,10 @@ type Problem struct{ Init, Goal []logic.Term }
 // Deletes).
 var operatorPredicate = logic.Predicate{Name: "operator", Arity: 4}
 
-// Read finds the operators of a program: facts such as
+// NewDomain finds the operators of a program: facts such as
 //
 //	operator(stack(X,Y), [table(X), clear(X), clear(Y), X \= Y], [on(X,Y)], [table(X), clear(Y)]).
-func Read(p *logic.Program) (*Domain, error) {
+func NewDomain(p *logic.Program) (*Domain, error) {
 	d := &Domain{}
 	for _, c := range p.Of(operatorPredicate) {
 		args := c.Arguments()

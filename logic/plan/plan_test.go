@@ -26,7 +26,7 @@ func domain(t testing.TB, text string) *Domain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Read(p)
+	d, err := NewDomain(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestBadDomains(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read(p); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewDomain(p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

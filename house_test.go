@@ -44,6 +44,7 @@ var arrows = map[string][]string{
 	"rule":            {"internal", "table"},
 	"rule/say":        {"internal", "table", "rule"},
 	"logic":           {"internal", "table", "rule"},
+	"logic/plan":      {"internal", "table", "rule", "logic"},
 	"act":             {"internal", "table", "rule"},
 	"learn":           {"internal", "table", "draw", "encode", "rule", "logic", "act"},
 	"learn/expert":    contract,

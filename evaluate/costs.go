@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/learn"
 )
 
@@ -62,27 +63,80 @@ func (c *Costs) Threshold(positive string) float64 {
 	return alarm / (alarm + missed)
 }
 
-// addCosts counts what a row costs whose class is known to the costs.
-func (t *tally) addCosts(p []float64, best, class int, w float64) {
+// of returns the costs in the order of a model's classes; others are not named,
+// and cost 1. Without costs it is nil.
+func (c *Costs) of(classes []string) *Costs {
+	if c == nil || slices.Equal(c.Classes, classes) {
+		return c
+	}
+	all := NewCosts(classes)
+	for said, a := range classes {
+		for is, b := range classes {
+			if i, j := slices.Index(c.Classes, a), slices.Index(c.Classes, b); i >= 0 && j >= 0 {
+				all.Of[said][is] = c.Of[i][j]
+			}
+		}
+	}
+	return all
+}
+
+// addCosts counts what a row costs whose class is known to the costs, which are
+// in the order of the model's classes.
+func (t *tally) addCosts(c *Costs, p []float64, best, class int, w float64) {
 	if class < 0 {
 		t.unpriced += w
 		return
 	}
-	t.cost += w * t.costs.Of[best][class]
-	t.costLeast += w * t.costs.Of[t.costs.Least(p)][class]
+	t.cost.Add(c.Of[best][class], w)
+	t.costLeast.Add(c.Of[c.Least(p)][class], w)
 }
 
-// price fills in what answers cost, and from where on the positive class is the
-// cheaper one.
+// always returns the class that is the cheapest to say to all rows, and what that
+// costs a row.
+func (t *tally) always() (class string, cost float64) {
+	costs := t.costs.of(t.names)
+	cost = math.Inf(1)
+	for said, name := range t.names {
+		sum := 0.0
+		for is := range t.names {
+			for predicted := range t.names {
+				sum += t.counts[is*len(t.names)+predicted] * costs.Of[said][is]
+			}
+		}
+		if sum /= t.weight; sum < cost && name != unseenClass {
+			class, cost = name, sum
+		}
+	}
+	return class, cost
+}
+
+// judgeCosts writes what answers cost into the result.
+func (r *Result) judgeCosts(t *tally, level, times float64) {
+	if t.costs == nil || t.weight == t.unpriced {
+		return
+	}
+	cost, least := t.cost, t.costLeast
+	for _, m := range []*stat.Moments{&cost, &least} {
+		m.N, m.M2 = m.N/times, m.M2/times
+	}
+	setNumber(&r.Cost, cost.Mean)
+	i := cost.Estimate().Interval(level, stat.TwoSided)
+	setInterval(&r.CostLow, &r.CostHigh, i)
+	setNumber(&r.CostLeast, least.Mean)
+	i = least.Estimate().Interval(level, stat.TwoSided)
+	setInterval(&r.CostLeastLow, &r.CostLeastHigh, i)
+	class, always := t.always()
+	setNumber(&r.CostAlways, always)
+	r.CostAlwaysClass = class
+	if t.unpriced > 0 {
+		r.note("costs are those of the classes that the model knows; %g rows have others", t.unpriced)
+	}
+}
+
+// price says from where on the positive class is the cheaper one.
 func (s *Scores) price(t *tally, c *Costs) {
 	if c == nil || t.weight == t.unpriced {
 		return
-	}
-	priced := t.weight - t.unpriced
-	setNumber(&s.Cost, t.cost/priced)
-	setNumber(&s.CostLeast, t.costLeast/priced)
-	if t.unpriced > 0 {
-		s.note("costs are those of the classes that the model knows; %g rows have others", t.unpriced)
 	}
 	at := slices.Index(c.Classes, s.Positive)
 	if len(c.Classes) != 2 || at < 0 || len(s.ranked) == 0 {

@@ -139,12 +139,12 @@ func (s *Spec) testModel(ctx context.Context, m learn.Model, test *table.Table) 
 	_, ruler := learn.Ability[learn.Ruler](m)
 	t.readable = ruler || t.rules > 0
 	t.tally = newTally(test.Schema, target, names, middle(test, target), spec.bins())
+	t.tally.costs = spec.Costs
 	if spec.ranked && t.tally.kind == classes {
 		var err error
 		if t.tally.watch, err = positiveClass(spec.positive, names, test, target); err != nil {
 			return nil, nil, err
 		}
-		t.tally.costs = spec.costs
 	}
 	start := spec.now()
 	losses := make([]float64, test.Rows())

@@ -57,10 +57,11 @@ type Spec struct {
 	// Times, unless nil, has a moment for each row: models learn from the
 	// past and are tested on the future (see Times, the function).
 	Times []float64
+	// Costs of wrong answers, or nil.
+	Costs *Costs
 
 	ranked   bool   // probabilities of one class are kept; see ScoreModel
 	positive string // which
-	costs    *Costs // of wrong answers, or nil
 }
 
 // Fixed returns a Spec's New that always gives the same learner. Learning

@@ -239,6 +239,7 @@ func newPrequent(spec *Spec, m learn.Model, options PrequentialOptions) (*preque
 	p := &prequent{spec: spec, options: options, model: m, update: update, stride: 1, watch: NewWatch(options.DriftRate)}
 	names := classNames(spec.Table, spec.Target, dictionary(m.Schema(), m.Target()))
 	p.tally = newTally(spec.Table.Schema, spec.Target, names, middle(spec.Table, spec.Target), spec.bins())
+	p.tally.costs = spec.Costs
 	return p, nil
 }
 

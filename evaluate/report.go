@@ -78,9 +78,7 @@ func (s *Scores) WriteClasses(w io.Writer) {
 			fmt.Fprintf(w, "the tenth of the rows ranked first has %s times as many %s as all rows have (lift), %s of them all\n", console.Number(l.Lift), s.Positive, console.Percent(l.Found))
 		}
 	}
-	if s.Cost != nil {
-		fmt.Fprintf(w, "\ncost a row: %s if the most probable class is said, %s if the one whose expected cost is least\n", console.Number(*s.Cost), console.Number(*s.CostLeast))
-	}
+	s.WriteCosts(w)
 	switch {
 	case s.CostThreshold == nil:
 	case *s.Threshold > 1:
@@ -88,6 +86,21 @@ func (s *Scores) WriteClasses(w io.Writer) {
 	default:
 		fmt.Fprintf(w, "on these rows it is cheapest to say %s from %s on: %s a row\n", s.Positive, console.Percent(*s.Threshold), console.Number(*s.CostThreshold))
 	}
+}
+
+// WriteCosts says what answers cost, if it was said what wrong ones do.
+func (r *Result) WriteCosts(w io.Writer) {
+	if r.Cost == nil {
+		return
+	}
+	between := func(low, high *float64) string {
+		if low == nil || high == nil {
+			return ""
+		}
+		return fmt.Sprintf(" (%s to %s)", console.Number(*low), console.Number(*high))
+	}
+	fmt.Fprintf(w, "\ncost a row: %s%s if the most probable class is said, %s%s if the one whose expected cost is least; always %s costs %s\n",
+		console.Number(*r.Cost), between(r.CostLow, r.CostHigh), console.Number(*r.CostLeast), between(r.CostLeastLow, r.CostLeastHigh), r.CostAlwaysClass, console.Number(*r.CostAlways))
 }
 
 // WriteLearnt says which of the rows the model has learnt from.

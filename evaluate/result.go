@@ -51,6 +51,18 @@ type Result struct {
 	// accuracy differ over the reliability bins, on average over rows.
 	ECE *float64 `json:"ece,omitempty"`
 
+	// Cost is what a row costs on average where the most probable class is said,
+	// CostLeast where the class is said whose expected cost is least, and
+	// CostAlways where always the same one is, the cheapest of them.
+	Cost            *float64 `json:"cost,omitempty"`
+	CostLow         *float64 `json:"cost_low,omitempty"`
+	CostHigh        *float64 `json:"cost_high,omitempty"`
+	CostLeast       *float64 `json:"cost_least,omitempty"`
+	CostLeastLow    *float64 `json:"cost_least_low,omitempty"`
+	CostLeastHigh   *float64 `json:"cost_least_high,omitempty"`
+	CostAlways      *float64 `json:"cost_always,omitempty"`
+	CostAlwaysClass string   `json:"cost_always_class,omitempty"`
+
 	// For a numeric target, with intervals by the central limit theorem.
 	RMSE     *float64 `json:"rmse,omitempty"`
 	RMSELow  *float64 `json:"rmse_low,omitempty"`
@@ -166,6 +178,7 @@ func (r *Result) judgeClasses(t *tally, level, times float64) {
 		ece += b.Weight / t.weight * math.Abs(b.Accuracy-b.Confidence)
 	}
 	setNumber(&r.ECE, ece)
+	r.judgeCosts(t, level, times)
 }
 
 func (r *Result) judgeNumbers(t *tally, level, times float64) {

@@ -43,11 +43,8 @@ type Scores struct {
 	// Lift is how much denser the positive class is among the rows that are
 	// ranked first than among all.
 	Lift []Lift `json:"lift,omitempty"`
-	// Cost is what a row costs on average where the most probable class is
-	// said, CostLeast where the class is said whose expected cost is least, and
-	// CostThreshold where the positive class is said from Threshold on.
-	Cost          *float64 `json:"cost,omitempty"`
-	CostLeast     *float64 `json:"cost_least,omitempty"`
+	// CostThreshold is what a row costs on average where the positive class is
+	// said from Threshold on.
 	CostThreshold *float64 `json:"cost_threshold,omitempty"`
 	// LearntRows is how many of the rows the model has learnt from, as far as
 	// that can be told; on the others it was right as Unseen says.
@@ -91,7 +88,7 @@ func ScoreModel(ctx context.Context, m learn.Model, test *table.Table, spec Spec
 		s.recognise(o.Learnt, t)
 		return s, nil
 	}
-	spec.ranked, spec.positive, spec.costs = true, o.Positive, o.Costs
+	spec.ranked, spec.positive, spec.Costs = true, o.Positive, o.Costs
 	r, t, err := spec.testModel(ctx, m, test)
 	if err != nil {
 		return nil, err

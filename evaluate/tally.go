@@ -45,11 +45,11 @@ type tally struct {
 	binWeight     []float64
 	binConfidence []float64
 	binRight      []float64
-	watch         string   // a class whose probabilities are kept, or ""
-	scores        []scored // of the rows tested, in their order
-	costs         *Costs   // of wrong answers, in the order of the model's classes, or nil
-	cost          float64  // of saying what is most probable, and what costs least
-	costLeast     float64
+	watch         string       // a class whose probabilities are kept, or ""
+	scores        []scored     // of the rows tested, in their order
+	costs         *Costs       // of wrong answers, or nil
+	cost          stat.Moments // of saying what is most probable, and what costs least
+	costLeast     stat.Moments
 	unpriced      float64 // rows of classes that have no costs
 
 	// A numeric target y and its error e. Powers of y are of y − origin,
@@ -170,6 +170,7 @@ func (t *tally) addClasses(rows *table.Table, target int, out *learn.Predictions
 	unseen := slices.Index(t.names, unseenClass)
 	watched := slices.Index(predicted, t.watch)
 	bins := len(t.binWeight)
+	costs := t.costs.of(predicted)
 	for r, code := range rows.Columns[target].Codes {
 		if code == table.Missing {
 			t.skipped++
@@ -205,8 +206,8 @@ func (t *tally) addClasses(rows *table.Table, target int, out *learn.Predictions
 		}
 		best := learn.Best(p, predicted)
 		right := best == class
-		if t.costs != nil {
-			t.addCosts(p, best, class, w)
+		if costs != nil {
+			t.addCosts(costs, p, best, class, w)
 		}
 		t.weight += w
 		t.brier += w * square
@@ -362,6 +363,9 @@ func (t *tally) merge(o *tally) {
 	t.square.Merge(o.square)
 	t.absolute.Merge(o.absolute)
 	t.nll.Merge(o.nll)
+	t.cost.Merge(o.cost)
+	t.costLeast.Merge(o.costLeast)
+	t.unpriced += o.unpriced
 	t.shown.stride = max(t.shown.stride, 1)
 	t.shown.rows = append(t.shown.rows, o.shown.rows...)
 	t.shown.thin()

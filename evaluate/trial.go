@@ -58,6 +58,7 @@ func tryAll(ctx context.Context, specs []Spec, splits []split, training bool) ([
 			t := &trials[c][i]
 			t.test, t.trainRows = testRows, len(trainRows)
 			t.tally = newTally(s.Table.Schema, s.Target, names, origin, s.bins())
+			t.tally.costs = s.Costs
 			if training {
 				t.training = newTally(s.Table.Schema, s.Target, names, origin, s.bins())
 			}
@@ -200,6 +201,7 @@ func (s *Spec) result(trials []trial, times float64) *Result {
 	r := &Result{Data: s.Data, Target: targetName(s.Table.Schema, s.Target), Learner: s.Learner, Seed: s.Seed}
 	r.Rows = s.Table.Rows()
 	sum := newTally(s.Table.Schema, s.Target, trials[0].tally.names, trials[0].tally.origin, s.bins())
+	sum.costs = s.Costs
 	tested := make([]bool, s.Table.Rows())
 	rules, readable := 0, false
 	r.TrainRows = math.MaxInt

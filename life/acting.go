@@ -124,7 +124,7 @@ func withMap(arg string) (string, error) {
 // Base is the name that a model takes from its world.
 func (w *World) Base() string {
 	base, rest, _ := strings.Cut(w.Name, ":")
-	if base == "exec" {
+	if base == "exec" && strings.TrimSpace(rest) != "" {
 		d := Data{Arg: strings.Fields(rest)[0]}
 		return d.Base()
 	}
@@ -177,9 +177,10 @@ const judgedEpisodes = 100
 // longest is how many steps an episode has at most in which a policy is judged.
 const longest = 10000
 
-// LearnActing learns a policy by acting, keeps it, and says what it earns.
-func (h *Home) LearnActing(ctx context.Context, w *World, name string, c Choice, rules *Rules) (*Acted, error) {
-	name = cmp.Or(name, w.Base())
+// LearnActing learns a policy by acting, keeps it, and says what it earns. A model
+// of the name that does something else has to be replaced expressly.
+func (h *Home) LearnActing(ctx context.Context, w *World, o LearnOptions) (*Acted, error) {
+	c, rules, name := o.Choice, o.Rules, cmp.Or(o.Name, w.Base())
 	if err := store.CheckName(name); err != nil {
 		return nil, err
 	}
@@ -191,6 +192,11 @@ func (h *Home) LearnActing(ctx context.Context, w *World, name string, c Choice,
 	a, ok := l.(actor)
 	if !ok {
 		return nil, remedy.New(Remedy{Kind: remedy.UseLearner, Names: []string{defaultActor}}, "%s is an environment, and %s learns from tables", w.Base(), c.Learner)
+	}
+	if !o.Replace {
+		if err := h.actsElsewhere(w, name, cmp.Or(c.Learner, defaultActor)); err != nil {
+			return nil, err
+		}
 	}
 	at := h.now()
 	told, err := h.advise(ctx, w, l, rules)
@@ -217,6 +223,29 @@ func (h *Home) LearnActing(ctx context.Context, w *World, name string, c Choice,
 		return h.halted(learnt, stopped)
 	}
 	return h.judged(ctx, w, learnt)
+}
+
+// actsElsewhere returns an error if there is a model of this name that is no policy
+// of this learner for this environment, whatever its settings.
+func (h *Home) actsElsewhere(w *World, name, learner string) error {
+	versions, err := h.Store.Log(name)
+	if err != nil || len(versions) == 0 {
+		return nil // there is none, or whoever writes it will hear
+	}
+	is := versions[len(versions)-1]
+	what := does(is.Learner, is.Target)
+	for i := len(versions) - 1; i >= 0 && is.Learner == learner; i-- {
+		v := &versions[i]
+		if v.Kind != store.Learn {
+			continue
+		}
+		if there := (&World{Name: v.Source.Name}); v.Source.Path == v.Source.Name && there.Base() == w.Base() {
+			return nil
+		}
+		what = fmt.Sprintf("%s in %s", is.Learner, v.Source.Name)
+		break
+	}
+	return &remedy.Error{Err: fmt.Errorf("the model %s is %s; this would make it %s in %s", name, what, learner, w.Name), Remedy: Remedy{Kind: remedy.ReplaceModel}, Misuse: true}
 }
 
 // partial returns a policy, or what there is of one where acting stopped, and

@@ -55,7 +55,7 @@ func (h *Home) Calibration(ctx context.Context, p *Part) (*Calibration, error) {
 		return nil, fmt.Errorf("%s keeps no rows to learn again", p.Name)
 	}
 	c := &Calibration{}
-	err = h.inFolds(ctx, p, rows, func(m learn.Model, test *table.Table) error {
+	err = h.inFolds(ctx, p, rows, func(m learn.Model, _, test *table.Table) error {
 		out := learn.NewPredictions(m, test.Rows())
 		if err := m.Predict(ctx, test, out); err != nil {
 			return err
@@ -72,13 +72,15 @@ func (h *Home) Calibration(ctx context.Context, p *Part) (*Calibration, error) {
 	return c, err
 }
 
-// inFolds learns all rows but those of a fold, in turn, and hands over the model
-// and the rows of the fold. Rows are dealt out in their order, class by class.
-func (h *Home) inFolds(ctx context.Context, p *Part, rows *table.Table, use func(m learn.Model, test *table.Table) error) error {
+// inFolds learns all rows but those of a fold, in turn, and hands over the model,
+// what it learnt and the rows of the fold. Rows are dealt out in their order,
+// class by class, and equal ones that are kept as one are dealt out singly.
+func (h *Home) inFolds(ctx context.Context, p *Part, rows *table.Table, use func(m learn.Model, train, test *table.Table) error) error {
 	l, err := newLearner(p.Version.Learner, learnerSettings(p.Version))
 	if err != nil {
 		return err
 	}
+	rows = apiece(rows)
 	fold := dealt(rows, p.Target())
 	bar, done := h.progress("learning again")
 	defer done()
@@ -94,7 +96,8 @@ func (h *Home) inFolds(ctx context.Context, p *Part, rows *table.Table, use func
 		if len(train) == 0 || len(test) == 0 {
 			continue
 		}
-		m, err := l.Learn(ctx, learn.Task{Table: rows.Select(train), Seed: p.Version.Seed}.At(p.Target()))
+		learnt := rows.Select(train)
+		m, err := l.Learn(ctx, learn.Task{Table: learnt, Seed: p.Version.Seed}.At(p.Target()))
 		if err != nil {
 			return err
 		}
@@ -102,12 +105,39 @@ func (h *Home) inFolds(ctx context.Context, p *Part, rows *table.Table, use func
 		if err != nil {
 			return err
 		}
-		if err := use(m, fitted); err != nil {
+		if err := use(m, learnt, fitted); err != nil {
 			return err
 		}
 		bar(float64(k+1) / calibrationFolds)
 	}
 	return nil
+}
+
+// apiece takes apart rows that stand for several equal ones, so that each fold
+// may have its share of them.
+func apiece(t *table.Table) *table.Table {
+	var rows []int
+	var weights []float64
+	for row := range t.Rows() {
+		w := t.Weight(row)
+		pieces := 1
+		if w > 1 && w == math.Trunc(w) {
+			pieces = int(min(w, calibrationFolds))
+		}
+		for k := range pieces {
+			rows = append(rows, row)
+			weights = append(weights, math.Floor((w+float64(k))/float64(pieces)))
+			if pieces == 1 {
+				weights[len(weights)-1] = w
+			}
+		}
+	}
+	if len(rows) == t.Rows() {
+		return t
+	}
+	parts := t.Select(rows)
+	parts.Weights = weights
+	return parts
 }
 
 // dealt deals rows out to folds, those of a class in turn.

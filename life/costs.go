@@ -17,14 +17,18 @@ import (
 // true, and what that costs. Wrong answers that are not named cost 1, and right
 // ones nothing. "" is nil.
 func costsOf(text string, m learn.Model) (*evaluate.Costs, error) {
+	return CostsOf(text, m.Schema(), m.Target())
+}
+
+// CostsOf reads costs of wrong answers for a column of a schema.
+func CostsOf(text string, schema *table.Schema, target int) (*evaluate.Costs, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	target := m.Target()
-	if target == learn.NoTarget || m.Schema().Attributes[target].Kind != table.Nominal {
-		return nil, remedy.Misusef("costs are those of wrong classes, and the model predicts none")
+	if target == learn.NoTarget || schema.Attributes[target].Kind != table.Nominal {
+		return nil, remedy.Misusef("costs are those of wrong classes, and none is predicted")
 	}
-	classes := m.Schema().Attributes[target].Values
+	classes := schema.Attributes[target].Values
 	c := evaluate.NewCosts(classes)
 	for _, part := range SplitOutside(text, ',') {
 		sides := SplitOutside(part, '=')
@@ -38,7 +42,7 @@ func costsOf(text string, m learn.Model) (*evaluate.Costs, error) {
 				return nil, remedy.Misuse(err)
 			}
 			if at[i] = slices.Index(classes, name); at[i] < 0 {
-				return nil, remedy.Misusef("costs %s: %q is no class of %q%s", strings.TrimSpace(part), name, m.Schema().Attributes[target].Name, spell.Hint(name, classes))
+				return nil, remedy.Misusef("costs %s: %q is no class of %q%s", strings.TrimSpace(part), name, schema.Attributes[target].Name, spell.Hint(name, classes))
 			}
 		}
 		x, err := strconv.ParseFloat(strings.TrimSpace(sides[1]), 64)

@@ -19,6 +19,9 @@ type Excerpt struct {
 	// Share is the drop in log loss on the training rows that the excerpt
 	// gives, over the drop that all rules give, weights fitted for both.
 	Share float64
+	// Refitted says that the rules that are left were weighed again, for
+	// themselves: their weights are not those that they have in the model.
+	Refitted bool
 	// Accuracy on the training rows, of the excerpt and of the model.
 	Accuracy, Whole float64
 }
@@ -30,5 +33,9 @@ func (e *Excerpt) String() string {
 	if e.Rules == 1 {
 		rules = "rule"
 	}
-	return fmt.Sprintf("%d %s of %d, %.0f %% of the bits, accuracy %.1f %% instead of %.1f %%", e.Rules, rules, e.Of, 100*e.Share, 100*e.Accuracy, 100*e.Whole)
+	anew := ""
+	if e.Refitted && e.Rules < e.Of {
+		anew = " weighed again for themselves"
+	}
+	return fmt.Sprintf("%d %s of %d%s, %.0f %% of the bits, accuracy %.1f %% instead of %.1f %%", e.Rules, rules, e.Of, anew, 100*e.Share, 100*e.Accuracy, 100*e.Whole)
 }

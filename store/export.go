@@ -21,6 +21,7 @@ import (
 type History struct {
 	Model    string    // the name it had
 	Versions []Version // oldest first; the last one is the model
+	Words    []byte    // what people call what it speaks of, as Store.Words
 }
 
 // Export writes one version of a model, with the records of those before it,
@@ -42,6 +43,7 @@ type Carried struct {
 	Versions int  `json:"versions"` // records of what was done
 	Paths    int  `json:"paths"`    // places of files
 	Rows     bool `json:"rows"`     // rows that the model learnt from
+	Words    bool `json:"words"`    // what people call what it speaks of
 }
 
 // ExportWith exports as Export does, without some of it.
@@ -103,8 +105,13 @@ func (l *log) export(ctx context.Context, number int, path string, o ExportOptio
 			c.Paths++
 		}
 	}
+	words, err := s.Words(l.name)
+	if err != nil {
+		return c, err
+	}
+	c.Words = words != nil
 	err = s.disk.Export(ctx, path, func(w io.Writer) error {
-		return writeFrames(w, exportFile, func(w *frameWriter) error { return l.writeExport(w, records, parts, sum) })
+		return writeFrames(w, exportFile, func(w *frameWriter) error { return l.writeExport(w, records, parts, sum, words) })
 	})
 	if err != nil {
 		return c, explain(err, fmt.Sprintf("%v cannot be exported", l.version(r)), remedy.Remedy{Kind: remedy.ChooseFile})
@@ -158,8 +165,8 @@ func (l *log) history(r *record, withoutPaths bool) ([]record, error) {
 }
 
 // writeExport writes the records up to a version, then its parts.
-func (l *log) writeExport(w *frameWriter, records []record, parts []learn.Part, sum []byte) error {
-	c := contents{Name: l.name, Versions: records}
+func (l *log) writeExport(w *frameWriter, records []record, parts []learn.Part, sum, words []byte) error {
+	c := contents{Name: l.name, Versions: records, Words: words}
 	list := make([]*part, len(parts))
 	ids := make([]uint64, len(parts))
 	for i, given := range parts {
@@ -189,7 +196,8 @@ func (l *log) writeExport(w *frameWriter, records []record, parts []learn.Part, 
 
 // Import adds the model in an exported file to the store, as a new version of
 // the given name, or of the name that it had if that is "". Where the model
-// came from stays in the version's History.
+// came from stays in the version's History, and its words come with it unless
+// there are some already.
 func (s *Store) Import(ctx context.Context, path, name string, at time.Time) (Version, error) {
 	f, err := s.disk.Import(path)
 	if err != nil {
@@ -204,7 +212,7 @@ func (s *Store) Import(ctx context.Context, path, name string, at time.Time) (Ve
 		name = history.Model
 	}
 	last := history.Versions[len(history.Versions)-1]
-	return s.Save(ctx, name, m, Version{
+	v, err := s.Save(ctx, name, m, Version{
 		Kind:     Import,
 		Source:   Source{Name: filepath.Base(path), Path: path, Hash: hex.EncodeToString(sum), Rows: last.Rows},
 		At:       at,
@@ -212,6 +220,13 @@ func (s *Store) Import(ctx context.Context, path, name string, at time.Time) (Ve
 		Settings: last.Settings,
 		History:  history.Versions,
 	})
+	if err != nil || history.Words == nil {
+		return v, err
+	}
+	if own, err := s.Words(name); err != nil || own != nil {
+		return v, err // a model that has words keeps them
+	}
+	return v, s.SetWords(ctx, name, history.Words)
 }
 
 // ReadFile reads an exported model. The package of its learner must have been
@@ -309,7 +324,7 @@ func decodeExport(f sizedReader, path string) (learn.Model, History, error) {
 	if err != nil {
 		return nil, h, err
 	}
-	h.Model = ix.name
+	h.Model, h.Words = ix.name, ix.words
 	for _, r := range ix.versions {
 		h.Versions = append(h.Versions, l.version(r))
 	}

@@ -39,7 +39,7 @@ func TestExportAndImport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(History{"votes", log}, history); d != "" {
+	if d := cmp.Diff(History{Model: "votes", Versions: log}, history); d != "" {
 		t.Error(d)
 	}
 	b, _ := os.ReadFile(path)

@@ -94,6 +94,7 @@ type contents struct {
 	Parts    []partEntry `cbor:"4,keyasint,omitempty"`
 	Packed   bool        `cbor:"5,keyasint,omitempty"` // the parts' bytes are compressed
 	Newest   int         `cbor:"6,keyasint,omitempty"` // number of the newest version before this frame
+	Words    []byte      `cbor:"7,keyasint,omitempty"` // of an export: what people call what the model speaks of
 }
 
 // appendFrame appends the frame that is to stand at an offset of the file. A

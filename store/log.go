@@ -32,6 +32,7 @@ type hole struct{ from, to int64 }
 // index is what the frames of a file hold.
 type index struct {
 	name     string    // of the model, as the file has it
+	words    []byte    // of an export
 	next     int       // number of the next version
 	newest   int       // number of a version that was the newest at one time
 	versions []*record // in the order in which they were saved
@@ -124,6 +125,9 @@ func (ix *index) add(payload []byte, at, begin, next int64) error {
 		ix.lastID = max(ix.lastID, p.id)
 	}
 	ix.frames = append(ix.frames, f)
+	if c.Words != nil {
+		ix.words = c.Words
+	}
 	if c.Name != "" {
 		ix.name = c.Name
 	}

@@ -41,7 +41,8 @@ type Options struct {
 	// Missing are texts that mean a missing cell besides the usual ones; an
 	// empty one among them, that the usual ones do not. Decimal is , or . where
 	// it is said what divides decimals, and Date the order of dates, as in
-	// ParseOrder; without them columns tell. NoHeader and Delimiter say what is
+	// ParseOrder; without them columns tell. Each may be several lines, of which
+	// NAME=… is about one column. NoHeader and Delimiter say what is
 	// looked for otherwise: that the first line is a row (or, if false, names),
 	// and what divides cells.
 	Missing   []string
@@ -529,6 +530,7 @@ type plan struct {
 	fields  map[string]*field
 
 	nominal, numeric, text, ignore map[string]bool // of the options
+	decimals, orders               byColumn        // likewise
 }
 
 // set makes a list of names one in which they are found at once.
@@ -560,15 +562,12 @@ func newPlan(o Options) (*plan, error) {
 			return nil, fmt.Errorf("column %q cannot be both nominal and numeric", name)
 		}
 	}
-	if o.Date != "" {
-		order, ok := ParseOrder(o.Date)
-		if !ok {
-			return nil, fmt.Errorf("%q is no order of dates; expected dmy, mdy, ymd, iso, or a pattern such as dd.mm.yyyy", o.Date)
-		}
-		p.options.Date = string(order)
+	var err error
+	if p.orders, err = newByColumn(o.Date, orderStyle); err != nil {
+		return nil, err
 	}
-	if d := Style(o.Decimal); o.Decimal != "" && !d.isNumber() {
-		return nil, fmt.Errorf("%q does not divide decimals; expected a comma or a point", o.Decimal)
+	if p.decimals, err = newByColumn(o.Decimal, decimalStyle); err != nil {
+		return nil, err
 	}
 	if o.Grams < 0 || o.Grams > MostGrams {
 		return nil, fmt.Errorf("runs of up to %d words: expected 1 to %d", o.Grams, MostGrams)
@@ -661,10 +660,10 @@ func (p *plan) style(f *field, attr int, known bool) {
 		form = s.form()
 		missing = slices.Concat(missing, s.missing())
 	}
-	if f.decimal = Style(o.Decimal); o.Decimal == "" && form.isNumber() {
+	if f.decimal = p.decimals.of(f.name); f.decimal == "" && form.isNumber() {
 		f.decimal = form
 	}
-	if f.order = Style(o.Date); o.Date == "" && !form.isNumber() {
+	if f.order = p.orders.of(f.name); f.order == "" && !form.isNumber() {
 		f.order = form
 	}
 	for _, text := range missing {
@@ -693,6 +692,16 @@ func (p *plan) check(names []string) error {
 	}{{o.Nominal, "nominal"}, {o.Numeric, "numeric"}, {o.Text, "text"}, {o.Ignore, "ignored"}, {[]string{o.Target}, "target"}} {
 		for _, name := range list.names {
 			if err := asked(name, list.as); err != nil {
+				return err
+			}
+		}
+	}
+	for _, said := range []struct {
+		b  byColumn
+		as string
+	}{{p.decimals, "one with decimals"}, {p.orders, "dates"}} {
+		for name := range said.b.some {
+			if err := asked(name, said.as); err != nil {
 				return err
 			}
 		}

@@ -99,17 +99,17 @@ type recognised struct {
 }
 
 // decide returns what a column is.
-func (l *look) decide(here *locale, o *Options) *recognised {
+func (l *look) decide(here *locale, f *field) *recognised {
 	most := max(l.count.numbers, l.count.dates, l.count.clocks)
 	switch {
 	case len(l.odd) > mostOdd || most == 0:
 		return &recognised{state: text}
 	case most == l.count.numbers:
-		return l.asNumbers(here, o)
-	case o.Date == "iso":
+		return l.asNumbers(here, f)
+	case f.order == "iso":
 		return &recognised{state: text}
 	case most == l.count.dates:
-		return l.asDates(here, o)
+		return l.asDates(here, f)
 	}
 	r := &recognised{state: date, style: Clock, clock: true, sample: -1, cells: l.clocks}
 	for code, x := range l.clocks {
@@ -145,18 +145,18 @@ func (l *look) tells() (commas, points int, either int32) {
 }
 
 // asNumbers reads the values as numbers of one style.
-func (l *look) asNumbers(here *locale, o *Options) *recognised {
+func (l *look) asNumbers(here *locale, f *field) *recognised {
 	r := &recognised{state: number, sample: -1, cells: make([]float64, len(l.numbers))}
 	commas, points, either := l.tells()
 	switch {
-	case o.Decimal != "":
-		r.style = Style(o.Decimal)
+	case f.decimal != "":
+		r.style = f.decimal
 	case commas > points:
 		r.style = Comma
 	case points > 0:
 		r.style = Point
 	case either >= 0:
-		l.guessDecimal(here, r, either)
+		l.guessDecimal(here, r, either, f)
 	}
 	signs, sign := 0, ""
 	for code := range l.numbers {
@@ -188,7 +188,7 @@ func (l *look) asNumbers(here *locale, o *Options) *recognised {
 }
 
 // guessDecimal decides what 1,234 or 1.234 means where all values are like that.
-func (l *look) guessDecimal(here *locale, r *recognised, either int32) {
+func (l *look) guessDecimal(here *locale, r *recognised, either int32, f *field) {
 	w := &l.numbers[either]
 	text := l.names.value(either)
 	byComma := bytes.IndexByte(text, ',') >= 0
@@ -212,14 +212,14 @@ func (l *look) guessDecimal(here *locale, r *recognised, either int32) {
 		what = "thousands"
 	}
 	r.doubt = fmt.Sprintf("%s is read as %s, with %s, which no cell tells", quote(text), numberText(x), what)
-	r.unsure = remedy.Remedy{Kind: remedy.SayDecimal, What: string(other)}
+	r.unsure = remedy.Remedy{Kind: remedy.SayDecimal, What: f.name + "=" + string(other)}
 	if r.style == Point && !byComma {
 		r.style = ""
 	}
 }
 
 // asDates reads the values as dates of one order.
-func (l *look) asDates(here *locale, o *Options) *recognised {
+func (l *look) asDates(here *locale, f *field) *recognised {
 	var fits [3]int
 	differ, dots := false, false
 	first := int32(-1)
@@ -240,8 +240,8 @@ func (l *look) asDates(here *locale, o *Options) *recognised {
 	k := 0
 	r := &recognised{state: date, sample: -1, cells: make([]float64, len(l.dates))}
 	switch {
-	case o.Date != "":
-		k = orderOf(Style(o.Date))
+	case f.order != "":
+		k = orderOf(f.order)
 	case fits[2] > max(fits[0], fits[1]):
 		k = 2
 	case fits[1] > fits[0]:
@@ -249,7 +249,7 @@ func (l *look) asDates(here *locale, o *Options) *recognised {
 	case fits[0] == fits[1] && differ:
 		k = l.guessOrder(here, dots)
 		r.doubt = fmt.Sprintf("%s is read as %s, which no cell tells", quote(l.names.value(first)), dateText(l.dates[first].days[k]))
-		r.unsure = remedy.Remedy{Kind: remedy.SayDate, What: string(orders[1-k])}
+		r.unsure = remedy.Remedy{Kind: remedy.SayDate, What: f.name + "=" + string(orders[1-k])}
 		if dots {
 			r.doubt = "" // nobody puts points behind the month first
 		}
@@ -309,7 +309,7 @@ func (l *look) guessOrder(here *locale, dots bool) int {
 func (a *assembly) recognise(notes *notes) error {
 	looks := map[*column]*look{}
 	here := a.locale
-	here.commas = here.commas || a.plan.options.Decimal == string(Comma)
+	here.commas = here.commas || a.plan.decimals.all == Comma
 	for _, col := range a.columns {
 		if !col.field.styled() || col.state != text || col.known == 0 {
 			continue
@@ -323,7 +323,7 @@ func (a *assembly) recognise(notes *notes) error {
 			commas, points, _ := l.tells()
 			here.commas, here.points = here.commas || commas > points, here.points || points > commas
 		} else if l.count.dates > 0 && l.count.clocks == 0 {
-			if r := l.asDates(&here, &a.plan.options); r.doubt == "" && (r.style == DayFirst || r.style == MonthFirst) {
+			if r := l.asDates(&here, col.field); r.doubt == "" && (r.style == DayFirst || r.style == MonthFirst) {
 				here.order = r.style
 			}
 		}
@@ -334,7 +334,7 @@ func (a *assembly) recognise(notes *notes) error {
 				return err
 			}
 		} else if col.isGrouped() {
-			notes.remark(Remark{Kind: "style", Column: col.field.name, What: fmt.Sprintf("%s is read with decimals, which no cell tells", quote([]byte(strconv.FormatFloat(col.grouped, 'f', 3, 64)))), Do: remedy.Remedy{Kind: remedy.SayDecimal, What: ","}})
+			notes.remark(Remark{Kind: "style", Column: col.field.name, What: fmt.Sprintf("%s is read with decimals, which no cell tells", quote([]byte(strconv.FormatFloat(col.grouped, 'f', 3, 64)))), Do: remedy.Remedy{Kind: remedy.SayDecimal, What: col.field.name + "=,"}})
 		}
 		if len(col.gone) > 0 && col.state != text {
 			notes.remark(Remark{Kind: "marker", Column: col.field.name, What: quotedList(col.gone) + missingVerb(col.gone)})
@@ -369,7 +369,7 @@ func missingVerb(texts []string) string {
 // become makes a column of names what it was recognised as, or says which cells
 // keep it from that.
 func (a *assembly) become(col *column, l *look, here *locale, notes *notes) error {
-	r := l.decide(here, &a.plan.options)
+	r := l.decide(here, col.field)
 	name := col.field.name
 	good := col.names.len() - len(l.markers) - len(r.odd)
 	if r.state == text || len(r.odd) > 0 {

@@ -333,8 +333,6 @@ func orderOf(s Style) int { return max(0, slices.Index(orders[:], s)) }
 
 var orders = [...]Style{DayFirst, MonthFirst, YearFirst}
 
-var months = [...]string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
-
 // lookDate looks at a text as a date: three numbers, or two and the name of a
 // month, with points, slashes, hyphens or spaces between them, and maybe a time.
 func lookDate(text []byte) (d dates) {
@@ -349,21 +347,18 @@ func lookDate(text []byte) (d dates) {
 	named, at := -1, 0
 	for k := range part {
 		if k > 0 {
-			gap := at
-			for at < len(text) && at-gap < 2 && strings.IndexByte("./- ,", text[at]) >= 0 {
-				d.dots = d.dots || text[at] == '.'
-				at++
-			}
-			if at == gap {
+			gap, dot := dateGap(text[at:])
+			if gap == 0 {
 				return d
 			}
+			d.dots, at = d.dots || dot, at+gap
 		}
 		from := at
 		for at < len(text) && text[at]-'0' <= 9 {
 			at++
 		}
 		if at == from {
-			for at < len(text) && (text[at]|0x20)-'a' < 26 {
+			for at < len(text) && isLetter(text[at]) {
 				at++
 			}
 			part[k] = monthOf(text[from:at])
@@ -377,6 +372,7 @@ func lookDate(text []byte) (d dates) {
 			return d
 		}
 		part[k], _ = digits(text[from:at])
+		at += dayMark(text[at:])
 	}
 	fraction := 0.0
 	if at < len(text) {
@@ -410,22 +406,6 @@ func lookDate(text []byte) (d dates) {
 	}
 	return d
 }
-
-// monthOf returns the number of a month that has an English name, 0 for none.
-func monthOf(name []byte) int {
-	if len(name) < 3 {
-		return 0
-	}
-	lower := strings.ToLower(string(name))
-	for i, m := range months {
-		if strings.HasPrefix(lower, m) && strings.HasPrefix(monthNames[i], lower) || lower == "sept" && i == 8 {
-			return i + 1
-		}
-	}
-	return 0
-}
-
-var monthNames = [...]string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
 
 // parseClock reads a time of day as a fraction of it: 9:05, 14:30:15, 2:30 pm.
 func parseClock(text []byte) (float64, bool) {

@@ -49,7 +49,7 @@ func (a *app) learnActing(ctx context.Context, h *life.Home, w *life.World, o li
 	if o.Target != "" {
 		return usagef("--target: the target of a policy is its action")
 	}
-	l, failed := h.LearnActing(ctx, w, o.Name, o.Choice, o.Rules)
+	l, failed := h.LearnActing(ctx, w, o)
 	return a.printActed(ctx, w, l, failed, "learnt in")
 }
 

@@ -60,8 +60,9 @@ With --on the argument is a model, which is judged on rows of their own: by
 class, and by how well it ranks rows by the probability of the positive class
 (the rarest one, or --positive). Rows that it has learnt are recognised and said.
 With --costs 'yes:no=5' saying yes where no is true costs 5 (wrong answers that are
-not named cost 1): what answers cost, and from which probability on the positive
-class is the cheaper one.
+not named cost 1): what answers cost a row on average, with its interval, beside
+always the same answer; with --on also from which probability on the positive class
+is the cheaper one.
 
 A policy that was learnt from a log with rewards is judged with --on by another
 log: what it would earn, by importance sampling and doubly robust, with intervals,
@@ -142,9 +143,6 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 		done()
 		return a.printScores(args[0], s, e)
 	}
-	if e.costs != "" {
-		return usagef("--costs judges a model: accrete evaluate MODEL --on FILE --costs …")
-	}
 	spec, err := a.specOf(ctx, h, e, args[0])
 	if err != nil {
 		return err
@@ -202,13 +200,20 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 func (a *app) specOf(ctx context.Context, h *life.Home, e *evaluation, data string) (evaluate.Spec, error) {
 	choice, err := e.learner.choice(ctx)
 	e.acts.apply(&e.target, &e.flags.Reading, &choice)
+	if err == nil && e.costs != "" && (e.curve || e.query || e.decompose) {
+		err = usagef("--costs judges answers; --curve, --query and --bias-variance count wrong ones")
+	}
 	if err == nil && e.test != "" && e.division != (life.Division{}) {
 		err = usagef("--test has rows of its own; --group and --time divide DATA")
 	}
 	if err != nil {
 		return evaluate.Spec{}, err
 	}
-	return h.SpecOf(ctx, data, e.flags.Reading, e.target, choice, e.division, e.level)
+	spec, err := h.SpecOf(ctx, data, e.flags.Reading, e.target, choice, e.division, e.level)
+	if err == nil {
+		spec.Costs, err = life.CostsOf(e.costs, spec.Table.Schema, spec.Target)
+	}
+	return spec, err
 }
 
 // neededRows says how many test rows are enough for a width, for any error in
@@ -269,6 +274,7 @@ func (a *app) printResult(r *evaluate.Result, pictures string) error {
 	fmt.Fprintln(a.out, r.Framework)
 	fmt.Fprintf(a.out, "%s on %s%s: %s\n\n", r.Learner, r.Data, evaluate.OfTarget(r.Target), how)
 	r.WriteMeasures(a.out)
+	r.WriteCosts(a.out)
 	r.WriteConfusion(a.out)
 	if r.Prequential != nil {
 		r.Prequential.WritePoints(a.out)

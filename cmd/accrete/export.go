@@ -39,8 +39,8 @@ With --as bif a belief network is written as other programs read it.`,
 				}{args[0], args[1], carried})
 			}
 			fmt.Fprintf(a.out, "%s is in %s; read it with: accrete import %s\n", args[0], args[1], args[1])
-			fmt.Fprintf(a.out, "it carries the model, %s of what was done%s%s\n", plural(carried.Versions, "record"),
-				with(carried.Paths > 0, ", "+plural(carried.Paths, "path")+" of files"), with(carried.Rows, ", and the rows it keeps"))
+			fmt.Fprintf(a.out, "it carries the model, %s of what was done%s%s%s\n", plural(carried.Versions, "record"),
+				with(carried.Paths > 0, ", "+plural(carried.Paths, "path")+" of files"), with(carried.Words, ", its words"), with(carried.Rows, ", and the rows it keeps"))
 			return nil
 		}),
 	}

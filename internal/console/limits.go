@@ -236,6 +236,25 @@ func TextsVar(flags *pflag.FlagSet, value *[]string, name, usage string) {
 	flags.Var(textsFlag{value}, name, usage)
 }
 
+// linesFlag is a text, a line more each time that the flag is given.
+type linesFlag struct{ to *string }
+
+func (linesFlag) Type() string   { return "string" }
+func (linesFlag) String() string { return "" }
+
+func (f linesFlag) Set(text string) error {
+	if *f.to != "" {
+		*f.to += "\n"
+	}
+	*f.to += text
+	return nil
+}
+
+// LinesVar defines a flag that may be given several times, a line each.
+func LinesVar(flags *pflag.FlagSet, value *string, name, usage string) {
+	flags.Var(linesFlag{value}, name, usage)
+}
+
 // openFlag is a yes or no that may be left open.
 type openFlag struct{ to **bool }
 

@@ -44,8 +44,8 @@ const (
 	NameData       Kind = "name-data"       // name data to read rows from
 	SeeLearners    Kind = "see-learners"    // look up what learners there are
 	AllowMemory    Kind = "allow-memory"    // allow more memory
-	SayDecimal     Kind = "say-decimal"     // say what divides decimals; What: the other one
-	SayDate        Kind = "say-date"        // say the order of dates; What: another one
+	SayDecimal     Kind = "say-decimal"     // say what divides decimals; What: COLUMN= and the other one
+	SayDate        Kind = "say-date"        // say the order of dates; What: COLUMN= and another one
 	SayMissing     Kind = "say-missing"     // declare texts missing; What: them, with commas
 	ReplaceModel   Kind = "replace-model"   // say that a model is to be replaced, or give another name
 	LeaveColumn    Kind = "leave-column"    // leave a column out; What: it
@@ -89,8 +89,8 @@ var words = map[Kind]string{
 	NameData:       "name data to read them from",
 	SeeLearners:    "see which learners there are",
 	AllowMemory:    "allow more memory",
-	SayDecimal:     "with decimals divided by %s it is read otherwise",
-	SayDate:        "in the order %s it is read otherwise",
+	SayDecimal:     "with decimals %s it is read otherwise",
+	SayDate:        "with dates %s it is read otherwise",
 	SayMissing:     "declared missing, %s is no value",
 	ReplaceModel:   "say that it is to be replaced, or give another name",
 	LeaveColumn:    "leave %s out",

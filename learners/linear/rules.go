@@ -115,12 +115,19 @@ func (p *plane) slopes(target string, classes []string) []string {
 		switch centre, same := p.zero(j); {
 		case p.degree == 1 && same && classes == nil:
 			note = fmt.Sprintf("%s also adds %.6g * (%s)", target, p.factor(j, 1, 0), less(p.schema.Attributes[j].Name, centre))
+		case p.degree == 1 && same && len(classes) == 2:
+			more, other := classes[0], classes[1]
+			log := p.factor(j, 1, 0) - p.factor(j, 1, 1)
+			if log < 0 {
+				more, other, log = other, more, -log
+			}
+			note = fmt.Sprintf("each 1 that %s is above %.6g makes %s = %s %.4g times likelier beside %s, and the other way below", p.schema.Attributes[j].Name, centre, target, more, math.Exp(log), other)
 		case p.degree == 1 && same:
 			var by []string
 			for k, class := range classes {
 				by = append(by, fmt.Sprintf("%s %.6g", class, p.factor(j, 1, k)))
 			}
-			note = fmt.Sprintf("also %s BY {%s} * (%s)", target, strings.Join(by, ", "), less(p.schema.Attributes[j].Name, centre))
+			note = fmt.Sprintf("each 1 that %s is above %.6g adds to the score of %s = %s, and the other way below", p.schema.Attributes[j].Name, centre, target, strings.Join(by, ", of "))
 		case classes == nil:
 			note = fmt.Sprintf("%s also adds %s", target, p.polynomial(j, 0))
 		default:

@@ -86,7 +86,7 @@ func (m *Model) cut(ctx context.Context, b rule.Budget) (*Model, *rule.Excerpt, 
 			cut.units = append(cut.units, m.units[u])
 		}
 	} else {
-		e.Rules = len(x.chosen)
+		e.Rules, e.Refitted = len(x.chosen), true
 		x.rows.takeWeights(cut, x.rules(x.chosen), x.fitted)
 	}
 	if e.Share = 1; x.none > x.all {

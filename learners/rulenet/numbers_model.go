@@ -364,8 +364,12 @@ func (m *Numbers) cut(ctx context.Context, b rule.Budget) (*Numbers, *rule.Excer
 	if err := cut.compile(ctx); err != nil {
 		return nil, nil, err
 	}
-	e.Rules, e.Base = len(best), cut.base
-	e.Base.Notes = []string{fmt.Sprintf("%d rules of %d, R² on the rows %.3f instead of %.3f", e.Rules, e.Of, e.Accuracy, e.Whole)}
+	e.Rules, e.Base, e.Refitted = len(best), cut.base, len(best) < e.Of
+	anew := ""
+	if e.Refitted {
+		anew = " solved again for themselves"
+	}
+	e.Base.Notes = []string{fmt.Sprintf("%d rules of %d%s, R² on the rows %.3f instead of %.3f", e.Rules, e.Of, anew, e.Accuracy, e.Whole)}
 	return cut, e, nil
 }
 

@@ -180,17 +180,37 @@ func (s *Speaker) range_(a *table.Attribute, t *rule.Test) string {
 	if len(known) == 2 && lowest == highest || known[0] == 0 && highest == 0 && math.IsInf(p.low, -1) || lowest == highest && !math.IsInf(p.low, 0) && !math.IsInf(p.high, 0) {
 		return s.exactly(a, known[lowest])
 	}
-	low, high := known[lowest], known[highest]
+	e := s.edges(a, known, lowest, highest)
+	e.below, e.above = math.IsInf(p.low, -1), math.IsInf(p.high, 1)
+	return s.ends(a, c, e)
+}
+
+// edges are where a range begins and ends. A cut is one number, which belongs to
+// what is above it: what it divides is "less than 26" and "26 or more". A range
+// that ends with the last value that occurs, ends there and has it.
+type edges struct {
+	low, high    float64
+	last         bool // nothing occurs above high
+	whole        bool // the column counts: what is less than 26 is 25 or less
+	below, above bool // it has no lower, no upper end
+}
+
+func (s *Speaker) edges(a *table.Attribute, known []float64, lowest, highest int) edges {
+	cut := func(i int) float64 {
+		if a.Date || a.Time {
+			return known[i]
+		}
+		return shortest(known[i-1], known[i], true)
+	}
+	e := edges{low: known[lowest], high: known[highest], last: highest+1 == len(known)}
 	if lowest > 0 {
-		low = shortest(known[lowest-1], low, true)
+		e.low = cut(lowest)
 	}
-	if highest+1 < len(known) {
-		high = shortest(high, known[highest+1], false)
+	if !e.last {
+		e.high = cut(highest + 1)
 	}
-	if a.Date || a.Time {
-		low, high = known[lowest], known[highest]
-	}
-	return s.ends(a, c, p, low, high)
+	e.whole = !a.Time && !slices.ContainsFunc(known, func(x float64) bool { return x != math.Trunc(x) })
+	return e
 }
 
 // exactly says that a column has one number.
@@ -210,33 +230,59 @@ func (s *Speaker) exactly(a *table.Attribute, x float64) string {
 	return a.Name + " = " + s.measure(a, x)
 }
 
-// ends says from where to where, both ends included.
-func (s *Speaker) ends(a *table.Attribute, c Column, p span, low, high float64) string {
-	label := s.Label(a.Name)
-	below, above := math.IsInf(p.low, -1), math.IsInf(p.high, 1)
+// ends says from where to where.
+func (s *Speaker) ends(a *table.Attribute, c Column, e edges) string {
+	is := s.Label(a.Name) + " is "
+	when := a.Date || a.Time
 	switch {
-	case a.Date || a.Time:
-		switch {
-		case below:
-			return label + " is " + s.measure(a, high) + " or before"
-		case above:
-			return label + " is " + s.measure(a, low) + " or later"
-		}
-		return label + " is from " + s.measure(a, low) + " to " + s.measure(a, high)
-	case c.Count && below && high == 0:
-		return "no " + label
-	case c.Count && below:
-		return Number(high) + " or fewer " + label
-	case c.Count && above:
-		return Number(low) + " or more " + label
 	case c.Count:
-		return Number(low) + " to " + Number(high) + " " + label
-	case below:
-		return label + " is " + s.measure(a, high) + " or less"
-	case above:
-		return label + " is " + s.measure(a, low) + " or more"
+		return s.counted(a, e)
+	case e.below && e.last && when:
+		return is + s.measure(a, e.high) + " or before"
+	case e.below && e.last:
+		return is + s.measure(a, e.high) + " or less"
+	case e.below && when:
+		return is + "before " + s.measure(a, e.high)
+	case e.below:
+		return is + "less than " + s.measure(a, e.high)
+	case e.above && when:
+		return is + s.measure(a, e.low) + " or later"
+	case e.above:
+		return is + s.measure(a, e.low) + " or more"
+	case e.closed() && when:
+		return is + "from " + s.measure(a, e.low) + " to " + s.measure(a, e.greatest())
+	case e.closed():
+		return is + Number(e.low) + " to " + s.measure(a, e.greatest())
+	case when:
+		return is + s.measure(a, e.low) + " or later and before " + s.measure(a, e.high)
 	}
-	return label + " is " + Number(low) + " to " + s.measure(a, high)
+	return is + "at least " + Number(e.low) + " and less than " + s.measure(a, e.high)
+}
+
+// closed reports whether the range has a greatest number, and greatest is it.
+func (e *edges) closed() bool { return e.last || e.whole }
+
+func (e *edges) greatest() float64 {
+	if e.last {
+		return e.high
+	}
+	return e.high - 1
+}
+
+// counted says how many there are: "fewer than 3 coloured vessels".
+func (s *Speaker) counted(a *table.Attribute, e edges) string {
+	label := s.Label(a.Name)
+	switch {
+	case e.below && e.last:
+		return Number(e.high) + " or fewer " + label
+	case e.below:
+		return "fewer than " + Number(e.high) + " " + label
+	case e.above:
+		return Number(e.low) + " or more " + label
+	case e.closed():
+		return Number(e.low) + " to " + Number(e.greatest()) + " " + label
+	}
+	return "at least " + Number(e.low) + " and fewer than " + Number(e.high) + " " + label
 }
 
 // plain says a range of which it is not known which values occur.

@@ -1,6 +1,8 @@
 package say
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,11 +43,11 @@ func TestRules(t *testing.T) {
 			"When cp = asympt and ca is 1 or more, num = >50_1 in 72 of 77 cases (94 %; usually 46 %).",
 			"When chest pain is asymptomatic and 1 or more coloured vessels, disease in 72 of 77 patients (94 %; usually 46 %)."},
 		`IF exang = no AND oldpeak <= 1.95 AND ca <= 0.5 THEN num = "<50" WITH 1 [covered 57, correct 57]`: {
-			"When exang = no and oldpeak is 1.9 or less and ca = 0, num = <50 in all 57 cases (usually 54 %).",
-			"When no angina on exercise and ST depression is 1.9 mm or less and no coloured vessels, healthy in all 57 patients (usually 54 %)."},
+			"When exang = no and oldpeak is less than 2 and ca = 0, num = <50 in all 57 cases (usually 54 %).",
+			"When no angina on exercise and ST depression is less than 2 mm and no coloured vessels, healthy in all 57 patients (usually 54 %)."},
 		`IF 0.55 < oldpeak <= 1.95 AND exang != yes THEN num = "<50" WITH 0.1 [covered 10, correct 1, weight -1.5]`: {
-			"When oldpeak is 0.6 to 1.9 and exang = no, num = <50 in 1 of 10 cases (10 %; usually 54 %): it speaks against num = <50.",
-			"When ST depression is 0.6 to 1.9 mm and no angina on exercise, healthy in 1 of 10 patients (10 %; usually 54 %): it speaks against healthy."},
+			"When oldpeak is at least 0.6 and less than 2 and exang = no, num = <50 in 1 of 10 cases (10 %; usually 54 %): it speaks against num = <50.",
+			"When ST depression is at least 0.6 and less than 2 mm and no angina on exercise, healthy in 1 of 10 patients (10 %; usually 54 %): it speaks against healthy."},
 		`IF income > 170300 AND seen > 19000.5 THEN num = "<50" WITH 0.9 WORTH 20`: {
 			"When income is 170,000 or more and seen is 2022-01-09 or later, num = <50 in 90 % (usually 54 %).",
 			"When income is 170,000 or more and seen is 2022-01-09 or later, healthy in 90 % (usually 54 %)."},
@@ -96,6 +98,62 @@ func TestShortest(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whatever the values and the range, what is said, read again, admits the values
+// that the range admits; and both sides of a cut are said by one number.
+func TestSaidAsMeant(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		unit := rapid.SampledFrom([]float64{1, 0.1, 25}).Draw(t, "unit")
+		n := rapid.IntRange(3, 12).Draw(t, "values")
+		var known []float64
+		for x := float64(rapid.IntRange(-20, 20).Draw(t, "from")); len(known) < n; x += float64(rapid.IntRange(1, 30).Draw(t, "step")) {
+			known = append(known, x*unit)
+		}
+		s := New(&table.Schema{Attributes: []table.Attribute{{Name: "x", Kind: table.Numeric}, {Name: "y", Values: []string{"a", "b"}}}}, 1, Words{})
+		s.Known = [][]float64{known, nil}
+		i := rapid.IntRange(0, n-2).Draw(t, "cut")
+		cut := known[i] + (known[i+1]-known[i])*rapid.Float64Range(0.01, 0.99).Draw(t, "where")
+		j := rapid.IntRange(i, n-2).Draw(t, "to")
+		to := known[j] + (known[j+1]-known[j])*rapid.Float64Range(0.01, 0.99).Draw(t, "there")
+		for _, test := range []rule.Test{{Column: "x", Op: rule.Le, Number: cut}, {Column: "x", Op: rule.Gt, Number: cut}, {Column: "x", Op: rule.Between, Low: cut, High: max(to, cut)}} {
+			span := spanOf(&test)
+			if !slices.ContainsFunc(known, span.has) {
+				continue
+			}
+			text := s.one(&test)
+			admits := readAgain(t, text)
+			for _, x := range known {
+				if span.has(x) != admits(x) {
+					t.Fatalf("%v of %v is said as %q, which is wrong of %v", test, known, text, x)
+				}
+			}
+		}
+		under, over := s.one(&rule.Test{Column: "x", Op: rule.Le, Number: cut}), s.one(&rule.Test{Column: "x", Op: rule.Gt, Number: cut})
+		if u, ok := strings.CutPrefix(under, "x is less than "); ok && !strings.Contains(over, " = ") && over != "x is "+u+" or more" {
+			t.Fatalf("one cut is said as %q and as %q", under, over)
+		}
+	})
+}
+
+// readAgain reads what is said of a number.
+func readAgain(t *rapid.T, text string) func(float64) bool {
+	var low, high float64
+	text = strings.NewReplacer("−", "-", ",", "").Replace(text)
+	for format, admits := range map[string]func(x float64) bool{
+		"x = %g":                            func(x float64) bool { return x == low },
+		"x is less than %g":                 func(x float64) bool { return x < low },
+		"x is %g or more":                   func(x float64) bool { return x >= low },
+		"x is %g or less":                   func(x float64) bool { return x <= low },
+		"x is %g to %g":                     func(x float64) bool { return x >= low && x <= high },
+		"x is at least %g and less than %g": func(x float64) bool { return x >= low && x < high },
+	} {
+		if n, err := fmt.Sscanf(text+"\n", format+"\n", []any{&low, &high}[:strings.Count(format, "%g")]...); err == nil && n > 0 {
+			return admits
+		}
+	}
+	t.Fatalf("%q cannot be read", text)
+	return nil
 }
 
 func FuzzWords(f *testing.F) {

@@ -273,6 +273,22 @@ func TestWorldsOfTables(t *testing.T) {
 	if s.Best(m.Find([]float64{0}))[0] != 0 || s.Best(m.Find([]float64{10}))[0] != 1 {
 		t.Error("the fast clerk serves an empty counter, or the slow one a full one")
 	}
+	// The best plan of the three jobs takes 11 (it is the example that schedulers
+	// come with); no machine alone needs as much.
+	m = world(t, "jobshop")
+	if v := solve(t, m, 1).V[m.Starts()[0]]; v != -11 {
+		t.Errorf("the best plan is worth %v, expected -11", v)
+	}
+	m = world(t, "elevator")
+	s = solve(t, m, 0.95)
+	// With somebody aboard and nobody waiting one goes down, and opens in the street.
+	const up, down, open = 0, 1, 2
+	if a, b := s.Best(m.Find([]float64{3, 2, 0, 0, 0, 0}))[0], s.Best(m.Find([]float64{0, 2, 0, 0, 0, 0}))[0]; a != down || b != open {
+		t.Errorf("the elevator does %d on its way and %d in the street", a, b)
+	}
+	if a := s.Best(m.Find([]float64{2, 0, 0, 0, 0, 1}))[0]; a != up {
+		t.Errorf("somebody waits above, and the elevator does %d", a)
+	}
 }
 
 func BenchmarkSteps(b *testing.B) {

@@ -62,7 +62,11 @@ var worlds = []World{
 	{"checkers", "Checkers on 8 by 8 squares, against oneself or a player who counts pieces", []Setting{
 		{"opponent", "self", "self (one policy for both sides), random, or material (looks ahead and counts pieces)"}, {"depth", "2", "turns that opponent=material looks ahead"},
 		{"measures", "more", "what judges a board: six (pieces, kings and threatened pieces of either side) or more (also moves, the centre, the lead and the chase)"},
-	}, []string{"algorithm=td", "gamma=0.99", "lambda=0.7", "depth=2", "experiments=random", "lookahead=5", "limit=300", "episodes=5000"}, openCheckers},
+	}, []string{"algorithm=td", "gamma=0.99", "lambda=0.7", "depth=2", "experiments=random", "lookahead=5", "limit=300", "episodes=20000"}, openCheckers},
+	{"elevator", "An elevator in the evening, when everybody goes down", []Setting{
+		{"floors", "5", "of the house, the street among them"}, {"room", "3", "people who may ride"}, {"arrival", "0.2", "how probably somebody calls in a minute"},
+		{"last", "0.01", "how probably a minute is the last"},
+	}, []string{"gamma=0.95", "episodes=5000"}, elevator},
 	{"frozenlake", "A slippery lake with holes, from one corner to the other", []Setting{{"size", "4", "cells of a side, 4 or 8"}, {"slip", "0.6666666666666666", "how often one slides to either side"}}, []string{"algorithm=sweeping", "planning=5", "gamma=0.99", "start=1", "episodes=2000"}, frozenLake},
 	{"gridworld", "A map on which somebody walks to a goal", []Setting{
 		{"map", "", "lines of # . S G H, separated by /; without it, a square with the goal in its lower right corner"},
@@ -70,10 +74,13 @@ var worlds = []World{
 		{"slip", "0", "how often one slides to either side"}, {"wind", "", "rows by which each column blows up, as in 0001112210"},
 		{"see", "place", "what is seen of a place: its row and column, or only its walls"},
 	}, nil, gridWorld},
-	{"randomwalk", "Steps to the left or the right by lot, until one end or the other", []Setting{{"states", "5", "places between the ends"}}, []string{"algorithm=sarsa", "gamma=1", "lambda=0.3", "alpha=0.05", "start=0.5"}, randomWalk},
+	{"randomwalk", "Steps to the left or the right by lot, until one end or the other", []Setting{{"states", "5", "places between the ends"}}, []string{"algorithm=td", "gamma=1", "lambda=0.3", "alpha=0.05", "start=0.5"}, randomWalk},
 	{"inventory", "A shop that orders each morning what it may sell", []Setting{
 		{"capacity", "10", "pieces that it has room for"}, {"demand", "3", "mean of what is asked for in a day"}, {"last", "0.02", "how probably a day is the last"},
 	}, []string{"gamma=0.95", "start=200", "episodes=5000"}, inventory},
+	{"jobshop", "A workshop that puts jobs on its machines, to be done early", []Setting{
+		{"jobs", "0:3 1:2 2:2/0:2 2:1 1:4/1:4 2:3", "machine and time of each operation, jobs separated by /"},
+	}, []string{"gamma=1", "episodes=5000"}, jobShop},
 	{"mountaincar", "A weak car that has to swing out of a valley", nil, []string{"algorithm=sarsa", "gamma=1", "lambda=0.9", "tiles=16", "alpha=0.1", "epsilon=0", "episodes=6000"}, func(settings) (Environment, error) { return &mountainCar{ended: true}, nil }},
 	{"queue", "A counter with a slow and a fast clerk, of which the fast one costs more", []Setting{
 		{"room", "10", "people who may wait"}, {"arrival", "0.5", "how probably somebody comes in a minute"}, {"slow", "0.4", "how probably the slow clerk is done in a minute"},

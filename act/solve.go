@@ -62,6 +62,26 @@ func (m *Model) look(state int, gamma float64, v, q []float64) float64 {
 	return best
 }
 
+// Ahead fills in what actions are worth in a state by what v says of the states that
+// follow (equation 13.3), NaN of those that are not legal.
+func (m *Model) Ahead(state int, gamma float64, v func(state int) float64, q []float64) {
+	for a := range q {
+		q[a] = math.NaN()
+	}
+	gamma = m.later(gamma)
+	for pair := m.first[state]; pair < m.first[state+1]; pair++ {
+		sum := 0.0
+		for o := m.outcome[pair]; o < m.outcome[pair+1]; o++ {
+			worth := m.reward[o]
+			if next := m.next[o]; !m.end[o] && m.first[next] < m.first[next+1] {
+				worth += gamma * v(int(next))
+			}
+			sum += m.p[o] * worth
+		}
+		q[m.action[pair]] = sum
+	}
+}
+
 // ValueIteration solves a model: states are worth what the best action brings,
 // sweep after sweep over all of them, until no value can be further than the
 // tolerance from the truth. With gamma = 1 that is until nothing changes by it,

@@ -251,7 +251,7 @@ func walked(ctx context.Context, seed uint64) (float64, error) {
 				if err != nil {
 					return 0, err
 				}
-				l := &policy.Learner{Algorithm: "sarsa", Gamma: &one, Start: &start, Lambda: lambda, Alpha: alpha, Episodes: 10}
+				l := &policy.Learner{Algorithm: "td", Gamma: &one, Start: &start, Lambda: lambda, Alpha: alpha, Episodes: 10}
 				m, err := l.LearnIn(ctx, "randomwalk", e, 1000*seed+set)
 				if err != nil {
 					return 0, err

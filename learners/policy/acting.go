@@ -89,8 +89,12 @@ func (l *Learner) LearnIn(ctx context.Context, world string, e act.Environment, 
 // begin lays out the values of an environment's states.
 func (m *Model) begin(ctx context.Context, e act.Environment) (valuer, error) {
 	s := &m.lesson.Settings
-	if s.Algorithm == "lms" || s.Algorithm == "td" {
+	_, place := e.(*act.Place)
+	switch game := act.GameOf(e) != nil; {
+	case s.Algorithm == "lms" || s.Algorithm == "td" && game:
 		return newJudge(s, e, m.lesson.Seed)
+	case s.Algorithm == "td" && !place, s.Algorithm == "explain" && !place:
+		return nil, fmt.Errorf("algorithm=%s asks what follows from actions, and the environment does not know; take algorithm=q or sarsa", s.Algorithm)
 	}
 	if s.Values == "auto" {
 		s.Values = "table"
@@ -219,6 +223,7 @@ func (m *Model) practise(ctx context.Context, e act.Environment) (*Model, error)
 		history.Steps += steps
 		history.Curve.add(t.earned)
 	}
+	t.settle()
 	learn.Report(ctx, 1)
 	next.schema, err = schemaOf(e)
 	return &next, err
@@ -292,6 +297,8 @@ type trainer struct {
 	memory  []move    // what may be learnt again
 	turn    float64   // −1 where two players take turns
 	advised *adviser
+	trace   []float64 // of each state, for td
+	traced  []int32   // those that are not 0
 }
 
 func newTrainer(s *settings, e act.Environment, v *lookup) (*trainer, error) {
@@ -318,8 +325,19 @@ func newTrainer(s *settings, e act.Environment, v *lookup) (*trainer, error) {
 			v.world = newWorldModel()
 		}
 	}
-	if s.Algorithm == "actorcritic" && t.constant == 1 {
+	switch {
+	case (s.Algorithm == "actorcritic" || s.Algorithm == "td") && t.constant == 1:
 		t.rate = rate{constant: 0.1} // what a critic sees depends on the actor's lot
+	case s.Algorithm == "explain" && !certain:
+		return nil, errors.New("algorithm=explain explains what follows for certain, and in this environment chance has a part; take algorithm=q or sweeping")
+	}
+	switch s.Algorithm {
+	case "td":
+		t.eager = true
+		t.recall()
+	case "explain":
+		t.eager = false
+		t.recall()
 	}
 	return t, err
 }
@@ -371,6 +389,7 @@ func (t *trainer) episode(ctx context.Context, seed uint64, number int) (steps i
 	t.number = number
 	t.moves = t.moves[:0]
 	t.v.world.rest()
+	t.fade(0)
 	t.earned = 0
 	weight := 1.0
 	s, err := t.here()
@@ -423,6 +442,8 @@ func (t *trainer) take(m *move) {
 		t.criticise(m)
 	case t.Algorithm == "rlearning":
 		t.average(m)
+	case t.Algorithm == "td":
+		t.predict(m)
 	case t.Algorithm == "sweeping":
 		t.v.visits[int(m.s)*t.v.actions+int(m.a)]++
 		t.plan(m)
@@ -469,6 +490,12 @@ func (r *rate) step(visits float64) float64 {
 // review learns the moves of an episode at its end.
 func (t *trainer) review() {
 	n := len(t.moves)
+	if t.Algorithm == "explain" {
+		for i := n - 1; i >= 0; i-- {
+			t.explain(&t.moves[i])
+		}
+		return
+	}
 	if t.Order == "reverse" && t.Lambda == 0 && t.N == 1 {
 		for i := n - 1; i >= 0; i-- {
 			t.learn(&t.moves[i], t.moves[i].r+t.Gamma*t.ahead(&t.moves[i]))

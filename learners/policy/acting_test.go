@@ -270,7 +270,7 @@ func TestActorsAndAverages(t *testing.T) {
 // 60 episodes and 60 more are 120.
 func TestActingGoesOn(t *testing.T) {
 	const name = "frozenlake"
-	for _, l := range []Learner{{}, {Algorithm: "sarsa", Lambda: 0.5}, {Order: "reverse"}, {N: 3, Explore: "boltzmann"}, {Explore: "ucb"}, {Algorithm: "dyna"}, {Algorithm: "sweeping"}, {Algorithm: "actorcritic"}, {Algorithm: "rlearning"}} {
+	for _, l := range []Learner{{}, {Algorithm: "sarsa", Lambda: 0.5}, {Order: "reverse"}, {N: 3, Explore: "boltzmann"}, {Explore: "ucb"}, {Algorithm: "dyna"}, {Algorithm: "sweeping"}, {Algorithm: "actorcritic"}, {Algorithm: "rlearning"}, {Algorithm: "td", Lambda: 0.5}} {
 		half, whole := l, l
 		half.Episodes, whole.Episodes = 60, 120
 		m, err := practised(t, &half, name, 3).Continue(context.Background(), world(t, name))

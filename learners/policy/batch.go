@@ -19,13 +19,8 @@ const batches = 10
 
 // newFitted is values of a learner of numbers that knows nothing yet.
 func (m *Model) newFitted() (valuer, error) {
-	s := &m.lesson.Settings
-	info, err := learn.Lookup(s.Values)
-	if err != nil {
-		return nil, fmt.Errorf("values=%s: expected auto, table, tiles, linear or a learner of numbers: %w", s.Values, err)
-	}
-	if !info.Takes.Regression || info.New == nil {
-		return nil, fmt.Errorf("values=%s: %s does not learn numbers", s.Values, info.Name)
+	if err := m.lesson.Settings.checkLearner(); err != nil {
+		return nil, err
 	}
 	return &fitted{state: m.state, schema: &table.Schema{Attributes: m.schema.Attributes[:m.target]}, actions: m.actions()}, nil
 }
@@ -34,7 +29,7 @@ func (m *Model) newFitted() (valuer, error) {
 func (m *Model) batched(ctx context.Context, e act.Environment) (*Model, error) {
 	s := &m.lesson.Settings
 	none := 0.0
-	learner := &Learner{Gamma: &s.Gamma, Values: s.Values, Reward: "reward", Penalty: &none, Support: &none}
+	learner := &Learner{Gamma: &s.Gamma, Values: s.Values, Wiring: s.Wiring, Hidden: s.Hidden, Reward: "reward", Penalty: &none, Support: &none}
 	names := make([]string, s.Episodes)
 	for i := range names {
 		names[i] = strconv.Itoa(i + 1)
@@ -75,7 +70,10 @@ func (m *Model) batched(ctx context.Context, e act.Environment) (*Model, error) 
 // inOrder is values with the columns and actions of the environment, in its order: a
 // log has an order of its own.
 func (m *Model) inOrder(f *fitted) *fitted {
-	own := &fitted{state: m.state, schema: &table.Schema{Attributes: m.schema.Attributes[:m.target]}, actions: m.actions(), behaviour: f.behaviour}
+	own := &fitted{state: m.state, schema: &table.Schema{Attributes: m.schema.Attributes[:m.target]}, actions: m.actions(), behaviour: f.behaviour, joint: f.joint, net: f.net, acts: f.acts}
+	if f.models == nil {
+		return own
+	}
 	for _, name := range own.actions {
 		var model learn.Model
 		if at := slices.Index(f.actions, name); at >= 0 {

@@ -105,7 +105,7 @@ func TestCheckersIsLearnt(t *testing.T) {
 			t.Errorf("%d games in all, expected 300", episodes)
 		}
 	}
-	_, err := (&Learner{Algorithm: "td"}).LearnIn(ctx, "gridworld", world(t, "gridworld"), 1)
+	_, err := (&Learner{Algorithm: "lms"}).LearnIn(ctx, "gridworld", world(t, "gridworld"), 1)
 	if err == nil || !strings.Contains(err.Error(), "boards of a game") {
 		t.Errorf("a map is no game: %v", err)
 	}

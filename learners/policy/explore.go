@@ -6,6 +6,9 @@ import "math"
 // out (section 13.3.5).
 func (t *trainer) choose(s int32) int32 {
 	q := t.v.of(s)
+	if t.Algorithm == "td" {
+		t.place.Ahead(t.place.At(), t.Gamma, t.worthOf, q)
+	}
 	calm := 1.0
 	if t.Anneal > 0 {
 		calm = 1 / (1 + float64(t.number)/float64(t.Anneal))

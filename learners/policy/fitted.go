@@ -10,13 +10,18 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
-// fitted is values by learners of numbers, one for each action, and a model of
-// the log's own acts, which says what actions it knows.
+// fitted is values by learners of numbers, and a model of the log's own acts, which
+// says what actions it knows. There are three ways to wire actions and values
+// (section 13.6): a learner for each action; one that has the action as a column
+// beside the state; a network with an output for each action.
 type fitted struct {
 	state     []int         // columns of the policy that are states
 	schema    *table.Schema // of states
 	actions   []string
 	models    []learn.Model // of each action; nil where the log has too few steps; none where acts are imitated
+	joint     learn.Model   // instead of these: one of states and actions
+	net       *outputs      // or one with an output an action
+	acts      string        // what actions are called, a column of joint
 	behaviour learn.Model
 	support   float64
 }
@@ -33,6 +38,21 @@ func (s *settings) learnerOf() string {
 		return "tree"
 	}
 	return s.Values
+}
+
+// checkLearner tells whether that learns numbers.
+func (s *settings) checkLearner() error {
+	if s.Wiring == "outputs" {
+		return nil // the network is ours
+	}
+	info, err := learn.Lookup(s.learnerOf())
+	if err != nil {
+		return fmt.Errorf("values=%s: expected auto, table, tiles, linear or a learner of numbers: %w", s.Values, err)
+	}
+	if !info.Takes.Regression || info.New == nil {
+		return fmt.Errorf("values=%s: %s does not learn numbers", s.Values, info.Name)
+	}
+	return nil
 }
 
 // learned learns a column of numbers or classes beside the states, without
@@ -73,16 +93,12 @@ func quiet(ctx context.Context) context.Context { return learn.WithProgress(ctx,
 // worth: again and again by what they were worth before.
 func (j *journal) fit(ctx context.Context) (err error) {
 	s := &j.lesson.Settings
-	info, err := learn.Lookup(s.learnerOf())
-	if err != nil {
-		return fmt.Errorf("values=%s: %w", s.Values, err)
+	if err := s.checkLearner(); err != nil {
+		return err
 	}
-	if !info.Takes.Regression || info.New == nil {
-		return fmt.Errorf("values=%s: %s does not learn numbers", s.Values, info.Name)
-	}
-	f := &fitted{state: j.state, schema: j.states.Schema, actions: j.actions(), support: s.Support}
-	j.values = f
 	acts := j.schema.Attributes[j.target]
+	f := &fitted{state: j.state, schema: j.states.Schema, actions: j.actions(), support: s.Support, acts: acts.Name}
+	j.values = f
 	if f.behaviour, err = learned(ctx, behaviourName, j.states, acts, table.Column{Codes: j.action}, j.weight, j.lesson.Seed); err != nil {
 		return err
 	}
@@ -137,7 +153,23 @@ func (j *journal) rounds() int {
 }
 
 // regress learns what each action came to.
-func (j *journal) regress(ctx context.Context, f *fitted, rows [][]int, y []float64, seed uint64) error {
+func (j *journal) regress(ctx context.Context, f *fitted, rows [][]int, y []float64, seed uint64) (err error) {
+	s := &j.lesson.Settings
+	switch s.Wiring {
+	case "input":
+		beside, err := f.beside(j.states, table.Column{Codes: j.action})
+		if err == nil {
+			f.joint, err = learned(ctx, s.learnerOf(), beside, table.Attribute{Name: worthColumn, Kind: table.Numeric}, table.Column{Floats: slices.Clone(y)}, j.weight, seed)
+		}
+		return err
+	case "outputs":
+		if f.net == nil {
+			if f.net, err = newOutputs(ctx, j.states, f.actions, s.Hidden, j.lesson.Seed); err != nil {
+				return err
+			}
+		}
+		return f.net.train(ctx, j.states, j.action, y, j.weight, seed)
+	}
 	f.models = make([]learn.Model, len(rows))
 	for a, mine := range rows {
 		if len(mine) == 0 {
@@ -157,6 +189,12 @@ func (j *journal) regress(ctx context.Context, f *fitted, rows [][]int, y []floa
 		f.models[a] = m
 	}
 	return nil
+}
+
+// beside is states with a column of actions.
+func (f *fitted) beside(states *table.Table, acts table.Column) (*table.Table, error) {
+	a := table.Attribute{Name: f.acts, Kind: table.Nominal, Values: f.actions}
+	return table.New(&table.Schema{Attributes: append(slices.Clone(states.Schema.Attributes), a)}, append(slices.Clone(states.Columns), acts), nil)
 }
 
 // expect fills in what the best supported action of each row is worth.
@@ -199,7 +237,7 @@ func (f *fitted) fill(ctx context.Context, states *table.Table, q []float64) err
 			}
 		}
 	}
-	if f.models == nil {
+	if f.models == nil && f.joint == nil && f.net == nil {
 		return nil // how frequent an action is, is its value
 	}
 	frequent := make([]bool, len(q))
@@ -209,24 +247,52 @@ func (f *fitted) fill(ctx context.Context, states *table.Table, q []float64) err
 			frequent[row*actions+a] = p[a] >= f.support*slices.Max(p)
 		}
 	}
-	number := &learn.Predictions{}
-	for a, m := range f.models {
+	if err := f.number(ctx, states, q); err != nil {
+		return err
+	}
+	for i, often := range frequent {
+		if !often {
+			q[i] = math.NaN()
+		}
+	}
+	return nil
+}
+
+// number fills in what actions are worth, supported or not.
+func (f *fitted) number(ctx context.Context, states *table.Table, q []float64) error {
+	n, actions := states.Rows(), len(f.actions)
+	if f.net != nil {
+		return f.net.values(states, f.actions, q)
+	}
+	out := &learn.Predictions{}
+	for a := range f.actions {
+		m, asked := f.joint, states
+		if m == nil {
+			m = f.models[a]
+		} else {
+			acts := table.Column{Codes: make([]int32, n)}
+			for row := range acts.Codes {
+				acts.Codes[row] = int32(a)
+			}
+			var err error
+			if asked, err = f.beside(states, acts); err != nil {
+				return err
+			}
+		}
 		if m == nil {
 			for row := range n {
 				q[row*actions+a] = math.NaN()
 			}
 			continue
 		}
-		if number.Mean == nil {
-			number = learn.NewPredictions(m, n)
+		if out.Mean == nil {
+			out = learn.NewPredictions(m, n)
 		}
-		if err := answered(ctx, m, states, number); err != nil {
+		if err := answered(ctx, m, asked, out); err != nil {
 			return err
 		}
 		for row := range n {
-			if q[row*actions+a] = number.Mean[row]; !frequent[row*actions+a] {
-				q[row*actions+a] = math.NaN()
-			}
+			q[row*actions+a] = out.Mean[row]
 		}
 	}
 	return nil

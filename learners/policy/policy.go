@@ -30,6 +30,7 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/accrete-ml/accrete/internal/setting"
@@ -55,9 +56,10 @@ func init() {
 
 // Learner makes policies. Its zero value is ready to use.
 type Learner struct {
-	Algorithm string   `set:"algorithm" default:"q" oneof:"q|sarsa|dyna|sweeping|actorcritic|rlearning|lms|td|values|policy" doc:"Q learning, SARSA, Dyna, prioritised sweeping, an actor with a critic, R-learning (average reward), what boards of a game are worth by LMS or TD(λ), or value or policy iteration where the environment knows its model"`
+	Algorithm string   `set:"algorithm" default:"q" oneof:"q|sarsa|dyna|sweeping|actorcritic|rlearning|lms|td|explain|values|policy" doc:"Q learning, SARSA, Dyna, prioritised sweeping, an actor with a critic, R-learning (average reward), what boards of a game are worth by LMS or TD(λ), what states are worth by TD(λ) where the environment knows what follows from actions, explanations of what an episode brought, or value or policy iteration"`
 	Gamma     *float64 `set:"gamma" default:"0.9" doc:"what a reward one step later is worth, 0 to 1"`
 	Values    string   `set:"values" default:"auto" doc:"where values stand: table, tiles (grids over numbers), linear (numbers, their squares and products), or a learner of numbers, such as tree; auto is a table where states are few, else tiles in an environment and tree for a log"`
+	Wiring    string   `set:"wiring" default:"action" oneof:"action|input|outputs" doc:"for values by a learner: a model for each action, one model with the action as a column beside the state, or one network (values=mlp) with an output for each action"`
 	Tiles     int      `set:"tiles" default:"8" doc:"for values=tiles: cells of a grid in each column of numbers"`
 
 	Alpha    string   `set:"alpha" default:"auto" doc:"how far a step moves a value: a number, visits (1/(1+visits), equation 13.11), or auto: 1 where the environment is known to be without chance, else 1/(1+visits)^0.77"`
@@ -82,7 +84,7 @@ type Learner struct {
 	Depth       int    `set:"depth" default:"1" most:"8" doc:"for lms and td: turns that are looked ahead in games to learn from"`
 	Lookahead   int    `set:"lookahead" default:"0" most:"8" doc:"for lms and td: turns that the policy looks ahead afterwards; 0 is as many as depth"`
 	Experiments string `set:"experiments" default:"start" oneof:"start|random|unplayed|doubtful" doc:"for lms and td: boards that games begin with: the first one, any that may come up, one of the last game with a move that was not played there, or one on which the best two moves are close"`
-	Hidden      int    `set:"hidden" default:"20" most:"1000" doc:"for lms and td with values=mlp: hidden units"`
+	Hidden      int    `set:"hidden" default:"20" most:"1000" doc:"for lms and td with values=mlp, and for wiring=outputs: hidden units"`
 
 	Reward  string   `set:"reward" default:"none" doc:"of a log: column of rewards; without one, the log is an example to follow"`
 	Cut     bool     `set:"cut" default:"false" doc:"of a log: the last row of an episode does not end it, the log was cut there"`
@@ -125,6 +127,7 @@ type settings struct {
 
 	Experiments string `cbor:"experiments,omitempty"`
 	Gradient    string `cbor:"gradient,omitempty"`
+	Wiring      string `cbor:"wiring,omitempty"`
 }
 
 func (l *Learner) settings() (settings, error) {
@@ -133,7 +136,7 @@ func (l *Learner) settings() (settings, error) {
 		Explore: cmp.Or(l.Explore, "epsilon"), Epsilon: setting.Or(l.Epsilon, 0.1), K: setting.Or(l.K, 1.1), Bound: setting.Or(l.Bound, 1), Anneal: l.Anneal, Start: setting.Or(l.Start, 0),
 		Episodes: cmp.Or(l.Episodes, 1000), Limit: cmp.Or(l.Limit, 10000), Lambda: l.Lambda, N: cmp.Or(l.N, 1), Order: cmp.Or(l.Order, "forward"),
 		Planning: cmp.Or(l.Planning, 10), Replay: l.Replay, Actor: setting.Or(l.Actor, 0.1),
-		Depth: cmp.Or(l.Depth, 1), Lookahead: cmp.Or(l.Lookahead, l.Depth, 1), Hidden: cmp.Or(l.Hidden, 20), Experiments: cmp.Or(l.Experiments, "start"), Gradient: cmp.Or(l.Gradient, "direct"),
+		Depth: cmp.Or(l.Depth, 1), Lookahead: cmp.Or(l.Lookahead, l.Depth, 1), Hidden: cmp.Or(l.Hidden, 20), Experiments: cmp.Or(l.Experiments, "start"), Gradient: cmp.Or(l.Gradient, "direct"), Wiring: cmp.Or(l.Wiring, "action"),
 		Reward: l.Reward, Cut: l.Cut, Penalty: setting.Or(l.Penalty, 1), Support: setting.Or(l.Support, 0.1), Advice: l.advice,
 	}
 	if s.Reward == "none" {
@@ -173,14 +176,20 @@ func (s *settings) check() error {
 	if s.Depth < 0 || s.Depth > 8 || s.Lookahead < 0 || s.Lookahead > 8 || s.Hidden < 0 || s.Hidden > 1000 {
 		return fmt.Errorf("depth=%d lookahead=%d hidden=%d: expected up to 8 turns and up to 1000 units", s.Depth, s.Lookahead, s.Hidden)
 	}
+	if s.Wiring == "outputs" && s.Values != "mlp" {
+		return fmt.Errorf("wiring=outputs is a network with an output for each action; take values=mlp")
+	}
+	if s.Wiring == "input" && slices.Contains([]string{"auto", "table", "tiles", "linear"}, s.Values) {
+		return fmt.Errorf("wiring=input gives a learner of numbers the action as a column; take one as values, such as mlp or tree")
+	}
 	if s.Gradient == "residual" && s.Lambda > 0 {
 		return fmt.Errorf("gradient=residual looks one step ahead; leave lambda=%v out", s.Lambda)
 	}
 	if s.Algorithm == "lms" && s.Lambda > 0 {
 		return fmt.Errorf("algorithm=lms learns by the next board alone; take algorithm=td with lambda=%v", s.Lambda)
 	}
-	if s.Algorithm != "q" && s.Algorithm != "sarsa" && s.Algorithm != "td" && (s.Lambda > 0 || s.N > 1 || s.Order == "reverse") {
-		return fmt.Errorf("lambda, n and order are for algorithm=q and sarsa; %s learns step by step", s.Algorithm)
+	if stepwise := s.Algorithm != "q" && s.Algorithm != "sarsa"; stepwise && (s.N > 1 || s.Order == "reverse" || s.Lambda > 0 && s.Algorithm != "td") {
+		return fmt.Errorf("n and order are for algorithm=q and sarsa, lambda also for td; %s learns step by step", s.Algorithm)
 	}
 	if _, err := s.rate(false); err != nil {
 		return err

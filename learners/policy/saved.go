@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
@@ -25,6 +26,8 @@ type body struct {
 	Weights   *savedWeights       `cbor:"weights"`
 	Judge     *savedJudge         `cbor:"judge,omitempty"`
 	Models    [][]byte            `cbor:"models"` // of each action; empty where there is none
+	Joint     []byte              `cbor:"joint,omitempty"`
+	Net       *outputs            `cbor:"net,omitempty"`
 	Behaviour []byte              `cbor:"behaviour"`
 	Summary   []byte              `cbor:"summary"`
 	Agrees    float64             `cbor:"agrees"`
@@ -56,6 +59,11 @@ func (m *Model) Parts() ([]learn.Part, error) {
 				}
 			}
 			b.Models = append(b.Models, data)
+		}
+		if b.Net = v.net; v.joint != nil {
+			if b.Joint, err = learn.Encode(v.joint); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if m.summary != nil {
@@ -156,7 +164,7 @@ func decodeActed(l lesson, b *body) (learn.Model, error) {
 	}
 	states := &table.Schema{Attributes: schema.Attributes[:m.target]}
 	j := &journal{Model: m, states: &table.Table{Schema: states}}
-	if m.summary, err = j.decoded(b.Summary, table.Nominal); err != nil {
+	if m.summary, err = j.decoded(b.Summary, table.Nominal, j.states.Schema.Attributes...); err != nil {
 		return nil, err
 	}
 	if !(m.agrees >= 0 && m.agrees <= 1) {
@@ -187,7 +195,7 @@ func decodeLog(rows *kept.Rows, l lesson, b *body) (learn.Model, error) {
 		return nil, err
 	}
 	if len(b.Summary) > 0 {
-		if m.summary, err = j.decoded(b.Summary, table.Nominal); err != nil {
+		if m.summary, err = j.decoded(b.Summary, table.Nominal, j.states.Schema.Attributes...); err != nil {
 			return nil, err
 		}
 	}
@@ -198,18 +206,18 @@ func decodeLog(rows *kept.Rows, l lesson, b *body) (learn.Model, error) {
 	return m, nil
 }
 
-// decoded reads a model of states.
-func (j *journal) decoded(data []byte, kind table.Kind) (learn.Model, error) {
+// decoded reads a model of columns and one more.
+func (j *journal) decoded(data []byte, kind table.Kind, columns ...table.Attribute) (learn.Model, error) {
 	m, err := learn.Decode(data)
 	if err != nil {
 		return nil, err
 	}
 	schema := m.Schema()
-	if m.Target() < 0 || schema.Attributes[m.Target()].Kind != kind || len(schema.Attributes) != len(j.state)+1 {
+	if m.Target() < 0 || schema.Attributes[m.Target()].Kind != kind || len(schema.Attributes) != len(columns)+1 {
 		return nil, errors.New("a model of values is of other columns")
 	}
-	for i := range j.states.Schema.Attributes {
-		if a := &j.states.Schema.Attributes[i]; schema.Attributes[i].Name != a.Name || schema.Attributes[i].Kind != a.Kind {
+	for i := range columns {
+		if a := &columns[i]; schema.Attributes[i].Name != a.Name || schema.Attributes[i].Kind != a.Kind {
 			return nil, errors.New("a model of values is of other columns")
 		}
 	}
@@ -222,8 +230,18 @@ func (j *journal) decoded(data []byte, kind table.Kind) (learn.Model, error) {
 // fitted reads the models of values.
 func (j *journal) fitted(b *body, support float64) (f *fitted, err error) {
 	f = &fitted{state: j.state, schema: j.states.Schema, actions: j.actions(), support: support}
-	if f.behaviour, err = j.decoded(b.Behaviour, table.Nominal); err != nil {
+	if f.behaviour, err = j.decoded(b.Behaviour, table.Nominal, j.states.Schema.Attributes...); err != nil {
 		return nil, err
+	}
+	acts := j.schema.Attributes[j.target]
+	f.acts = acts.Name
+	switch {
+	case j.reward >= 0 && b.Net != nil:
+		f.net = b.Net
+		return f, f.net.check(f.schema)
+	case j.reward >= 0 && b.Joint != nil:
+		f.joint, err = j.decoded(b.Joint, table.Numeric, append(slices.Clone(f.schema.Attributes), acts)...)
+		return f, err
 	}
 	if j.reward >= 0 && len(b.Models) != len(j.actions()) || j.reward < 0 && len(b.Models) != 0 {
 		return nil, fmt.Errorf("%d models of values for %d actions", len(b.Models), len(j.actions()))
@@ -231,7 +249,7 @@ func (j *journal) fitted(b *body, support float64) (f *fitted, err error) {
 	for _, data := range b.Models {
 		var model learn.Model
 		if len(data) > 0 {
-			if model, err = j.decoded(data, table.Numeric); err != nil {
+			if model, err = j.decoded(data, table.Numeric, j.states.Schema.Attributes...); err != nil {
 				return nil, err
 			}
 		}

@@ -29,11 +29,29 @@ type Answering struct {
 	Positive  string
 	Threshold float64
 	Costs     string
+	// Columns are what was written, once it is.
+	Columns []table.Written
+}
+
+// ByKey has answers stand beside the column that names the rows of data, if a
+// database says which that is and nothing else was asked for.
+func (how *Answering) ByKey(ctx context.Context, d *Data) error {
+	if how.WithColumns || how.ID != "" || d.at == "" {
+		return nil
+	}
+	f, err := table.FeedOf(ctx, d.at)
+	if err != nil || f == nil {
+		return err
+	}
+	if len(f.Keys) == 1 {
+		how.ID = f.Keys[0]
+	}
+	return f.Close()
 }
 
 // WriteAnswers answers for each row of data, in its order, and returns how well
 // the model did where the answer is known.
-func (h *Home) WriteAnswers(ctx context.Context, p *Part, d *Data, to io.Writer, how Answering) (*Score, error) {
+func (h *Home) WriteAnswers(ctx context.Context, p *Part, d *Data, to io.Writer, how *Answering) (*Score, error) {
 	m, err := Answerer(p)
 	if err != nil {
 		return nil, err
@@ -43,16 +61,17 @@ func (h *Home) WriteAnswers(ctx context.Context, p *Part, d *Data, to io.Writer,
 		return nil, err
 	}
 	if how.WithColumns || how.ID != "" {
-		if err := d.Stage(ctx); err != nil {
+		if err := d.stageRows(ctx); err != nil {
 			return nil, err
 		}
 		defer d.Release()
 	}
-	beside, err := d.beside(ctx, &how)
+	beside, err := d.beside(ctx, how)
 	if err != nil {
 		return nil, err
 	}
 	defer beside.close()
+	how.Columns = beside.written(how.ID, d, m)
 	w := bufio.NewWriterSize(to, 1<<16)
 	write := csvAnswers
 	if how.JSON {
@@ -253,6 +272,23 @@ func (b *beside) names() []string {
 		names[i] = b.source.Schema().Attributes[col].Name
 	}
 	return names
+}
+
+// written are the columns of the answers, and those beside them.
+func (b *beside) written(id string, d *Data, m learn.Model) []table.Written {
+	var columns []table.Written
+	for _, name := range b.names() {
+		c := table.Written{Name: name, Key: name == id, Whole: d.rows != nil && slices.Contains(d.rows.Whole, name)}
+		if at := b.schema.Index(name); at >= 0 {
+			a := &b.schema.Attributes[at]
+			c.Number = a.Kind == table.Numeric && !a.Date && !a.Time
+		}
+		columns = append(columns, c)
+	}
+	if m.Schema().Attributes[m.Target()].Kind == table.Numeric {
+		return append(columns, table.Written{Name: "prediction", Number: true}, table.Written{Name: "low", Number: true}, table.Written{Name: "high", Number: true})
+	}
+	return append(columns, table.Written{Name: "prediction"}, table.Written{Name: "probability", Number: true})
 }
 
 // next fills in the cells of the next row.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -48,6 +49,7 @@ type Data struct {
 	at      string        // the address, with its passwords; "" for what is none
 	in      io.Reader     // standard input
 	staged  *scratch.File // a copy of what can be read only once
+	rows    *table.Feed   // a copy of the rows of a database
 	memory  int64         // bytes that may be used
 	hash    string        // of the bytes, once they were read in batches
 }
@@ -237,8 +239,36 @@ func (d *Data) Stage(ctx context.Context) error {
 	return err
 }
 
+// stageRows is Stage, also for the rows of a database: whoever reads them twice
+// is to see the same ones in the same order.
+func (d *Data) stageRows(ctx context.Context) error {
+	if d.at == "" || d.rows != nil {
+		return d.Stage(ctx)
+	}
+	f, err := table.FeedOf(ctx, d.at)
+	if err != nil || f == nil {
+		return err
+	}
+	if d.rows, err = f.Stage(ctx); err != nil {
+		return fmt.Errorf("%s: %w", d.Arg, err)
+	}
+	return nil
+}
+
+// feed is the copy of a database's rows, which is closed by Release, not by who
+// reads it.
+func (d *Data) feed() *table.Feed {
+	f := *d.rows
+	f.Close = nil
+	return &f
+}
+
 // Release removes what Stage made.
 func (d *Data) Release() {
+	if d.rows != nil {
+		d.rows.Close()
+		d.rows = nil
+	}
 	if d.staged != nil {
 		d.staged.Close()
 		d.staged = nil
@@ -286,6 +316,9 @@ func (d *Data) Read(ctx context.Context, o table.Options) (*table.Table, *table.
 	if d.isLinked() {
 		return d.linked(ctx, o)
 	}
+	if d.rows != nil {
+		return d.feed().Read(ctx, o)
+	}
 	if r := d.reader(); r != nil {
 		return table.Read(ctx, r, o)
 	}
@@ -301,6 +334,9 @@ func (d *Data) source(ctx context.Context, o table.Options) (table.Source, error
 			return nil, err
 		}
 		return table.FromTable(t, report), nil
+	}
+	if d.rows != nil {
+		return d.feed().Source(ctx, o)
 	}
 	if r := d.reader(); r != nil {
 		return table.NewSource(ctx, r, o)

@@ -304,7 +304,7 @@ func (c *call) stream(st *state) error {
 	if !how.JSON {
 		out.contentType = "text/csv; charset=utf-8"
 	}
-	_, err = h.WriteAnswers(c.r.Context(), st.part, d, out, how)
+	_, err = h.WriteAnswers(c.r.Context(), st.part, d, out, &how)
 	if err == nil {
 		_, err = out.Write(nil) // an empty answer is one, too
 	}

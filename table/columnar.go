@@ -22,6 +22,9 @@ type Format struct {
 	Magic      string   // what such files begin with
 	// Open reads what the file says of itself.
 	Open func(r io.ReaderAt, size int64) (Columnar, error)
+	// Write writes comma-separated text with a header line as such a file; nil if
+	// none is written.
+	Write func(w io.Writer, columns []Written, rows io.Reader) error
 }
 
 // Columnar is a file of typed columns, of which only those that are wanted are

@@ -12,9 +12,24 @@ type Feed struct {
 	Open func(ctx context.Context, sum bool) (Columnar, error)
 	// Keys are columns that only name rows: they are left out unless somebody
 	// asks for them.
-	Keys     []string
+	Keys []string
+	// Whole are those of them that are integers; they are given as texts, for not
+	// every integer is a float64.
+	Whole    []string
 	Snapshot string // which state of the database the rows are of; "" if it has no name
 	Close    func() error
+	// Stage copies the rows aside and closes the feed. The copy can be opened
+	// by many at once, all of whom see the same rows in the same order.
+	Stage func(ctx context.Context) (*Feed, error)
+}
+
+// FeedOf opens an address whose scheme gives feeds; nil if it does not.
+func FeedOf(ctx context.Context, address string) (*Feed, error) {
+	s, err := schemeOf(address)
+	if err != nil || s.Feed == nil {
+		return nil, err
+	}
+	return s.Feed(ctx, address)
 }
 
 // Summed is a Columnar that says, once all rows were read, what they are: a

@@ -42,6 +42,9 @@ type Scheme struct {
 	Open func(ctx context.Context, address string, o Options) (Source, error)
 	// Feed opens what gives typed columns, such as a database.
 	Feed func(ctx context.Context, address string) (*Feed, error)
+	// Write writes comma-separated text with a header line into the table of an
+	// address, all rows or none; nil if nothing is written.
+	Write func(ctx context.Context, address string, columns []Written, rows io.Reader) (int64, error)
 	// Read reads it whole; nil if that is the same as reading all batches.
 	Read func(ctx context.Context, address string, o Options) (*Table, *Report, error)
 }

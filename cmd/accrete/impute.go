@@ -31,7 +31,7 @@ With --json it lists the cells that were filled in.`,
 				return err
 			}
 			if out != "" || !a.json {
-				if err := a.tableOutput(out, filled.Table.WriteCSV, d.File()); err != nil {
+				if err := a.tableOutput(out, filled.Table.WriteCSV, filled.Table.WrittenAs, d.File()); err != nil {
 					return err
 				}
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"embed"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/internal/scratch"
 	"github.com/accrete-ml/accrete/internal/xlsx"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // printJSON writes one JSON document, on one line.
@@ -60,22 +62,38 @@ func (a *app) output(path string, write func(w io.Writer) error, reads ...string
 }
 
 // tableOutput is output for comma-separated text, which a file that ends in .xlsx
-// holds as a workbook.
-func (a *app) tableOutput(path string, write func(w io.Writer) error, reads ...string) error {
-	if a.json || !strings.EqualFold(filepath.Ext(path), ".xlsx") {
+// holds as a workbook and one that ends in .parquet as columns, and which goes into
+// the table that an address of a database names.
+func (a *app) tableOutput(path string, write func(w io.Writer) error, columns func() []table.Written, reads ...string) error {
+	book, elsewhere := strings.EqualFold(filepath.Ext(path), ".xlsx"), table.Writes(path)
+	if a.json || !book && !elsewhere {
 		return a.output(path, write, reads...)
 	}
-	return a.output(path, func(w io.Writer) error {
-		text, err := scratch.New(0)
-		if err != nil {
-			return err
-		}
-		defer text.Close()
+	text, err := scratch.New(0)
+	if err != nil {
+		return err
+	}
+	defer text.Close()
+	convert := func(w io.Writer) error {
 		if err := write(text); err != nil {
 			return err
 		}
-		return xlsx.Write(w, text.Reader())
-	}, reads...)
+		if book {
+			return xlsx.Write(w, text.Reader())
+		}
+		return table.WriteFile(path, w, columns(), text.Reader())
+	}
+	if !table.WritesTable(path) {
+		return a.output(path, convert, reads...)
+	}
+	if err := write(text); err != nil {
+		return err
+	}
+	rows, err := table.WriteTo(a.ctx, path, columns(), text.Reader())
+	if err == nil {
+		fmt.Fprintf(a.errs, "%s written to %s\n", plural(int(rows), "row"), table.Redact(path))
+	}
+	return err
 }
 
 // progress draws how far the work is, on a terminal.

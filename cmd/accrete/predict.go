@@ -9,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/life"
+	"github.com/accrete-ml/accrete/table"
 )
 
 func (a *app) predictCommand() *cobra.Command {
@@ -25,7 +26,8 @@ func (a *app) predictCommand() *cobra.Command {
 		Long: `Predict answers for each row of DATA, in its order: a CSV with prediction and
 probability (for a number: prediction, low and high, a 95 % interval), or with
 --json one object a line. Where a model says that it does not know (concept), the
-prediction is empty. With --with-columns the columns of DATA stand before the
+prediction is empty. --out FILE ends in .xlsx or .parquet for a workbook or columns, or is
+the address of a database's table, which gets all rows or none. With --with-columns the columns of DATA stand before the
 answers, with --id one of them. The most probable class is said, unless --threshold
 says from which probability on --positive is, or wrong answers have --costs: then
 the class whose expected cost is least. If DATA has the answers, it says how many were right. With
@@ -33,6 +35,7 @@ the class whose expected cost is least. If DATA has the answers, it says how man
 its most probable path of states, and the log probability of that path.`,
 		Example: `  accrete predict people new.csv --out answers.csv
   accrete predict loans new.csv --id applicant --costs 'good:bad=5'
+  accrete predict loans 'sqlite:shop.db?table=new' --out 'sqlite:shop.db?table=scores'
   accrete predict votes@1 votes --json | head -3`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -40,15 +43,20 @@ its most probable path of states, and the log probability of that path.`,
 			if err != nil {
 				return err
 			}
+			if table.WritesTable(out) {
+				if err := how.ByKey(c.Context(), d); err != nil {
+					return err
+				}
+			}
 			var score *life.Score
 			err = a.tableOutput(out, func(w io.Writer) (err error) {
 				if whole {
 					return a.predictWhole(c.Context(), h, p, d, w)
 				}
 				how.JSON = a.json
-				score, err = h.WriteAnswers(c.Context(), p, d, w, how)
+				score, err = h.WriteAnswers(c.Context(), p, d, w, &how)
 				return err
-			}, d.File())
+			}, func() []table.Written { return how.Columns }, d.File())
 			if err != nil {
 				return err
 			}

@@ -111,15 +111,74 @@ func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 type Query struct {
 	Columns []Column
 	Keys    []string // columns that only name rows
+	Whole   []string // those of them that are integers, as texts
 	Rows    int64    // that there will probably be; 0 if nobody knows
 	// Run hands all rows over, each ended by End.
 	Run func(ctx context.Context, to *Rows) error
+	// Decode hands over the cells of a row that was ended with these bytes.
+	Decode func(to *Rows, raw []byte) error
 }
 
 // Feed makes rows of a query into those of package table.
-func (q *Query) Feed(a Address, format string, close func() error) *table.Feed {
-	return &table.Feed{
-		Name: a.Shown, Format: format, Keys: q.Keys, Close: close,
+func (q *Query) Feed(a Address, format, snapshot string, close func() error) *table.Feed {
+	f := &table.Feed{
+		Name: a.Shown, Format: format, Keys: q.Keys, Whole: q.Whole, Snapshot: snapshot, Close: close,
 		Open: func(ctx context.Context, sum bool) (table.Columnar, error) { return newReader(ctx, q, sum), nil },
 	}
+	f.Stage = func(ctx context.Context) (*table.Feed, error) {
+		copied, done, err := q.stage(ctx)
+		if closed := close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			if done != nil {
+				_ = done()
+			}
+			return nil, err
+		}
+		return copied.Feed(a, format, snapshot, done), nil
+	}
+	return f
+}
+
+// Target checks an address that rows are written to, and returns the table's
+// definition: its columns, and the keys that name its rows.
+func (a Address) Target(columns []table.Written, whole, number, text string) (definition string, err error) {
+	if a.Table == "" {
+		return "", remedy.Misusef("%s: into which table? add ?table=NAME", a.Shown)
+	}
+	var parts, keys, names []string
+	for _, c := range columns {
+		kind := text
+		switch {
+		case c.Whole:
+			kind = whole
+		case c.Number:
+			kind = number
+		}
+		parts = append(parts, Quote(c.Name)+" "+kind)
+		names = append(names, c.Name)
+		if c.Key && len(a.Keys) == 0 {
+			keys = append(keys, Quote(c.Name))
+		}
+	}
+	for _, k := range a.Keys {
+		if !slices.Contains(names, k) {
+			return "", remedy.Misusef("%s: no column %q is written that could be a key%s; written are %s", a.Shown, k, spell.Hint(k, names), remedy.List(names, 20))
+		}
+		keys = append(keys, Quote(k))
+	}
+	if len(keys) > 0 {
+		parts = append(parts, "PRIMARY KEY ("+strings.Join(keys, ", ")+")")
+	}
+	return strings.Join(parts, ", "), nil
+}
+
+// List writes columns as SQL has them.
+func List(columns []table.Written) string {
+	var names []string
+	for _, c := range columns {
+		names = append(names, Quote(c.Name))
+	}
+	return strings.Join(names, ", ")
 }

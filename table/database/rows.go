@@ -1,16 +1,20 @@
 package database
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
+	"io"
 	"math"
 	"math/bits"
 	"slices"
 	"sync"
 
 	"github.com/accrete-ml/accrete/internal/crew"
+	"github.com/accrete-ml/accrete/internal/scratch"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -26,6 +30,7 @@ type Rows struct {
 	sum     *sum
 	done    int64 // rows
 	bytes   int64
+	aside   io.Writer // of rows that are only copied, or nil
 }
 
 // block is rows by column.
@@ -86,6 +91,9 @@ func (r *Rows) End(raw []byte) error {
 	}
 	r.bytes += int64(len(raw))
 	r.done++
+	if r.aside != nil {
+		return r.copy(raw)
+	}
 	if r.block.rows++; r.block.rows < r.most {
 		return nil
 	}
@@ -317,4 +325,57 @@ var _ table.Summed = (*reader)(nil)
 // Index returns where a column is, -1 if it is not there.
 func (q *Query) Index(name string) int {
 	return slices.IndexFunc(q.Columns, func(c Column) bool { return c.Name == name })
+}
+
+// copy keeps the bytes of a row aside, after their number.
+func (r *Rows) copy(raw []byte) error {
+	r.block.empty()
+	if r.done%1024 == 0 && r.ctx.Err() != nil {
+		return r.ctx.Err()
+	}
+	var size [4]byte
+	binary.LittleEndian.PutUint32(size[:], uint32(len(raw)))
+	if _, err := r.aside.Write(size[:]); err != nil {
+		return err
+	}
+	_, err := r.aside.Write(raw)
+	return err
+}
+
+// stage runs the query once, and returns one that gives the same rows from a file
+// without a name, which done removes.
+func (q *Query) stage(ctx context.Context) (copied *Query, done func() error, err error) {
+	f, err := scratch.New(0)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := bufio.NewWriterSize(f, 1<<18)
+	rows := &Rows{ctx: ctx, columns: q.Columns, block: &block{cells: make([]cells, len(q.Columns))}, aside: w}
+	if err := errors.Join(q.Run(ctx, rows), w.Flush()); err != nil {
+		return nil, f.Close, err
+	}
+	again := *q
+	again.Rows = rows.done
+	again.Run = func(_ context.Context, to *Rows) error {
+		r := bufio.NewReaderSize(f.Reader(), 1<<18)
+		var size [4]byte
+		var raw []byte
+		for {
+			if _, err := io.ReadFull(r, size[:]); err != nil {
+				if errors.Is(err, io.EOF) {
+					return nil
+				}
+				return err
+			}
+			n := int(binary.LittleEndian.Uint32(size[:]))
+			raw = slices.Grow(raw[:0], n)[:n]
+			if _, err := io.ReadFull(r, raw); err != nil {
+				return err
+			}
+			if err := q.Decode(to, raw); err != nil {
+				return err
+			}
+		}
+	}
+	return &again, f.Close, nil
 }

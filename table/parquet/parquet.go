@@ -30,7 +30,7 @@ import (
 )
 
 func init() {
-	table.RegisterFormat(table.Format{Name: "parquet", Extensions: []string{".parquet", ".pq"}, Magic: "PAR1", Open: open})
+	table.RegisterFormat(table.Format{Name: "parquet", Extensions: []string{".parquet", ".pq"}, Magic: "PAR1", Open: open, Write: write})
 }
 
 // file is a Parquet file with flat columns. The file says what a column is:

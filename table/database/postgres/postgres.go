@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ import (
 
 func init() {
 	for _, name := range []string{"postgres", "postgresql"} {
-		table.RegisterScheme(table.Scheme{Name: name, Feed: feed})
+		table.RegisterScheme(table.Scheme{Name: name, Feed: feed, Write: write})
 	}
 }
 
@@ -48,9 +49,7 @@ func feed(ctx context.Context, address string) (*table.Feed, error) {
 		s.close()
 		return nil, s.plain(err)
 	}
-	f := q.Feed(a, "postgres", s.close)
-	f.Snapshot = s.snapshot
-	return f, nil
+	return q.Feed(a, "postgres", s.snapshot, s.close), nil
 }
 
 // session is a connection in one transaction.
@@ -195,8 +194,8 @@ func (s *session) tables(ctx context.Context) ([]string, error) {
 
 // query prepares to read what the address names.
 func (s *session) query(ctx context.Context) (*database.Query, error) {
-	q, text := &database.Query{}, s.address.Query
-	if text == "" {
+	q, asked := &database.Query{}, s.address.Query
+	if asked == "" {
 		tables, err := s.tables(ctx)
 		if err != nil {
 			return nil, err
@@ -205,13 +204,13 @@ func (s *session) query(ctx context.Context) (*database.Query, error) {
 		if err != nil {
 			return nil, err
 		}
-		text = "SELECT * FROM " + quoted(name)
+		asked = "SELECT * FROM " + quoted(name)
 		if err := s.know(ctx, q, name); err != nil {
 			return nil, err
 		}
 	}
 	// A statement that is prepared is one alone, and may end in a comment.
-	is, err := s.conn.Prepare(ctx, "", "SELECT * FROM ("+text+"\n) AS q", nil)
+	is, err := s.conn.Prepare(ctx, "", "SELECT * FROM ("+asked+"\n) AS q", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -222,13 +221,21 @@ func (s *session) query(ctx context.Context) (*database.Query, error) {
 	decoders := make([]decoder, len(is.Fields))
 	for i, f := range is.Fields {
 		as := typeOf(f.DataTypeOID)
+		if whole := f.DataTypeOID == 20 || f.DataTypeOID == 21 || f.DataTypeOID == 23; whole && slices.Contains(q.Keys, f.Name) {
+			as = sqlType{"%s::text", table.Names, text}
+			q.Whole = append(q.Whole, f.Name)
+		}
 		column := "c" + strconv.Itoa(i)
 		names = append(names, column)
 		list = append(list, fmt.Sprintf(as.read, column))
 		decoders[i] = as.decode
 		q.Columns = append(q.Columns, database.Column{Name: f.Name, Values: as.values})
 	}
-	copied := "COPY (SELECT " + strings.Join(list, ", ") + " FROM (" + text + "\n) AS q(" + strings.Join(names, ", ") + ")) TO STDOUT (FORMAT binary)"
+	copied := "COPY (SELECT " + strings.Join(list, ", ") + " FROM (" + asked + "\n) AS q(" + strings.Join(names, ", ") + ")) TO STDOUT (FORMAT binary)"
+	q.Decode = func(to *database.Rows, raw []byte) error {
+		_, err := (&copying{to: to, decoders: decoders, begun: true}).next(raw)
+		return err
+	}
 	q.Run = func(ctx context.Context, to *database.Rows) error {
 		c := &copying{to: to, decoders: decoders}
 		_, err := s.conn.CopyTo(ctx, c, copied)

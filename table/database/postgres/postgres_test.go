@@ -205,3 +205,70 @@ func TestLearntFromTheDatabase(t *testing.T) {
 		return nil
 	})
 }
+
+// Answers go back with the keys of their rows, all or none.
+func TestWritten(t *testing.T) {
+	do(t, `CREATE TABLE asked(id bigint PRIMARY KEY, name text); INSERT INTO asked VALUES (9007199254740993, 'a'), (2, 'b')`)
+	columns := []table.Written{{Name: "id", Whole: true, Key: true}, {Name: "prediction"}, {Name: "probability", Number: true}}
+	rows := "id,prediction,probability\n9007199254740993,\"yes, \"\"sir\"\"\",0.5\n2,,1e-3\n"
+	n, err := table.WriteTo(t.Context(), at(t, "table=answers"), columns, strings.NewReader(rows))
+	if err != nil || n != 2 {
+		t.Fatal(n, err)
+	}
+	count := func() (rows float64) {
+		t.Helper()
+		got, _, err := table.ReadFrom(t.Context(), at(t, "query=select count(*) as n, count(prediction) as known, sum(id) as ids from answers"), table.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Columns[0].Floats[0]
+	}
+	if count() != 2 {
+		t.Error(count())
+	}
+	for text, want := range map[string]string{
+		"id,prediction,probability\n3,c,1\n2,d,1\n": "duplicate key value",
+		"id,prediction,probability\n3,c,1\n4,d,x\n": "invalid input syntax",
+	} {
+		if _, err := table.WriteTo(t.Context(), at(t, "table=answers"), columns, strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "nothing was written") || strings.Contains(err.Error(), password) {
+			t.Error(err)
+		}
+	}
+	if count() != 2 {
+		t.Errorf("%v rows after what failed", count())
+	}
+	if _, err := table.WriteTo(t.Context(), at(t, "table=visitors&key=who"), columns, strings.NewReader(rows)); err == nil || !strings.Contains(err.Error(), `"who"`) {
+		t.Error(err)
+	}
+}
+
+// Keys are exact however long they are, and stand beside their own row's answer
+// also where rows come in no order.
+func TestKeysOfAnswers(t *testing.T) {
+	do(t, `CREATE TABLE lesson(id bigint PRIMARY KEY, x double precision, y text);
+		INSERT INTO lesson SELECT 9007199254740992 + i, i%10, CASE WHEN i%10 < 5 THEN 'low' ELSE 'high' END FROM generate_series(1, 30000) i ORDER BY random()`)
+	h := &life.Home{Now: time.Now, Seed: 1}
+	d, err := h.Find(at(t, "table=lesson"), life.Reading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := h.LearnInMemory(t.Context(), life.LearnOptions{Data: d, Target: "y", Choice: life.Choice{Learner: "bayes"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var how life.Answering
+	if err := how.ByKey(t.Context(), d); err != nil || how.ID != "id" {
+		t.Fatal(how.ID, err)
+	}
+	var text bytes.Buffer
+	if _, err := h.WriteAnswers(t.Context(), p, d, &text, &how); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := table.WriteTo(t.Context(), at(t, "table=judged"), how.Columns, &text); err != nil || n != 30000 {
+		t.Fatal(n, err)
+	}
+	got, _, err := table.ReadFrom(t.Context(), at(t, "query=select count(*) as n, sum((prediction = y)::int) as right from judged join lesson using (id)"), table.Options{})
+	if err != nil || got.Columns[0].Floats[0] != 30000 || got.Columns[1].Floats[0] != 30000 {
+		t.Errorf("%v: %v", got, err)
+	}
+}

@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ import (
 const scheme = "sqlite"
 
 func init() {
-	table.RegisterScheme(table.Scheme{Name: scheme, Feed: feed})
+	table.RegisterScheme(table.Scheme{Name: scheme, Feed: feed, Write: write})
 }
 
 // feed opens a table or a query.
@@ -53,7 +54,7 @@ func feed(ctx context.Context, address string) (*table.Feed, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", a.Shown, err)
 	}
-	return q.Feed(a, scheme, f.close), nil
+	return q.Feed(a, scheme, "", f.close), nil
 }
 
 // file is an open file, in one transaction.
@@ -177,9 +178,15 @@ func (f *file) query(ctx context.Context, a database.Address) (*database.Query, 
 		return nil, err
 	}
 	for _, t := range types {
+		if slices.Contains(q.Keys, t.Name()) && valuesOf(t.DatabaseTypeName()) == table.Numbers && strings.Contains(strings.ToUpper(t.DatabaseTypeName()), "INT") {
+			q.Whole = append(q.Whole, t.Name())
+			q.Columns = append(q.Columns, database.Column{Name: t.Name(), Values: table.Names})
+			continue
+		}
 		q.Columns = append(q.Columns, database.Column{Name: t.Name(), Values: valuesOf(t.DatabaseTypeName())})
 	}
 	q.Run = func(ctx context.Context, to *database.Rows) error { return f.run(ctx, text, q.Columns, to) }
+	q.Decode = func(to *database.Rows, raw []byte) error { return decode(raw, q.Columns, to) }
 	return q, rows.Err()
 }
 
@@ -247,6 +254,51 @@ func (f *file) run(ctx context.Context, text string, columns []database.Column, 
 	})
 }
 
+// decode hands over a row by the bytes that writer gathered.
+func decode(raw []byte, columns []database.Column, to *database.Rows) error {
+	w := &writer{to: to, columns: columns}
+	rest := raw
+	for i := range columns {
+		if len(rest) == 0 {
+			return io.ErrUnexpectedEOF
+		}
+		kind := rest[0]
+		rest = rest[1:]
+		need := 8
+		switch kind {
+		case 'n':
+			need = 0
+		case 's':
+			need = 4
+		}
+		if len(rest) < need {
+			return io.ErrUnexpectedEOF
+		}
+		head := rest[:need]
+		rest = rest[need:]
+		switch kind {
+		case 'n':
+			w.cell(i, nil)
+		case 'i':
+			w.cell(i, int64(binary.LittleEndian.Uint64(head)))
+		case 'f':
+			w.cell(i, math.Float64frombits(binary.LittleEndian.Uint64(head)))
+		case 't':
+			w.cell(i, time.UnixMicro(int64(binary.LittleEndian.Uint64(head))).UTC())
+		case 's':
+			n := int(binary.LittleEndian.Uint32(head))
+			if len(rest) < n {
+				return io.ErrUnexpectedEOF
+			}
+			w.say(i, rest[:n])
+			rest = rest[n:]
+		default:
+			return fmt.Errorf("a cell of unknown kind %q", kind)
+		}
+	}
+	return to.End(raw)
+}
+
 // writer hands over rows, and gathers the bytes by which they are hashed.
 type writer struct {
 	to      *database.Rows
@@ -302,7 +354,6 @@ func (w *writer) number(i int, x float64, text func([]byte) []byte) {
 
 // say hands over a text.
 func (w *writer) say(i int, text []byte) {
-	w.text = text
 	w.raw = binary.LittleEndian.AppendUint32(append(w.raw, 's'), uint32(len(text)))
 	w.raw = append(w.raw, text...)
 	switch w.columns[i].Values {

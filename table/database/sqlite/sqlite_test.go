@@ -113,3 +113,37 @@ func TestOneTransaction(t *testing.T) {
 		t.Errorf("%v after %v", err, time.Since(begin))
 	}
 }
+
+func TestWritten(t *testing.T) {
+	address := file(t, `CREATE TABLE other(a INT)`) + "?table=answers&key=id"
+	columns := []table.Written{{Name: "id", Whole: true}, {Name: "prediction"}, {Name: "probability", Number: true}}
+	write := func(rows string) error {
+		_, err := table.WriteTo(t.Context(), address, columns, strings.NewReader("id,prediction,probability\n"+rows))
+		return err
+	}
+	if err := write("1,\"a, b\",0.5\n2,,1\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := write("3,c,1\n2,d,1\n"); err == nil || !strings.Contains(err.Error(), "UNIQUE constraint failed: answers.id") || !strings.Contains(err.Error(), "nothing was written") {
+		t.Error(err)
+	}
+	got, _, err := table.ReadFrom(t.Context(), address, table.Options{Nominal: []string{"id"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if got.WriteCSV(&text); text.String() != "id,prediction,probability\n1,\"a, b\",0.5\n2,,1\n" {
+		t.Error(text.String())
+	}
+	f, err := table.FeedOf(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err = f.Stage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	again, report, err := f.Read(t.Context(), table.Options{Nominal: []string{"id"}})
+	if err != nil || again.Rows() != 2 || again.Text(0, 0) != "1" || report.Hash == "" {
+		t.Errorf("%v, %v", again, err)
+	}
+}

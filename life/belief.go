@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accrete-ml/accrete/internal/atomicfile"
 	"github.com/accrete-ml/accrete/internal/patient"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/spell"
@@ -65,29 +64,6 @@ func (h *Home) importNetwork(ctx context.Context, path, name string) (*Learnt, e
 		return nil, errors.New(strings.TrimPrefix(err.Error(), learn.ErrDamaged.Error()+": "))
 	}
 	return h.imported(ctx, m, path, name, text, at)
-}
-
-// WriteAs writes a model in another program's format.
-func (h *Home) WriteAs(ctx context.Context, model, format, file string) error {
-	p, err := h.Load(model)
-	if err != nil {
-		return err
-	}
-	if format != "bif" {
-		return remedy.Misusef("the format %q is not written; expected bif", format)
-	}
-	network, ok := learn.Ability[interface{ BIF() ([]byte, error) }](p.Model)
-	if !ok {
-		return fmt.Errorf("%s is a model of %s, which is no belief network", model, p.Learner())
-	}
-	text, err := network.BIF()
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(ctx, file, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
 }
 
 // Together are values of several columns that are most probable together.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,21 +12,24 @@ import (
 
 func (a *app) exportCommand() *cobra.Command {
 	var o store.ExportOptions
-	var as string
+	var e life.Form
 	c := &cobra.Command{
 		Use:   "export MODEL[@N] FILE",
 		Short: "Write a model to one self-contained file",
 		Long: `Export writes a model with its history to one file that accrete import, or a
 Go program (store.ReadFile), reads on any machine, and says what the file tells
 of your data: the history has the paths of sources, and some models keep rows.
-With --as bif a belief network is written as other programs read it.`,
+With --as the model alone is written so that it runs without Accrete: one SELECT
+of SQL, one function of Go or JavaScript, an ONNX file, or JSON that accrete
+import reads back; a belief network also as bif.`,
 		Example: `  accrete export votes votes.accrete
+  accrete export votes votes.sql --as sql --dialect postgres --table members
   accrete export alarm alarm.bif --as bif
   accrete export votes votes.accrete --without-paths --without-rows`,
 		Args: cobra.ExactArgs(2),
 		RunE: a.atHome(func(_ *cobra.Command, h *life.Home, args []string) error {
-			if as != "" {
-				return h.WriteAs(a.ctx, args[0], as, args[1])
+			if e.As != "" {
+				return a.exportAs(h, args[0], args[1], e)
 			}
 			carried, err := h.Store.ExportWith(a.ctx, args[0], args[1], o)
 			if err != nil {
@@ -44,10 +48,28 @@ With --as bif a belief network is written as other programs read it.`,
 			return nil
 		}),
 	}
-	c.Flags().StringVar(&as, "as", "", "write another program's format: bif, of a belief network")
+	c.Flags().StringVar(&e.As, "as", "", "write another program's format: "+strings.Join(life.Forms, ", "))
+	c.Flags().StringVar(&e.Dialect, "dialect", "", "of sql: sqlite (default), postgres or duckdb")
+	c.Flags().StringVar(&e.Table, "table", "", "of sql: the table that is asked (default: rows)")
 	c.Flags().BoolVar(&o.WithoutPaths, "without-paths", false, "leave out where sources were")
 	c.Flags().BoolVar(&o.WithoutRows, "without-rows", false, "leave out the rows that the model keeps")
 	return c
+}
+
+// exportAs writes a model for another program.
+func (a *app) exportAs(h *life.Home, model, file string, e life.Form) error {
+	written, err := h.WriteAs(a.ctx, model, file, e)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(written)
+	}
+	fmt.Fprintf(a.out, "%s is in %s as %s%s\n", model, file, e.As, with(len(written.Columns) > 0, "; it looks at "+strings.Join(written.Columns, ", ")))
+	for _, note := range written.Notes {
+		fmt.Fprintln(a.out, note)
+	}
+	return nil
 }
 
 // with is a text if it applies.

@@ -1,0 +1,244 @@
+package portable_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/internal/portable"
+)
+
+// needs skips a test on a machine that lacks a program.
+func needs(t testing.TB, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skipf("%s is not installed: what it computes is not compared", program)
+	}
+	return path
+}
+
+// run runs a program in a folder and returns what it prints.
+func run(t testing.TB, dir, stdin string, program string, args ...string) []byte {
+	t.Helper()
+	c := exec.Command(program, args...)
+	c.Dir = dir
+	c.Stdin = strings.NewReader(stdin)
+	var out, complaint bytes.Buffer
+	c.Stdout, c.Stderr = &out, &complaint
+	if err := c.Run(); err != nil {
+		t.Fatalf("%s: %v\n%.2000s", program, err, complaint.String())
+	}
+	return out.Bytes()
+}
+
+// rows returns the probe as objects, for programs that read JSON.
+func (s *subject) rows() []map[string]any {
+	rows := make([]map[string]any, s.probe.Rows())
+	for r := range rows {
+		rows[r] = map[string]any{}
+		for i := range s.program.Columns {
+			c := &s.program.Columns[i]
+			rows[r][c.Name] = s.cell(c, r)
+		}
+	}
+	return rows
+}
+
+// given is what the programs answer: a number for each class, or the number and its
+// interval.
+type given struct {
+	Said    []string    `json:"said"`
+	Numbers [][]float64 `json:"numbers"`
+}
+
+func write(t testing.TB, name string, content any) {
+	t.Helper()
+	text, ok := content.([]byte)
+	if !ok {
+		var err error
+		if text, err = json.Marshal(content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// create returns a table of the probe in SQL.
+func (s *subject) create(name, real string) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "CREATE TABLE %s (", name)
+	for i := range s.program.Columns {
+		kind := real
+		if s.program.Columns[i].Nominal() {
+			kind = "text"
+		}
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		fmt.Fprintf(&text, "\"%s\" %s", strings.ReplaceAll(s.program.Columns[i].Name, `"`, `""`), kind)
+	}
+	text.WriteString(");\n")
+	for r := range s.probe.Rows() {
+		fmt.Fprintf(&text, "INSERT INTO %s VALUES (", name)
+		for i := range s.program.Columns {
+			if i > 0 {
+				text.WriteString(", ")
+			}
+			switch x := s.cell(&s.program.Columns[i], r).(type) {
+			case nil:
+				text.WriteString("NULL")
+			case float64:
+				text.WriteString(strconv.FormatFloat(x, 'g', -1, 64))
+			case string:
+				text.WriteString("'" + strings.ReplaceAll(x, "'", "''") + "'")
+			}
+		}
+		text.WriteString(");\n")
+	}
+	return text.String()
+}
+
+// answered reads lines of a prediction and numbers behind it.
+func answered(t *testing.T, s *subject, lines string) (got [][]float64, said []string) {
+	t.Helper()
+	for line := range strings.Lines(lines) {
+		parts := strings.Split(strings.TrimRight(line, "\n"), "|")
+		said = append(said, parts[0])
+		if s.want.Classes > 0 {
+			parts = parts[1:]
+		}
+		numbers := make([]float64, len(parts))
+		for i, p := range parts {
+			x, err := strconv.ParseFloat(p, 64)
+			if err != nil {
+				t.Fatalf("%s: %q: %v", s.name, line, err)
+			}
+			numbers[i] = x
+		}
+		got = append(got, numbers)
+	}
+	return got, said
+}
+
+// SQLite computes what the model predicts, to 1e-9.
+func TestSQLite(t *testing.T) {
+	sqlite := needs(t, "sqlite3")
+	var script strings.Builder
+	script.WriteString("BEGIN;\n")
+	for i, s := range models(t) {
+		name := fmt.Sprintf("t%d", i)
+		script.WriteString(s.create(name, "real"))
+		text, err := s.program.SQL("sqlite", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script.Write(text)
+		script.WriteString(".print #\n")
+	}
+	out := strings.Split(string(run(t, t.TempDir(), script.String(), sqlite, "-bail", ":memory:")), "#\n")
+	for i, s := range models(t) {
+		got, said := answered(t, s, out[i])
+		s.compare(t, max(1e-9, s.tolerance), got, said)
+	}
+}
+
+// Go computes what the model predicts, to 1e-12.
+func TestGo(t *testing.T) {
+	dir := t.TempDir()
+	var main strings.Builder
+	main.WriteString("package main\n\nimport (\n\t\"encoding/json\"\n\t\"math\"\n\t\"os\"\n)\n\ntype given struct {\n\tSaid []string `json:\"said\"`\n\tNumbers [][]float64 `json:\"numbers\"`\n}\n\n")
+	main.WriteString("func number(x any) float64 {\n\tif x == nil {\n\t\treturn math.NaN()\n\t}\n\treturn x.(float64)\n}\n\nfunc text(x any) string {\n\tif x == nil {\n\t\treturn \"\"\n\t}\n\treturn x.(string)\n}\n\n")
+	main.WriteString("func main() {\n\tvar rows [][]map[string]any\n\ttext0, _ := os.ReadFile(\"rows.json\")\n\tif err := json.Unmarshal(text0, &rows); err != nil {\n\t\tpanic(err)\n\t}\n\tvar all []given\n")
+	var rows [][]map[string]any
+	for i, s := range models(t) {
+		name := fmt.Sprintf("P%d", i)
+		source, err := s.program.Go("main", name)
+		if err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		if bytes.Contains(source, []byte("import")) {
+			t.Errorf("%s: the function has imports", s.name)
+		}
+		write(t, filepath.Join(dir, fmt.Sprintf("p%d.go", i)), source)
+		rows = append(rows, s.rows())
+		fields := portable.FieldNames(s.program.Columns)
+		fmt.Fprintf(&main, "\t{\n\t\tvar g given\n\t\tfor _, r := range rows[%d] {\n\t\t\tvar row %sRow\n", i, name)
+		for k, f := range fields {
+			kind := "number"
+			if s.program.Columns[k].Nominal() {
+				kind = "text"
+			}
+			fmt.Fprintf(&main, "\t\t\trow.%s = %s(r[%q])\n", f, kind, s.program.Columns[k].Name)
+		}
+		switch {
+		case s.want.Classes > 0:
+			fmt.Fprintf(&main, "\t\t\tsaid, p := %s(row)\n\t\t\tg.Said, g.Numbers = append(g.Said, said), append(g.Numbers, p[:])\n", name)
+		case s.program.Answer.Low == nil:
+			fmt.Fprintf(&main, "\t\t\tg.Numbers = append(g.Numbers, []float64{%s(row)})\n", name)
+		default:
+			fmt.Fprintf(&main, "\t\t\ta, b, c := %s(row)\n\t\t\tg.Numbers = append(g.Numbers, []float64{a, b, c})\n", name)
+		}
+		main.WriteString("\t\t\t_ = r\n\t\t}\n\t\tall = append(all, g)\n\t}\n")
+	}
+	main.WriteString("\tif err := json.NewEncoder(os.Stdout).Encode(all); err != nil {\n\t\tpanic(err)\n\t}\n}\n")
+	write(t, filepath.Join(dir, "main.go"), []byte(main.String()))
+	write(t, filepath.Join(dir, "go.mod"), []byte("module elsewhere\n\ngo 1.24\n"))
+	write(t, filepath.Join(dir, "rows.json"), rows)
+	run(t, dir, "", needs(t, "go"), "build", "-o", "elsewhere", ".")
+	compareAll(t, run(t, dir, "", filepath.Join(dir, "elsewhere")), 1e-12)
+}
+
+// compareAll reads the answers of all models.
+func compareAll(t *testing.T, out []byte, tolerance float64) {
+	t.Helper()
+	var all []given
+	if err := json.Unmarshal(out, &all); err != nil {
+		t.Fatalf("%v: %.300s", err, out)
+	}
+	for i, s := range models(t) {
+		s.compare(t, max(tolerance, s.tolerance), all[i].Numbers, all[i].Said)
+	}
+}
+
+const nodeMain = `
+const fs = require("fs");
+const rows = JSON.parse(fs.readFileSync("rows.json"));
+const all = rows.map((of, i) => {
+	const predict = require("./p" + i + ".js");
+	const given = { said: [], numbers: [] };
+	for (const row of of) {
+		const a = predict(row);
+		given.said.push(String(a.prediction));
+		given.numbers.push(a.probabilities ? Object.values(a.probabilities) : "low" in a ? [a.prediction, a.low, a.high] : [a.prediction]);
+	}
+	return given;
+});
+console.log(JSON.stringify(all));
+`
+
+// JavaScript computes what the model predicts, to 1e-12.
+func TestJS(t *testing.T) {
+	node := needs(t, "node")
+	dir := t.TempDir()
+	var rows [][]map[string]any
+	for i, s := range models(t) {
+		source, err := s.program.JS("predict")
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, fmt.Sprintf("p%d.js", i)), source)
+		rows = append(rows, s.rows())
+	}
+	write(t, filepath.Join(dir, "rows.json"), rows)
+	write(t, filepath.Join(dir, "main.js"), []byte(nodeMain))
+	compareAll(t, run(t, dir, "", node, "main.js"), 1e-12)
+}

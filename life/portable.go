@@ -1,0 +1,108 @@
+package life
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/atomicfile"
+	"github.com/accrete-ml/accrete/internal/portable"
+	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/expert"
+)
+
+// Forms are the formats of other programs that a model is written in.
+var Forms = []string{"bif", "go", "js", "json", "sql"}
+
+// Form says how a model is written for another program.
+type Form struct {
+	As      string // one of Forms
+	Dialect string // of sql; "" is sqlite
+	Table   string // of sql: what the rows are called; "" is rows
+}
+
+// Written is what WriteAs did.
+type Written struct {
+	Model   string   `json:"model"`
+	File    string   `json:"file"`
+	As      string   `json:"as"`
+	Columns []string `json:"columns,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+}
+
+// WriteAs writes a model in another program's format.
+func (h *Home) WriteAs(ctx context.Context, model, file string, e Form) (*Written, error) {
+	if !slices.Contains(Forms, e.As) {
+		return nil, remedy.Misusef("the format %q is not written; expected %s%s", e.As, strings.Join(Forms, ", "), spell.Hint(e.As, Forms))
+	}
+	if e.As != "sql" && (e.Dialect != "" || e.Table != "") {
+		return nil, remedy.Misusef("a dialect and a table's name are for sql, not for %s", e.As)
+	}
+	if e.Dialect != "" && !slices.Contains(portable.Dialects, e.Dialect) {
+		return nil, remedy.Misusef("unknown dialect %q; expected %s", e.Dialect, strings.Join(portable.Dialects, ", "))
+	}
+	p, err := h.Load(model)
+	if err != nil {
+		return nil, err
+	}
+	written := &Written{Model: model, File: file, As: e.As}
+	var text []byte
+	if e.As == "bif" {
+		text, err = bif(p)
+	} else {
+		text, err = e.write(p, written)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return written, atomicfile.Write(ctx, file, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// write compiles a model and prints it.
+func (e *Form) write(p *Part, written *Written) ([]byte, error) {
+	program, err := expert.Compile(p.Model)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be written as %s: %w; %s", p.Name, e.As, err, portables())
+	}
+	for i := range program.Columns {
+		written.Columns = append(written.Columns, program.Columns[i].Name)
+	}
+	written.Notes = program.Notes
+	switch e.As {
+	case "sql":
+		dialect, table := e.Dialect, e.Table
+		if dialect == "" {
+			dialect = "sqlite"
+		}
+		if table == "" {
+			table = "rows"
+		}
+		return program.SQL(dialect, table)
+	case "go":
+		return program.Go("model", "Predict")
+	case "js":
+		return program.JS("predict")
+	}
+	return program.JSON()
+}
+
+// portables says which models can be written.
+func portables() string {
+	return "models of bayes (without texts), cover, gaussian, prior, rulenet, rules and tree can be, told rules included; any model is moved whole by a plain export"
+}
+
+// bif writes a belief network.
+func bif(p *Part) ([]byte, error) {
+	network, ok := learn.Ability[interface{ BIF() ([]byte, error) }](p.Model)
+	if !ok {
+		return nil, fmt.Errorf("%s is a model of %s, which is no belief network", p.Name, p.Learner())
+	}
+	return network.BIF()
+}

@@ -76,8 +76,6 @@ func (c *codePrinter) set(format string, args ...any) {
 	c.line(format, args...)
 }
 
-func (c *codePrinter) number(x float64) string { return number(x) }
-
 // name of a step's array.
 func (c *codePrinter) name(r Ref) string { return "v" + strconv.Itoa(int(r)) }
 
@@ -192,11 +190,6 @@ func (c *codePrinter) lookup(v string, s *Step) {
 	for k := 2; k < s.rows(); k++ {
 		if !slices.Equal(s.row(k), unseen) {
 			label("case "+quote(c.program.Columns[s.Column].Values[k-2]), s.row(k))
-		}
-	}
-	for k := 2; k < s.rows(); k++ { // an unseen one is none of these
-		if slices.Equal(s.row(k), unseen) {
-			break
 		}
 	}
 	label("default", unseen)

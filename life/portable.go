@@ -16,7 +16,7 @@ import (
 )
 
 // Forms are the formats of other programs that a model is written in.
-var Forms = []string{"bif", "go", "js", "json", "sql"}
+var Forms = []string{"bif", "go", "js", "json", "onnx", "sql"}
 
 // Form says how a model is written for another program.
 type Form struct {
@@ -89,13 +89,15 @@ func (e *Form) write(p *Part, written *Written) ([]byte, error) {
 		return program.Go("model", "Predict")
 	case "js":
 		return program.JS("predict")
+	case "onnx":
+		return program.ONNX()
 	}
 	return program.JSON()
 }
 
 // portables says which models can be written.
 func portables() string {
-	return "models of bayes (without texts), cover, gaussian, prior, rulenet, rules and tree can be, told rules included; any model is moved whole by a plain export"
+	return "models of bayes (without texts), committee, cover, gaussian, learnpp, linear, majority, mlp, prior, rulenet, rules and tree can be, told rules included; any model is moved whole by a plain export"
 }
 
 // bif writes a belief network.

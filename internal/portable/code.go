@@ -207,7 +207,7 @@ func (c *codePrinter) walk(v string, s *Step, at int, share string) {
 		c.row(v, "+=", s.row(n.Row), times)
 		return
 	}
-	name := func(b int) string { return fmt.Sprintf("w%d", n.Branches[b].To) }
+	name := func(b int) string { return fmt.Sprintf("w%s_%d", v[1:], n.Branches[b].To) }
 	var names, start []string
 	for b := range n.Branches {
 		names, start = append(names, name(b)), append(start, "0.0")

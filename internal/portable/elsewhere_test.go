@@ -75,24 +75,19 @@ func write(t testing.TB, name string, content any) {
 // create returns a table of the probe in SQL.
 func (s *subject) create(name, real string) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "CREATE TABLE %s (", name)
+	fmt.Fprintf(&text, "CREATE TABLE %s (\"the row\" integer", name)
 	for i := range s.program.Columns {
 		kind := real
 		if s.program.Columns[i].Nominal() {
 			kind = "text"
 		}
-		if i > 0 {
-			text.WriteString(", ")
-		}
-		fmt.Fprintf(&text, "\"%s\" %s", strings.ReplaceAll(s.program.Columns[i].Name, `"`, `""`), kind)
+		fmt.Fprintf(&text, ", \"%s\" %s", strings.ReplaceAll(s.program.Columns[i].Name, `"`, `""`), kind)
 	}
 	text.WriteString(");\n")
 	for r := range s.probe.Rows() {
-		fmt.Fprintf(&text, "INSERT INTO %s VALUES (", name)
+		fmt.Fprintf(&text, "INSERT INTO %s VALUES (%d", name, r)
 		for i := range s.program.Columns {
-			if i > 0 {
-				text.WriteString(", ")
-			}
+			text.WriteString(", ")
 			switch x := s.cell(&s.program.Columns[i], r).(type) {
 			case nil:
 				text.WriteString("NULL")
@@ -241,4 +236,76 @@ func TestJS(t *testing.T) {
 	write(t, filepath.Join(dir, "rows.json"), rows)
 	write(t, filepath.Join(dir, "main.js"), []byte(nodeMain))
 	compareAll(t, run(t, dir, "", node, "main.js"), 1e-12)
+}
+
+// onnxMain runs each model on its rows: numbers as doubles, names as strings.
+const onnxMain = `
+const fs = require("fs");
+const ort = require(process.argv[2]);
+async function main() {
+	const all = JSON.parse(fs.readFileSync("rows.json")), given = [];
+	for (let i = 0; i < all.length; i++) {
+		const { columns, rows, classes } = all[i];
+		const session = await ort.InferenceSession.create("p" + i + ".onnx");
+		const feeds = {};
+		for (const c of columns) {
+			const cells = rows.map((r) => r[c.name]);
+			feeds[c.name] = c.kind === "nominal"
+				? new ort.Tensor("string", cells.map((x) => (x === null ? "" : x)), [rows.length, 1])
+				: new ort.Tensor("float64", Float64Array.from(cells, (x) => (x === null ? NaN : x)), [rows.length, 1]);
+		}
+		if (columns.length === 0) feeds.row = new ort.Tensor("float64", new Float64Array(rows.length), [rows.length, 1]);
+		const out = await session.run(feeds), numbers = [], said = [];
+		for (let r = 0; r < rows.length; r++) {
+			if (out.probabilities) {
+				numbers.push(Array.from(out.probabilities.data.slice(r * classes, (r + 1) * classes)));
+				said.push(out.prediction.data[r]);
+			} else {
+				numbers.push([out.prediction, out.low, out.high].filter((x) => x).map((x) => x.data[r]));
+			}
+		}
+		given.push({ said, numbers });
+	}
+	console.log(JSON.stringify(given));
+}
+main().catch((e) => { console.error(e); process.exit(1); });
+`
+
+// onnxruntime returns where the runtime is that scripts/onnxruntime installs.
+func onnxruntime(t testing.TB) string {
+	t.Helper()
+	needs(t, "node")
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Skip("there is no folder for what is installed: onnxruntime is not tried")
+	}
+	dir := filepath.Join(cache, "accrete", "onnxruntime", "node_modules", "onnxruntime-node")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("onnxruntime is not installed (scripts/onnxruntime does it): what it computes is not compared")
+	}
+	return dir
+}
+
+// onnxruntime computes what the model predicts, to 1e-6.
+func TestONNX(t *testing.T) {
+	runtime := onnxruntime(t)
+	dir := t.TempDir()
+	type input struct {
+		Columns []portable.Column `json:"columns"`
+		Rows    []map[string]any  `json:"rows"`
+		Classes int               `json:"classes"`
+	}
+	var all []input
+	for i, s := range models(t) {
+		text, err := s.program.ONNX()
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, fmt.Sprintf("p%d.onnx", i)), text)
+		columns := append([]portable.Column{}, s.program.Columns...)
+		all = append(all, input{columns, s.rows(), len(s.program.Target.Classes)})
+	}
+	write(t, filepath.Join(dir, "rows.json"), all)
+	write(t, filepath.Join(dir, "main.js"), []byte(onnxMain))
+	compareAll(t, run(t, dir, "", needs(t, "node"), "main.js", runtime), 1e-6)
 }

@@ -111,13 +111,21 @@ func FieldNames(columns []Column) []string {
 	return names
 }
 
-// goFunctions are what Go has in package math, without it: e^x by halving the
-// argument's integer part in powers of two and a rational approximation of the rest
-// (the coefficients of FreeBSD's e_exp.c), the others by it or by Newton's method.
-func goFunctions(used map[string]bool) string {
-	text := ""
-	if used["exp"] || used["tanh"] || used["log"] {
-		text += `	exp := func(x float64) float64 {
+// goFunctions are what Go has in package math, without it, as far as a function needs
+// them.
+func goFunctions(used map[string]bool) (text string) {
+	used["exp"] = used["exp"] || used["tanh"]
+	for _, f := range []struct{ name, text string }{{"exp", goExp}, {"tanh", goTanh}, {"sqrt", goSqrt}, {"log", goLog}, {"count", goCount}} {
+		if used[f.name] {
+			text += f.text
+		}
+	}
+	return text
+}
+
+// e^x: a power of two and a rational approximation of the rest (the coefficients of
+// FreeBSD's e_exp.c).
+const goExp = `	exp := func(x float64) float64 {
 		if x != x || x > 709.78 {
 			return x * 1e300 * 1e300
 		}
@@ -144,9 +152,8 @@ func goFunctions(used map[string]bool) string {
 		return y
 	}
 `
-	}
-	if used["tanh"] {
-		text += `	tanh := func(x float64) float64 {
+
+const goTanh = `	tanh := func(x float64) float64 {
 		if x > 22 {
 			return 1
 		}
@@ -160,9 +167,9 @@ func goFunctions(used map[string]bool) string {
 		return 1 - 2/(exp(2*x)+1)
 	}
 `
-	}
-	if used["sqrt"] {
-		text += `	sqrt := func(x float64) float64 {
+
+// The square root by Newton's method.
+const goSqrt = `	sqrt := func(x float64) float64 {
 		if !(x > 0) {
 			return x * 0
 		}
@@ -180,9 +187,9 @@ func goFunctions(used map[string]bool) string {
 		return s * scale
 	}
 `
-	}
-	if used["log"] {
-		text += `	log := func(x float64) float64 {
+
+// The logarithm by the series of the inverse hyperbolic tangent.
+const goLog = `	log := func(x float64) float64 {
 		k, y := 0, x
 		for ; y > 1.5; y /= 2 {
 			k++
@@ -198,9 +205,8 @@ func goFunctions(used map[string]bool) string {
 		return float64(k)*6.93147180369123816490e-01 + (float64(k)*1.90821492927058770002e-10 + 2*s*sum)
 	}
 `
-	}
-	if used["count"] {
-		text += `	count := func(of ...bool) (n int) {
+
+const goCount = `	count := func(of ...bool) (n int) {
 		for _, holds := range of {
 			if holds {
 				n++
@@ -209,6 +215,3 @@ func goFunctions(used map[string]bool) string {
 		return n
 	}
 `
-	}
-	return text
-}

@@ -40,6 +40,18 @@ var kinds = []struct {
 	{learner: "tree", settings: "missing=common", sets: "labor"},
 	{learner: "tree", settings: "prune=rules", sets: "votes iris"},
 	{learner: "rulenet", sets: "votes labor iris penguins heart-c boston"},
+	{learner: "rulenet", sets: "votes", told: "IF physician-fee-freeze = n AND mx-missile = y THEN class = republican WITH 0.9 WORTH 30\nIF crime = n THEN class = independent WITH 0.8 WORTH 5"},
+	{learner: "cover", sets: "votes labor iris penguins heart-c"},
+	{learner: "bayes", sets: "votes labor iris penguins heart-c"},
+	{learner: "linear", sets: "votes labor iris penguins heart-c boston"},
+	{learner: "linear", settings: "degree=3", sets: "boston"},
+	{learner: "prior", sets: "iris boston"},
+	{learner: "gaussian", sets: "iris penguins"},
+	{learner: "mlp", settings: "hidden=8 epochs=20", sets: "votes iris penguins boston", single: true},
+	{learner: "committee", settings: "members=tree,bayes,rulenet", sets: "penguins"},
+	{learner: "committee", settings: "members=tree,linear", sets: "boston"},
+	{learner: "majority", settings: "members=tree,bayes,cover", sets: "votes"},
+	{learner: "learnpp", settings: "base=tree members=5", sets: "iris"},
 }
 
 var (

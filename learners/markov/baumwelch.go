@@ -442,7 +442,12 @@ func (b *block) sortStates() {
 			return x - y
 		})
 	}
-	was := b.clone()
+	b.reorder(order)
+}
+
+// reorder numbers the states anew: order has the old number of each.
+func (b *block) reorder(order []int) {
+	n, was := b.states(), b.clone()
 	for to, from := range order {
 		b.start[to], b.visits[to] = was.start[from], was.visits[from]
 		for next, at := range order {

@@ -76,6 +76,78 @@ func TestCasinoIsFoundAgain(t *testing.T) {
 	}
 }
 
+// Two learn the casino's dice apart, the other also with its states numbered the
+// other way round; merged, they know the dice as one that saw all rolls does, within
+// the errors of TestCasinoIsFoundAgain.
+func TestHiddenStatesAreMerged(t *testing.T) {
+	found := func(id string, seed uint64) *Model {
+		m, err := (&Learner{States: ptr(2), Restarts: 2}).Learn(t.Context(), learn.Task{Table: games(t, casino(t), 2, 3000, seed), NoTarget: true, Seed: 1, Source: learn.Source{ID: id}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.(*Model)
+	}
+	one, two := found("one", 7), found("two", 11)
+	turned := two.blocks[0].clone()
+	turned.reorder([]int{1, 0})
+	other, err := newModel(two.settings, two.seed, []*block{turned}, nil, two.written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []*Model{two, other} {
+		both, err := one.Merge(t.Context(), other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := both.(*Model).estimate()
+		for what, x := range map[string][3]float64{
+			"fair stays": {e.move[0], .95, 8000}, "loaded stays": {e.move[3], .9, 4000},
+			"a fair six": {math.Exp(e.columns[0].letters.of(5)[0]), 1. / 6, 8000}, "a loaded six": {math.Exp(e.columns[0].letters.of(5)[1]), .5, 4000},
+		} {
+			if most := 9 * math.Sqrt(x[1]*(1-x[1])/x[2]); math.Abs(x[0]-x[1]) > most {
+				t.Errorf("%s with %v, want %v ± %v", what, x[0], x[1], most)
+			}
+		}
+	}
+}
+
+// The assignment is the best of all.
+func TestAssignment(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for n := 1; n <= 5; n++ {
+		cost := make([][]float64, n)
+		for i := range cost {
+			cost[i] = make([]float64, n)
+			for j := range cost[i] {
+				cost[i][j] = random.NormFloat64()
+			}
+		}
+		best, used := math.Inf(1), make([]bool, n)
+		var try func(i int, sum float64)
+		try = func(i int, sum float64) {
+			if i == n {
+				best = min(best, sum)
+				return
+			}
+			for j := range n {
+				if !used[j] {
+					used[j] = true
+					try(i+1, sum+cost[i][j])
+					used[j] = false
+				}
+			}
+		}
+		try(0, 0)
+		got := 0.0
+		for i, j := range assignment(cost) {
+			got += cost[i][j]
+		}
+		if math.Abs(got-best) > 1e-12 {
+			t.Errorf("%d rows: %v, the best is %v", n, got, best)
+		}
+	}
+}
+
 // The likelihood never falls from pass to pass, as m = 0 has nothing besides it.
 func TestLikelihoodRises(t *testing.T) {
 	rows := games(t, casino(t), 3, 200, 3)

@@ -38,9 +38,6 @@ func TestContractOfHidden(t *testing.T) {
 	}
 	info.Takes.Numeric = true
 	o := learntest.Options{Settings: map[string]string{"emission": "mixed", "states": "2", "restarts": "2", "iterations": "30", "decode": "posterior"}}
-	// Models that found their states apart are not merged; a class may have fewer
-	// rows than states, and numbers on which the states of a class agree.
-	o.Laws = slices.DeleteFunc(learntest.Laws(), func(law string) bool { return strings.HasPrefix(law, "merging ") })
 	if err := learntest.Check(info, o); err != nil {
 		t.Error(err)
 	}

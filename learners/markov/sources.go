@@ -15,7 +15,8 @@ import (
 func (m *Model) Sources() []learn.Source { return kept.SourcesOf(m.blocks, sourceOf) }
 
 // Merge returns the model of all models' rows. A source that several learnt
-// counts as often as they learnt it.
+// counts as often as they learnt it. Hidden states that were found apart are first
+// numbered alike (align.go).
 func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -30,10 +31,15 @@ func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, 
 			return nil, fmt.Errorf("models learnt with different settings cannot be merged: %+v and %+v", m.settings, o.settings)
 		case m.blocks[0].className() != o.blocks[0].className():
 			return nil, fmt.Errorf("models of different targets cannot be merged: %q and %q", m.blocks[0].className(), o.blocks[0].className())
-		case m.settings.States > 1 && m != o:
-			return nil, fmt.Errorf("models with hidden states that were found apart cannot be merged: state 1 of one is not state 1 of the other; update one of them with the rows of the other")
 		}
-		more = append(more, o.blocks...)
+		theirs := o.blocks
+		if m.settings.States > 1 && m != o {
+			var err error
+			if theirs, err = m.aligned(o); err != nil {
+				return nil, err
+			}
+		}
+		more = append(more, theirs...)
 	}
 	blocks, err := kept.With(m.blocks, sourceOf, join, more...)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	_ "github.com/accrete-ml/accrete/learners/lazy"
 	_ "github.com/accrete-ml/accrete/learners/linear"
 	_ "github.com/accrete-ml/accrete/learners/markov"
+	_ "github.com/accrete-ml/accrete/learners/mixture"
 	_ "github.com/accrete-ml/accrete/learners/nearest"
 	_ "github.com/accrete-ml/accrete/learners/neural"
 	_ "github.com/accrete-ml/accrete/learners/neuraltree"

@@ -32,7 +32,8 @@
 // answered as if nothing were known.
 //
 // A model keeps its rows by source (learn/kept) and learns them again, so that
-// updating, merging and forgetting are exact, its graph included. Each
+// updating, merging and forgetting are exact, its graph included; of a graph that is
+// known it can keep counts in place of rows (counts.go). Each
 // table reads as rules (package rule); package internal/netfile reads and
 // writes the files.
 //
@@ -103,9 +104,11 @@ type Learner struct {
 	Iterations int `set:"iterations" default:"100" doc:"iterations of em or gradient at most"`
 	// Inference is how questions are answered.
 	Inference string `set:"inference" default:"exact, or weighting where that takes too much memory" oneof:"exact|weighting|gibbs" doc:"answers: exact, or by sampling"`
-	// Keep is whether the rows are kept. Without, a model cannot learn more,
-	// be merged or forget, and learning costs little more than counting.
-	Keep string `set:"keep" default:"rows" oneof:"rows|nothing" doc:"rows are kept, so that updates, merges and forgetting are exact, or nothing is"`
+	// Keep is what is kept: the rows, what is counted of them (counts.go) where
+	// the graph is known before they are, or nothing. Without either, a model
+	// cannot learn more, be merged or forget, and learning costs little more than
+	// counting.
+	Keep string `set:"keep" default:"rows" oneof:"rows|counts|nothing" doc:"rows are kept, or what the tables of a known graph count of them (given, naive), so that updates, merges and forgetting are exact; or nothing is"`
 	// Samples are drawn for a sampled answer.
 	Samples int `set:"samples" default:"10000" doc:"samples drawn for an answer by weighting or gibbs"`
 }
@@ -177,7 +180,7 @@ func (s *settings) check() error {
 	}{
 		{"structure", s.Structure, []string{"given", "naive", "tan", "k2", "climb", "pc"}}, {"score", s.Score, []string{"bdeu", "bic", "k2"}},
 		{"missing", s.Missing, []string{"skip", "em", "gradient"}}, {"inference", s.Inference, []string{"", "exact", "weighting", "gibbs"}},
-		{"keep", s.Keep, []string{"", "rows", "nothing"}},
+		{"keep", s.Keep, []string{"", "rows", "counts", "nothing"}},
 	} {
 		found := false
 		for _, word := range w.words {
@@ -194,6 +197,9 @@ func (s *settings) check() error {
 		return fmt.Errorf("network= gives the graph, but structure=%s learns one; leave one of them out", s.Structure)
 	case s.Network == "" && (s.Worth > 0 || s.Worths != ""):
 		return fmt.Errorf("worth= is of a network's tables; name its file by network=")
+	}
+	if err := s.countable(); err != nil {
+		return err
 	}
 	if s.Network != "" {
 		if _, err := netfile.Parse("the network", []byte(s.Network)); err != nil {
@@ -225,6 +231,17 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	lesson := lesson{Format: format, Settings: s, Seed: task.Seed, Target: task.Target}
 	if s.Keep == "nothing" {
 		m, err := learnView(ctx, kept.ViewOf(task.Table), nil, lesson)
+		if err != nil {
+			return nil, err
+		}
+		return m, nil
+	}
+	if s.Keep == "counts" {
+		c, err := (&counts{}).with(ctx, task.Table, task.Source, nil, &lesson)
+		if err != nil {
+			return nil, err
+		}
+		m, err := learnCounts(ctx, c, lesson)
 		if err != nil {
 			return nil, err
 		}

@@ -29,3 +29,8 @@ func TestKeepNothing(t *testing.T) {
 	laws := []string{"same seed, same model, any number of cores", "a table without targets is refused", "missing cells", "row by row as all at once", "explanations add up", "huge and tiny numbers"}
 	learntest.RunWith(t, belief.Name, learntest.Options{Settings: map[string]string{"keep": "nothing", "structure": "tan"}, Laws: laws})
 }
+
+// Counts in place of rows keep all laws.
+func TestKeepCounts(t *testing.T) {
+	learntest.RunWith(t, belief.Name, learntest.Options{Settings: map[string]string{"keep": "counts", "structure": "given", "require": "out come->shape,shape->colour"}})
+}

@@ -28,6 +28,7 @@ type data struct {
 	gapped   []bool     // of a column, in some row
 	weights  []float64  // nil: all 1
 	weight   float64
+	families []*data // of each column, where counts are kept in place of rows
 }
 
 // numbers is a numeric column in deviations from its mean, NaN where unknown.
@@ -45,21 +46,11 @@ const maxStates = netfile.MaxStates
 
 // read lays out the rows.
 func read(ctx context.Context, v *kept.View, l *lesson) (*data, error) {
-	var err error
-	d := &data{settings: &l.Settings, rows: v.Rows(), weights: v.Weights, target: learn.NoTarget}
-	if l.Settings.Network != "" {
-		if d.file, err = netfile.Parse("the network", []byte(l.Settings.Network)); err != nil {
-			return nil, err
-		}
-	}
-	if d.schema, err = union(v.Schema, d.file); err != nil {
+	d, err := layOut(l, v.Schema)
+	if err != nil {
 		return nil, err
 	}
-	if l.Target != "" {
-		if d.target = d.schema.Index(l.Target); d.target < 0 || d.schema.Attributes[d.target].Kind != table.Nominal {
-			return nil, fmt.Errorf("the target %q is no column with classes", l.Target)
-		}
-	}
+	d.rows, d.weights = v.Rows(), v.Weights
 	d.leaveOut(v)
 	d.weight = float64(d.rows)
 	if d.weights != nil {
@@ -71,9 +62,33 @@ func read(ctx context.Context, v *kept.View, l *lesson) (*data, error) {
 	if !(d.weight > 0 && d.weight <= 1e15) && !(d.rows == 0 && d.file != nil && l.Target == "") {
 		return nil, fmt.Errorf("there are no rows to learn from, or they weigh too much (%v)", d.weight)
 	}
+	return d, d.columns(ctx, v)
+}
+
+// layOut returns room for rows of a schema's columns, without any.
+func layOut(l *lesson, rows *table.Schema) (*data, error) {
+	var err error
+	d := &data{settings: &l.Settings, target: learn.NoTarget}
+	if l.Settings.Network != "" {
+		if d.file, err = netfile.Parse("the network", []byte(l.Settings.Network)); err != nil {
+			return nil, err
+		}
+	}
+	if d.schema, err = union(rows, d.file); err != nil {
+		return nil, err
+	}
+	if l.Target != "" {
+		if d.target = d.schema.Index(l.Target); d.target < 0 || d.schema.Attributes[d.target].Kind != table.Nominal {
+			return nil, fmt.Errorf("the target %q is no column with classes", l.Target)
+		}
+	}
+	d.makeRoom()
+	return d, nil
+}
+
+func (d *data) makeRoom() {
 	n := len(d.schema.Attributes)
 	d.codes, d.numbers, d.gapped = make([][]uint16, n), make([]numbers, n), make([]bool, n)
-	return d, d.columns(ctx, v)
 }
 
 // leaveOut gives rows without a class no weight, where there is a target.
@@ -117,6 +132,7 @@ func (d *data) columns(ctx context.Context, v *kept.View) error {
 		}
 		a, from := &d.schema.Attributes[j], v.Schema.Index(d.schema.Attributes[j].Name)
 		switch {
+		case from < 0 && a.Kind == table.Numeric: // not of this family
 		case a.Kind == table.Numeric:
 			z := make([]float64, d.rows)
 			for r := range z {
@@ -135,7 +151,7 @@ func (d *data) columns(ctx context.Context, v *kept.View) error {
 			if from >= 0 {
 				recode := table.AppendRecoding(nil, &v.Schema.Attributes[from], a)
 				for r, c := range v.Codes(from) {
-					if c >= 0 {
+					if c >= 0 && recode[c] >= 0 {
 						codes[r] = uint16(recode[c])
 					} else {
 						d.gaps, d.gapped[j] = true, true

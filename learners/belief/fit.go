@@ -30,10 +30,10 @@ func (d *data) fit(ctx context.Context, m *Model) error {
 		switch {
 		case n.states > 0:
 			counts[v] = make([]float64, n.rows(nodes)*n.states)
-			d.count(append(append([]int(nil), n.parents...), v), counts[v])
+			d.family(v).count(append(append([]int(nil), n.parents...), v), counts[v])
 			n.table = estimate(counts[v], n.states, &priors[v])
 		case d.numbers[v].deviation > 0:
-			d.normals(n, v, d.sums(v, n.parents, false))
+			d.normals(n, v, d.family(v).sums(v, n.parents, false))
 		default:
 			n.numeric = false // no number is known yet
 		}

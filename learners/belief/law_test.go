@@ -54,6 +54,9 @@ func TestNetworksAreExact(t *testing.T) {
 		if set["structure"] == "given" {
 			set["require"] = "class->a,a->b,class->n"
 		}
+		if set["structure"] == "given" || set["structure"] == "naive" {
+			set["keep"] = rapid.SampledFrom([]string{"rows", "counts"}).Draw(rt, "keep")
+		}
 		fresh := func(id string, tab *table.Table) learn.Model {
 			l, err := learn.New(Name, set)
 			if err != nil {
@@ -84,7 +87,12 @@ func TestNetworksAreExact(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		want := fresh("all", both).(*Model)
+		kept := set["keep"]
+		delete(set, "keep")
+		want := fresh("all", both).(*Model) // of the rows
+		if kept != "" {
+			set["keep"] = kept
+		}
 		updated := more(fresh("1", one), "2", two)
 		merged, err := fresh("2", two).(*Model).Merge(ctx, fresh("1", one))
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 type Model struct {
 	lesson lesson
 	rows   *kept.Rows
+	kept   *counts // in place of rows
 	schema *table.Schema
 	target int
 	weight float64

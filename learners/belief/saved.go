@@ -43,6 +43,14 @@ type savedNode struct {
 
 // Parts returns the settings, the rows of each source, and the network.
 func (m *Model) Parts() ([]learn.Part, error) {
+	if m.kept != nil {
+		head, err := learn.Marshal(&m.lesson)
+		if err != nil {
+			return nil, err
+		}
+		parts, err := m.kept.parts()
+		return append([]learn.Part{{Name: headPart, Data: head}}, parts...), err
+	}
 	body := savedBody{Columns: table.SaveColumns(m.schema), Weight: m.weight, Arcs: m.grown}
 	for v := range m.net.nodes {
 		n := &m.net.nodes[v]
@@ -65,6 +73,17 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	}
 	if err := l.Settings.check(); err != nil {
 		return nil, err
+	}
+	if l.Settings.Keep == "counts" {
+		c, err := decodeCounts(parts)
+		if err != nil {
+			return nil, err
+		}
+		m, err := learnCounts(context.Background(), c, l)
+		if err != nil {
+			return nil, err
+		}
+		return m, nil
 	}
 	rows, err := kept.DecodeRows(parts)
 	if err != nil {

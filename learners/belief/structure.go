@@ -44,6 +44,9 @@ func (d *data) structure(ctx context.Context, l *lesson) (parents [][]int, arcs 
 	if err := g.wishes(); err != nil {
 		return nil, nil, err
 	}
+	for v := range g.parents { // of which no cell is known yet
+		g.parents[v] = slices.DeleteFunc(g.parents[v], func(p int) bool { return !d.parent(p) || !d.there(v) })
+	}
 	switch d.settings.Structure {
 	case "given":
 		err = g.given()

@@ -17,10 +17,18 @@ func (m *Model) Relearning() kept.Relearning {
 }
 
 // Begin starts to learn more rows.
-func (m *Model) Begin(source learn.Source) (learn.Update, error) { return kept.Begin(m, source) }
+func (m *Model) Begin(source learn.Source) (learn.Update, error) {
+	if m.kept != nil {
+		return &counting{m, source, m.kept}, nil
+	}
+	return kept.Begin(m, source)
+}
 
 // Merge returns the network of all models' rows.
 func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
+	if m.kept != nil {
+		return m.mergeCounts(ctx, others)
+	}
 	return kept.Merge(ctx, m, others...)
 }
 
@@ -28,19 +36,32 @@ func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, 
 func (m *Model) Kept(ctx context.Context) ([]learn.Learnt, error) { return kept.Kept(ctx, m) }
 
 // Sources lists the sources of the rows.
-func (m *Model) Sources() []learn.Source { return kept.Sources(m) }
+func (m *Model) Sources() []learn.Source {
+	if m.kept != nil {
+		return m.kept.total.Sources()
+	}
+	return kept.Sources(m)
+}
 
 // Forget returns the network of the other sources' rows.
 func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
+	if m.kept != nil {
+		return m.forgetCounts(ctx, ids)
+	}
 	return kept.Forget(ctx, m, ids...)
 }
 
-// Promise is exact as long as the rows are kept.
-func (m *Model) Promise() learn.Promise { return kept.Promise(m) }
+// Promise is exact as long as the rows are kept, or their counts.
+func (m *Model) Promise() learn.Promise {
+	if m.kept != nil {
+		return learn.Promise{Contract: learn.Exact}
+	}
+	return kept.Promise(m)
+}
 
 // Shed returns the network without the rows that it was learnt from.
 func (m *Model) Shed() (learn.Model, bool, error) {
 	l := m.lesson
 	l.Settings.Keep = "nothing"
-	return &Model{lesson: l, schema: m.schema, target: m.target, weight: m.weight, net: m.net, counts: m.counts, grown: m.grown}, m.rows != nil, nil
+	return &Model{lesson: l, schema: m.schema, target: m.target, weight: m.weight, net: m.net, counts: m.counts, grown: m.grown}, m.rows != nil || m.kept != nil, nil
 }

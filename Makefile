@@ -2,6 +2,7 @@
 # make test-long   full seeds, 1000 kills, 1000 corruptions, minutes of fuzzing
 # make soak        HOURS (8) of fuzzing, kills, corruptions and crowds
 # make release     VERSION: the same binaries for everybody, checksums, SBOM
+# make wheels      VERSION: the Python package with its binary, for six systems
 # make accrete     one static binary
 # make bench       against what people use today, under 40 minutes; docs/benchmark.md
 # make bench-quick the same in small, under 5 minutes
@@ -11,7 +12,7 @@
 GO ?= go
 STATICCHECK = $(GO) tool -modfile=tools.mod staticcheck
 VERSION ?= $(shell git describe --tags --dirty 2>/dev/null)
-.PHONY: test test-long check modules apidiff race bench bench-quick microbench cover accrete soak release
+.PHONY: test test-long check modules apidiff race bench bench-quick microbench cover accrete soak release wheels
 
 accrete:
 	CGO_ENABLED=0 $(GO) build -trimpath $(if $(VERSION),-ldflags "-X main.version=$(VERSION:v%=%)") -o accrete ./cmd/accrete
@@ -31,6 +32,9 @@ soak:
 
 release:
 	scripts/release $(VERSION)
+
+wheels:
+	scripts/wheels $(VERSION)
 
 check:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these files"; exit 1; }

@@ -8,7 +8,7 @@
 
 from ._errors import AccreteError, Died, NotFitted, OtherVersion, Problem
 from ._estimators import AccreteClassifier, AccreteDensity, AccreteRegressor
-from ._model import Answer, Explanation, Model, Picture, compare, diff, evaluate, learn, load, loads, merge, open_model
+from ._model import Answer, Explanation, Model, Picture, compare, dataset, diff, evaluate, learn, load, loads, merge, open_model
 from ._session import Child, Server, Session, binary, connect, default, start
 from ._version import __version__
 
@@ -32,6 +32,7 @@ __all__ = [
     "binary",
     "compare",
     "connect",
+    "dataset",
     "default",
     "diff",
     "evaluate",

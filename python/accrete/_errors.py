@@ -24,7 +24,8 @@ class Problem(AccreteError, ValueError):
         self.detail: str = str(document.get("detail") or document.get("title") or "something went wrong")
         self.remedy: str = str(document.get("remedy") or "")
         self.document = document
-        super().__init__(self.detail + ("; " + self.remedy if self.remedy else ""))
+        says = self.remedy if "/docs" not in self.remedy else ""  # that is for who calls a server by hand
+        super().__init__(self.detail + ("; " + says if says else ""))
 
 
 class Died(AccreteError, RuntimeError):

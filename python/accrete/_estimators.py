@@ -252,9 +252,9 @@ class _Accrete:
         """Take a source back out (Model.forget)."""
         return self.model_.forget(source, rule, erase)
 
-    def diff(self, other: Any = None) -> Answer:
+    def diff(self, other: Any = None, on: Any = None) -> Answer:
         """What changed since another model, or an older version (Model.diff)."""
-        return self.model_.diff(other)
+        return self.model_.diff(other, self._named(on) if on is not None and not isinstance(on, str) else on)
 
     def merge(self, other: Any) -> Model:
         """The model of what both learnt (Model.merge)."""

@@ -11,6 +11,7 @@ import atexit
 import base64
 import collections
 import http.client
+import io
 import itertools
 import json
 import os
@@ -190,14 +191,14 @@ class Child(Session):
         self.where = path or binary()
         self._pid = os.getpid()
         sweep()
-        # The child makes the folder inside, and removes it; the folder around it is ours.
-        self._around = tempfile.mkdtemp(prefix="%s%d-" % (PREFIX, self._pid))
-        private = os.path.join(self._around, "private")
+        # The child makes the folder, for us alone, and removes it at its end.
+        self._around = os.path.join(tempfile.gettempdir(), "%s%d-%s" % (PREFIX, self._pid, os.urandom(8).hex()))
         command = [self.where, "serve", "--stdio"]
         if store is None:
-            command += ["--private", private]
-            self._data = os.path.join(private, "data")
+            command += ["--private", self._around]
+            self._data = os.path.join(self._around, "data")
         else:
+            os.mkdir(self._around, 0o700)
             command += ["--store", store, "--data", self._around]
             self._data = self._around
         options: Dict[str, Any] = {}
@@ -323,16 +324,14 @@ def _wait(answers: "queue.SimpleQueue[Any]") -> Any:
 
 
 def _drain(stream: Any, printed: Deque[bytes]) -> None:
-    while True:
-        some = stream.read(1 << 12)
-        if not some:
-            return
-        printed.append(some)
+    with stream:
+        for some in iter(lambda: stream.read(1 << 12), b""):
+            printed.append(some)
 
 
 def _read(child: Any, waiting: Dict[int, Any], lock: Any, dead: List[Died], printed: Deque[bytes], errors: Any, around: str) -> None:
     """Hand out answers as they come; when there are no more, say why, and tidy up."""
-    lines = getattr(__import__("io"), "BufferedReader")(child.stdout, 1 << 16)
+    lines = io.BufferedReader(child.stdout, 1 << 16)
     while True:
         try:
             line = lines.readline()
@@ -354,6 +353,11 @@ def _read(child: Any, waiting: Dict[int, Any], lock: Any, dead: List[Died], prin
         child.kill()
         status = child.wait()
     errors.join(timeout=0.3)
+    lines.close()
+    try:
+        child.stdin.close()
+    except OSError:
+        pass
     with lock:
         dead.append(Died(status, b"".join(printed).decode("utf-8", "replace")[-4000:]))
         for who in waiting.values():
@@ -474,6 +478,10 @@ class Server(Session):
         connection = getattr(self._mine, "connection", None)
         if connection is not None:
             connection.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_mine"):
+            self.close()
 
     def __reduce__(self) -> Any:
         return (connect, (self.address,))  # the token is not written down

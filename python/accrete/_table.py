@@ -174,12 +174,13 @@ def _of_series(name: str, series: Any, want: Optional[str] = None) -> Column:
 
 
 def is_frame(x: Any) -> bool:
-    return hasattr(x, "iloc") and hasattr(x, "columns") and hasattr(x, "dtypes")
+    kind = type(x)  # to ask a frame itself may make columns
+    return hasattr(kind, "iloc") and hasattr(kind, "itertuples")
 
 
 def as_table(x: Any) -> Any:
     """What is no table yet, as one: an array, a frame, a dictionary of columns or a list of rows."""
-    if hasattr(x, "tocsr"):
+    if hasattr(type(x), "tocsr"):
         raise TypeError("A sparse matrix was passed, but dense data is required; use X.toarray() to convert it to a dense array")
     if is_frame(x) or isinstance(x, dict):
         return x
@@ -281,7 +282,7 @@ def rows_of(x: Any, names: Sequence[str], wants: Sequence[str]) -> List[Dict[str
     if isinstance(x, dict):
         rows: Any = zip(*(list(v) for v in x.values()))
     elif is_frame(x):
-        rows = x.itertuples(index=False, name=None)
+        rows = x.to_numpy(dtype=object).tolist()
     elif isinstance(x, list):
         rows = x
     else:

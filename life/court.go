@@ -96,7 +96,12 @@ func (h *Home) Conflicts(ctx context.Context, ref string, at Elsewhere) (*Court,
 			continue
 		}
 		d := disagreement(&s, string(s.State))
-		d.Sides = append(d.Sides, Side{By: theRows, Says: s.Rule.Then.Value, Probability: s.Frequency, Low: &s.Low, High: &s.High, Rows: s.Rule.Evidence.Covered})
+		side := Side{By: theRows, Says: s.Rule.Then.Value, Probability: s.Frequency, Low: &s.Low, High: &s.High, Rows: s.Rule.Evidence.Covered}
+		if n := s.Rule.Evidence.Covered; n != nil { // the interval that rules have
+			i := stat.ErrorRate{Errors: s.Frequency * *n, Cases: *n}.Wilson(0.95, stat.TwoSided)
+			side.Low, side.High = &i.Low, &i.High
+		}
+		d.Sides = append(d.Sides, side)
 		if err := d.weigh(ctx, told, &s.Rule, rows); err != nil {
 			return nil, err
 		}

@@ -255,3 +255,72 @@ func TestPageSignsIn(t *testing.T) {
 	v.sees("What votes knows")
 	v.sees("may read")
 }
+
+// The table says which row went which way; who teaches more rows sees the model
+// learn on, and a column is read as it is said to be.
+func TestPageTeachesMore(t *testing.T) {
+	s := newTrial(t)
+	send := func(name string, from, to int) {
+		t.Helper()
+		var b strings.Builder
+		b.WriteString("fever,vessels,ill\n")
+		for i := from; i < to; i++ {
+			fmt.Fprintf(&b, "%s,%d,%s\n", []string{"no", "yes"}[i%2], i%4, []string{"no", "yes"}[(i%2+i/5%2)/2])
+		}
+		s.want(s.do("POST", "/v1/data?name="+name, b.String(), "Content-Type: text/csv"), 201)
+	}
+	send("january.csv", 0, 90)
+	send("february.csv", 90, 150)
+	s.want(s.do("POST", "/v1/learn", `{"data":"january.csv","target":"ill","name":"clinic"}`, wait), 200)
+	v := visit(t, s)
+	v.at("#/clinic/data?table=january.csv")
+	v.sees("clinic learnt from this table in version 1.")
+	v.do(chromedp.SetValue("select[aria-label='Type of vessels']", "nominal", chromedp.NodeReady))
+	v.eval("document.querySelector(\"select[aria-label='Type of vessels']\").dispatchEvent(new Event('change', {bubbles: true}))")
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if r := s.do("GET", "/v1/data/january.csv", nil); strings.Contains(string(r.body), `"nominal":["vessels"]`) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the column is not read as names: %s", v.text())
+		}
+	}
+	v.at("#/clinic/data?table=february.csv")
+	v.clicks("Teach clinic these 60 rows too")
+	v.sees("Teach clinic more")
+	v.clicks("Teach clinic, making version 2")
+	v.sees("Learnt february.csv")
+	v.sees("Version 2 of clinic is live.")
+}
+
+// The way of a case through the model is lit, from the case itself.
+func TestPageLightsACase(t *testing.T) {
+	s := newTrial(t).learn("votes", "rulenet").learn("zoo", "tree")
+	v := visit(t, s)
+	v.at("#/votes/case?physician-fee-freeze=y&mx-missile=n")
+	v.sees("Of ") // how honest it is
+	v.sees("not seen before to whom it gave")
+	v.shot("honest-1280")
+	v.clicks("Light it in Picture")
+	v.sees("How this row becomes republican")
+	v.sees("met: ")
+	v.wait("document.querySelectorAll('rect.lit').length > 2", "lit nodes")
+	v.shot("lit-1280")
+	v.at("#/zoo/picture?cells=" + `%7B%22milk%22%3A%22true%22%7D`)
+	v.wait("document.querySelectorAll('rect.lit').length > 1", "a lit path")
+	v.shot("lit-tree-1280")
+}
+
+// Rows that come are seen as they come.
+func TestPageLive(t *testing.T) {
+	s := newTrial(t).learn("weather", "bayes")
+	v := visit(t, s)
+	v.at("#/weather/live")
+	v.sees("Waiting for rows. Send them to this address.")
+	for i := range 30 {
+		s.want(s.do("POST", "/v1/models/weather/rows", map[string]any{"row": map[string]any{"outlook": []string{"sunny", "rainy"}[i%2], "play": []string{"no", "yes"}[i%2]}}), 200)
+	}
+	v.sees("weather is right on")
+	v.sees("30 rows judged before they were learnt")
+	v.sees("often right as it says")
+}

@@ -47,10 +47,12 @@ type Me struct {
 	Models   []string `json:"models" doc:"those that may be seen; null is all"`
 	ReadOnly bool     `json:"read_only,omitempty"`
 	Version  string   `json:"version" doc:"of the program"`
+	SignedIn bool     `json:"signed_in,omitempty" doc:"by a cookie that stands for a token"`
 }
 
 func (c *call) whoami() error {
-	return c.answer(http.StatusOK, Me{c.who.name, c.who.scope.String(), c.who.models, c.o.ReadOnly, c.o.Version})
+	cookie := c.keys.path != "" && c.r.Header.Get("Authorization") == ""
+	return c.answer(http.StatusOK, Me{c.who.name, c.who.scope.String(), c.who.models, c.o.ReadOnly, c.o.Version, cookie})
 }
 
 func (c *call) models() error {

@@ -40,6 +40,8 @@ type load struct {
 	callers  int
 	learning int
 	csvRows  int
+	soak     time.Duration
+	pace     int
 }
 
 func main() {
@@ -53,6 +55,8 @@ func main() {
 	flag.IntVar(&l.callers, "callers", 8, "callers at once")
 	flag.IntVar(&l.learning, "learning", 200, "rows learnt a second meanwhile")
 	flag.IntVar(&l.csvRows, "rows", 200_000, "rows of the table")
+	flag.DurationVar(&l.soak, "soak", 0, "instead, keep up the load for so long, and look at memory and at what was learnt")
+	flag.IntVar(&l.pace, "pace", 0, "predictions a second of a soak; 0 is as many as there can be")
 	flag.Parse()
 	err := errors.New("name the program with -accrete")
 	switch {
@@ -163,6 +167,9 @@ func (l *load) run() error {
 	if err != nil {
 		return err
 	}
+	if l.soak > 0 {
+		return l.keepUp(ours, store, rows)
+	}
 	var a, b []turn
 	before := ours.resident()
 	for range l.turns {
@@ -177,6 +184,73 @@ func (l *load) run() error {
 	report(l, a, b)
 	fmt.Printf("memory of the server: %.0f MB before, %.0f MB after\n", before, ours.resident())
 	return l.batches(dir, store, ours.url, rows)
+}
+
+// keepUp keeps a server under load, looks at its memory, and counts afterwards
+// whether every row that was acknowledged is there.
+func (l *load) keepUp(ours *server, store string, rows [][]byte) error {
+	had, err := l.rowsOf(store)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), l.soak)
+	defer cancel()
+	learnt := l.learn(ctx, ours.url, rows)
+	var asked, failed atomic.Int64
+	var group sync.WaitGroup
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: l.callers}}
+	for k := range l.callers {
+		group.Go(func() {
+			tick := time.NewTicker(max(1, time.Duration(l.callers)*time.Second/time.Duration(max(l.pace, 1))))
+			defer tick.Stop()
+			for i := k; ctx.Err() == nil; i++ {
+				if asked.Add(1); call(client, ours.url+"/v1/models/m/predict", rows[i%len(rows)]) != nil && ctx.Err() == nil {
+					failed.Add(1)
+				}
+				if l.pace > 0 {
+					<-tick.C
+				}
+			}
+		})
+	}
+	var memory []float64
+	for every := max(l.soak/40, time.Second); ctx.Err() == nil; {
+		select {
+		case <-ctx.Done():
+		case <-time.After(every):
+			memory = append(memory, ours.resident())
+			fmt.Printf("%.0f ", memory[len(memory)-1])
+		}
+	}
+	group.Wait()
+	<-learnt.done
+	ours.stop()
+	has, err := l.rowsOf(store)
+	if err != nil {
+		return err
+	}
+	n := len(memory)
+	early, late := slices.Max(memory[n/8:max(n/2, n/8+1)]), slices.Max(memory[n/2:])
+	fmt.Printf("MB\n%s: %d asked, %d failed; %d rows acknowledged, %d refused; %.0f rows more than before, %.0f lost\n", l.soak, asked.Load(), failed.Load(), learnt.rows.Load(), learnt.refused.Load(), has-had, float64(learnt.rows.Load())-(has-had))
+	fmt.Printf("memory: at most %.0f MB in the first half, %.0f MB in the second, %.2f times\n", early, late, late/early)
+	return nil
+}
+
+// rowsOf is how many rows the model has learnt.
+func (l *load) rowsOf(store string) (float64, error) {
+	out, err := exec.Command(l.accrete, "log", "m", "--json", "--store", store).Output()
+	if err != nil {
+		return 0, err
+	}
+	var log struct {
+		Versions []struct {
+			Rows float64 `json:"model_rows"`
+		} `json:"versions"`
+	}
+	if err := json.Unmarshal(out, &log); err != nil || len(log.Versions) == 0 {
+		return 0, fmt.Errorf("no versions: %w", err)
+	}
+	return log.Versions[len(log.Versions)-1].Rows, nil
 }
 
 // sampleRows are rows of the set, as requests.

@@ -12,11 +12,11 @@ export class Problem extends Error {
 // call asks for a path. Bodies that are not text or files are sent as JSON.
 export async function call(method, path, body, { signal, version, type } = {}) {
   const headers = { Accept: "application/json" };
-  if (body !== undefined) headers["Content-Type"] = type || "application/json";
+  if (body !== undefined && type !== "") headers["Content-Type"] = type || "application/json"; // a form has its own
   if (version) headers["If-Match"] = String(version);
   let answer;
   try {
-    answer = await fetch(path, { method, headers, signal, body: body === undefined || type ? body : JSON.stringify(body) });
+    answer = await fetch(path, { method, headers, signal, body: body === undefined || type !== undefined ? body : JSON.stringify(body) });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Problem(0, { detail: "The server cannot be reached.", remedy: "Nothing was changed. See whether accrete serve still runs." });

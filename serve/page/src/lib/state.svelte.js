@@ -14,9 +14,13 @@ export const app = $state({
   done: null, // what was just done: {text, undo}
   table: false, // charts as tables
   conflicts: 0,
+  court: [], // the disagreements themselves
   unseen: [], // tables that were sent, and that the model has not learnt from
   focus: null, // the class that has a colour of its own where there are more than four
 });
+
+// who is how somebody is named to the one who looks.
+export const who = (by) => (by && by === app.me?.name ? "you" : by || "somebody");
 
 export const may = (scope) => {
   const order = ["read", "write", "admin"];
@@ -50,7 +54,8 @@ export async function show() {
     app.model = found;
     app.problem = null;
     const c = await get(at(route.name, "/conflicts")).catch(() => ({}));
-    app.conflicts = c.conflicts?.length || 0;
+    app.court = c.conflicts || [];
+    app.conflicts = app.court.length;
     const sent = await get("/v1/data").catch(() => ({}));
     const learnt = new Set((found.versions || []).map((v) => base(v.source)));
     app.unseen = (found.judge_on ?? (sent.data || []).map((t) => t.name)).filter((name) => !learnt.has(name));

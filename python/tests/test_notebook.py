@@ -33,7 +33,7 @@ def texts(book):
     for cell in book.cells:
         if cell.cell_type == "code":
             shown = [o.get("text") or o.get("data", {}).get("text/plain", "") for o in cell.outputs]
-            said.append((cell.source, "\n".join("".join(s) for s in shown)))
+            said.append((cell.source, "".join("".join(s) for s in shown)))  # what is printed comes in pieces of any size
     return said
 
 

@@ -590,18 +590,7 @@ const longestPath = 20
 // consider adds to an explanation what all actions are worth and, where the
 // policy's world knows its own model, what most probably follows.
 func consider(m policy, t *table.Table, row int, x *Explained) {
-	schema, cells := m.Schema(), []float64{}
-	for j := range schema.Attributes {
-		switch c := &t.Columns[j]; {
-		case j == m.Target() || j == m.Rewards():
-		case c.Floats != nil:
-			cells = append(cells, c.Floats[row])
-		case c.Codes[row] == table.Missing:
-			cells = append(cells, math.NaN())
-		default:
-			cells = append(cells, float64(c.Codes[row]))
-		}
-	}
+	schema, cells := m.Schema(), stateOf(m, t, row)
 	actions := schema.Attributes[m.Target()].Values
 	x.Values = map[string]float64{}
 	for _, v := range x.Explanation.Evidence {

@@ -20,6 +20,8 @@ type Drawing struct {
 	Regions   string // two of them, as "x,y", over which answers are drawn
 	On        string // data to draw with them; "" is what the model learnt
 	Curve     string // likelihood by size: of units, normal or inputs
+	Seeds     int    // of a policy's curve, to act again with; 0 for what it learnt itself
+	Board     string // state to draw what actions are worth in: data, or "-" for the first one
 	Network   bool   // as a network of units
 	Top       int    // of the units, rules or nodes, those that say most; 0 for what there is room for
 	Weights   *int   // of a network, in rows of so many; 0 as tables
@@ -35,8 +37,12 @@ func (h *Home) Draw(ctx context.Context, p *Part, what *Drawing) (func(io.Writer
 		return h.ovals(ctx, p, what)
 	case what.Regions != "":
 		return h.regions(ctx, p, what)
+	case what.Seeds > 0:
+		return h.curves(ctx, p, what.Seeds)
 	case what.Curve != "":
 		return h.sizes(ctx, p, what)
+	case what.Board != "":
+		return h.position(ctx, p, what)
 	case what.Network:
 		units, err := unitsOf(p)
 		if err != nil {

@@ -22,7 +22,7 @@ func (a *app) drawCommand() *cobra.Command {
 		sources sourceFlags
 	)
 	c := &cobra.Command{
-		Use:   "draw MODEL [--top N] [--columns X,Y [--on DATA] | --regions X,Y [--on DATA] | --curve[=units|normal|inputs|nodes|epochs] | --weights[=N] | --hidden DATA | --network] [--out FILE]",
+		Use:   "draw MODEL [--top N] [--columns X,Y [--on DATA] | --regions X,Y [--on DATA] | --curve[=units|normal|inputs|nodes|epochs] [--seeds N] | --board[=DATA] | --weights[=N] | --hidden DATA | --network] [--out FILE]",
 		Short: "Draw a model as a picture",
 		Long: `Draw writes the picture of a model: its tree, or its network; with --top N the N
 units or rules that weigh most, or the N nodes nearest to the root. The extension
@@ -43,6 +43,11 @@ of a network (mlp, --curve=epochs) errors as it is trained, of a tree
 (--curve=nodes) accuracy on rows learnt from and on unseen ones as it
 grows, and as pruning takes tests back.
 
+Of a policy that learnt by acting, --curve draws how learning went, with --seeds N
+by acting again with N seeds: means, and intervals over seeds. Of a policy of a game,
+--board draws the first board, or that of the first row of DATA, and what moves are
+worth on it.
+
 Of a network (mlp), --weights draws what its units look for: --weights=N as
 pictures of N inputs a row, for inputs that are pixels. --hidden draws what its
 hidden units say to the rows of DATA.`,
@@ -58,6 +63,9 @@ hidden units say to the rows of DATA.`,
 			if what.On != "" && what.Columns == "" && what.Regions == "" {
 				return usagef("--on is the data to draw over two columns; name them with --columns X,Y or --regions X,Y")
 			}
+			if what.Seeds > 0 && what.Curve == "" {
+				return usagef("--seeds is for learning curves; say --curve too")
+			}
 			if weights >= 0 {
 				what.Weights = &weights
 			}
@@ -72,12 +80,15 @@ hidden units say to the rows of DATA.`,
 	c.Flags().StringVar(&what.On, "on", "", "data to draw with --columns or --regions (default: what the model learnt)")
 	c.Flags().StringVar(&what.Curve, "curve", "", "likelihood of unseen rows against the number of units, or of normal conclusions, or of inputs; accuracy against the nodes of a tree; errors against epochs")
 	c.Flags().Lookup("curve").NoOptDefVal = "units"
+	console.CountVar(c.Flags(), &what.Seeds, "seeds", 0, 0, 1000, "with --curve of a policy: act again with so many seeds, and draw their mean")
+	c.Flags().StringVar(&what.Board, "board", "", "the board of a game, and what a policy finds moves worth: the first one, or that of the first row of DATA")
+	c.Flags().Lookup("board").NoOptDefVal = life.FirstBoard
 	console.CountVar(c.Flags(), &weights, "weights", -1, -1, console.MostCount, "weights of a network: as tables, or as pictures of N inputs a row")
 	c.Flags().Lookup("weights").NoOptDefVal = "0"
 	c.Flags().Lookup("weights").DefValue = ""
 	c.Flags().StringVar(&what.Hidden, "hidden", "", "data whose rows to draw the values of hidden units for")
 	c.Flags().BoolVar(&what.Network, "network", false, "the network of a tree of perceptrons (neuraltree), of Gaussian basis functions, or of a perceptron")
-	c.MarkFlagsMutuallyExclusive("columns", "regions", "curve", "weights", "hidden", "network")
+	c.MarkFlagsMutuallyExclusive("columns", "regions", "curve", "board", "weights", "hidden", "network")
 	sources.register(c)
 	flags.register(c)
 	return c

@@ -71,6 +71,14 @@ func (l *Learner) LearnIn(ctx context.Context, world string, e act.Environment, 
 	if err != nil {
 		return nil, err
 	}
+	m, err := s.learnIn(ctx, world, e, seed)
+	if err != nil {
+		return nil, err // not a model that is nil
+	}
+	return m, nil
+}
+
+func (s settings) learnIn(ctx context.Context, world string, e act.Environment, seed uint64) (*Model, error) {
 	schema, err := schemaOf(e)
 	if err != nil {
 		return nil, err

@@ -21,6 +21,7 @@ type choices struct {
 	cuts   map[string][]float64 // by column, ascending; nil if the model has no rules
 	exact  bool                 // the model answers alike between cuts
 	tested map[string]bool      // columns that rules look at; nil if there are no rules
+	leaves []rule.Rule          // the rules, where no two can meet, as those of a tree
 }
 
 // mostChoices is how many numbers of a column are tried where there are no cuts.
@@ -70,6 +71,9 @@ func newChoices(p *Part, s *say.Speaker) *choices {
 		return c
 	}
 	c.cuts, c.exact, c.tested = cuts, true, tested
+	if base.Kind == rule.Ordered && apart(base, p.Schema()) {
+		c.leaves = base.Rules
+	}
 	return c
 }
 

@@ -25,8 +25,8 @@ type Wish struct {
 
 // Changed are the smallest changes of a row that give it another answer. They
 // are exact where the model is made of rules: no smaller one within Cells cells
-// among the values that occur. Changes of other models are the smallest of those
-// tried.
+// among the values that occur; of a tree, within any number. Changes of other
+// models, and of more cells, are the smallest of those tried.
 type Changed struct {
 	Row        int      `json:"row"`
 	Prediction any      `json:"prediction"`
@@ -37,6 +37,7 @@ type Changed struct {
 	Already bool `json:"already,omitempty"`
 
 	answer string
+	all    bool // changes of any number of cells were looked at
 }
 
 // Change is cells with other values, and the answer with them. Its cost is the
@@ -189,7 +190,14 @@ func (r *explainer) change(ctx context.Context, t *table.Table, row int, wish Wi
 		return c, nil
 	}
 	limit := cmp.Or(wish.Limit, 3)
-	for c.Cells < mostChanged && len(search.found) < limit {
+	all, err := search.leaves()
+	if err != nil {
+		return nil, err
+	}
+	if all {
+		c.Cells, c.all = search.open(), true
+	}
+	for !all && c.Cells < mostChanged && (len(search.found) < limit || search.larger(c.Cells)) {
 		done, err := search.size(c.Cells + 1)
 		if err != nil {
 			return nil, err
@@ -200,10 +208,16 @@ func (r *explainer) change(ctx context.Context, t *table.Table, row int, wish Wi
 		}
 		c.Cells++
 	}
+	if !all && len(search.found) == 0 {
+		if err := search.climb(r.promise(wish, out)); err != nil {
+			return nil, err
+		}
+	}
 	slices.SortStableFunc(search.found, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(len(a.columns), len(b.columns)), cmp.Compare(a.Cost, b.Cost))
 	})
 	c.Changes = append(c.Changes, search.found[:min(len(search.found), limit)]...)
+	c.Exact = c.Exact && !search.larger(c.Cells)
 	return c, nil
 }
 
@@ -217,6 +231,44 @@ func (r *explainer) wanted(w Wish, now Predicted) func(out *learn.Predictions, i
 		answer := r.target.Values[learn.Best(out.Row(i), r.target.Values)]
 		return answer == w.To || w.To == "" && answer != now.Prediction
 	}
+}
+
+// promise is how near an answer is to the one that was wished for.
+func (r *explainer) promise(w Wish, now *learn.Predictions) func(out *learn.Predictions, i int) float64 {
+	if r.target.Kind == table.Numeric {
+		sign := 1.0
+		if strings.HasPrefix(w.To, "<") {
+			sign = -1
+		}
+		return func(out *learn.Predictions, i int) float64 { return sign * out.Mean[i] }
+	}
+	is := learn.Best(now.Row(0), r.target.Values)
+	to := slices.Index(r.target.Values, w.To)
+	return func(out *learn.Predictions, i int) float64 {
+		best := 0.0
+		for c, p := range out.Row(i) {
+			if c != is && (to < 0 || c == to) {
+				best = max(best, p)
+			}
+		}
+		return best
+	}
+}
+
+// open is how many columns may be changed.
+func (s *changeSearch) open() int {
+	n := 0
+	for _, o := range s.options {
+		if len(o) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// larger reports whether some of what was found changes more than n cells.
+func (s *changeSearch) larger(n int) bool {
+	return slices.ContainsFunc(s.found, func(c Change) bool { return len(c.columns) > n })
 }
 
 // changeSearch looks at all changes of so many cells, the fewest first.
@@ -310,32 +362,35 @@ func (s *changeSearch) flush() error {
 	if len(s.pending) == 0 {
 		return s.ctx.Err()
 	}
-	trial := newTrial(s.table, s.row, len(s.pending))
-	for i, a := range s.pending {
-		for k, j := range a.columns {
-			trial.set(i, j, a.values[k].value)
-		}
-	}
-	out := learn.NewPredictions(s.part.Model, len(s.pending))
-	if err := s.part.Model.Predict(s.ctx, trial.table, out); err != nil {
+	changed, out, err := s.answers(s.pending)
+	if err != nil {
 		return err
 	}
 	for i, a := range s.pending {
 		if s.wanted(out, i) {
-			s.keep(trial.table, out, i, a)
+			s.keep(changed, out, i, a)
 		}
 	}
 	s.pending = s.pending[:0]
 	return s.ctx.Err()
 }
 
+// answers are those of the model to the row with changes.
+func (s *changeSearch) answers(attempts []attempt) (*table.Table, *learn.Predictions, error) {
+	trial := newTrial(s.table, s.row, len(attempts))
+	for i, a := range attempts {
+		for k, j := range a.columns {
+			trial.set(i, j, a.values[k].value)
+		}
+	}
+	out := learn.NewPredictions(s.part.Model, len(attempts))
+	return trial.table, out, s.part.Model.Predict(s.ctx, trial.table, out)
+}
+
 // keep keeps a change that gives the answer, if none of the same columns is
 // cheaper.
 func (s *changeSearch) keep(t *table.Table, out *learn.Predictions, i int, a attempt) {
-	cost := 0.0
-	for _, o := range a.values {
-		cost += o.cost
-	}
+	cost := a.cost()
 	at := slices.IndexFunc(s.found, func(c Change) bool { return slices.Equal(c.columns, a.columns) })
 	if at >= 0 && s.found[at].Cost <= cost || at < 0 && s.covered(a.columns) {
 		return
@@ -362,9 +417,12 @@ func (s *changeSearch) keep(t *table.Table, out *learn.Predictions, i int, a att
 	c.Say = fmt.Sprintf("with %s: %s", strings.Join(said, " and "), s.said(answer))
 	if at >= 0 {
 		s.found[at] = c
-	} else {
-		s.found = append(s.found, c)
+		return
 	}
+	s.found = slices.DeleteFunc(s.found, func(more Change) bool {
+		return !slices.ContainsFunc(c.columns, func(j int) bool { return !slices.Contains(more.columns, j) })
+	})
+	s.found = append(s.found, c)
 }
 
 // said is an answer in a few words.
@@ -388,10 +446,14 @@ func (c *Changed) String() string {
 	switch {
 	case c.Already:
 		lines = append(lines, "  that is the answer already: nothing need change")
+	case len(c.Changes) == 0 && c.all:
+		lines = append(lines, "  no change of cells that are not fixed flips it")
 	case len(c.Changes) == 0 && c.Cells < mostChanged:
 		lines = append(lines, fmt.Sprintf("  no change of up to %s flips it; more were too many to try", plural(c.Cells, "cell")))
 	case len(c.Changes) == 0:
 		lines = append(lines, fmt.Sprintf("  no change of up to %s that are not fixed flips it", plural(c.Cells, "cell")))
+	case len(c.Changes[0].columns) > c.Cells:
+		lines = append(lines, fmt.Sprintf("  no change of up to %s flips it; of more, this is the smallest of those tried", plural(c.Cells, "cell")))
 	case !c.Exact:
 		lines = append(lines, "  the smallest of those tried; there may be smaller ones")
 	}

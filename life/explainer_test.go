@@ -3,6 +3,8 @@ package life_test
 import (
 	"context"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -174,6 +176,60 @@ func TestDecidesAsRulesPredict(t *testing.T) {
 			if e.Decides == nil || e.Decides.Rows != want || e.Decides.Right+e.Decides.Wrong != want {
 				t.Errorf("%s: %s decides %+v, expected %v rows", learner, e.Text, e.Decides, want)
 			}
+		}
+	}
+}
+
+// Of a tree the smallest change is found whatever its number of cells: no other
+// change of the values that occur has fewer. Beyond what can all be tried, other
+// models get one that is said to be the smallest of those tried.
+func TestLargeChanges(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a,b,c,d,e,class\n")
+	for k := range 192 {
+		n, class := 0, "bad"
+		for j := range 5 {
+			if k%3 == 0 || k>>j&1 == 1 {
+				n++
+				b.WriteString("y,")
+			} else {
+				b.WriteString("n,")
+			}
+		}
+		if n == 5 {
+			class = "good"
+		}
+		b.WriteString(class + "\n")
+	}
+	learnt := filepath.Join(t.TempDir(), "five.csv")
+	asked := filepath.Join(t.TempDir(), "asked.csv")
+	for path, text := range map[string]string{learnt: b.String(), asked: "a,b,c,d,e\nn,n,n,n,n\nn,y,n,y,n\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, learner := range []string{"tree", "cover", "bayes"} {
+		h := &life.Home{Seed: 1}
+		d, err := h.Find(learnt, life.Reading{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := h.LearnInMemory(context.Background(), life.LearnOptions{Data: d, Target: "class", Choice: life.Choice{Learner: learner}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err = h.Find(asked, life.Reading{}); err != nil {
+			t.Fatal(err)
+		}
+		err = h.Change(context.Background(), p, d, nil, life.Wish{To: "good"}, func(c *life.Changed) error {
+			want := map[int]int{1: 5, 2: 3}[c.Row]
+			if len(c.Changes) != 1 || len(c.Changes[0].Set) != want || c.Exact != (learner == "tree" || want <= c.Cells) {
+				t.Errorf("%s: %+v, expected one of %d cells", learner, c, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

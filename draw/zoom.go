@@ -30,6 +30,7 @@ svg{width:100%%;height:100%%;cursor:grab;touch-action:none}
 svg:active{cursor:grabbing}
 nav{position:fixed;right:12px;top:12px}
 button{font:16px sans-serif;min-width:34px;height:34px;margin-left:4px;border:1px solid #888;border-radius:4px;background:#fffd}
+@media (prefers-color-scheme:dark){html,body{background:#000}svg{filter:invert(.93) hue-rotate(180deg)}button{color:#ddd;background:#000d}}
 </style>
 %s<nav><button id="out" aria-label="smaller">−</button><button id="in" aria-label="larger">+</button><button id="all">all of it</button></nav>
 <script>

@@ -390,7 +390,11 @@ func (r *readout) evidence(e *RuleEntry, several bool) string {
 		}
 		said = append(said, fmt.Sprintf("weight %s (%s %s)", say.Rounded(*e.Weight, 3), sign, say.Times(*e.Weight)))
 	}
-	if e.Bits != nil {
+	switch few := 0.0001; {
+	case e.Bits == nil:
+	case *e.Bits > 0 && *e.Bits < few:
+		said = append(said, "under "+say.Number(few)+" bits")
+	default:
 		said = append(said, say.Rounded(*e.Bits, 3)+" bits")
 	}
 	if e.Templates != nil {

@@ -308,6 +308,10 @@ func (s *passes) several(lo, n int) {
 // enough is the step, in nats a row, below which there is nothing to be gained.
 const enough = 1e-18
 
+// lastStep is the step, in nats a row, that is taken unseen: steps near the end
+// shrink the gain a hundredfold and more, and a weight's error is its root.
+const lastStep = 1e-15
+
 // newton solves for the weights of two classes: each step is a weighted least
 // squares problem. The first steps look at some rows alone.
 func (l *logit) newton(ctx context.Context) error {
@@ -337,6 +341,10 @@ func (l *logit) newtonOn(ctx context.Context, rows int, enough float64) error {
 		if !(gain > enough*l.total) {
 			return nil
 		}
+		if gain < lastStep*l.total { // what would be left is rounding
+			floats.AddScaled(l.at, -1, move)
+			return nil
+		}
 		// Near the end the curvature of the step before will do, as long as
 		// steps shrink.
 		curved := gain > 1e-3*l.total || gain > before/4
@@ -348,13 +356,13 @@ func (l *logit) newtonOn(ctx context.Context, rows int, enough float64) error {
 			if now, slopeNow, factor, err = l.pass(ctx, moved, rows, curved); err != nil {
 				return err
 			}
-			if now <= loss-1e-4*length*gain || length < 1e-6 || gain < 1e-12*l.total && now <= loss+1e-12*l.total {
+			if now <= loss-1e-4*length*gain || length < 1e-6 {
 				loss, slope = now, slopeNow
 				break
 			}
 		}
 		copy(l.at, moved)
-		if length < 1e-6 || gain < 1e-15*l.total { // the next step would be one of rounding
+		if length < 1e-6 {
 			return nil
 		}
 		learn.Report(ctx, almostAll)

@@ -95,14 +95,15 @@ func frameOf(xs []float64, rows []int32) frame {
 		return frame{Exp: exponent(low), Shift: low * math.Ldexp(1, -exponent(low)), Set: true}
 	}
 	whole := frame{Exp: exponent(max(math.Abs(low), math.Abs(high)))}
-	n, sum, scale := 0.0, 0.0, whole.scale()
-	for _, r := range rows {
+	n, scale := 0, whole.scale()
+	var sums [4]float64 // side by side, as a sum waits for the one before it
+	for i, r := range rows {
 		if x := xs[r]; x-x == 0 {
 			n++
-			sum += x * scale
+			sums[i&3] += x * scale
 		}
 	}
-	mean := sum / n
+	mean := (sums[0] + sums[1] + sums[2] + sums[3]) / float64(n)
 	spread := max(whole.in(high)-mean, mean-whole.in(low))
 	exp := min(max(leastExp, whole.Exp+exponent(spread), whole.Exp-900), mostExp)
 	return frame{Exp: exp, Shift: rounded(math.Ldexp(mean, whole.Exp-exp)), Set: true}

@@ -150,7 +150,7 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 		{"keep", []*cobra.Command{a.logCommand(), a.modelsCommand(), a.undoCommand(), a.restoreCommand(), a.approveCommand(), a.deleteCommand(), a.exportCommand(), a.importCommand(), a.checkCommand()}},
 		{"judge", []*cobra.Command{a.evaluateCommand(), a.playCommand(), a.compareCommand(), a.tuneCommand(), a.importanceCommand(), a.verifyCommand(), a.needCommand(), a.reproduceCommand()}},
 		{"keep", []*cobra.Command{a.serveCommand(), a.tokenCommand()}},
-		{"know", []*cobra.Command{a.describeCommand(), a.learnersCommand(), a.datasetsCommand(), a.versionCommand()}},
+		{"know", []*cobra.Command{a.describeCommand(), a.learnersCommand(), a.datasetsCommand(), a.versionCommand(), a.manCommand()}},
 	} {
 		for _, c := range group.commands {
 			c.GroupID = group.id

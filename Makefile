@@ -23,6 +23,7 @@ test: check
 	scripts/fuzz 200ms ./table ./rule ./store
 
 test-long: check
+	for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/accrete || exit 1; done
 	ACCRETE_LONG=1 scripts/laws 0 -timeout 60m
 	scripts/race -timeout 60m ./...
 	scripts/fuzz 2m

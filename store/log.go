@@ -59,12 +59,12 @@ func newIndex() *index {
 // last whole frame is a write that did not finish, or still goes on.
 func (ix *index) scan(r io.ReaderAt, from, size int64) error {
 	w := &window{r: r, end: size}
-	if room, ok := windows.Get().(*[]byte); ok {
+	if room, ok := rooms.Get().(*[]byte); ok {
 		w.buf = (*room)[:0]
 	}
 	defer func() {
 		if cap(w.buf) <= mostWindow {
-			windows.Put(&w.buf)
+			rooms.Put(&w.buf)
 		}
 	}()
 	ix.end = from
@@ -90,9 +90,9 @@ func (ix *index) scan(r io.ReaderAt, from, size int64) error {
 	return nil
 }
 
-// windows are the rooms of windows that are not used: a change reads its log
+// rooms are those of windows that are not used: a change reads its log
 // twice.
-var windows sync.Pool
+var rooms sync.Pool
 
 const mostWindow = 4 << 20
 

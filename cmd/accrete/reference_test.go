@@ -40,7 +40,7 @@ func commandsPage() string {
 	for _, group := range root.Groups() {
 		fmt.Fprintf(&b, "## %s\n\n", strings.TrimSuffix(group.Title, ":"))
 		for _, c := range root.Commands() {
-			if c.GroupID == group.ID {
+			if c.GroupID == group.ID && !c.Hidden {
 				commandEntry(&b, c)
 			}
 		}

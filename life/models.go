@@ -91,6 +91,8 @@ func (h *Home) Import(ctx context.Context, path, name string) (*Learnt, error) {
 		return h.importText(ctx, path, name, written{"cases", "library"})
 	case ".pl":
 		return h.importText(ctx, path, name, written{"program", "program"})
+	case ".json":
+		return h.importText(ctx, path, name, written{"portable", "program"})
 	}
 	v, err := h.Store.Import(ctx, path, name, h.now())
 	if err != nil {
@@ -116,6 +118,9 @@ func (h *Home) importText(ctx context.Context, path, name string, kind written) 
 	}
 	switch kind.learner {
 	case "rules":
+		if kind.part != "base" {
+			break
+		}
 		if _, err = rule.Parse(path, text); err == nil && summary.Match(text) {
 			err = fmt.Errorf("%s: these rules are a summary of the model that they were printed from (its line # summary: says what is left out) and do not answer as it does; move the model itself (accrete export), or take that line out to import them as they are", path)
 		}

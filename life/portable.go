@@ -2,6 +2,7 @@ package life
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -93,6 +94,21 @@ func (e *Form) write(p *Part, written *Written) ([]byte, error) {
 		return program.ONNX()
 	}
 	return program.JSON()
+}
+
+// Foreign are the programs whose trees are read.
+var Foreign = []string{"lightgbm", "sklearn-tree", "xgboost"}
+
+// ImportAs adds a model that another program learnt, read as rules.
+func (h *Home) ImportAs(ctx context.Context, path, name, as string) (*Learnt, error) {
+	if !slices.Contains(Foreign, as) {
+		return nil, remedy.Misusef("models of %q are not read; expected %s%s", as, strings.Join(Foreign, ", "), spell.Hint(as, Foreign))
+	}
+	l, err := h.importText(ctx, path, name, written{"rules", as})
+	if err != nil {
+		return nil, errors.New(strings.Replace(err.Error(), learn.ErrDamaged.Error()+": ", "", 1))
+	}
+	return l, nil
 }
 
 // portables says which models can be written.

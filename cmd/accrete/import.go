@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -9,14 +11,26 @@ import (
 )
 
 func (a *app) importCommand() *cobra.Command {
-	var name string
+	var name, as string
 	c := &cobra.Command{
-		Use:     "import FILE [--name MODEL]",
-		Short:   "Read a model that was exported",
-		Example: `  accrete import votes.accrete --name votes-from-bern`,
-		Args:    cobra.ExactArgs(1),
+		Use:   "import FILE [--name MODEL]",
+		Short: "Read a model that was exported, or that another program learnt",
+		Long: `Import reads what accrete export wrote, a base of rules, a belief network or a
+logic program. With --as it reads the trees of another program as rules, which
+then answer as it does, are explained, corrected and compared: XGBoost's
+save_model as JSON, LightGBM's save_model as text or dump_model as JSON, and of
+scikit-learn export_text or the lists of tree_ as JSON.`,
+		Example: `  accrete import votes.accrete --name votes-from-bern
+  accrete import old.json --as xgboost --name old`,
+		Args: cobra.ExactArgs(1),
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
-			v, err := h.Import(c.Context(), args[0], name)
+			read := h.Import
+			if as != "" {
+				read = func(ctx context.Context, path, name string) (*life.Learnt, error) {
+					return h.ImportAs(ctx, path, name, as)
+				}
+			}
+			v, err := read(c.Context(), args[0], name)
 			if err != nil {
 				return err
 			}
@@ -27,6 +41,7 @@ func (a *app) importCommand() *cobra.Command {
 			return nil
 		}),
 	}
+	c.Flags().StringVar(&as, "as", "", "the program that wrote it: "+strings.Join(life.Foreign, ", "))
 	c.Flags().StringVar(&name, "name", "", "name of the model here (default: the name it was exported under)")
 	return c
 }

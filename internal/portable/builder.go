@@ -403,3 +403,60 @@ func Number(mean Ref) (Answer, error) { return Answer{Number: &mean}, nil }
 func Interval(mean, low, high Ref) (Answer, error) {
 	return Answer{Number: &mean, Low: &low, High: &high}, nil
 }
+
+// Program adds all steps of another program, whose columns are those of the schema, in
+// their order.
+func (b *Builder) Program(p *Program) (Answer, error) {
+	first := Ref(len(b.program.Steps))
+	columns := make([]int, len(p.Columns))
+	for i := range p.Columns {
+		columns[i] = b.column(i)
+		if b.program.Columns[columns[i]].Nominal() && !slices.Equal(b.program.Columns[columns[i]].Values, p.Columns[i].Values) {
+			return Answer{}, fmt.Errorf("the values of column %q are others here; export the model alone", p.Columns[i].Name)
+		}
+	}
+	var moved func(tests []Test) []Test
+	moved = func(tests []Test) []Test {
+		tests = slices.Clone(tests)
+		for i := range tests {
+			t := &tests[i]
+			switch {
+			case t.onColumn():
+				t.Column = columns[t.Column]
+			case t.Op == Above || t.Op == AtMost:
+				t.Of += first
+			}
+			t.Tests = moved(t.Tests)
+		}
+		return tests
+	}
+	for _, s := range p.Steps {
+		if s.Op == Cell || s.Op == Lookup {
+			s.Column = columns[s.Column]
+		}
+		s.Of = slices.Clone(s.Of)
+		for k := range s.Of {
+			s.Of[k] += first
+		}
+		s.Tests, s.Nodes = moved(s.Tests), slices.Clone(s.Nodes)
+		for n := range s.Nodes {
+			s.Nodes[n].Branches = slices.Clone(s.Nodes[n].Branches)
+			for k := range s.Nodes[n].Branches {
+				s.Nodes[n].Branches[k].Test = moved([]Test{s.Nodes[n].Branches[k].Test})[0]
+			}
+		}
+		b.add(s)
+	}
+	for _, note := range p.Notes {
+		b.Note(note)
+	}
+	shift := func(r *Ref) *Ref {
+		if r == nil {
+			return nil
+		}
+		to := *r + first
+		return &to
+	}
+	a := &p.Answer
+	return Answer{shift(a.Probabilities), shift(a.Number), shift(a.Low), shift(a.High)}, nil
+}

@@ -23,6 +23,7 @@ import (
 	_ "github.com/accrete-ml/accrete/learners/neural"
 	_ "github.com/accrete-ml/accrete/learners/neuraltree"
 	_ "github.com/accrete-ml/accrete/learners/policy"
+	_ "github.com/accrete-ml/accrete/learners/portable"
 	_ "github.com/accrete-ml/accrete/learners/prior"
 	_ "github.com/accrete-ml/accrete/learners/relation"
 	_ "github.com/accrete-ml/accrete/learners/rocchio"

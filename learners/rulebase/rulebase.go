@@ -16,6 +16,8 @@
 // A mixture of WHEN units can be asked for any column, as the model can that it
 // was printed from.
 //
+// Trees that other programs learnt are read as such bases too (package foreign).
+//
 // A base has no rows. It is not learnt but imported, and cannot be updated; it
 // can be read, asked, explained, compared and saved. Its neighbours are rule,
 // whose language it speaks, and learn/expert.
@@ -40,7 +42,7 @@ func init() {
 		Name:    Name,
 		Summary: "a base of rules that was printed or written, and answers for itself",
 		Takes:   learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
-		Can:     learn.Can{Rules: true, Explain: true, Strike: true}, // of IF rules; a mixture can be asked
+		Can:     learn.Can{Rules: true, Explain: true, Draw: true, Strike: true}, // of IF rules; a mixture can be asked
 		Keeps:   "the rules",
 		Decode:  decode,
 	})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learners/rulebase/foreign"
 	"github.com/accrete-ml/accrete/rule"
 )
 
@@ -20,7 +21,18 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	return []learn.Part{{Name: basePart, Data: []byte(text.String())}}, nil
 }
 
+// decode reads the text of a base, or a model of another program, in a part that has
+// the name of its format.
 func decode(parts []learn.Part) (learn.Model, error) {
+	for _, format := range foreign.Formats {
+		if text := learn.FindPart(parts, format); text != nil {
+			base, err := foreign.Parse(format, text)
+			if err != nil {
+				return nil, err
+			}
+			return New(base)
+		}
+	}
 	text := learn.FindPart(parts, basePart)
 	if text == nil {
 		return nil, fmt.Errorf("%w: it has no rules", learn.ErrDamaged)

@@ -10,7 +10,7 @@ import (
 func All() []Experiment {
 	all := slices.Concat(
 		concepts(), bounds(),
-		playTennis(), instances(), probabilities(), newsgroups(),
+		playTennis(), instances(), probabilities(), newsgroups(), overfitting(),
 		covering(), logics(), evolution(), evolvedFormulas(),
 		networks(),
 		leastSquares(), perceptrons(), backPropagation(), growingNetworks(), faces(),

@@ -54,7 +54,7 @@ func BenchmarkParameters(b *testing.B) {
 
 // Learning as a whole, with rows that are gathered and kept, and without.
 func BenchmarkLearnGiven(b *testing.B) {
-	for _, keep := range []string{"rows", "nothing"} {
+	for _, keep := range []string{"rows", "counts", "nothing"} {
 		b.Run(keep, func(b *testing.B) { learnGiven(b, keep) })
 	}
 }

@@ -275,7 +275,9 @@ func (h *Home) advise(ctx context.Context, w *World, l learn.Learner, rules *Rul
 	if rules == nil {
 		return nil, nil
 	}
-	a, ok := l.(interface{ Advise(rules *rule.Base) error })
+	a, ok := l.(interface {
+		Advise(rules *rule.Base, by learn.Source) error
+	})
 	if !ok {
 		return nil, remedy.Misusef("who learns by acting in %s takes no advice", w.Base())
 	}
@@ -285,7 +287,7 @@ func (h *Home) advise(ctx context.Context, w *World, l learn.Learner, rules *Rul
 	if err != nil {
 		return nil, err
 	}
-	return []store.Version{{Kind: store.Tell, Source: source, At: h.now(), Settings: rules.settings()}}, a.Advise(base)
+	return []store.Version{{Kind: store.Tell, Source: source, At: h.now(), Settings: rules.settings()}}, a.Advise(base, learn.Source{ID: source.ID, Name: source.Name})
 }
 
 // suiting adds the settings that suit a world, unless they were given; with another

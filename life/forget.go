@@ -84,14 +84,16 @@ func (h *Home) forget(ctx context.Context, p *Part, source string, erase bool) (
 		record.Source.Rows += v.Source.Rows
 	}
 	rows, forgets := plain(p.Model).(learn.Forgetter)
-	if forgets && len(rows.Sources()) == 0 && found[0].Kind != store.Tell {
+	told := found[0].Kind == store.Tell
+	m, acts := learn.Ability[policy](p.Model)
+	if acts = acts && m.World() != ""; forgets && (len(rows.Sources()) == 0 || acts) && !told {
 		// It keeps no sources apart, and says why.
 		if _, err := rows.Forget(ctx, found[0].Source.ID); err != nil {
 			return nil, record, nil, err
 		}
 		return nil, record, nil, fmt.Errorf("%s keeps no sources apart and cannot forget one", p.Name)
 	}
-	if forgets && len(rows.Sources()) > 0 && !slices.ContainsFunc(rows.Sources(), func(s learn.Source) bool { return !slices.Contains(ids, s.ID) }) {
+	if forgets && !told && len(rows.Sources()) > 0 && !slices.ContainsFunc(rows.Sources(), func(s learn.Source) bool { return !slices.Contains(ids, s.ID) }) {
 		return nil, record, nil, remedy.New(Remedy{Kind: remedy.ForgetAll, What: p.Name}, "%s has learnt nothing but %s", p.Name, filepath.Base(found[0].Source.Name))
 	}
 	if len(ids) == 0 {

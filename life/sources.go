@@ -144,6 +144,9 @@ func live(m learn.Model, versions []store.Version) []store.Version {
 // keepsApart reports whether a model knows which rows came from which source.
 func keepsApart(m learn.Model) bool {
 	f, ok := plain(m).(learn.Forgetter)
+	if a, acts := plain(m).(policy); acts && a.World() != "" {
+		return false // its sources are those who gave advice
+	}
 	return ok && len(f.Sources()) > 0
 }
 

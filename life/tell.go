@@ -191,7 +191,7 @@ func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (le
 		return m, record, told, err
 	}
 	if m, ok := learn.Ability[policy](p.Model); ok && m.World() != "" {
-		m, told, err := h.tellActor(p, base)
+		m, told, err := h.tellActor(p, base, source)
 		return m, record, told, err
 	}
 	if err := expert.CheckTold(base, p.Schema(), p.Target()); err != nil {
@@ -226,14 +226,14 @@ func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (le
 }
 
 // tellActor gives advice to a policy that has acted, and notes how each rule fares.
-func (h *Home) tellActor(p *Part, base *rule.Base) (learn.Model, *Told, error) {
+func (h *Home) tellActor(p *Part, base *rule.Base, source store.Source) (learn.Model, *Told, error) {
 	a, ok := learn.Ability[interface {
-		Advised(rules *rule.Base) (m learn.Model, heard [][3]int, err error)
+		Advised(rules *rule.Base, by learn.Source) (m learn.Model, heard [][3]int, err error)
 	}](p.Model)
 	if !ok {
 		return nil, nil, fmt.Errorf("%s takes no advice", p.Name)
 	}
-	m, heard, err := a.Advised(base)
+	m, heard, err := a.Advised(base, learn.Source{ID: source.ID, Name: source.Name})
 	if err != nil {
 		return nil, nil, err
 	}

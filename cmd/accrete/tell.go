@@ -90,10 +90,7 @@ func (a *app) printTold(t *life.Told, file string) {
 		return
 	}
 	next := append([]string{"rules"}, nextDiff(&t.Learnt)...)
-	if life.PolicyOf(t.Part) == nil { // who has acted cannot forget advice
-		next = append(next, fmt.Sprintf("forget %s %s", t.Model, life.NameOfSource(t.Part)))
-	}
-	a.next(t.Part, next...)
+	a.next(t.Part, append(next, fmt.Sprintf("forget %s %s", t.Model, life.NameOfSource(t.Part)))...)
 }
 
 // printStandings prints what the rows say of each rule that was told.

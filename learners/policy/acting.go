@@ -26,6 +26,7 @@ type acted struct {
 	Curve    curve  `cbor:"curve"`
 
 	Matches []matches `cbor:"matches,omitempty"` // against a rival, on the way
+	Past    []past    `cbor:"past,omitempty"`    // how it came about, where there was advice
 }
 
 // curve is the returns of all episodes in blocks of one size, which doubles when
@@ -86,6 +87,9 @@ func (s settings) learnIn(ctx context.Context, world string, e act.Environment, 
 	m := &Model{
 		lesson: lesson{Format: format, Settings: s, Seed: seed, Target: Action}, schema: schema, target: len(schema.Attributes) - 1, reward: -1,
 		acted: &acted{World: world, Curve: curve{Size: 1}},
+	}
+	if s.Advice != "" {
+		m.acted.Past = []past{{ID: s.adviser.ID, Name: s.adviser.Name, Rules: s.Advice}}
 	}
 	m.state = stateColumns(schema, m.target, -1)
 	if m.values, err = m.begin(ctx, e); err != nil {
@@ -186,6 +190,7 @@ func (m *Model) practise(ctx context.Context, e act.Environment) (*Model, error)
 	history := *m.acted
 	history.Curve = m.acted.Curve.clone()
 	history.Matches = slices.Clone(m.acted.Matches)
+	history.Past = m.acted.since(past{Episodes: m.lesson.Settings.Episodes})
 	next.acted = &history
 	if a := m.lesson.Settings.Algorithm; a == "values" || a == "policy" {
 		return next.iterated(ctx, e)

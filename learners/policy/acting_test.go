@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accrete-ml/accrete/act"
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 )
 
@@ -336,7 +337,7 @@ func TestAdvice(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := &Learner{Episodes: episodes, Epsilon: ptr(0.05)}
-		if err := l.Advise(base); err != nil {
+		if err := l.Advise(base, learn.Source{}); err != nil {
 			t.Fatal(err)
 		}
 		if episodes == 1 {

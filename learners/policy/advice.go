@@ -1,11 +1,14 @@
 package policy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
@@ -14,12 +17,12 @@ import (
 // Advise gives a learner rules of somebody who knows, such as IF row = 0 THEN
 // action = right WORTH 20: in such states the action begins as one that is worth 20
 // more than others, and experience outvotes it (after Maclin and Shavlik 1996).
-func (l *Learner) Advise(rules *rule.Base) error {
+func (l *Learner) Advise(rules *rule.Base, by learn.Source) error {
 	var text strings.Builder
 	if err := (&rule.Base{Rules: rules.Rules}).Write(&text); err != nil {
 		return err
 	}
-	l.advice = text.String()
+	l.advice, l.adviser = text.String(), by
 	return nil
 }
 
@@ -86,7 +89,7 @@ func (a *adviser) begin(cells, q []float64) {
 // are still to come begin with it. For each rule it says of how many states it
 // speaks, in how many of them its action is now the best, and in how many of these it
 // was not before.
-func (m *Model) Advised(rules *rule.Base) (advised learn.Model, heard [][3]int, err error) {
+func (m *Model) Advised(rules *rule.Base, by learn.Source) (advised learn.Model, heard [][3]int, err error) {
 	l, ok := m.values.(*lookup)
 	s := m.lesson.Settings
 	if !ok || m.acted == nil || s.Algorithm == "values" || s.Algorithm == "policy" {
@@ -106,6 +109,12 @@ func (m *Model) Advised(rules *rule.Base) (advised learn.Model, heard [][3]int, 
 	}
 	next := *m
 	next.lesson.Settings.Advice += text.String()
+	history := *m.acted
+	if history.Past == nil {
+		history.Past = []past{{Episodes: m.acted.Episodes}}
+	}
+	history.Past = history.since(past{ID: by.ID, Name: by.Name, Rules: text.String()})
+	next.acted = &history
 	values := l.clone()
 	next.values = values
 	heard = make([][3]int, len(told.matchers))
@@ -134,6 +143,88 @@ func (m *Model) Advised(rules *rule.Base) (advised learn.Model, heard [][3]int, 
 		}
 	}
 	return &next, heard, nil
+}
+
+// past is a stretch of a policy's life: episodes, or advice and whose it was.
+type past struct {
+	Episodes int    `cbor:"episodes,omitempty"`
+	ID       string `cbor:"id,omitempty"`
+	Name     string `cbor:"name,omitempty"`
+	Rules    string `cbor:"rules,omitempty"`
+}
+
+// since is the past with one more stretch, where advice has a part in it. Episodes
+// that follow others are one stretch with them.
+func (a *acted) since(next past) []past {
+	n := len(a.Past)
+	if n == 0 {
+		return nil
+	}
+	all := slices.Clone(a.Past)
+	if all[n-1].Rules == "" && next.Rules == "" {
+		all[n-1].Episodes += next.Episodes
+		return all
+	}
+	return append(all, next)
+}
+
+// advisers are those whose advice a policy has.
+func (a *acted) advisers() []learn.Source {
+	var by []learn.Source
+	for _, p := range a.Past {
+		if p.ID != "" && !slices.ContainsFunc(by, func(s learn.Source) bool { return s.ID == p.ID }) {
+			by = append(by, learn.Source{ID: p.ID, Name: p.Name})
+		}
+	}
+	return by
+}
+
+// unadvised is the policy as if some had not given their advice: it acts again, and
+// is told again what others said, when they said it. That is exact, as an episode's
+// chance is a function of the seed and of its number.
+func (m *Model) unadvised(ctx context.Context, ids []string) (learn.Model, error) {
+	for _, id := range ids {
+		if !slices.ContainsFunc(m.acted.advisers(), func(s learn.Source) bool { return s.ID == id }) {
+			return nil, fmt.Errorf("a policy that was learnt by acting forgets advice, and nothing else; %q gave none", id)
+		}
+	}
+	e, err := act.Lookup(m.acted.World)
+	if err != nil {
+		return nil, fmt.Errorf("to forget advice one acts again without it, in a world that is built in: %w", err)
+	}
+	s := m.lesson.Settings
+	s.Advice = ""
+	var again *Model
+	left := slices.DeleteFunc(slices.Clone(m.acted.Past), func(p past) bool { return p.ID != "" && slices.Contains(ids, p.ID) })
+	for _, p := range left {
+		switch {
+		case again == nil && p.Rules != "": // before it acted
+			s.Advice, s.adviser = s.Advice+p.Rules, learn.Source{ID: p.ID, Name: p.Name}
+			continue
+		case again == nil:
+			s.Episodes = p.Episodes
+			again, err = s.learnIn(ctx, m.acted.World, e, m.lesson.Seed)
+		case p.Rules != "":
+			var base *rule.Base
+			if base, err = rule.ParseFor("advice", []byte(p.Rules), m.schema); err == nil {
+				var told learn.Model
+				if told, _, err = again.Advised(base, learn.Source{ID: p.ID, Name: p.Name}); err == nil {
+					again = told.(*Model)
+				}
+			}
+		default:
+			again.lesson.Settings.Episodes = p.Episodes
+			again, err = again.practise(ctx, e)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if again == nil {
+		return nil, errors.New("the policy has not acted; learn it without the advice")
+	}
+	again.lesson.Settings.Episodes = m.lesson.Settings.Episodes
+	return again, nil
 }
 
 // left is what so many visits leave of the value that an action began with.

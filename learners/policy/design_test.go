@@ -136,7 +136,7 @@ func TestAdviceToOneWhoHasActed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, heard, err := m.Advised(rules)
+	next, heard, err := m.Advised(rules, learn.Source{ID: "expert"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,6 +161,60 @@ func TestAdviceToOneWhoHasActed(t *testing.T) {
 	}
 	if _, err := next.(*Model).Continue(context.Background(), world(t, "gridworld")); err != nil {
 		t.Error(err)
+	}
+}
+
+// Advice is forgotten exactly: what is left is the policy that was never told, or that
+// was told what others said, when they said it.
+func TestAdviceIsForgotten(t *testing.T) {
+	ctx := context.Background()
+	told := func(m *Model, id, text string) *Model {
+		base, err := rule.Parse("advice", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, _, err := m.Advised(base, learn.Source{ID: id, Name: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return next.(*Model)
+	}
+	on := func(m *Model) *Model {
+		next, err := m.Continue(ctx, world(t, "frozenlake"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return next.(*Model)
+	}
+	const good, bad = "IF row < 2 THEN action = down WORTH 0.5\n", "IF ALWAYS THEN action = up WORTH 3\n"
+	begin := practised(t, &Learner{Episodes: 50}, "frozenlake", 4)
+	all := on(told(on(told(begin, "ann", good)), "bob", bad))
+	for _, x := range []struct {
+		ids  []string
+		want *Model
+	}{{[]string{"bob"}, on(on(told(begin, "ann", good)))}, {[]string{"ann"}, on(told(on(begin), "bob", bad))}, {[]string{"bob", "ann"}, on(on(begin))}} {
+		data, err := learn.Encode(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := learn.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := read.(*Model).Forget(ctx, x.ids...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := got.(*Model)
+		if a, b := left.values.(*lookup), x.want.values.(*lookup); !same(a.q, b.q) || !same(a.visits, b.visits) || left.acted.Steps != x.want.acted.Steps || left.lesson.Settings.Advice != x.want.lesson.Settings.Advice {
+			t.Errorf("without %v it is not as if they had said nothing", x.ids)
+		}
+		if n := len(left.Sources()); n != 2-len(x.ids) {
+			t.Errorf("without %v %d are left who gave advice", x.ids, n)
+		}
+	}
+	if _, err := all.Forget(ctx, "carl"); err == nil {
+		t.Error("carl is forgotten")
 	}
 }
 

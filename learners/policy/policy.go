@@ -90,6 +90,7 @@ type Learner struct {
 	Cut     bool     `set:"cut" default:"false" doc:"of a log: the last row of an episode does not end it, the log was cut there"`
 	Penalty *float64 `set:"penalty" default:"1" doc:"of a log: standard errors that are taken off the value of an action"`
 	advice  string   // rules of somebody who knows (Advise)
+	adviser learn.Source
 
 	Support *float64 `set:"support" default:"0.1" doc:"of a log: least frequency of an action that is considered, relative to the most frequent one in such states"`
 }
@@ -128,6 +129,8 @@ type settings struct {
 	Experiments string `cbor:"experiments,omitempty"`
 	Gradient    string `cbor:"gradient,omitempty"`
 	Wiring      string `cbor:"wiring,omitempty"`
+
+	adviser learn.Source // whose advice it begins with
 }
 
 func (l *Learner) settings() (settings, error) {
@@ -137,7 +140,7 @@ func (l *Learner) settings() (settings, error) {
 		Episodes: cmp.Or(l.Episodes, 1000), Limit: cmp.Or(l.Limit, 10000), Lambda: l.Lambda, N: cmp.Or(l.N, 1), Order: cmp.Or(l.Order, "forward"),
 		Planning: cmp.Or(l.Planning, 10), Replay: l.Replay, Actor: setting.Or(l.Actor, 0.1),
 		Depth: cmp.Or(l.Depth, 1), Lookahead: cmp.Or(l.Lookahead, l.Depth, 1), Hidden: cmp.Or(l.Hidden, 20), Experiments: cmp.Or(l.Experiments, "start"), Gradient: cmp.Or(l.Gradient, "direct"), Wiring: cmp.Or(l.Wiring, "action"),
-		Reward: l.Reward, Cut: l.Cut, Penalty: setting.Or(l.Penalty, 1), Support: setting.Or(l.Support, 0.1), Advice: l.advice,
+		Reward: l.Reward, Cut: l.Cut, Penalty: setting.Or(l.Penalty, 1), Support: setting.Or(l.Support, 0.1), Advice: l.advice, adviser: l.adviser,
 	}
 	if s.Reward == "none" {
 		s.Reward = ""

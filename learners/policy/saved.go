@@ -128,6 +128,11 @@ func decodeActed(l lesson, b *body) (learn.Model, error) {
 	if b.Acted.Episodes < 0 || b.Acted.Steps < 0 || c.Size < 1 || len(c.Count) > mostBlocks || len(c.Sum) != len(c.Count) || len(c.Square) != len(c.Count) {
 		return nil, errors.New("the history of acting is not whole")
 	}
+	for _, p := range b.Acted.Past {
+		if p.Episodes < 0 || p.Episodes > 0 && p.Rules != "" {
+			return nil, errors.New("the past of the policy is not whole")
+		}
+	}
 	for _, r := range b.Acted.Matches {
 		if min(r.Won, r.Drawn, r.Lost) < 0 || r.Won+r.Drawn+r.Lost <= 0 {
 			return nil, errors.New("the history of games is not whole")

@@ -25,16 +25,24 @@ func (m *Model) Relearning() kept.Relearning {
 // part in it.
 func (m *Model) Promise() learn.Promise { return kept.Promise(m) }
 
-// Sources lists the sources of a log.
-func (m *Model) Sources() []learn.Source { return kept.Sources(m) }
+// Sources lists the sources of a log; of one who has acted, those who gave advice.
+func (m *Model) Sources() []learn.Source {
+	if m.acted != nil {
+		return m.acted.advisers()
+	}
+	return kept.Sources(m)
+}
 
 // Merge returns the policy of all logs.
 func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
 	return kept.Merge(ctx, m, others...)
 }
 
-// Forget returns the policy of the other sources' logs.
+// Forget returns the policy of the other sources' logs, or without the advice of some.
 func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
+	if m.acted != nil && len(m.acted.advisers()) > 0 {
+		return m.unadvised(ctx, ids)
+	}
 	return kept.Forget(ctx, m, ids...)
 }
 

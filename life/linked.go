@@ -181,6 +181,9 @@ func learntClauses(p *Part, m clausal, top *int) *RuleBase {
 			break
 		}
 		e := RuleEntry{ID: c.ID, Text: c.Text, Words: c.Words, If: []TestEntry{}, Then: &ThenEntry{Column: target, Value: c.Class}, Note: c.Note}
+		if c.Told > 0 {
+			e.Worth = &c.Told
+		}
 		if c.Note == "" {
 			e.Probability, e.Covered, e.Correct = &c.Probability, &c.Covered, &c.Correct
 		}
@@ -196,6 +199,9 @@ func (b *RuleBase) WriteClauses(w io.Writer) {
 		fmt.Fprint(w, c.Text)
 		if c.Covered != nil {
 			fmt.Fprintf(w, " %% %.1f %% of %.6g", 100**c.Probability, *c.Covered)
+		}
+		if c.Worth != nil {
+			fmt.Fprintf(w, ", told, worth %.6g", *c.Worth)
 		}
 		if c.Note != "" {
 			fmt.Fprint(w, " % "+c.Note)

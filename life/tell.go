@@ -175,6 +175,11 @@ func (h *Home) TellInMemory(ctx context.Context, p *Part, rules Rules) (*Part, e
 
 func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (learn.Model, store.Version, *Told, error) {
 	record := store.Version{Kind: store.Tell, At: h.now(), Seed: p.Version.Seed, Settings: p.Version.Settings}
+	if m, ok := plain(p.Model).(interface {
+		TellClauses(ctx context.Context, source learn.Source, text string, worth float64) (learn.Model, error)
+	}); ok && p.Schema().Linked != "" {
+		return h.tellClauses(ctx, m.TellClauses, rules, record)
+	}
 	base, source, err := rules.read(ctx, h, p.Schema())
 	if err != nil {
 		return nil, record, nil, err
@@ -223,6 +228,31 @@ func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (le
 	knowledge.Decide(conflicts, rows, p.Schema(), p.Target())
 	knowledge.Decide(overlaps, rows, p.Schema(), p.Target())
 	return m, record, &Told{Conflicts: newConflicts(conflicts), Overlaps: newConflicts(overlaps), Entries: toldEntries(m.(*expert.Told)), Base: base}, nil
+}
+
+// tellClauses tells clauses to a model that is a list of them.
+func (h *Home) tellClauses(ctx context.Context, tell func(ctx context.Context, source learn.Source, text string, worth float64) (learn.Model, error), rules Rules, record store.Version) (learn.Model, store.Version, *Told, error) {
+	if rules.Worth < 0 || math.IsInf(rules.Worth, 0) || math.IsNaN(rules.Worth) {
+		return nil, record, nil, remedy.Misusef("clauses worth %v: expected a number of cases", rules.Worth)
+	}
+	if rules.Worth == 0 {
+		return nil, record, nil, &remedy.Error{Err: fmt.Errorf("%s: clauses do not say how many cases they are worth", rules.File), Remedy: Remedy{Kind: remedy.GiveWorth}, Misuse: true}
+	}
+	source := rules.source()
+	record.Source = source
+	m, err := tell(ctx, learn.Source{ID: source.ID, Name: source.Name}, string(rules.Text), rules.Worth)
+	if err != nil {
+		return nil, record, nil, remedy.Misuse(fmt.Errorf("%s: %w", rules.File, err))
+	}
+	told := &Told{Conflicts: []Conflict{}, Overlaps: []Conflict{}, Entries: []RuleEntry{}, Base: &rule.Base{}}
+	if c, ok := m.(clausal); ok {
+		for _, e := range learntClauses(&Part{Model: m}, c, nil).Rules {
+			if e.Worth != nil {
+				told.Entries = append(told.Entries, e)
+			}
+		}
+	}
+	return m, record, told, nil
 }
 
 // tellActor gives advice to a policy that has acted, and notes how each rule fares.

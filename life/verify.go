@@ -86,6 +86,27 @@ func (h *Home) verify(ctx context.Context, p *Part, at Elsewhere) (*Verified, er
 	return v, nil
 }
 
+// toldClauses is a model that keeps the clauses that it was told.
+type toldClauses interface {
+	IsTold() bool
+	// ToldAs returns the model with what another one was told.
+	ToldAs(ctx context.Context, other learn.Model) (learn.Model, error)
+}
+
+// retold is a learner whose models are told what another one was.
+type retold struct {
+	learn.Learner
+	as learn.Model
+}
+
+func (l *retold) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
+	m, err := l.Learner.Learn(ctx, task)
+	if t, ok := m.(toldClauses); ok && err == nil {
+		return t.ToldAs(ctx, l.as)
+	}
+	return m, err
+}
+
 // learnerAgain returns the learner that made a model, with the rules that it
 // took into the learning itself. Rules that stand next to what was learnt are
 // part of the model.
@@ -104,6 +125,9 @@ func (h *Home) learnerAgain(ctx context.Context, p *Part, at Elsewhere) (learn.L
 	info, err := learn.Lookup(p.Version.Learner)
 	if err != nil {
 		return nil, err
+	}
+	if t, ok := p.Model.(toldClauses); ok && t.IsTold() {
+		return &retold{l, p.Model}, nil
 	}
 	again := &advisedLater{Learner: l}
 	first := true

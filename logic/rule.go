@@ -8,5 +8,6 @@ type Rule struct {
 	Class            string
 	Probability      float64
 	Covered, Correct float64
-	Note             string // of what else it is worth, where rows do not say it
+	Told             float64 // how many rows it is worth if somebody said it, 0 if it was learnt
+	Note             string  // of what else it is worth, where rows do not say it
 }

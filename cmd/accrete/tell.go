@@ -72,7 +72,7 @@ COL says it for each value of a column too. --preview changes nothing.`,
 }
 
 func (a *app) printTold(t *life.Told, file string) {
-	fmt.Fprintf(a.out, "%s: %s told by %s\n\n", versionOf(&t.Learnt), plural(len(t.Base.Rules)+len(t.Base.Units), "rule"), file)
+	fmt.Fprintf(a.out, "%s: %s told by %s\n\n", versionOf(&t.Learnt), plural(max(len(t.Base.Rules)+len(t.Base.Units), len(t.Entries)), "rule"), file)
 	if told, ok := t.Part.Model.(*expert.Told); ok && len(t.Base.Units) == 0 {
 		printStandings(a.out, told)
 		if told.Listened() {

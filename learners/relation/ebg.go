@@ -38,6 +38,7 @@ func init() {
 type EBG struct {
 	Theory      string `set:"theory" default:"none" doc:"file of Prolog clauses that explain the examples" file:"true"`
 	Operational string `set:"operational" default:"what the theory has no clauses for, and what only computes" doc:"predicates at which explanations end, such as volume/2,type/2"`
+	Assume      string `set:"assume" default:"nothing" doc:"predicates, such as sound/1, that explanations take for granted until a negative example is covered by it (lazy explanation)"`
 	Negation    string `set:"negation" default:"no" oneof:"no|yes" doc:"explanations may stand on what cannot be proved"`
 }
 
@@ -47,13 +48,16 @@ func (l *EBG) Check() error {
 	if _, err := s.theory(); err != nil {
 		return err
 	}
+	if _, err := predicates(l.Assume); err != nil {
+		return err
+	}
 	_, err := predicates(l.Operational)
 	return err
 }
 
 func (l *EBG) settings() settings {
 	_, text, _ := strings.Cut(l.Theory, "\n") // what stands before is the file's name
-	return settings{Algorithm: EBGName, Theory: text, Operational: l.Operational, Negation: l.Negation, M: 1}
+	return settings{Algorithm: EBGName, Theory: text, Operational: l.Operational, Assume: l.Assume, Negation: l.Negation, M: 1}
 }
 
 // theory reads the theory of settings.
@@ -121,19 +125,94 @@ func (m *Model) explainAll(ctx context.Context, db *database, t *table.Table) er
 		if int(c) != class || err == nil && covered {
 			continue
 		}
-		proof, err := th.Explain(ctx, goal, s.Negation == "yes", logic.Limits{Steps: mostProofSteps})
-		if ctx.Err() != nil {
-			return ctx.Err()
+		rule, err := m.lazily(ctx, target, goal, theory, own, func(program *logic.Program) *logic.Theory {
+			if program == theory {
+				return th
+			}
+			return logic.NewTheory(program, db.program, operational)
+		}, a)
+		if err != nil {
+			return err
 		}
-		if err != nil || proof == nil {
-			continue // remarked
-		}
-		if rule, _, ok := th.Preimage(target, proof); ok && len(rule.Arguments()) == m.arity {
+		if rule != nil { // what is not explained is remarked
 			own.Add(rule)
 			m.list = append(m.list, listed{Class: class, Text: rule.String(), First: make([]float64, len(m.all))})
 		}
 	}
 	return m.assemble(ctx, t)
+}
+
+// lazily explains an example with as much taken for granted as may be (Tadepalli 1990;
+// Chien 1993): where the rule covers a negative example, one assumption less is made, and
+// the explanation elaborated. It returns nil if there is no explanation.
+func (m *Model) lazily(ctx context.Context, target, goal logic.Term, theory, own *logic.Program, join func(*logic.Program) *logic.Theory, a *asked) (*logic.Clause, error) {
+	s := m.lesson.Settings
+	assumed, err := predicates(s.Assume)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		th := join(granted(theory, assumed))
+		proof, err := th.Explain(ctx, goal, s.Negation == "yes", logic.Limits{Steps: mostProofSteps})
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		var rule *logic.Clause
+		if err == nil && proof != nil {
+			if r, _, ok := th.Preimage(target, proof); ok && len(r.Arguments()) == m.arity {
+				rule = r
+			}
+		}
+		if len(assumed) == 0 || rule == nil {
+			return rule, nil
+		}
+		wrong, err := m.coversNegative(ctx, own, rule, a)
+		if err != nil || !wrong {
+			return rule, err
+		}
+		assumed = assumed[1:]
+	}
+}
+
+// granted is a theory in which some predicates always hold.
+func granted(theory *logic.Program, assumed []logic.Predicate) *logic.Program {
+	if len(assumed) == 0 {
+		return theory
+	}
+	clauses := slices.DeleteFunc(slices.Clone(theory.Clauses), func(c *logic.Clause) bool {
+		of, _ := logic.Literal{Atom: c.Head}.Predicate()
+		return slices.Contains(assumed, of)
+	})
+	for _, of := range assumed {
+		args := make([]logic.Term, of.Arity)
+		for i := range args {
+			args[i] = logic.Var(i)
+		}
+		clauses = append(clauses, logic.NewClause(compound(of.Name, args), nil))
+	}
+	return logic.NewProgram(clauses)
+}
+
+// coversNegative reports whether a rule covers an example of another class.
+func (m *Model) coversNegative(ctx context.Context, own *logic.Program, rule *logic.Clause, a *asked) (bool, error) {
+	class := slices.Index(m.classes(), logic.Belongs)
+	for r, c := range a.table.Columns[m.target].Codes {
+		if int(c) == class || c < 0 {
+			continue
+		}
+		body, ok := rule.Instance(a.tuple(r))
+		if !ok {
+			continue
+		}
+		holds, err := own.Holds(ctx, body, logic.Limits{Steps: mostProofSteps})
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		if err == nil && holds {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // computing is the clauses of the theory that rules may call: all but those of the

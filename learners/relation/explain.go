@@ -76,6 +76,9 @@ func (m *Model) Clauses() []logic.Rule {
 		if i > 0 {
 			all[i].Note = l.Note
 		}
+		if l.Worth > 0 {
+			all[i].Told = l.Worth
+		}
 	}
 	class := learn.Best(m.answerOf(len(m.list)), m.classes())
 	covered, correct := sum(m.rest), m.rest[class]
@@ -92,6 +95,9 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	}
 	if row < 0 || row >= t.Rows() {
 		return nil, fmt.Errorf("row %d is not in the table of %d rows", row, t.Rows())
+	}
+	if m.weighing != nil {
+		return m.explainWeighed(t, row)
 	}
 	a, err := m.ask(t.Slice(row, row+1))
 	if err != nil {

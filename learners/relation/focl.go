@@ -108,7 +108,15 @@ func (db *database) condition(c *logic.Clause, arity int) ([]literal, bool) {
 	}
 	next := arity
 	var body []literal
+	cuts := comparisons(c.Body)
 	for _, l := range c.Body {
+		if _, _, isCut := comparison(l.Atom); isCut && !l.Negated {
+			continue // a part of the literal whose number it compares
+		}
+		if pair, ok := l.Atom.(*logic.Compound); ok && l.Negated && pair.Functor == "," && len(pair.Args) == 2 {
+			cuts = append(cuts, comparisons([]logic.Literal{{Atom: pair.Args[1]}})...)
+			l.Atom = pair.Args[0]
+		}
 		of, ok := l.Predicate()
 		r := db.byName[of.Name]
 		if !ok || r == nil {
@@ -119,6 +127,12 @@ func (db *database) condition(c *logic.Clause, arity int) ([]literal, bool) {
 			args = t.Args
 		}
 		made := literal{relation: r, negated: l.Negated}
+		if r.numeric() && len(args) == r.arity() {
+			if made.op, made.cut, ok = cuts.of(args[len(args)-1]); !ok {
+				return nil, false
+			}
+			args = args[:len(args)-1]
+		}
 		if len(args) == 0 && arity == 1 { // of the row
 			made.args = []int{0}
 		}
@@ -141,7 +155,7 @@ func (db *database) condition(c *logic.Clause, arity int) ([]literal, bool) {
 			}
 			made.args = append(made.args, at)
 		}
-		if len(made.args) == r.arity()-1 && !r.says(db, &made) || len(made.args) != r.arity() && made.op == none || slices.ContainsFunc(made.args, func(a int) bool { return a == constantArg(unknown) }) {
+		if len(made.args) == r.arity()-1 && made.op == none && !r.says(db, &made) || len(made.args) != r.arity() && made.op == none || slices.ContainsFunc(made.args, func(a int) bool { return a == constantArg(unknown) }) {
 			return nil, false
 		}
 		body = append(body, made)

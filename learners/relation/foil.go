@@ -57,6 +57,7 @@ type Learner struct {
 	Literals  int      `set:"literals" default:"12" doc:"literals of one clause"`
 	Beam      int      `set:"beam" default:"1; 8 of few examples" doc:"clauses that are followed at once"`
 	M         *float64 `set:"m" default:"1" doc:"rows more, of all classes as they are frequent, that a probability counts"`
+	Weigh     string   `set:"weigh" default:"first" oneof:"first|calibrated" doc:"the first clause that covers a row answers, or all that do together, weighed by a rule network and tempered by rows that were left out"`
 }
 
 // Check refuses settings that make no sense.
@@ -88,6 +89,9 @@ type settings struct {
 	Theory      string `cbor:"theory,omitempty"`
 	Operational string `cbor:"operational,omitempty"`
 	Nodes       int    `cbor:"nodes,omitempty"`
+	Weigh       string `cbor:"weigh,omitempty"`
+	Assume      string `cbor:"assume,omitempty"`
+	Told        string `cbor:"told,omitempty"` // clauses, see told
 }
 
 func (l *Learner) settings() settings {
@@ -97,6 +101,9 @@ func (l *Learner) settings() settings {
 	}
 	if l.M != nil {
 		s.M = *l.M
+	}
+	if l.Weigh == calibrated {
+		s.Weigh = calibrated
 	}
 	return s
 }
@@ -108,6 +115,9 @@ func (s *settings) keeps() (bool, error) {
 		return false, fmt.Errorf("no learner is called %q", s.Algorithm)
 	}
 	if _, err := s.theory(); err != nil {
+		return false, err
+	}
+	if _, err := s.told(); err != nil {
 		return false, err
 	}
 	return true, l.Check()
@@ -163,6 +173,9 @@ func learnRows(ctx context.Context, rows *kept.Rows, around *surroundings, l les
 	if err := m.learn(ctx, t); err != nil {
 		return nil, err
 	}
+	if err := m.weigh(ctx, t); err != nil {
+		return nil, err
+	}
 	return m, nil
 }
 
@@ -214,6 +227,10 @@ func (m *Model) learn(ctx context.Context, t *table.Table) error {
 	}
 	left := everything(t.Rows())
 	left = slices.DeleteFunc(left, func(e int32) bool { return classes[e] < 0 || f.weight[e] <= 0 })
+	var err error
+	if left, err = m.hear(f, left); err != nil {
+		return err
+	}
 	for _, class := range m.order() {
 		for r := range f.positive {
 			f.positive[r] = classes[r] == int32(class)
@@ -235,8 +252,13 @@ func (m *Model) learn(ctx context.Context, t *table.Table) error {
 		if f.err != nil {
 			return f.err
 		}
+		said := slices.Clone(m.list)
 		for _, c := range set {
-			m.list = append(m.list, listed{Class: class, Body: db.named(c.body), First: make([]float64, len(m.all))})
+			named := db.named(c.body)
+			if slices.ContainsFunc(said, func(l listed) bool { return l.Class == class && slices.EqualFunc(l.Body, named, Condition.equal) }) {
+				continue // it was told
+			}
+			m.list = append(m.list, listed{Class: class, Body: named, First: make([]float64, len(m.all))})
 			if whole {
 				continue
 			}

@@ -193,6 +193,11 @@ type Condition struct {
 	Negated   bool     `cbor:"negated,omitempty"`
 }
 
+// equal reports whether two conditions say the same.
+func (c Condition) equal(o Condition) bool {
+	return c.Relation == o.Relation && c.Op == o.Op && c.Cut == o.Cut && c.Negated == o.Negated && slices.Equal(c.Args, o.Args) && slices.Equal(c.Constants, o.Constants)
+}
+
 // named returns literals by names.
 func (db *database) named(body []literal) []Condition {
 	all := make([]Condition, len(body))

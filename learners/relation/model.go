@@ -29,6 +29,8 @@ type Model struct {
 	rest []float64 // class weights of the rows that no clause covers
 	all  []float64 // class weights of all rows
 
+	weighing *weighing // nil: the first clause that covers a row answers
+
 	answer []float64 // class probabilities: of each clause, then of the default
 
 	proving struct {
@@ -46,6 +48,8 @@ type listed struct {
 	Text string `cbor:"text,omitempty"`
 	// Note is what else there is to say of it.
 	Note string `cbor:"note,omitempty"`
+	// Worth is how many rows it counts for if it was told.
+	Worth float64 `cbor:"worth,omitempty"`
 }
 
 var (
@@ -62,7 +66,12 @@ func (m *Model) derive() {
 	m.answer = m.answer[:0]
 	total := sum(m.all)
 	for i := range m.list {
-		m.answer = m.appendAnswer(m.answer, m.list[i].First, total)
+		counts := m.list[i].First
+		if w := m.list[i].Worth; w > 0 {
+			counts = slices.Clone(counts)
+			counts[m.list[i].Class] += w
+		}
+		m.answer = m.appendAnswer(m.answer, counts, total)
 	}
 	rest := m.rest
 	if sum(rest) == 0 {
@@ -254,6 +263,9 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 	}
 	if rows == 0 {
 		return ctx.Err()
+	}
+	if m.weighing != nil {
+		return m.weighed(ctx, t, out)
 	}
 	a, err := m.ask(t)
 	if err != nil {

@@ -29,6 +29,8 @@ type savedBody struct {
 	List []listed  `cbor:"list"`
 	Rest []float64 `cbor:"rest"`
 	All  []float64 `cbor:"all"`
+	// Weighing is how clauses answer together, if they do.
+	Weighing *savedWeighing `cbor:"weighing,omitempty"`
 }
 
 // savedAround is what rows point at, but for the tables' rows.
@@ -55,7 +57,15 @@ type savedLink struct {
 // Parts returns the settings, the rows of each source, the tables around them, and the
 // clauses, which can be learnt again.
 func (m *Model) Parts() ([]learn.Part, error) {
-	parts, err := m.lesson.Parts(headPart, m.rows, bodyPart, savedBody{m.list, m.rest, m.all})
+	body := savedBody{List: m.list, Rest: m.rest, All: m.all}
+	if m.weighing != nil {
+		network, err := learn.Encode(m.weighing.network)
+		if err != nil {
+			return nil, err
+		}
+		body.Weighing = &savedWeighing{network, m.weighing.temper}
+	}
+	parts, err := m.lesson.Parts(headPart, m.rows, bodyPart, body)
 	if err != nil || m.around.of == "" {
 		return parts, err
 	}
@@ -137,6 +147,9 @@ func (m *Model) restore(body *savedBody) error {
 		if err := check(c.Body, m.arity); err != nil {
 			return fmt.Errorf("clause %d: %v", i+1, err)
 		}
+		if !(c.Worth >= 0 && c.Worth <= 1e12) {
+			return fmt.Errorf("clause %d is worth %v rows", i+1, c.Worth)
+		}
 		weights = append(weights, c.First)
 	}
 	for _, w := range weights {
@@ -149,7 +162,7 @@ func (m *Model) restore(body *savedBody) error {
 	}
 	m.writer = newWriter(nil)
 	m.derive()
-	return nil
+	return m.restoreWeighing(body.Weighing)
 }
 
 func decodeAround(parts []learn.Part) (*surroundings, error) {

@@ -254,6 +254,10 @@ func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, 
 
 // Forget returns the clauses of the other sources' rows.
 func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
+	m, ids, err := m.unsaid(ctx, ids)
+	if err != nil || len(ids) == 0 {
+		return m, err
+	}
 	around, err := m.around.without(ids...)
 	if err != nil {
 		return nil, err
@@ -262,7 +266,7 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 }
 
 // Sources lists the sources of the rows that are kept.
-func (m *Model) Sources() []learn.Source { return kept.Sources(m) }
+func (m *Model) Sources() []learn.Source { return append(kept.Sources(m), m.experts()...) }
 
 // Kept returns the rows that the clauses were learnt from, with all that they point at.
 func (m *Model) Kept(ctx context.Context) ([]learn.Learnt, error) {

@@ -1,0 +1,1 @@
+pos(lift(cup)). pos(lift(jug)). neg(lift(urn)).

@@ -1,0 +1,1 @@
+neg(lift(vase)).

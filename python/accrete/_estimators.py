@@ -477,6 +477,8 @@ def _classes(y: Any) -> Any:
         raise ValueError("Unknown label type: 'continuous'. Classes are names or whole numbers; AccreteRegressor learns numbers")
     if len(values) == 0:
         raise ValueError("y has no classes")
+    if isinstance(values[0], str) and values[0] == "":
+        raise ValueError("y has an empty text, which is no class; give it a name")
     return values
 
 

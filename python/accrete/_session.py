@@ -16,6 +16,7 @@ import itertools
 import json
 import os
 import queue
+import select
 import shutil
 import subprocess
 import sys
@@ -144,6 +145,7 @@ class Session:
         return "%s%d" % (kind, next(self._serial))
 
     def check_version(self, any_version: bool = False) -> None:
+        """Refuse another version than this package's."""
         theirs = str(self.request("GET", "/v1/whoami").get("version") or "")
         if theirs != __version__ and not any_version:
             self.close()
@@ -181,6 +183,7 @@ def quote(text: str) -> str:
 
 
 PREFIX = "accrete-py-"
+WHOLE = getattr(select, "PIPE_BUF", 512)  # bytes that a pipe takes whole or not at all
 
 
 class Child(Session):
@@ -216,18 +219,21 @@ class Child(Session):
         self._waiting: Dict[int, "queue.SimpleQueue[Any]"] = {}
         self._lock = threading.Lock()
         self._writing = threading.Lock()
+        self._lines: "queue.SimpleQueue[Optional[bytes]]" = queue.SimpleQueue()
         self._dead: List[Died] = []
         printed: Deque[bytes] = collections.deque(maxlen=200)
         errors = threading.Thread(target=_drain, args=(self._child.stderr, printed), daemon=True, name="accrete-stderr")
         errors.start()
+        writer = threading.Thread(target=_write, args=(self._child.stdin, self._lines, self._writing), daemon=True, name="accrete-stdin")
+        writer.start()
         reader = threading.Thread(
             target=_read,
-            args=(self._child, self._waiting, self._lock, self._dead, printed, errors, self._around),
+            args=(self._child, self._waiting, self._lock, self._dead, printed, errors, self._lines, self._around),
             daemon=True,
             name="accrete-stdout",
         )
         reader.start()
-        self._finalizer = weakref.finalize(self, _end, self._child, self._around, self._pid)
+        self._finalizer = weakref.finalize(self, _end, self._child, self._lines, self._around, self._pid)
         try:
             self.check_version(any_version)
         except BaseException:
@@ -261,11 +267,14 @@ class Child(Session):
                 raise self._dead[0]
             self._waiting[number] = answers
         try:
-            try:
-                with self._writing:
-                    _write(self._child.stdin, text)
-            except (OSError, ValueError):
-                pass  # who reads notices that the child is gone, and says so below
+            if len(text) <= WHOLE:
+                try:
+                    with self._writing:
+                        self._child.stdin.write(text)  # type: ignore
+                except (OSError, ValueError):
+                    pass  # who reads notices that the child is gone, and says so
+            else:
+                self._lines.put(text)
             answer = _wait(answers)
         finally:
             with self._lock:
@@ -307,10 +316,20 @@ class Child(Session):
         return "<accrete %s, process %d%s>" % (__version__, self._child.pid, "" if self.alive else ", ended")
 
 
-def _write(to: Any, text: bytes) -> None:
-    view = memoryview(text)
-    while view:
-        view = view[to.write(view) :]
+def _write(to: Any, lines: "queue.SimpleQueue[Optional[bytes]]", writing: threading.Lock) -> None:
+    """Write long lines as they come, in a thread of their own: an interrupt never cuts one in two."""
+    try:
+        for text in iter(lines.get, None):
+            view = memoryview(text)
+            with writing:
+                while view:
+                    view = view[to.write(view) :]
+    except (OSError, ValueError):
+        pass  # who reads notices that the child is gone, and says so
+    try:
+        to.close()
+    except OSError:
+        pass
 
 
 def _wait(answers: "queue.SimpleQueue[Any]") -> Any:
@@ -329,7 +348,7 @@ def _drain(stream: Any, printed: Deque[bytes]) -> None:
             printed.append(some)
 
 
-def _read(child: Any, waiting: Dict[int, Any], lock: Any, dead: List[Died], printed: Deque[bytes], errors: Any, around: str) -> None:
+def _read(child: Any, waiting: Dict[int, Any], lock: Any, dead: List[Died], printed: Deque[bytes], errors: Any, asked: Any, around: str) -> None:
     """Hand out answers as they come; when there are no more, say why, and tidy up."""
     lines = io.BufferedReader(child.stdout, 1 << 16)
     while True:
@@ -340,7 +359,10 @@ def _read(child: Any, waiting: Dict[int, Any], lock: Any, dead: List[Died], prin
         if not line.endswith(b"\n"):
             break
         # The id comes first in a reply: {"id":7,…
-        number = int(line[6 : line.index(b",")])
+        try:
+            number = int(line[6 : line.index(b",")])
+        except ValueError:
+            continue  # an answer to nobody
         if line.startswith(b'{"id":%d,"event"' % number):
             continue
         with lock:
@@ -354,10 +376,7 @@ def _read(child: Any, waiting: Dict[int, Any], lock: Any, dead: List[Died], prin
         status = child.wait()
     errors.join(timeout=0.3)
     lines.close()
-    try:
-        child.stdin.close()
-    except OSError:
-        pass
+    asked.put(None)
     with lock:
         dead.append(Died(status, b"".join(printed).decode("utf-8", "replace")[-4000:]))
         for who in waiting.values():
@@ -365,14 +384,11 @@ def _read(child: Any, waiting: Dict[int, Any], lock: Any, dead: List[Died], prin
     shutil.rmtree(around, ignore_errors=True)
 
 
-def _end(child: Any, around: str, pid: int) -> None:
+def _end(child: Any, lines: "queue.SimpleQueue[Optional[bytes]]", around: str, pid: int) -> None:
     """End a child, and see to it that nothing of it is left."""
     if os.getpid() != pid:
         return  # it is somebody else's
-    try:
-        child.stdin.close()
-    except OSError:
-        pass
+    lines.put(None)  # the end of its input, and so its own
     try:
         child.wait(timeout=5)
     except subprocess.TimeoutExpired:

@@ -117,6 +117,35 @@ class Knowledge(unittest.TestCase):
             self.assertIn(b"weather", said)
 
 
+class Estimators(unittest.TestCase):
+    def test_rows_in_any_form(self):
+        model = AccreteClassifier(learner="bayes").fit([["red", 1.0], ["blue", 2.0]] * 9, [True, False] * 9)
+        for row in (["red", 1.0], [["red", 1.0]], ("red", None), {"x0": "red"}):
+            self.assertEqual(model.explain(row).prediction, "true")
+        self.assertEqual([bool(c) for c in model.predict([["red", 1.0]])], [True])
+        self.assertEqual(model.evaluate([["red", 1.0], ["blue", 2.0]], [True, False]).accuracy, 1)
+        with self.assertRaisesRegex(ValueError, "3 cells"):
+            model.explain([1, 2, 3])
+        with self.assertRaisesRegex(ValueError, "empty text"):
+            AccreteClassifier().fit([[1], [2]], ["", "a"])
+
+    def test_hints(self):
+        """What is public says what it takes and gives."""
+        import inspect
+
+        for name in accrete.__all__:
+            thing = getattr(accrete, name)
+            if not callable(thing) or inspect.isclass(thing) and issubclass(thing, Exception):
+                continue
+            functions = [f for n, f in inspect.getmembers(thing, inspect.isfunction) if not n.startswith("_")] if inspect.isclass(thing) else [thing]
+            for function in functions:
+                hints = inspect.signature(function)
+                self.assertIsNot(hints.return_annotation, inspect.Signature.empty, function)
+                for parameter in hints.parameters.values():
+                    self.assertTrue(parameter.name == "self" or parameter.annotation is not parameter.empty, (function, parameter))
+                self.assertTrue(inspect.getdoc(getattr(thing, function.__name__, function)), function)
+
+
 class Shown(unittest.TestCase):
     def test_html_is_escaped(self):
         bad = "<script>alert('x')</script>"

@@ -110,6 +110,18 @@ class Ends(unittest.TestCase):
             states = lambda: [j["state"] for j in session.request("GET", "/v1/jobs")["jobs"]]
             self.assertTrue(until(lambda: set(states()) == {"cancelled"}), states())
 
+    def test_a_fork_is_told(self):
+        model = AccreteClassifier(learner="bayes").fit(X, Y)
+        child = os.fork()
+        if child == 0:
+            try:
+                model.predict(X)
+            except accrete.AccreteError as err:
+                os._exit(0 if "pickle" in str(err) else 1)
+            os._exit(2)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        self.assertEqual(list(model.predict([["red", 1.0]])), ["yes"])
+
     def test_threads_share_a_session(self):
         session, said = Child(), []
         self.addCleanup(session.close)

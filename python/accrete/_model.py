@@ -44,6 +44,7 @@ class Explanation(Answer):
     """An answer with its reasons."""
 
     def lines(self) -> List[str]:
+        """The answer, and what each rule adds for it."""
         said = self.get("prediction")
         by = self.get("probabilities") or {}
         first = "%s" % (said,) + (" (%.0f %%)" % (100 * by[said]) if said in by else "")
@@ -233,6 +234,7 @@ class Model:
         return self.update_columns(_table.columns_of(data, names, kinds), source, weight)
 
     def update_columns(self, columns: List[_table.Column], source: Optional[str], weight: Any = None) -> Answer:
+        """Learn more rows, which are columns already."""
         columns, body = weighed(columns, weight)
         with self._session.table(lambda f: _table.write_parquet(f, columns)) as where:
             body.update(data=where, source=source or "rows%d" % (self.version + 1), missing=LITERALLY)

@@ -55,7 +55,7 @@ type Data struct {
 }
 
 // The schemes that are more than an address here.
-const fileScheme, builtinScheme = "file", "builtin"
+const fileScheme, builtinScheme, filesScheme = "file", "builtin", "files"
 
 // Find resolves the name of data, as table.Open does: a file of that name comes
 // before a built-in set and what other schemes know.
@@ -70,7 +70,10 @@ func (h *Home) Find(arg string, reading Reading) (*Data, error) {
 	info, err := os.Stat(d.file)
 	switch {
 	case err == nil && info.IsDir():
-		if d.scheme = linkedScheme(arg); d.scheme == "" {
+		if d.scheme = linkedScheme(arg); d.scheme == "" && table.IsFolderOfFiles(arg) {
+			d.scheme, d.at, d.file = filesScheme, arg, ""
+		}
+		if d.scheme == "" {
 			return nil, remedy.Misusef("%s is a folder; expected a file, a folder of tables that point at each other, -, or the name of a built-in set", arg)
 		}
 		return d, nil
@@ -134,6 +137,9 @@ func NameOf(file string) string { return (&Data{Arg: file, file: file}).Base() }
 
 // stem is the file's name without what says how it is packed and written.
 func (d *Data) stem() string {
+	if d.scheme == filesScheme {
+		return patterned(d.Arg)
+	}
 	if d.at != "" {
 		return addressed(d.Arg)
 	}
@@ -143,6 +149,24 @@ func (d *Data) stem() string {
 	}
 	if ext := filepath.Ext(name); ext != "" && ext != name {
 		name = strings.TrimSuffix(name, ext)
+	}
+	return name
+}
+
+// patterned is what many files are called: what their names have in common, or
+// their folder's name.
+func patterned(address string) string {
+	if info, err := os.Stat(address); err == nil && info.IsDir() {
+		return filepath.Base(filepath.Clean(address))
+	}
+	before, _, _ := strings.Cut(address, "*")
+	before, _, _ = strings.Cut(before, "[")
+	name := strings.Trim(filepath.Base(before), "-_. ")
+	if strings.HasSuffix(before, "/") || name == "" {
+		name = filepath.Base(filepath.Dir(before + "x"))
+	}
+	if name == "." {
+		return "files"
 	}
 	return name
 }
@@ -171,7 +195,7 @@ func (d *Data) called() string {
 
 // Path is where the data lies, for the record: absolute for a file.
 func (d *Data) Path() string {
-	if d.Arg == "-" || d.scheme != fileScheme && !d.isLinked() {
+	if d.Arg == "-" || d.scheme != fileScheme && d.scheme != filesScheme && !d.isLinked() {
 		return table.Redact(d.Arg)
 	}
 	if abs, err := filepath.Abs(d.Arg); err == nil {

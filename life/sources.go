@@ -361,6 +361,9 @@ func (h *Home) moved(v store.Version) error {
 	}
 	file, _ := table.SplitSheet(v.Source.Path)
 	info, err := os.Stat(file)
+	if err == nil && info.IsDir() && table.IsFolderOfFiles(file) {
+		return nil
+	}
 	if err == nil && !info.Mode().IsRegular() {
 		return remedy.New(elsewhere, "%s, which version %d learnt, is not a regular file any more", v.Source.Path, v.Number)
 	}

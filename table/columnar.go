@@ -54,6 +54,9 @@ const (
 	Names // texts that are names, also where they look like numbers
 )
 
+// String says it in a word.
+func (v Values) String() string { return [...]string{"text", "numbers", "dates", "names"}[v&3] }
+
 var formats struct {
 	sync.RWMutex
 	list []Format
@@ -90,17 +93,18 @@ func formatOf(path string, head []byte) (f Format, found bool) {
 
 // columnar is the flow of batches out of a file of columns.
 type columnar struct {
-	ctx    context.Context
-	file   Columnar
-	fields []*field
-	wanted []bool
-	kinds  []Values
-	batch  *batch
-	rows   int // in a batch, at most
-	tuning tuning
-	total  int64 // rows that the file says it has
-	done   int64 // rows read
-	size   int64 // bytes of the input
+	ctx     context.Context
+	file    Columnar
+	grammar source // this, maybe with columns that the names of folders say
+	fields  []*field
+	wanted  []bool
+	kinds   []Values
+	batch   *batch
+	rows    int // in a batch, at most
+	tuning  tuning
+	total   int64 // rows that the file says it has
+	done    int64 // rows read
+	size    int64 // bytes of the input
 }
 
 // beginColumnar opens the file and starts the flow.
@@ -173,8 +177,9 @@ func (s *reading) startColumnar(ctx context.Context, file Columnar, keys []strin
 			}
 		}
 	}
-	p.batch = &batch{columns: p.columns()}
-	s.source, s.flow = p, p
+	p.grammar = s.withPartitions(p)
+	p.batch = &batch{columns: p.grammar.columns()}
+	s.source, s.flow = p.grammar, p
 	return nil
 }
 
@@ -243,7 +248,7 @@ func (p *columnar) next() (*batch, error) {
 	if b.lines <= 0 {
 		return nil, io.EOF
 	}
-	b.run(p)
+	b.run(p.grammar)
 	p.done += int64(b.lines)
 	if p.total > 0 {
 		b.read = int64(float64(p.size) * min(1, float64(p.done)/float64(p.total)))

@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -415,7 +416,11 @@ func (s *reading) nameFields(names []string) ([]*field, error) {
 	if len(names) >= manyColumns {
 		s.notes.add("%d columns are many; %v", len(names), remedy.Remedy{Kind: remedy.LeaveOut})
 	}
-	if err := s.plan.check(names); err != nil {
+	known := names
+	for _, p := range s.parts {
+		known = append(slices.Clip(known), p.name)
+	}
+	if err := s.plan.check(known); err != nil {
 		return nil, err
 	}
 	return s.plan.all(names), nil

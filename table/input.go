@@ -27,7 +27,8 @@ type input struct {
 	begin int64
 	size  int64 // of the raw bytes; 0 if not known
 	spool *spool
-	feed  *Feed // of what is no bytes, or nil
+	feed  *Feed    // of what is no bytes, or nil
+	files []string // of what is many files, or nil
 	close []func() error
 }
 
@@ -105,7 +106,7 @@ func (in *input) first() (io.Reader, *meter) {
 
 // again returns the raw bytes once more.
 func (in *input) again() (io.Reader, error) {
-	if in.feed != nil {
+	if in.feed != nil || in.files != nil {
 		return nil, nil
 	}
 	if in.seek == nil {

@@ -160,6 +160,7 @@ type reading struct {
 	assembly *assembly
 	ended    bool
 	surveyed *surveyed // what a first pass found, or nil
+	parts    []partition
 }
 
 // source is an input whose format is known.
@@ -219,6 +220,9 @@ func (s *reading) begin(ctx context.Context, raw io.Reader) error {
 	if s.in.feed != nil {
 		return s.beginFeed(ctx)
 	}
+	if s.in.files != nil {
+		return s.beginFiles(ctx)
+	}
 	content, err := unpack(raw)
 	if err != nil {
 		return s.named(err)
@@ -246,6 +250,7 @@ func (s *reading) begin(ctx context.Context, raw io.Reader) error {
 	if err != nil {
 		return err
 	}
+	s.source = s.withPartitions(s.source)
 	s.startText(ctx)
 	return nil
 }
@@ -433,7 +438,7 @@ func (s *reading) finish() error {
 	if s.aside != nil {
 		err = <-s.aside
 		s.aside = nil
-	} else if s.meter != nil && s.in.feed == nil {
+	} else if s.meter != nil && s.in.feed == nil && s.in.files == nil {
 		err = s.meter.rest()
 	}
 	if err != nil {
@@ -511,6 +516,9 @@ func (s *reading) report() *Report {
 	r := &Report{Format: s.format, Notes: s.notes.list(), IDs: slices.Concat(s.notes.ids, s.notes.numbered), Remarks: slices.Clone(s.notes.remarks), Bytes: s.meter.bytes.Load(), Address: Redact(s.plan.name), Rows: s.assembly.total}
 	if s.in.feed != nil {
 		return s.reportFeed(r)
+	}
+	if f, ok := s.flow.(*series); ok {
+		return f.report(r)
 	}
 	if s.content.packing != "" {
 		r.Format += ", " + s.content.packing

@@ -85,8 +85,9 @@ func schemeOf(address string) (Scheme, error) {
 	if address == "-" {
 		return file, nil
 	}
-	_, err := os.Stat(address)
-	if err == nil {
+	if info, err := os.Stat(address); err == nil && info.IsDir() && len(expand(address)) > 0 {
+		return schemes.list[slices.IndexFunc(schemes.list, func(s Scheme) bool { return s.Name == "files" })], nil
+	} else if err == nil {
 		return file, nil
 	}
 	names := make([]string, 0, len(schemes.list))

@@ -1,6 +1,7 @@
 package life
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -50,6 +51,7 @@ type Data struct {
 	in      io.Reader     // standard input
 	staged  *scratch.File // a copy of what can be read only once
 	rows    *table.Feed   // a copy of the rows of a database
+	text    []byte        // the lines that are learnt, of a file that is followed
 	memory  int64         // bytes that may be used
 	hash    string        // of the bytes, once they were read in batches
 }
@@ -237,7 +239,7 @@ func (d *Data) options() table.Options {
 // file without a name, so that it can be read twice and at once. Release gives
 // its room back.
 func (d *Data) Stage(ctx context.Context) error {
-	if d.scheme != fileScheme || d.staged != nil {
+	if d.scheme != fileScheme || d.staged != nil || d.text != nil {
 		return nil
 	}
 	in := d.in
@@ -325,6 +327,8 @@ func (h *Home) keep(tx *store.Tx, d *Data, hash string) error {
 // reader returns the bytes of what is not opened by its address, or nil.
 func (d *Data) reader() io.Reader {
 	switch {
+	case d.text != nil:
+		return bytes.NewReader(d.text)
 	case d.staged != nil:
 		return d.staged.Reader()
 	case d.Arg != "-":
@@ -397,6 +401,9 @@ func (h *Home) ReadFor(ctx context.Context, d *Data, target string, density, ope
 	bar, done := h.progress("reading")
 	o.Progress = bar
 	t, report, err := d.Read(ctx, o)
+	if over := (*table.MemoryError)(nil); errors.As(err, &over) && h.Memory > 0 && !d.isLinked() && d.reader() == nil && o.Sequence == "" {
+		t, report, err = h.readSample(ctx, d, o, over)
+	}
 	done()
 	if err != nil {
 		return nil, nil, 0, err

@@ -53,6 +53,7 @@ func withReading(settings map[string]string, r Reading) map[string]string {
 		all[key] = value
 	}
 	delete(all, weightSetting)
+	delete(all, followSetting)
 	if r.Weight != "" {
 		all[weightSetting] = r.Weight
 	}

@@ -175,6 +175,7 @@ type sample struct {
 	seed   uint64
 	below  uint64 // hashes of rows that are held out
 	row    uint64 // rows so far
+	most   int    // rows that are held out
 	tables []*table.Table
 	hashes [][]uint64
 	held   int
@@ -183,7 +184,7 @@ type sample struct {
 const mostHeld = manyRows
 
 func newSample(seed uint64, wanted bool) *sample {
-	s := &sample{seed: seed}
+	s := &sample{seed: seed, most: mostHeld}
 	if wanted {
 		s.below = math.MaxUint64 / 3
 	}
@@ -199,7 +200,7 @@ func (s *sample) take(t *table.Table) []*table.Table {
 		s.row++
 	}
 	free := []*table.Table{s.hold(t, hashes)}
-	for s.held > mostHeld {
+	for s.held > s.most {
 		s.below /= 2
 		tables, all := s.tables, s.hashes
 		s.tables, s.hashes, s.held = nil, nil, 0

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 
 	"github.com/accrete-ml/accrete/evaluate"
@@ -33,6 +34,8 @@ func (h *Home) Update(ctx context.Context, name string, d *Data, keep bool) (*Up
 type Updating struct {
 	Keep        bool // a copy of the data
 	Consolidate bool // what models that live have gathered, once the rows are learnt
+
+	settings map[string]string // of the version, that are no learner's
 }
 
 // UpdateAs is Update with options.
@@ -154,7 +157,13 @@ func (h *Home) update(ctx context.Context, p *Part, d *Data, as Updating) (*upda
 	h.note(report.Notes...)
 	h.warnLearntBefore(p.Versions, report.Hash, d.Arg)
 	source.Hash = report.Hash
-	return all, store.Version{Kind: store.Update, Source: source, At: at, Seed: p.Version.Seed, Settings: withSnapshot(withReading(p.Version.Settings, d.Reading), report)}, nil
+	return all, store.Version{Kind: store.Update, Source: source, At: at, Seed: p.Version.Seed, Settings: as.with(withSnapshot(withReading(p.Version.Settings, d.Reading), report))}, nil
+}
+
+// with adds what the version is to remember.
+func (as Updating) with(settings map[string]string) map[string]string {
+	maps.Copy(settings, as.settings)
+	return settings
 }
 
 // newWatch follows what a model has learnt as rules while new rows come in.

@@ -216,12 +216,12 @@ func (f *series) agree() error {
 	}
 	for _, name := range f.names {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("%s has no column %q, which %s has; read files that have the same columns, or name those that do", path, name, first)
+			return fmt.Errorf("%s: has no column %q, which %s has; read files that have the same columns, or name those that do", path, name, first)
 		}
 	}
 	for _, name := range names {
 		if !slices.Contains(f.names, name) {
-			return fmt.Errorf("%s has a column %q, which %s has not; read files that have the same columns, or name those that do", path, name, first)
+			return fmt.Errorf("%s: has a column %q, which %s has not; read files that have the same columns, or name those that do", path, name, first)
 		}
 	}
 	p, ok := f.now.flow.(*columnar)

@@ -76,11 +76,11 @@ func TestManyFiles(t *testing.T) {
 
 func TestManyFilesDisagree(t *testing.T) {
 	for what, files := range map[string]map[string]string{
-		`b.csv has no column "y", which`: {"a.csv": "x,y\n1,2\n", "b.csv": "x\n1\n"},
-		`b.csv has a column "z", which`:  {"a.csv": "x,y\n1,2\n", "b.csv": "x,y,z\n1,2,3\n"},
-		`column "x" has numbers in `:     {"a.csv": "x,y\n1,2\n2,2\n", "b.csv": "x,y\nred,2\n"},
-		`b.csv:3:`:                       {"a.csv": "x,y\n1,2\n", "b.csv": "x,y\n1,2\n1,2,3\n"},
-		`there are no tables here`:       nil,
+		`b.csv: has no column "y", which`: {"a.csv": "x,y\n1,2\n", "b.csv": "x\n1\n"},
+		`b.csv: has a column "z", which`:  {"a.csv": "x,y\n1,2\n", "b.csv": "x,y,z\n1,2,3\n"},
+		`column "x" has numbers in `:      {"a.csv": "x,y\n1,2\n2,2\n", "b.csv": "x,y\nred,2\n"},
+		`b.csv:3:`:                        {"a.csv": "x,y\n1,2\n", "b.csv": "x,y\n1,2\n1,2,3\n"},
+		`there are no tables here`:        nil,
 	} {
 		dir := folder(t, files)
 		address := dir + "/*.csv"

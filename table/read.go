@@ -377,7 +377,7 @@ func chooseFormat(path string, head []byte) string {
 
 // named puts the input's name before an error that does not have it.
 func (s *reading) named(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || s.in.files != nil && strings.HasPrefix(err.Error(), s.plan.name+":") {
 		return err
 	}
 	return fmt.Errorf("%s: %w", s.plan.name, err)

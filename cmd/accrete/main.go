@@ -24,6 +24,7 @@ import (
 	_ "github.com/accrete-ml/accrete/table/database/postgres"
 	_ "github.com/accrete-ml/accrete/table/database/sqlite"
 	_ "github.com/accrete-ml/accrete/table/parquet"
+	_ "github.com/accrete-ml/accrete/table/web"
 )
 
 func main() { os.Exit(run()) }
@@ -68,6 +69,9 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 	root.SetOut(out)
 	root.SetErr(errs)
 	err := console.Guarded(version, func() error { return root.ExecuteContext(ctx) })
+	if over := (*console.MemoryLimit)(nil); err != nil && errors.As(context.Cause(a.ctx), &over) {
+		err = remedy.New(remedy.Remedy{Kind: remedy.AllowMemory}, "%w", over)
+	}
 	switch {
 	case err == nil:
 		return 0
@@ -124,6 +128,12 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRun: func(c *cobra.Command, _ []string) {
+			if c.Name() != "serve" { // which goes on when one of its tasks cannot
+				a.ctx, _ = console.WithMemory(c.Context(), a.budget()) // ends with the process
+				c.SetContext(a.ctx)
+			}
+		},
 	}
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.json, "json", false, "answer in JSON, for programs")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -13,20 +14,27 @@ import (
 
 func (a *app) updateCommand() *cobra.Command {
 	var (
-		flags dataFlags
-		as    life.Updating
+		flags  dataFlags
+		as     life.Updating
+		follow life.Following
 	)
 	c := &cobra.Command{
-		Use:   "update MODEL DATA",
+		Use:   "update MODEL DATA [--every 1000rows] [--follow] [--rejects FILE]",
 		Short: "Learn more rows, without the old ones",
 		Long: `Update folds the rows of DATA into a model and keeps the result as a new
 version. DATA is read in batches, so it may be larger than memory. What the
 result is worth compared with learning everything at once is the learner's
 contract: see accrete learners. A policy learns on in its environment, for as
 many episodes as it was learnt with. Rules whose truth moved with the new rows are
-named, with from, to and since when.`,
+named, with from, to and since when. With --every rows become a version as they
+come, so many at a time, from a pipe or a file; --follow waits at the end of a file
+for more. Which bytes of a file were learnt is kept with the version: whoever goes
+on, also after a crash, learns every row once. Lines that cannot be read are an
+error, or with --rejects put aside.`,
 		Example: `  accrete update people more.csv
-  accrete update gridworld gridworld`,
+  accrete update gridworld gridworld
+  accrete update people visits.csv --follow --every 1000rows --rejects bad.csv
+  tail -F visits.csv | accrete update people - --every 500rows`,
 		Args: cobra.ExactArgs(2),
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
 			name, err := headOnly(args[0])
@@ -44,6 +52,9 @@ named, with from, to and since when.`,
 			d, err := h.Find(args[1], flags.Reading)
 			if err != nil {
 				return err
+			}
+			if follow.Every != "" || follow.Wait || follow.Rejects != "" {
+				return a.follow(c.Context(), h, name, d, follow)
 			}
 			u, err := h.UpdateAs(c.Context(), name, d, as)
 			if err != nil {
@@ -65,8 +76,36 @@ named, with from, to and since when.`,
 	}
 	flags.register(c)
 	c.Flags().BoolVar(&as.Keep, "keep", false, keepUsage)
+	c.Flags().BoolVar(&follow.Wait, "follow", false, "wait at the end of the file for more rows")
+	c.Flags().StringVar(&follow.Every, "every", "", "rows that make a version, or how long they wait for one, as in 1000rows,1m (default with --follow: 1000rows)")
+	c.Flags().StringVar(&follow.Rejects, "rejects", "", "file to which lines are added that cannot be read")
 	c.Flags().BoolVar(&as.Consolidate, "consolidate", false, "then learn the rules anew from the rows that a living model keeps (rulenet with update=living)")
+	for _, other := range []string{"every", "follow", "rejects"} {
+		c.MarkFlagsMutuallyExclusive("keep", other)
+		c.MarkFlagsMutuallyExclusive("consolidate", other)
+	}
 	return c
+}
+
+// follow learns rows as they come, and says what became of them.
+func (a *app) follow(ctx context.Context, h *life.Home, name string, d *life.Data, o life.Following) error {
+	o.Version = func(u *life.Updated, words string) error {
+		if a.json {
+			return a.printJSON(u)
+		}
+		fmt.Fprintln(a.out, words)
+		printDrifts(a.out, u.Drifts, " of these", evaluate.DriftRate)
+		return nil
+	}
+	done, err := h.Follow(ctx, name, d, o)
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		return a.printJSON(done)
+	}
+	fmt.Fprintln(a.out, done)
+	return nil
 }
 
 // scoreLine says how answers went, or nothing if none was known.

@@ -109,11 +109,15 @@ func (s *Server) serveRoute(rt *route) http.Handler {
 			return
 		}
 		if rt.scope != open {
-			if !s.busy.enter(c.who.name, s.o.MostBusy) {
+			place := c.who.name
+			if rt.scope > read { // who waits for rows to be durable keeps nobody from being answered
+				place += "\x00writes"
+			}
+			if !s.busy.enter(place, s.o.MostBusy) {
 				c.fail(later(http.StatusTooManyRequests, 1, "%s has %d requests under way already", c.who.name, s.o.MostBusy))
 				return
 			}
-			defer s.busy.leave(c.who.name)
+			defer s.busy.leave(place)
 		}
 		if err := rt.answer(c); err != nil {
 			c.fail(err)

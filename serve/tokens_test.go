@@ -154,6 +154,7 @@ func TestBusy(t *testing.T) {
 	if r.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
+	s.problem(s.do("POST", "/v1/models/nothing/tell", `{"rules":"x"}`), http.StatusNotFound, "nothing") // writes have places of their own
 	s.busy.leave(s.owner)
 	s.want(s.do("GET", "/v1/models", nil), 200)
 }

@@ -9,7 +9,8 @@ export const app = $state({
   models: null, // the list
   model: null, // the one in the address, as the server describes it
   words: {}, // its names for people
-  problem: null, // the last that stands in nobody's way
+  problem: null, // why nothing can be shown: nobody is signed in, or the server is gone
+  missing: null, // why the model in the address cannot be shown
   formal: false, // rules in the rule language
   done: null, // what was just done: {text, undo}
   table: false, // charts as tables
@@ -43,7 +44,7 @@ export async function refresh() {
 // show loads the model in the address.
 export async function show() {
   if (!route.name) {
-    app.model = null;
+    app.model = app.missing = null;
     app.words = {};
     return;
   }
@@ -52,7 +53,7 @@ export async function show() {
     const words = found.words ?? (await get(at(route.name, "/words")).catch(() => ({})));
     app.words = words || {};
     app.model = found;
-    app.problem = null;
+    app.missing = null;
     const c = await get(at(route.name, "/conflicts")).catch(() => ({}));
     app.court = c.conflicts || [];
     app.conflicts = app.court.length;
@@ -60,7 +61,7 @@ export async function show() {
     const learnt = new Set((found.versions || []).map((v) => base(v.source)));
     app.unseen = (found.judge_on ?? (sent.data || []).map((t) => t.name)).filter((name) => !learnt.has(name));
   } catch (problem) {
-    app.problem = problem;
+    app.missing = problem;
     app.model = null;
   }
 }

@@ -175,9 +175,12 @@ func (h *Home) TellInMemory(ctx context.Context, p *Part, rules Rules) (*Part, e
 
 func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (learn.Model, store.Version, *Told, error) {
 	record := store.Version{Kind: store.Tell, At: h.now(), Seed: p.Version.Seed, Settings: p.Version.Settings}
-	if m, ok := plain(p.Model).(interface {
+	if err := rules.load(ctx, h.In, h.mostText()); err != nil {
+		return nil, record, nil, err
+	}
+	if m, ok := p.Model.(interface {
 		TellClauses(ctx context.Context, source learn.Source, text string, worth float64) (learn.Model, error)
-	}); ok && p.Schema().Linked != "" {
+	}); ok && p.Schema().Linked != "" && isProgram(string(rules.Text)) {
 		return h.tellClauses(ctx, m.TellClauses, rules, record)
 	}
 	base, source, err := rules.read(ctx, h, p.Schema())

@@ -24,6 +24,7 @@ type Form struct {
 	As      string // one of Forms
 	Dialect string // of sql; "" is sqlite
 	Table   string // of sql: what the rows are called; "" is rows
+	ID      string // of sql: a column that says which row an answer is of; "" is none
 }
 
 // Written is what WriteAs did.
@@ -40,8 +41,8 @@ func (h *Home) WriteAs(ctx context.Context, model, file string, e Form) (*Writte
 	if !slices.Contains(Forms, e.As) {
 		return nil, remedy.Misusef("the format %q is not written; expected %s%s", e.As, strings.Join(Forms, ", "), spell.Hint(e.As, Forms))
 	}
-	if e.As != "sql" && (e.Dialect != "" || e.Table != "") {
-		return nil, remedy.Misusef("a dialect and a table's name are for sql, not for %s", e.As)
+	if e.As != "sql" && (e.Dialect != "" || e.Table != "" || e.ID != "") {
+		return nil, remedy.Misusef("a dialect, a table and its id are for sql, not for %s", e.As)
 	}
 	if e.Dialect != "" && !slices.Contains(portable.Dialects, e.Dialect) {
 		return nil, remedy.Misusef("unknown dialect %q; expected %s", e.Dialect, strings.Join(portable.Dialects, ", "))
@@ -84,6 +85,9 @@ func (e *Form) write(p *Part, written *Written) ([]byte, error) {
 		}
 		if table == "" {
 			table = "rows"
+		}
+		if e.ID != "" {
+			return program.SQL(dialect, table, e.ID)
 		}
 		return program.SQL(dialect, table)
 	case "go":

@@ -50,6 +50,7 @@ import reads back; a belief network also as bif.`,
 	}
 	c.Flags().StringVar(&e.As, "as", "", "write another program's format: "+strings.Join(life.Forms, ", "))
 	c.Flags().StringVar(&e.Dialect, "dialect", "", "of sql: sqlite (default), postgres or duckdb")
+	c.Flags().StringVar(&e.ID, "id", "", "of sql: a column to give beside each answer, which says what row it is of")
 	c.Flags().StringVar(&e.Table, "table", "", "of sql: the table that is asked (default: rows)")
 	c.Flags().BoolVar(&o.WithoutPaths, "without-paths", false, "leave out where sources were")
 	c.Flags().BoolVar(&o.WithoutRows, "without-rows", false, "leave out the rows that the model keeps")

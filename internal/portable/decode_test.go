@@ -1,8 +1,12 @@
 package portable_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,5 +93,38 @@ func TestDecodeGrows(t *testing.T) {
 				return []byte(b.String())
 			}, func(text []byte) { _, _ = portable.Decode(text) })
 		})
+	}
+}
+
+// The schema that is documented names every step and test that there is.
+func TestSchemaNamesAll(t *testing.T) {
+	text, err := os.ReadFile("../../docs/reference/program.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Defs map[string]struct {
+			Properties map[string]struct {
+				Enum []string `json:"enum"`
+			} `json:"properties"`
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("portable.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, def := range map[string]string{"Op": "step", "TestOp": "test"} {
+		_, block, _ := strings.Cut(string(source), " "+kind+" = \"")
+		block, _, _ = strings.Cut(" = \""+block, "\n)")
+		var ops []string
+		for _, m := range regexp.MustCompile(` = "([^"]+)"`).FindAllStringSubmatch(block, -1) {
+			ops = append(ops, m[1])
+		}
+		if got := schema.Defs[def].Properties["op"].Enum; !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(ops))) {
+			t.Errorf("the schema has %v, the code %v", got, ops)
+		}
 	}
 }

@@ -11,15 +11,16 @@ import (
 var Dialects = []string{"sqlite", "postgres", "duckdb"}
 
 // SQL writes the program as one SELECT over a table: first the prediction, then a
-// probability for each class, or the ends of the interval. NULL is missing.
+// probability for each class, or the ends of the interval, then columns of the table
+// that say which row it is, if any are named. NULL is missing.
 //
 // What is needed more than once is a column of a step before (WITH … AS
 // MATERIALIZED, so that no database writes it out again for each use).
-func (p *Program) SQL(dialect, table string) ([]byte, error) {
+func (p *Program) SQL(dialect, table string, ids ...string) ([]byte, error) {
 	if !slices.Contains(Dialects, dialect) {
 		return nil, fmt.Errorf("unknown dialect %q; expected %s", dialect, strings.Join(Dialects, ", "))
 	}
-	s := &sqlPrinter{program: p, dialect: dialect, steps: make([][]*scalar, len(p.Steps))}
+	s := &sqlPrinter{program: p, dialect: dialect, ids: ids, steps: make([][]*scalar, len(p.Steps))}
 	for i := range p.Steps {
 		s.steps[i] = s.step(&p.Steps[i])
 	}
@@ -44,6 +45,7 @@ type column int
 type sqlPrinter struct {
 	program *Program
 	dialect string
+	ids     []string
 	steps   [][]*scalar // of each step: its numbers
 	kept    []*scalar
 	names   map[string]int

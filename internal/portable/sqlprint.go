@@ -33,7 +33,13 @@ func (s *sqlPrinter) print(table string) ([]byte, error) {
 	}
 	text.WriteString("SELECT\n")
 	for i, e := range answers {
-		if text.WriteString("  " + s.write(e, last) + " AS " + quoted(names[i])); i+1 < len(answers) {
+		if text.WriteString("  " + s.write(e, last) + " AS " + quoted(names[i])); i+1 < len(answers)+len(s.ids) {
+			text.WriteString(",")
+		}
+		text.WriteString("\n")
+	}
+	for i, id := range s.ids {
+		if text.WriteString("  " + quoted(id)); i+1 < len(s.ids) {
 			text.WriteString(",")
 		}
 		text.WriteString("\n")
@@ -45,7 +51,7 @@ func (s *sqlPrinter) print(table string) ([]byte, error) {
 // head says what the text is.
 func (s *sqlPrinter) head() []string {
 	p := s.program
-	lines := []string{fmt.Sprintf("A model of %s, learnt by Accrete (%s): one row of answers for each row of the table, in its order.", p.Target.Name, p.Learner)}
+	lines := []string{fmt.Sprintf("A model of %s, learnt by Accrete (%s): a row of answers for each row of the table.", p.Target.Name, p.Learner)}
 	return append(append(lines, p.reading("NULL", "NULL")...), p.Notes...)
 }
 
@@ -161,6 +167,13 @@ func (s *sqlPrinter) columns(level int, answers []*scalar) []string {
 	for _, e := range answers {
 		need(e, e.level == 0)
 	}
+	for _, id := range s.ids {
+		if !slices.ContainsFunc(s.program.Columns, func(c Column) bool { return c.Name == id }) {
+			handed = append(handed, quoted(id))
+		} else {
+			cells[s.program.column(id)] = true
+		}
+	}
 	for i, needed := range cells {
 		if needed {
 			handed = append(handed, quoted(s.program.Columns[i].Name))
@@ -181,7 +194,7 @@ func (s *sqlPrinter) columns(level int, answers []*scalar) []string {
 // alias is the column of a kept scalar, which no column of the table has as name.
 func (s *sqlPrinter) alias(e *scalar) string {
 	name := e.name
-	for s.program.column(name) >= 0 {
+	for s.program.column(name) >= 0 || slices.Contains(s.ids, name) {
 		name += "_"
 	}
 	return plain.ReplaceAllString(name, "_")

@@ -62,7 +62,7 @@ var worlds = []World{
 	{"checkers", "Checkers on 8 by 8 squares, against oneself or a player who counts pieces", []Setting{
 		{"opponent", "self", "self (one policy for both sides), random, or material (looks ahead and counts pieces)"}, {"depth", "2", "turns that opponent=material looks ahead"},
 		{"measures", "more", "what judges a board: six (pieces, kings and threatened pieces of either side) or more (also moves, the centre, the lead and the chase)"},
-	}, []string{"algorithm=td", "gamma=0.99", "lambda=0.7", "depth=2", "experiments=random", "lookahead=5", "limit=300", "alpha=0.0005", "episodes=20000"}, openCheckers},
+	}, []string{"algorithm=td", "gamma=0.99", "lambda=0.7", "depth=3", "experiments=random", "lookahead=5", "limit=300", "alpha=0.001", "episodes=12000"}, openCheckers},
 	{"elevator", "An elevator in the evening, when everybody goes down", []Setting{
 		{"floors", "5", "of the house, the street among them"}, {"room", "3", "people who may ride"}, {"arrival", "0.2", "how probably somebody calls in a minute"},
 		{"last", "0.01", "how probably a minute is the last"},

@@ -46,14 +46,16 @@ type Importance struct {
 }
 
 const (
-	mostAnswers  = 200_000 // answers that the exact mean over all permutations may take, a column
+	mostAnswers  = 200_000   // answers that the exact mean over all permutations may take, a column
+	mostOfRules  = 2_000_000 // the same of a model that is rules, which are quick
 	permutations = 10
 )
 
 // ImportanceOf returns how much a model needs each of its columns on the rows
 // of a table. The mean over all permutations of a column is that of handing each
 // of its values to each row, by how frequent they are (Fisher, Rudin and
-// Dominici 2019, equation 3.5); where values times rows are too many, some
+// Dominici 2019, equation 3.5); numbers between two cuts of a model that is rules or
+// a tree count as one value. Where values times rows are too many, some
 // permutations are drawn. The interval is that of the mean over the rows.
 func ImportanceOf(ctx context.Context, m learn.Model, t *table.Table, spec Spec) (*Importances, error) {
 	rows, err := conform(t, m)
@@ -187,7 +189,16 @@ func permuted(ctx context.Context, m learn.Model, t *table.Table, col int, seed 
 		return err
 	}
 	values, total := valuesOf(t, col)
-	if len(values)*t.Rows() <= mostAnswers {
+	most := mostAnswers
+	if all := len(values); all*t.Rows() > most {
+		if values, err = alike(ctx, m, t, col, values); err != nil {
+			return nil, nil, false, err
+		}
+		if len(values) < all {
+			most = mostOfRules
+		}
+	}
+	if len(values)*t.Rows() <= most {
 		for i, v := range values {
 			if err := add(func(int) int { return v.row }, v.weight/total); err != nil {
 				return nil, nil, false, err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -145,5 +146,57 @@ func TestTuningIsNotFlattered(t *testing.T) {
 	}
 	if best < 0.58 || math.Abs(honest-0.5) > 3*math.Sqrt(0.25/rows/seeds) {
 		t.Errorf("best %v, honest %v", best, honest)
+	}
+}
+
+// cutting answers yes above a half, and says so in a rule.
+type cutting struct{ two }
+
+func (m *cutting) Target() int { return 1 }
+func (m *cutting) Rules() (*rule.Base, error) {
+	return rule.Parse("", []byte("RULES ordered\nIF x > 0.5 THEN y = yes WITH 0.9\nELSE y = no WITH 0.8\n"))
+}
+func (m *cutting) Predict(_ context.Context, t *table.Table, out *learn.Predictions) error {
+	for r, x := range t.Columns[0].Floats {
+		yes := 0.2
+		if x > 0.5 {
+			yes = 0.9
+		}
+		out.Row(r)[0], out.Row(r)[1] = 1-yes, yes
+	}
+	return nil
+}
+
+// Numbers that rules do not tell apart count as one value, and the mean over all
+// permutations is the same.
+func TestImportanceOfRules(t *testing.T) {
+	schema := &table.Schema{Attributes: []table.Attribute{{Name: "x", Kind: table.Numeric}, {Name: "y", Values: []string{"no", "yes"}}}}
+	const n = 600 // whose square is more than mostAnswers
+	x, y := make([]float64, n), make([]int32, n)
+	for r := range x {
+		x[r] = float64(r*7%n) / n
+		if x[r] > 0.4 {
+			y[r] = 1
+		}
+	}
+	tab, err := table.New(schema, []table.Column{{Floats: x}, {Codes: y}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &cutting{two{schema: schema}}
+	values, _ := valuesOf(tab, 0)
+	together, err := alike(context.Background(), m, tab, 0, values)
+	if err != nil || len(together) != 2+1 { // below, at and above the cut
+		t.Fatalf("%d values: %v", len(together), err)
+	}
+	got, err := ImportanceOf(context.Background(), m, tab, Spec{})
+	if err != nil || !got.Columns[0].Exact {
+		t.Fatalf("%+v: %v", got, err)
+	}
+	// Half of the cells and one are at most the cut, 241 of the rows are no: a row
+	// is answered rightly with its own share of the cells.
+	low, no := 301.0/n, 241.0/n
+	if want := got.Value - (no*low + (1-no)*(1-low)); math.Abs(got.Columns[0].Importance-want) > 1e-9 {
+		t.Errorf("importance %v, expected %v", got.Columns[0].Importance, want)
 	}
 }

@@ -266,6 +266,7 @@ func (h *Home) heldOut(ctx context.Context, p *Part, after learn.Model, e *Edit)
 	if err != nil {
 		return nil, nil, nil // it cannot be learnt again
 	}
+	all = apiece(all)
 	fold, err := evaluate.Folds(all, p.Target(), heldOutFolds, p.Version.Seed)
 	if err != nil {
 		return nil, nil, nil // too few rows

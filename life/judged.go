@@ -31,7 +31,7 @@ func (h *Home) Estimate(ctx context.Context, p *Part, folds int) (*evaluate.Resu
 		return nil, err
 	}
 	return evaluate.CrossValidate(ctx, evaluate.Spec{
-		Data: p.Name, Table: all, Target: p.Target(), Learner: p.Version.Learner, Seed: p.Version.Seed, Clock: h.now,
+		Data: p.Name, Table: apiece(all), Target: p.Target(), Learner: p.Version.Learner, Seed: p.Version.Seed, Clock: h.now,
 		New: func() (learn.Learner, error) { return h.learnerAgain(ctx, p, nil) },
 	}, folds)
 }

@@ -40,10 +40,10 @@ type ExportOptions struct {
 
 // Carried is what an export tells of its sources.
 type Carried struct {
-	Versions int  `json:"versions"` // records of what was done
-	Paths    int  `json:"paths"`    // places of files
-	Rows     bool `json:"rows"`     // rows that the model learnt from
-	Words    bool `json:"words"`    // what people call what it speaks of
+	Versions int  `json:"versions"`        // records of what was done
+	Paths    int  `json:"paths"`           // places of files
+	Rows     bool `json:"rows"`            // rows that the model learnt from
+	Words    bool `json:"words,omitempty"` // what people call what it speaks of
 }
 
 // ExportWith exports as Export does, without some of it.

@@ -61,6 +61,7 @@ var arrows = map[string][]string{
 	"reproduce":       slices.Concat(life, []string{"learners"}),
 	"bench":           slices.Concat(life, []string{"learners", "reproduce"}),
 	"scripts":         {"internal"},
+	"docs/examples":   {"."},
 	"cmd":             slices.Concat(life, []string{"learners/all", "reproduce", "serve", "."}),
 }
 

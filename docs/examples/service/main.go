@@ -1,6 +1,6 @@
 // Command service answers questions by a model: POST /ask with a row as JSON
 // gives the class, its probability and the reasons. The model is a file that
-// accrete export wrote; SIGHUP reads it again, while questions go on.
+// accrete export wrote; POST /reload reads it again, while questions go on.
 //
 //	accrete learn people.csv --target income && accrete export people people.accrete
 //	go run ./docs/examples/service people.accrete
@@ -13,9 +13,7 @@ import (
 	"log"
 	"net/http"
 	"os"
-	"os/signal"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/accrete-ml/accrete"
@@ -29,16 +27,7 @@ func main() {
 	if err := s.load(); err != nil {
 		log.Fatal(err)
 	}
-	again := make(chan os.Signal, 1)
-	signal.Notify(again, syscall.SIGHUP)
-	go func() {
-		for range again {
-			if err := s.load(); err != nil {
-				log.Print(err) // the model that is there goes on answering
-			}
-		}
-	}()
-	server := &http.Server{Addr: "localhost:8080", Handler: s, ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Addr: "localhost:8080", Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second}
 	log.Fatal(server.ListenAndServe())
 }
 
@@ -47,6 +36,17 @@ func main() {
 type service struct {
 	path  string
 	model atomic.Pointer[accrete.Model]
+}
+
+func (s *service) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /ask", s.ask)
+	mux.HandleFunc("POST /reload", func(w http.ResponseWriter, _ *http.Request) {
+		if err := s.load(); err != nil { // the model that is there goes on answering
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	})
+	return mux
 }
 
 func (s *service) load() error {
@@ -58,12 +58,7 @@ func (s *service) load() error {
 	return nil
 }
 
-// ServeHTTP answers POST /ask.
-func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost || r.URL.Path != "/ask" {
-		http.Error(w, "POST a row as JSON to /ask", http.StatusNotFound)
-		return
-	}
+func (s *service) ask(w http.ResponseWriter, r *http.Request) {
 	var row map[string]any
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&row); err != nil {
 		http.Error(w, fmt.Sprintf("a row is an object of cells by their columns: %v", err), http.StatusBadRequest)

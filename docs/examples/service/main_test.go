@@ -29,7 +29,7 @@ func TestService(t *testing.T) {
 		`[1, 2]`:                                   http.StatusBadRequest,
 	} {
 		w := httptest.NewRecorder()
-		s.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/ask", strings.NewReader(body)))
+		s.routes().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/ask", strings.NewReader(body)))
 		if w.Code != want || want == http.StatusOK && !strings.Contains(w.Body.String(), `"No"`) {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)
 		}

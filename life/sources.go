@@ -291,7 +291,7 @@ func (h *Home) LearntRows(ctx context.Context, p *Part, at Elsewhere) ([]learn.L
 			return kept, err
 		}
 	}
-	if records := chain(p.Versions); len(records) > 0 && records[0].Kind == store.Import && plain(p.Model).Size().Rows == 0 {
+	if v := p.Versions; len(v) > 0 && v[0].Kind == store.Import && v[0].History == nil && plain(p.Model).Size().Rows == 0 {
 		return nil, nil // a text that was imported has learnt no rows
 	}
 	if err := recorded(p); err != nil {

@@ -39,9 +39,10 @@ func init() {
 		}})
 }
 
-// isPattern reports whether an address may stand for several files.
+// isPattern reports whether an address may stand for several files. A query of a
+// database is none, whatever stands in it.
 func isPattern(address string) bool {
-	return strings.ContainsAny(address, "*[") && !strings.Contains(address, "://")
+	return strings.ContainsAny(address, "*[") && !strings.Contains(address, "://") && !strings.Contains(address, "?query=")
 }
 
 // IsFolderOfFiles reports whether a folder has tables in it, here or deeper.
@@ -86,10 +87,11 @@ func expand(address string) []string {
 	}
 	var files []string
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fs.SkipDir // what cannot be read is missing when it is opened
+		}
 		hidden := strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_")
 		switch {
-		case err != nil:
-			return fs.SkipDir // what cannot be read is missing when it is opened
 		case d.IsDir() && hidden && path != root:
 			return fs.SkipDir
 		case !d.IsDir() && !hidden && match(path):
@@ -326,6 +328,9 @@ type partitioned struct {
 // withPartitions adds to a format the columns that the names of folders say.
 // Those that the file has itself are its own.
 func (s *reading) withPartitions(g source) source {
+	if len(s.parts) == 0 {
+		return g
+	}
 	own := map[string]bool{}
 	for _, c := range g.columns() {
 		own[c.field.name] = true

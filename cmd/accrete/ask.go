@@ -14,15 +14,15 @@ func (a *app) askCommand() *cobra.Command {
 		Short: "Ask for any column, given any others",
 		Long: `Ask answers a question such as 'lstat=5, rm=6, medv=?': what is given, then ? for
 what is wanted. Any model can be asked for what it predicts, and a model of all
-columns together (gaussian, belief) for any column. A number is answered
-with its mean, an interval that holds it in 95 % of cases, and its peaks if there
-are several; a name with the probability of each value. What is neither given
-nor wanted is unknown. Names with commas or spaces around them stand in double
-quotes. If the model has hardly seen anything like it, it says so. Of a belief
-network, alarm=yes:0.8|no:0.2 is evidence that is not certain, several columns
-are also answered together, and 'a ⟂ b | c' asks what its graph makes independent. A
-library of cases is asked for a function: arcs of three words, as 'Qc + Qm, Qh + Qm'.
-A logic program is asked for a goal, whose variables begin with a capital, as
+columns together (gaussian, belief) for any column. A number is answered with its
+mean, an interval that holds it in 95 % of cases, and its peaks if there are
+several; a name with the probability of each value. What is neither given nor wanted
+is unknown. Names with commas or spaces around them stand in double quotes. If the
+model has hardly seen anything like it, it says so. Of a belief network,
+alarm=yes:0.8|no:0.2 is evidence that is not certain, several columns are also
+answered together, and 'a ⟂ b | c' asks what its graph makes independent. A library
+of cases is asked for a function: arcs of three words, as 'Qc + Qm, Qh + Qm'. A
+logic program is asked for a goal, whose variables begin with a capital, as
 'parent(X, ann)': all that they may stand for, and why.`,
 		Example: `  accrete ask boston 'lstat=5, rm=6, medv=?'
   accrete ask boston 'medv=40, rm=?, crim=?' --json

@@ -43,10 +43,10 @@ of a network (mlp, --curve=epochs) errors as it is trained, of a tree
 (--curve=nodes) accuracy on rows learnt from and on unseen ones as it
 grows, and as pruning takes tests back.
 
-Of a policy that learnt by acting, --curve draws how learning went, with --seeds N
-by acting again with N seeds: means, and intervals over seeds. Of a policy of a game,
---board draws the first board, or that of the first row of DATA, and what moves are
-worth on it.
+Of a policy that learnt by acting, --curve draws how learning went, with --seeds
+N by acting again with N seeds: means, and intervals over seeds. Of a policy of
+a game, --board draws the first board, or that of the first row of DATA, and
+what moves are worth on it.
 
 Of a network (mlp), --weights draws what its units look for: --weights=N as
 pictures of N inputs a row, for inputs that are pixels. --hidden draws what its

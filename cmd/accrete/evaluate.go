@@ -46,27 +46,27 @@ func (a *app) evaluateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "evaluate DATA --target COL --learner NAME [--folds K | --test FILE | --holdout N | --prequential | --curve | --query | --bias-variance] | evaluate MODEL --on FILE | evaluate MODEL --env ENV",
 		Short: "Estimate how often a learner is right on rows it has not seen",
-		Long: `Evaluate learns and tests on different rows: in K stratified folds (10 unless
-told otherwise), on a file of its own (--test), on N random held-out thirds
-(--holdout), row after row before learning each (--prequential, which also names
-rules whose truth moved), with growing shares of the rows (--curve), or with rows
-that the learner asks for against random ones (--query). --bias-variance learns
-many halves of the rows and takes the error apart: what their answers have in
-common that is wrong, and how much they differ. Rows that
-share a value of --group stay together; with --time models learn the past and are
-judged on the future. Every rate comes with its interval and a one-sided bound.
+		Long: `Evaluate learns and tests on different rows: in K stratified folds (10 unless told
+otherwise), on a file of its own (--test), on N random held-out thirds (--holdout),
+row after row before learning each (--prequential, which also names rules whose
+truth moved), with growing shares of the rows (--curve), or with rows that the
+learner asks for against random ones (--query). --bias-variance learns many halves
+of the rows and takes the error apart: what their answers have in common that is
+wrong, and how much they differ. Rows that share a value of --group stay together;
+with --time models learn the past and are judged on the future. Every rate comes
+with its interval and a one-sided bound.
 
-With --on the argument is a model, which is judged on rows of their own: by
-class, and by how well it ranks rows by the probability of the positive class
-(the rarest one, or --positive). Rows that it has learnt are recognised and said.
-With --costs 'yes:no=5' saying yes where no is true costs 5 (wrong answers that are
-not named cost 1): what answers cost a row on average, with its interval, beside
-always the same answer; with --on also from which probability on the positive class
-is the cheaper one.
+With --on the argument is a model, which is judged on rows of their own: by class,
+and by how well it ranks rows by the probability of the positive class (the rarest
+one, or --positive). Rows that it has learnt are recognised and said. With --costs
+'yes:no=5' saying yes where no is true costs 5 (wrong answers that are not named
+cost 1): what answers cost a row on average, with its interval, beside always the
+same answer; with --on also from which probability on the positive class is the
+cheaper one.
 
-A policy that was learnt from a log with rewards is judged with --on by another
-log: what it would earn, by importance sampling and doubly robust, with intervals,
-and whether the log can tell at all.
+A policy that was learnt from a log with rewards is judged with --on by another log:
+what it would earn, by importance sampling and doubly robust, with intervals, and
+whether the log can tell at all.
 
 With --env the argument is a policy, which acts in an environment for a number of
 episodes: what it earns, with its interval.

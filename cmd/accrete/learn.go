@@ -26,15 +26,15 @@ func (a *app) learnCommand() *cobra.Command {
 		Use:   "learn DATA [--target COL] [--learner NAME] [--set key=value]… [--rules FILE] [--name MODEL]",
 		Short: "Learn a model from a table, and keep it",
 		Long: `Learn reads DATA (a file, - or a built-in set), learns a model, keeps it in the
-store, and estimates how often it is right on rows it has not seen. Learning
-under a name that exists adds a version; of another learner or target only with
---replace. Where a column names somebody who comes
-back (patient, customer_id), the estimate never learns from the rows that it
-judges somebody by; where rows come in the order of a date, it learns the past and
-judges the future; --group and --time say which column, or none. DATA may be an environment, such as
-gridworld or frozenlake:size=8, in which a policy is learnt by acting, and with
---action, --reward and --episode a log of acts to learn a policy from. Learners that take rows as they come
-(see accrete learners) learn tables of any size in little memory.`,
+store, and estimates how often it is right on rows it has not seen. Learning under a
+name that exists adds a version; of another learner or target only with --replace.
+Where a column names somebody who comes back (patient, customer_id), the estimate
+never learns from the rows that it judges somebody by; where rows come in the order
+of a date, it learns the past and judges the future; --group and --time say which
+column, or none. DATA may be an environment, such as gridworld or frozenlake:size=8,
+in which a policy is learnt by acting, and with --action, --reward and --episode a
+log of acts to learn a policy from. Learners that take rows as they come (see
+accrete learners) learn tables of any size in little memory.`,
 		Example: `  accrete learn votes
   accrete learn people.csv --target income --learner bayes --set m=2
   accrete learn people.csv --target income --rules expert.rules --worth 20

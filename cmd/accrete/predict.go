@@ -26,13 +26,14 @@ func (a *app) predictCommand() *cobra.Command {
 		Long: `Predict answers for each row of DATA, in its order: a CSV with prediction and
 probability (for a number: prediction, low and high, a 95 % interval), or with
 --json one object a line. Where a model says that it does not know (concept), the
-prediction is empty. --out FILE ends in .xlsx or .parquet for a workbook or columns, or is
-the address of a database's table, which gets all rows or none. With --with-columns the columns of DATA stand before the
-answers, with --id one of them. The most probable class is said, unless --threshold
-says from which probability on --positive is, or wrong answers have --costs: then
-the class whose expected cost is least. If DATA has the answers, it says how many were right. With
---whole a model of sequences (markov) answers once for each: its log likelihood,
-its most probable path of states, and the log probability of that path.`,
+prediction is empty. --out FILE ends in .xlsx or .parquet for a workbook or columns,
+or is the address of a database's table, which gets all rows or none. With
+--with-columns the columns of DATA stand before the answers, with --id one of them.
+The most probable class is said, unless --threshold says from which probability on
+--positive is, or wrong answers have --costs: then the class whose expected cost is
+least. If DATA has the answers, it says how many were right. With --whole a model of
+sequences (markov) answers once for each: its log likelihood, its most probable path
+of states, and the log probability of that path.`,
 		Example: `  accrete predict people new.csv --out answers.csv
   accrete predict loans new.csv --id applicant --costs 'good:bad=5'
   accrete predict loans 'sqlite:shop.db?table=new' --out 'sqlite:shop.db?table=scores'

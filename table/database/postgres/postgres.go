@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/table"
@@ -64,6 +65,10 @@ type session struct {
 // or the environment says connect_timeout.
 const patience = 10 * time.Second
 
+// atOnce is how long a server may take to stop a query that nobody waits for any
+// more, before the connection is closed.
+const atOnce = 300 * time.Millisecond
+
 // dial connects. Errors do not have the password.
 func dial(ctx context.Context, a database.Address) (*session, error) {
 	s := &session{address: a}
@@ -77,6 +82,9 @@ func dial(ctx context.Context, a database.Address) (*session, error) {
 	}
 	if c.RuntimeParams["application_name"] == "" {
 		c.RuntimeParams["application_name"] = "accrete"
+	}
+	c.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: atOnce}
 	}
 	if s.conn, err = pgconn.ConnectConfig(ctx, c); err != nil {
 		return nil, s.plain(err)

@@ -81,7 +81,7 @@ func TestCasinoIsFoundAgain(t *testing.T) {
 // the errors of TestCasinoIsFoundAgain.
 func TestHiddenStatesAreMerged(t *testing.T) {
 	found := func(id string, seed uint64) *Model {
-		m, err := (&Learner{States: ptr(2), Restarts: 2}).Learn(t.Context(), learn.Task{Table: games(t, casino(t), 2, 3000, seed), NoTarget: true, Seed: 1, Source: learn.Source{ID: id}})
+		m, err := (&Learner{States: ptr(2), Restarts: 5}).Learn(t.Context(), learn.Task{Table: games(t, casino(t), 2, 3000, seed), NoTarget: true, Seed: 1, Source: learn.Source{ID: id}})
 		if err != nil {
 			t.Fatal(err)
 		}

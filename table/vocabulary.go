@@ -196,7 +196,7 @@ func (v *Vocabulary) Own(occurs func(column, value int) bool) *Schema {
 		a.Values = values[:0:0]
 		for i, value := range values {
 			switch {
-			case !v.owns(j, i) && !occurs(j, i):
+			case (v.brought == nil || !v.owns(j, i)) && !occurs(j, i):
 				all = false
 			case len(a.Values) == 0:
 				start, end = i, i+1

@@ -162,5 +162,10 @@ func (b *block) occurs(column, value int) bool {
 		return b.classes[value] > 0
 	}
 	classes := len(b.classes)
-	return sum(b.columns[column].counts[value*classes:][:classes]) > 0
+	for _, w := range b.columns[column].counts[value*classes:][:classes] {
+		if w > 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -54,7 +54,8 @@ race:
 	scripts/race -skip 'Memory|SparseARFF|LateNames|ManyColumns' ./table -rapid.seed=1
 	scripts/race -skip 'Drift' ./evaluate -rapid.seed=1
 	scripts/race ./learn ./learn/learntest
-	scripts/race -run 'TestContract/(concurrent|updates_leave)' ./learners/rulenet ./learners/nearest ./learners/gaussian
+	scripts/race -run 'TestContract/concurrent' ./learners/rulenet
+	scripts/race -run 'TestContract/(concurrent|updates_leave)' ./learners/nearest ./learners/gaussian
 	scripts/race -run 'TestContract/.*/(concurrent|updates_leave)' ./learners/all
 	scripts/race -run 'Reader|Writer|Delete' ./store -rapid.seed=1
 

@@ -49,7 +49,7 @@ var (
 // the time of all: the long run has them.
 var slow = []string{
 	"acting-checkers",
-	"streams-sea", "learnpp-table-1-", "learnpp-table-2-", "concept-disjunctive", "gabil-", "gp-", "blocks-", "classifier-", "baldwin-", "faces-", "networks-face",
+	"streams-sea", "learnpp-table-1-", "learnpp-table-2-", "concept-disjunctive", "gabil-", "gp-", "blocks-", "classifier-", "baldwin-", "faces-", "networks-face", "networks-brain", "neural-tree-parity", "markov-casino", "gaussian-prior-",
 	"kbann-promoters", "kbann-curve-1", "kbann-curve-4", "kbann-curve-6", "kbann-curve-8", "kbann-splice-", "tangent-digits-",
 	"combining-ebnn-", "combining-kbann-0", "combining-kbann-4", "withheld-",
 }

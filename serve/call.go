@@ -238,6 +238,22 @@ func (c *call) ref() (ref, name string, err error) {
 	return ref, name, c.who.sees(name)
 }
 
+// versionAsked is the model that the path names, of the version that the query
+// asks for, if it does; and the query.
+func (c *call) versionAsked() (ref string, q url.Values, err error) {
+	ref, name, err := c.ref()
+	if err != nil {
+		return "", nil, err
+	}
+	if q, err = c.query(); err != nil {
+		return "", nil, err
+	}
+	if v := q.Get("version"); v != "" {
+		ref = name + "@" + v
+	}
+	return ref, q, nil
+}
+
 // part is the model that the path names: as it is now, or a version.
 func (c *call) part() (*life.Part, error) {
 	ref, _, err := c.ref()

@@ -201,16 +201,9 @@ func (c *call) conflicts() error {
 
 // report is the page to sign for a version.
 func (c *call) report() error {
-	ref, name, err := c.ref()
+	ref, q, err := c.versionAsked()
 	if err != nil {
 		return err
-	}
-	q, err := c.query()
-	if err != nil {
-		return err
-	}
-	if v := q.Get("version"); v != "" {
-		ref = name + "@" + v
 	}
 	ctx, cancel := c.limited()
 	defer cancel()

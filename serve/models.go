@@ -477,16 +477,9 @@ func (c *call) draw() error {
 
 // export sends a version as a file that any accrete imports.
 func (c *call) export() error {
-	ref, name, err := c.ref()
+	ref, q, err := c.versionAsked()
 	if err != nil {
 		return err
-	}
-	q, err := c.query()
-	if err != nil {
-		return err
-	}
-	if v := q.Get("version"); v != "" {
-		ref = name + "@" + v
 	}
 	dir, err := os.MkdirTemp("", "accrete-export-")
 	if err != nil {

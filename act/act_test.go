@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -156,6 +157,122 @@ func TestIterationsAgree(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Without a discount what ends is solved, by values and by policies, and what need
+// not end is an error.
+func TestWithoutDiscount(t *testing.T) {
+	m := world(t, "gridworld:step=-1,goal=0")
+	for s, v := range policySolution(t, m, 1).V {
+		cells := make([]float64, 2)
+		m.Cells(s, cells)
+		if want := max(-6, cells[0]+cells[1]-6); v != want && len(m.Legal(s)) > 0 {
+			t.Errorf("%v is worth %v, expected %v", cells, v, want)
+		}
+	}
+	m = world(t, "gridworld:step=1")
+	for _, solve := range []func(context.Context, float64, float64) (*Solution, error){m.ValueIteration, m.PolicyIteration} {
+		if _, err := solve(context.Background(), 1, 1e-12); err == nil {
+			t.Error("who is paid for walking is worth something")
+		}
+	}
+}
+
+// Shortest ways are what values without a discount come to, in fewer sweeps than
+// there are states; from where no end is reached there is none.
+func TestShortestPaths(t *testing.T) {
+	ctx := context.Background()
+	for _, name := range []string{"gridworld:map=S.#../....G,step=-1,goal=0", "gridworld:size=9,step=-2,goal=7", "taxi", "blocks:step=-1,goal=0", "jobshop"} {
+		m := world(t, name)
+		s, err := m.ShortestPaths(ctx)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		want := solve(t, m, 1)
+		for i := range s.Q {
+			if math.Abs(s.Q[i]-want.Q[i]) > 1e-9 {
+				t.Fatalf("%s: pair %d is worth %v, expected %v", name, i, s.Q[i], want.Q[i])
+			}
+		}
+		if s.Sweeps > m.States() {
+			t.Errorf("%s: %d sweeps over %d states", name, s.Sweeps, m.States())
+		}
+	}
+	m := world(t, "gridworld:map=S.#G/..#.,step=-1")
+	s, err := m.ShortestPaths(ctx)
+	if err != nil || !math.IsNaN(s.V[0]) || s.Best(0) != nil {
+		t.Errorf("behind a wall the goal is worth %v (%v)", s.V[0], err)
+	}
+	for name, want := range map[string]string{"gridworld:step=1": "circle", "frozenlake": "without chance", "tictactoe": "opponent"} {
+		if _, err := world(t, name).ShortestPaths(ctx); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", name, err, want)
+		}
+	}
+}
+
+// What somebody earns is known by equations: by lot on the walk in one of two cases; on
+// the grid of figure 13.2 as the figure says, whatever is done in states that do not
+// come up; at cards, acting as well as can be, a little less than nothing.
+func TestExpected(t *testing.T) {
+	earned := func(m *Model, policy []int, gamma float64) float64 {
+		t.Helper()
+		x, err := m.Expected(context.Background(), policy, gamma, 1e-10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	best := func(m *Model, gamma float64) []int {
+		s, policy := solve(t, m, gamma), make([]int, m.States())
+		for i := range policy {
+			if policy[i] = -1; len(s.Best(i)) > 0 {
+				policy[i] = s.Best(i)[0]
+			}
+		}
+		return policy
+	}
+	lot := func(m *Model) []int { return slices.Repeat([]int{-1}, m.States()) }
+	if got := earned(world(t, "randomwalk"), lot(world(t, "randomwalk")), 1); math.Abs(got-0.5) > 1e-6 {
+		t.Errorf("a random walk earns %v, expected 0.5", got)
+	}
+	m := world(t, "gridworld:map=S.G/...,step=-1,goal=0")
+	policy := best(m, 1)
+	const left = 3
+	policy[m.Find([]float64{1, 1})], policy[m.Find([]float64{1, 0})] = left, 1 // back and forth, for ever
+	if got := earned(m, policy, 1); got != -2 {
+		t.Errorf("the way earns %v, expected -2", got)
+	}
+	if got := earned(world(t, "gridworld:map=S.G/..."), best(m, 1), 0.9); math.Abs(got-90) > 1e-9 {
+		t.Errorf("the figure's way earns %v, expected 90", got)
+	}
+	cards := world(t, "blackjack")
+	if got := earned(cards, best(cards, 1), 1); math.Abs(got+0.0466) > 1e-4 {
+		t.Errorf("a game of cards earns %v, expected -0.0466", got)
+	}
+}
+
+// In every world whose model is known, values are those of Bellman's equation to
+// 1e-9, by values and by policies.
+func TestSmallWorldsAreSolved(t *testing.T) {
+	for _, w := range Worlds() {
+		e, err := Lookup(w.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		place, ok := e.(*Place)
+		if !ok {
+			continue
+		}
+		const gamma = 0.9
+		a, b := solve(t, place.Model, gamma), policySolution(t, place.Model, gamma)
+		q := make([]float64, len(a.Q))
+		for s := range a.V {
+			most := place.look(s, gamma, a.V, q)
+			if math.Abs(a.V[s]-b.V[s]) > 1e-9 || math.Abs(most-a.V[s]) > 1e-9 {
+				t.Errorf("%s, state %d: %v by values, %v by policies, %v by the equation", w.Name, s, a.V[s], b.V[s], most)
+			}
+		}
+	}
 }
 
 // Whatever is done, an episode is the same for the same seed, its states fit the

@@ -2,7 +2,6 @@ package act
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -50,6 +49,9 @@ const (
 // (0 and 1 forward, 2 and 3 back), −1 beyond the board; over is what it jumps.
 var steps, jumps [4][32]int8
 
+// distances are how many steps a king needs from square to square, at least.
+var distances [32][32]int8
+
 // actionOf numbers the moves of a square in a direction, steps and jumps; moveOf is
 // the other way round.
 var (
@@ -71,6 +73,12 @@ func init() {
 		for way, d := range [4][2]int{{1, -1}, {1, 1}, {-1, -1}, {-1, 1}} {
 			steps[way][i] = at(row+d[0], x+d[1])
 			jumps[way][i] = at(row+2*d[0], x+2*d[1])
+		}
+	}
+	for i := range 32 {
+		for j := range 32 {
+			rows, columns := i/4-j/4, 2*(i%4)-i/4%2-2*(j%4)+j/4%2
+			distances[i][j] = int8(max(rows, -rows, columns, -columns))
 		}
 	}
 	for jump, sign := range []string{"-", "x"} {
@@ -147,37 +155,66 @@ func (c *checkers) Legal() []int {
 	return c.legal
 }
 
-// moves finds the legal actions.
+// find finds the legal actions: of each piece that can jump, or else can step, in
+// the order of squares and of directions.
 func (d *draughts) find(legal []int) []int {
 	legal = legal[:0]
 	free := ^(d.mine | d.theirs)
-	for jump := 1; jump >= 0; jump-- {
-		from := d.mine
-		if d.jumping >= 0 {
-			from = 1 << d.jumping
+	pieces := d.mine
+	if d.jumping >= 0 {
+		pieces = 1 << d.jumping
+	}
+	jump, from := 1, d.jumpers(pieces, free)
+	if from == 0 && d.jumping < 0 {
+		jump, from = 0, d.steppers(free)
+	}
+	for ; from != 0; from &= from - 1 {
+		i := bits.TrailingZeros32(from)
+		ways := 2
+		if d.kings>>i&1 == 1 {
+			ways = 4
 		}
-		for ; from != 0; from &= from - 1 {
-			i := bits.TrailingZeros32(from)
-			ways := 2
-			if d.kings>>i&1 == 1 {
-				ways = 4
+		for way := range ways {
+			a := actionOf[jump][i][way]
+			if a < 0 {
+				continue
 			}
-			for way := range ways {
-				a := actionOf[jump][i][way]
-				if a < 0 {
-					continue
-				}
-				m := &moveOf[a]
-				if free>>m.to&1 == 1 && (jump == 0 || d.theirs>>m.over&1 == 1) {
-					legal = append(legal, int(a))
-				}
+			m := &moveOf[a]
+			if free>>m.to&1 == 1 && (jump == 0 || d.theirs>>m.over&1 == 1) {
+				legal = append(legal, int(a))
 			}
-		}
-		if len(legal) > 0 || d.jumping >= 0 {
-			break
 		}
 	}
 	return legal
+}
+
+// Sets of squares one step away, all at once: in even rows the square before the
+// left one lies a row on, in odd rows that before the right one.
+const (
+	evenRows    = 0x0f0f0f0f
+	oddRows     = 0xf0f0f0f0
+	notFirst    = 0xeeeeeeee // of the four squares of a row
+	notLast     = 0x77777777
+	leftOfOdd   = oddRows & notFirst
+	rightOfEven = evenRows & notLast
+)
+
+func step0(s uint32) uint32 { return s&evenRows<<4 | s&leftOfOdd<<3 }
+func step1(s uint32) uint32 { return s&rightOfEven<<5 | s&oddRows<<4 }
+func step2(s uint32) uint32 { return s&evenRows>>4 | s&leftOfOdd>>5 }
+func step3(s uint32) uint32 { return s&rightOfEven>>3 | s&oddRows>>4 }
+
+// jumpers are those of some pieces of the mover that can take something: who
+// stands in one direction from what has a free square in the other.
+func (d *draughts) jumpers(pieces, free uint32) uint32 {
+	kings := pieces & d.kings
+	return pieces&(step3(step3(free)&d.theirs)|step2(step2(free)&d.theirs)) |
+		kings&(step1(step1(free)&d.theirs)|step0(step0(free)&d.theirs))
+}
+
+// steppers are the mover's pieces that can step.
+func (d *draughts) steppers(free uint32) uint32 {
+	return d.mine&(step3(free)|step2(free)) | d.mine&d.kings&(step1(free)|step0(free))
 }
 
 func (c *checkers) moves() { c.legal = c.find(c.legal) }
@@ -377,9 +414,10 @@ func (d *draughts) material() float64 {
 
 // threatened are the other's pieces that the mover can take in one turn.
 func (d *draughts) threatened() (taken uint32) {
-	for from := d.mine; from != 0; from &= from - 1 {
+	free := ^(d.mine | d.theirs)
+	for from := d.jumpers(d.mine, free); from != 0; from &= from - 1 {
 		i := int8(bits.TrailingZeros32(from))
-		taken |= d.taken(i, d.kings>>i&1 == 1, ^(d.mine|d.theirs)|1<<i, d.theirs)
+		taken |= d.taken(i, d.kings>>i&1 == 1, free|1<<i, d.theirs)
 	}
 	return taken
 }
@@ -404,21 +442,10 @@ func (d *draughts) taken(from int8, king bool, free, theirs uint32) (taken uint3
 }
 
 // mobility is in how many ways the mover could step.
-func (d *draughts) mobility() (sum float64) {
-	free := ^(d.mine | d.theirs)
-	for from := d.mine; from != 0; from &= from - 1 {
-		i := bits.TrailingZeros32(from)
-		ways := 2
-		if d.kings>>i&1 == 1 {
-			ways = 4
-		}
-		for way := range ways {
-			if to := steps[way][i]; to >= 0 && free>>to&1 == 1 {
-				sum++
-			}
-		}
-	}
-	return sum
+func (d *draughts) mobility() float64 {
+	free, kings := ^(d.mine | d.theirs), d.mine&d.kings
+	return float64(bits.OnesCount32(step0(d.mine)&free) + bits.OnesCount32(step1(d.mine)&free) +
+		bits.OnesCount32(step2(kings)&free) + bits.OnesCount32(step3(kings)&free))
 }
 
 // chase is how near the mover's kings are to the nearest of the other's pieces, on
@@ -426,15 +453,12 @@ func (d *draughts) mobility() (sum float64) {
 func (d *draughts) chase() float64 {
 	sum, n := 0, 0
 	for k := d.mine & d.kings; k != 0; k &= k - 1 {
-		i := bits.TrailingZeros32(k)
-		row, x := i/4, 2*(i%4)+1-i/4%2
-		nearest := 7
+		apart := &distances[bits.TrailingZeros32(k)]
+		nearest := int8(7)
 		for t := d.theirs; t != 0; t &= t - 1 {
-			j := bits.TrailingZeros32(t)
-			r, y := j/4, 2*(j%4)+1-j/4%2
-			nearest = min(nearest, max(abs(row-r), abs(x-y)))
+			nearest = min(nearest, apart[bits.TrailingZeros32(t)])
 		}
-		sum += 7 - nearest
+		sum += 7 - int(nearest)
 		n++
 	}
 	if n == 0 {
@@ -442,8 +466,6 @@ func (d *draughts) chase() float64 {
 	}
 	return float64(sum) / float64(n)
 }
-
-func abs(x int) int { return int(math.Abs(float64(x))) }
 
 // Show is a board for people, from the mover's side: their home below.
 func (c *checkers) Show(cells []float64) string {

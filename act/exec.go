@@ -245,7 +245,12 @@ func (p *Program) read(text []byte) (a answer, err error) {
 		End     bool            `json:"end"`
 	}
 	if err := json.Unmarshal(text, &said); err != nil {
-		return a, fmt.Errorf("it says %s, which is not what is expected: %v", shortened(text), err)
+		for _, number := range []string{"NaN", "Infinity"} {
+			if bytes.Contains(text, []byte(number)) {
+				return a, fmt.Errorf("it says %s, and %s is no number: rewards and states are finite, a cell that is not known is null", shortened(text), number)
+			}
+		}
+		return a, fmt.Errorf(`it says %s; expected a line of JSON, {"state":{…},"actions":[…],"reward":0,"end":false}%s`, shortened(text), misread(err))
 	}
 	a.reward, a.end = said.Reward, said.End
 	if said.State == nil && said.End {
@@ -264,6 +269,18 @@ func (p *Program) read(text []byte) (a answer, err error) {
 		return a, errors.New("it has no legal actions, and the episode goes on")
 	}
 	return a, nil
+}
+
+// misread is what JSON found wrong, in its own words where they are for people.
+func misread(err error) string {
+	var other *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &other):
+		return ": " + err.Error()
+	case other.Field == "":
+		return ", and not " + other.Value
+	}
+	return fmt.Sprintf(": %q is %s", other.Field, other.Value)
 }
 
 // mostNames is how many actions, and names of a column, there may be.

@@ -47,13 +47,15 @@ type Search struct {
 
 	forks []Game
 	legal [][]int
+	root  []int
+	good  []int // of each level, the action that was good enough last
 }
 
 // fork returns the copy of a level, which holds until the next one of that level.
 func (s *Search) fork(level int, g Game) Game {
 	if level == len(s.forks) {
 		s.forks = append(s.forks, g.Fork())
-		s.legal = append(s.legal, nil)
+		s.legal, s.good = append(s.legal, nil), append(s.good, -1)
 	}
 	s.forks[level].Copy(g)
 	return s.forks[level]
@@ -66,7 +68,8 @@ func (s *Search) Values(g Game, q []float64) {
 		q[a] = math.NaN()
 	}
 	player := g.Mover()
-	for _, a := range slices.Clone(g.Legal()) {
+	s.root = append(s.root[:0], g.Legal()...)
+	for _, a := range s.root {
 		q[a] = s.after(0, g, a, player, s.Turns, math.Inf(-1), math.Inf(1))
 	}
 }
@@ -98,12 +101,19 @@ func (s *Search) after(level int, g Game, action, player, turns int, alpha, beta
 	return -s.best(level+1, next, 1-player, turns-1, -beta, -alpha)
 }
 
-// best is what the best action of a position is worth.
+// best is what the best action of a position is worth. What was good enough on
+// another board of its level is tried first: it often is again.
 func (s *Search) best(level int, g Game, player, turns int, alpha, beta float64) float64 {
 	best := math.Inf(-1)
-	for _, a := range s.actions(level, g) {
+	legal := s.actions(level, g)
+	if i := slices.Index(legal, s.good[level]); i > 0 {
+		copy(legal[1:], legal[:i])
+		legal[0] = s.good[level]
+	}
+	for _, a := range legal {
 		best = max(best, s.after(level, g, a, player, turns, max(alpha, best), beta))
 		if best >= beta {
+			s.good[level] = a
 			break
 		}
 	}
@@ -114,23 +124,25 @@ func (s *Search) best(level int, g Game, player, turns int, alpha, beta float64)
 func (s *Search) actions(level int, g Game) []int {
 	for level >= len(s.forks) {
 		s.forks = append(s.forks, g.Fork())
-		s.legal = append(s.legal, nil)
+		s.legal, s.good = append(s.legal, nil), append(s.good, -1)
 	}
 	s.legal[level] = append(s.legal[level][:0], g.Legal()...)
 	return s.legal[level]
 }
 
-// Best returns an action that is worth most, by lot where several are.
-func (s *Search) Best(g Game, q []float64, random *rand.Rand) int {
-	s.Values(g, q)
-	best, ties := -1, 0
-	for a, x := range q {
-		switch {
-		case x != x:
-		case best < 0 || x > q[best]:
-			best, ties = a, 1
-		case x == q[best]:
-			if ties++; random.IntN(ties) == 0 {
+// Best returns an action that is worth most, by lot where several are, or the first
+// of them where there is no lot; −1 if none is legal. It looks at the others no
+// longer than it takes to see that they are worse.
+func (s *Search) Best(g Game, random *rand.Rand) int {
+	player := g.Mover()
+	best, most, ties := -1, math.Inf(-1), 0
+	s.root = append(s.root[:0], g.Legal()...)
+	for _, a := range s.root {
+		switch x := s.after(0, g, a, player, s.Turns, math.Nextafter(most, math.Inf(-1)), math.Inf(1)); {
+		case best < 0 || x > most:
+			best, most, ties = a, x, 1
+		case x == most:
+			if ties++; random != nil && random.IntN(ties) == 0 {
 				best = a
 			}
 		}
@@ -154,8 +166,7 @@ func fixed(name string, turns int, g Game) (Player, error) {
 		if g.Dice() && turns > 1 {
 			return nil, fmt.Errorf("depth=%d: behind the dice nobody looks; take depth=1", turns)
 		}
-		q := make([]float64, len(g.Actions()))
-		return func(g Game, random *rand.Rand) int { return s.Best(g, q, random) }, nil
+		return s.Best, nil
 	}
 	return nil, fmt.Errorf("opponent %q is not known; expected self, random or material", name)
 }

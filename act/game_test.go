@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -38,6 +39,30 @@ func TestCheckersHasTheKnownNumberOfGames(t *testing.T) {
 	for turns, want := range []int{1, 7, 49, 302, 1469, 7361, 36768, 179740} {
 		if got := perft(e.(Game), turns); got != want {
 			t.Errorf("%d turns: %d games, expected %d", turns, got, want)
+		}
+	}
+}
+
+// Who looks only for the best action finds one that is worth most.
+func TestBestIsWorthMost(t *testing.T) {
+	e, err := Lookup("checkers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, random := e.(Game), rand.New(rand.NewPCG(18, 1))
+	judge := func(g Game, player int) float64 {
+		x := make([]float64, len(g.Measures()))
+		g.Measure(player, x)
+		return g.Material(player) + x[6]/16 // ties are rarer than among pieces
+	}
+	q := make([]float64, len(g.Actions()))
+	for turns := range 200 {
+		Shuffle(g, turns%80, random)
+		s := Search{Turns: 1 + turns%3, Quiet: true, Judge: judge}
+		s.Values(g, q)
+		most, first := slices.MaxFunc(g.Legal(), func(a, b int) int { return cmp.Compare(q[a], q[b]) }), s.Best(g, nil)
+		if first != most || q[s.Best(g, random)] != q[most] {
+			t.Fatalf("%s is worth %v, %s %v", notation[most], q[most], notation[first], q[first])
 		}
 	}
 }

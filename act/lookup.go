@@ -62,12 +62,12 @@ var worlds = []World{
 	{"checkers", "Checkers on 8 by 8 squares, against oneself or a player who counts pieces", []Setting{
 		{"opponent", "self", "self (one policy for both sides), random, or material (looks ahead and counts pieces)"}, {"depth", "2", "turns that opponent=material looks ahead"},
 		{"measures", "more", "what judges a board: six (pieces, kings and threatened pieces of either side) or more (also moves, the centre, the lead and the chase)"},
-	}, []string{"algorithm=td", "gamma=0.99", "lambda=0.7", "depth=3", "experiments=random", "lookahead=5", "limit=300", "alpha=0.001", "episodes=12000"}, openCheckers},
+	}, []string{"algorithm=td", "gamma=0.99", "lambda=0.7", "depth=3", "experiments=random", "lookahead=6", "limit=300", "alpha=0.001", "episodes=12000"}, openCheckers},
 	{"elevator", "An elevator in the evening, when everybody goes down", []Setting{
 		{"floors", "5", "of the house, the street among them"}, {"room", "3", "people who may ride"}, {"arrival", "0.2", "how probably somebody calls in a minute"},
 		{"last", "0.01", "how probably a minute is the last"},
-	}, []string{"gamma=0.95", "episodes=5000"}, elevator},
-	{"frozenlake", "A slippery lake with holes, from one corner to the other", []Setting{{"size", "4", "cells of a side, 4 or 8"}, {"slip", "0.6666666666666666", "how often one slides to either side"}}, []string{"algorithm=sweeping", "planning=5", "gamma=0.99", "start=1", "episodes=2000"}, frozenLake},
+	}, []string{"algorithm=sweeping", "planning=2", "gamma=0.95", "episodes=6000"}, elevator},
+	{"frozenlake", "A slippery lake with holes, from one corner to the other", []Setting{{"size", "4", "cells of a side, 4 or 8"}, {"slip", "0.6666666666666666", "how often one slides to either side"}}, []string{"algorithm=sweeping", "planning=5", "gamma=0.997", "start=1", "episodes=2000"}, frozenLake},
 	{"gridworld", "A map on which somebody walks to a goal", []Setting{
 		{"map", "", "lines of # . S G H, separated by /; without it, a square with the goal in its lower right corner"},
 		{"size", "4", "cells of a side, where there is no map"}, {"goal", "100", "reward of entering a goal"}, {"step", "0", "reward of a step"},
@@ -77,7 +77,7 @@ var worlds = []World{
 	{"randomwalk", "Steps to the left or the right by lot, until one end or the other", []Setting{{"states", "5", "places between the ends"}}, []string{"algorithm=td", "gamma=1", "lambda=0.3", "alpha=0.05", "start=0.5"}, randomWalk},
 	{"inventory", "A shop that orders each morning what it may sell", []Setting{
 		{"capacity", "10", "pieces that it has room for"}, {"demand", "3", "mean of what is asked for in a day"}, {"last", "0.02", "how probably a day is the last"},
-	}, []string{"gamma=0.95", "start=200", "episodes=5000"}, inventory},
+	}, []string{"algorithm=sweeping", "planning=5", "gamma=0.95", "start=100", "episodes=1000"}, inventory},
 	{"jobshop", "A workshop that puts jobs on its machines, to be done early", []Setting{
 		{"jobs", "0:3 1:2 2:2/0:2 2:1 1:4/1:4 2:3", "machine and time of each operation, jobs separated by /"},
 	}, []string{"gamma=1", "episodes=5000"}, jobShop},
@@ -85,8 +85,8 @@ var worlds = []World{
 	{"queue", "A counter with a slow and a fast clerk, of which the fast one costs more", []Setting{
 		{"room", "10", "people who may wait"}, {"arrival", "0.5", "how probably somebody comes in a minute"}, {"slow", "0.4", "how probably the slow clerk is done in a minute"},
 		{"fast", "0.8", "how probably the fast one is"}, {"price", "3", "of the fast clerk, a minute"}, {"last", "0.01", "how probably a minute is the last"},
-	}, []string{"gamma=0.95", "episodes=5000"}, queue},
-	{"taxi", "A taxi that fetches a passenger from one of four stands and brings them to another", nil, []string{"gamma=0.99", "episodes=5000"}, taxi},
+	}, []string{"algorithm=sweeping", "planning=2", "gamma=0.95", "episodes=2000"}, queue},
+	{"taxi", "A taxi that fetches a passenger from one of four stands and brings them to another", nil, []string{"algorithm=sweeping", "planning=5", "gamma=0.99", "start=20", "episodes=10000"}, taxi},
 	{"tictactoe", "Three in a line, against an opponent", []Setting{{"opponent", "self", "self (one policy for both sides), random, forced (wins or blocks where it can) or perfect"}}, []string{"gamma=1", "explore=random", "order=reverse", "episodes=150000"}, func(s settings) (Environment, error) {
 		m, err := ticTacToe(s["opponent"])
 		if err != nil {

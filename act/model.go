@@ -15,7 +15,7 @@ type Model struct {
 	schema  *table.Schema
 	actions []string
 	cells   []float64 // of each state, column by column
-	starts  []int32   // where episodes begin, each as probable as the others
+	starts  []int32   // where episodes begin, each as probable as the others; some are there several times
 
 	// Legal pairs of a state s are first[s] to first[s+1]; the outcomes of a
 	// pair are outcome[pair] to outcome[pair+1].
@@ -228,7 +228,8 @@ func (m *Model) Certain() bool { return len(m.p) == len(m.action) }
 // H a hole; nil of others.
 func (m *Model) Sketch() []string { return m.sketch }
 
-// Starts are the states in which episodes begin, each as probable as the others.
+// Starts are the states in which episodes begin, each as probable as the others; one
+// that is more probable is there several times.
 func (m *Model) Starts() []int {
 	starts := make([]int, len(m.starts))
 	for i, s := range m.starts {

@@ -222,6 +222,9 @@ func with(sum int, ace bool, card int) (int, bool) {
 	return sum, ace
 }
 
+// suit is what the cards of a suit count.
+var suit = [13]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10}
+
 // chance is the probability of a card: those with pictures count 10.
 func chance(card int) float64 {
 	if card == 10 {
@@ -244,7 +247,8 @@ func finish(sum int, ace bool, p float64, ends *[23]float64) {
 }
 
 // blackjack is the game as in Sutton and Barto (1998, example 5.1): cards from an
-// endless stack, 1 for a win, −1 for a loss.
+// endless stack, 1 for a win, −1 for a loss. It begins with two cards and one of the
+// dealer's.
 func blackjack(settings) (Environment, error) {
 	var dealer [11][23]float64
 	for card := 1; card <= 10; card++ {
@@ -296,9 +300,13 @@ func blackjack(settings) (Environment, error) {
 			return out
 		},
 	}
-	for dealer := 1; dealer <= 10; dealer++ {
-		for sum := 12; sum <= 21; sum++ {
-			r.starts = append(r.starts, hand{sum, false, dealer, false}, hand{sum, true, dealer, false})
+	for _, first := range suit {
+		for _, second := range suit {
+			for _, dealer := range suit {
+				sum, ace := with(0, false, first)
+				sum, ace = with(sum, ace, second)
+				r.starts = append(r.starts, hand{sum, ace, dealer, false})
+			}
 		}
 	}
 	return built(r)

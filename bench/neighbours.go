@@ -173,7 +173,7 @@ var (
 	numberSets    = []set{{Name: "servo"}, {Name: "machine-cpu"}, {Name: "auto-mpg"}, {Name: "boston"}, {Name: "cpu-act", file: "cpu_act.csv.gz", target: "usr"}}
 	numberMethods = []method{
 		{Tool: "scikit-learn", Name: "Ridge"}, {Tool: "XGBoost", Name: "XGBRegressor"},
-		{Tool: accrete, Name: "lwr"}, {Tool: accrete, Name: "nearest"}, {Tool: accrete, Name: "rbf"},
+		{Tool: accrete, Name: "lwr"}, {Tool: accrete, Name: "nearest"}, {Tool: accrete, Name: "rbf"}, {Tool: accrete, Name: "gp"},
 	}
 )
 

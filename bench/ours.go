@@ -19,6 +19,7 @@ import (
 	_ "github.com/accrete-ml/accrete/learners/all"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
+	_ "github.com/accrete-ml/accrete/table/arrow"
 	_ "github.com/accrete-ml/accrete/table/parquet"
 )
 

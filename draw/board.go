@@ -13,6 +13,8 @@ type Board struct {
 	Title   string
 	Squares [][]Square // lines of one length
 	Moves   []BoardMove
+	// Lines and Columns name the lines and columns, where the board stands on a Sheet.
+	Lines, Columns []string
 }
 
 // BoardMove is a move from one square to another, by line and column.
@@ -38,16 +40,9 @@ func (b *Board) SVG(w io.Writer) error {
 	if len(b.Squares) == 0 {
 		return fmt.Errorf("draw: the board has no squares")
 	}
-	low, high := math.Inf(1), math.Inf(-1)
-	for i, line := range b.Squares {
-		if len(line) != len(b.Squares[0]) {
-			return fmt.Errorf("draw: line %d of the board has %d squares, expected %d", i+1, len(line), len(b.Squares[0]))
-		}
-		for _, s := range line {
-			if finite(s.Value) {
-				low, high = min(low, s.Value), max(high, s.Value)
-			}
-		}
+	low, high, err := b.scale()
+	if err != nil {
+		return err
 	}
 	size := min(64, max(12, 900/float64(max(len(b.Squares), len(b.Squares[0])))))
 	wide := max(2*margin+size*float64(len(b.Squares[0])), titleWidth(b.Title, 560))
@@ -107,7 +102,14 @@ func (p *picture) square(s *Square, x, y, size, low, high float64) {
 			p.add("circle", "cx", x+size/2, "cy", y+size/2, "r", size*0.2, "fill", "none", "stroke", mark, "stroke-width", 2.0)
 		}
 	}
-	p.text(x+size/2, y+size/2+5, "middle", s.Text, "font-weight", "bold")
+	if y += size/2 + 5; value != "" && size >= 36 {
+		y -= 5
+	}
+	if w := width(s.Text); w > size-4 { // as small as it takes
+		p.text(x+size/2, y, "middle", s.Text, "font-weight", "bold", "font-size", max(7, fontSize*(size-4)/w/1.1))
+	} else {
+		p.text(x+size/2, y, "middle", s.Text, "font-weight", "bold")
+	}
 	p.close("g")
 }
 

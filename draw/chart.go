@@ -21,6 +21,9 @@ type Chart struct {
 	XRange, YRange [2]float64
 	// Percent writes y as percentages.
 	Percent bool
+	// Panels, if there are any, are charts that are drawn side by side instead,
+	// under this one's title and the legend of the first, on one scale of y.
+	Panels []Chart
 }
 
 // Series is points to draw. Low and High, if given, are the ends of an
@@ -77,33 +80,57 @@ func share(v, a, b float64) float64 {
 
 // SVG writes the chart as a picture.
 func (c *Chart) SVG(w io.Writer) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if len(c.Panels) > 0 {
+		return c.panels(w)
+	}
+	var p picture
+	top := margin + p.title(chartWidth, c.Title)
+	f, any := c.frame()
+	left := margin + c.leftOf(&f)
+	top += p.legend(left, top, chartWidth-margin-10-left, c.legend())
+	below := c.plot(&p, f, any, margin, top+8, chartWidth-margin-10, top+8+chartHeight-120)
+	return p.writeTo(w, c.Title, chartWidth, below+margin)
+}
+
+// check refuses series whose numbers do not go together.
+func (c *Chart) check() error {
 	for i := range c.Series {
 		if err := c.Series[i].check(); err != nil {
 			return err
 		}
 	}
-	f, any := c.frame()
-	y := ticks(f.y0, f.y1, 6)
-	labels, widest := c.yLabels(y)
-
-	var p picture
-	top := margin + p.title(chartWidth, c.Title)
-	f.left = margin + widest + 10
-	if c.YLabel != "" {
-		f.left += lineHeight + 4
+	for i := range c.Panels {
+		if err := c.Panels[i].check(); err != nil {
+			return err
+		}
 	}
-	f.right = chartWidth - margin - 10
-	top += p.legend(f.left, top, f.right-f.left, c.legend())
-	f.top = top + 8
-	f.bottom = f.top + chartHeight - 120
+	return nil
+}
 
+// leftOf is the room that the y axis takes.
+func (c *Chart) leftOf(f *frame) float64 {
+	_, widest := c.yLabels(ticks(f.y0, f.y1, 6))
+	if c.YLabel != "" {
+		widest += lineHeight + 4
+	}
+	return widest + 10
+}
+
+// plot draws axes and series between the corners, and returns how far down it is.
+func (c *Chart) plot(p *picture, f frame, any bool, left, top, right, bottom float64) (below float64) {
+	f.left, f.top, f.right, f.bottom = left+c.leftOf(&f), top, right, bottom
+	y := ticks(f.y0, f.y1, 6)
+	labels, _ := c.yLabels(y)
 	for i, v := range y.at {
 		at := f.y(v)
 		p.add("line", "x1", f.left, "y1", at, "x2", f.right, "y2", at, "stroke", faint)
 		p.text(f.left-7, at+4, "end", labels[i])
 	}
-	below := f.bottom + c.xAxis(&p, &f)
-	c.series(&p, &f)
+	below = f.bottom + c.xAxis(p, &f)
+	c.series(p, &f)
 	p.add("path", "d", fmt.Sprintf("M%s %sV%sH%s", num(f.left), num(f.top), num(f.bottom), num(f.right)), "fill", "none", "stroke", ink)
 	if !any {
 		p.text((f.left+f.right)/2, (f.top+f.bottom)/2, "middle", "no data", "fill", soft)
@@ -112,8 +139,41 @@ func (c *Chart) SVG(w io.Writer) error {
 		p.text((f.left+f.right)/2, below+14, "middle", shorten(c.XLabel, f.right-f.left))
 		below += 18
 	}
-	p.upright(margin+10, (f.top+f.bottom)/2, shorten(c.YLabel, f.bottom-f.top))
-	return p.writeTo(w, c.Title, chartWidth, below+margin)
+	p.upright(left+10, (f.top+f.bottom)/2, shorten(c.YLabel, f.bottom-f.top))
+	return below
+}
+
+// The size of a panel, and how many stand in a line.
+const panelWidth, panelHeight, panelsInLine = 300.0, 220.0, 3
+
+// panels draws the charts side by side, in lines of three.
+func (c *Chart) panels(w io.Writer) error {
+	var p picture
+	total := 2*margin + panelWidth*float64(min(len(c.Panels), panelsInLine))
+	top := margin + p.title(total, c.Title)
+	top += p.legend(margin, top, total-2*margin, c.Panels[0].legend())
+	all := extent{}
+	for i := range c.Panels {
+		f, any := c.Panels[i].frame()
+		if any {
+			all.widen([2]float64{f.y0, f.y1})
+		}
+	}
+	below := top
+	for i := range c.Panels {
+		part := c.Panels[i]
+		if all.any {
+			part.YRange = [2]float64{all.low, all.high}
+		}
+		if i > 0 && i%panelsInLine == 0 {
+			top = below + panelGap
+		}
+		f, any := part.frame()
+		x := margin + panelWidth*float64(i%panelsInLine)
+		p.text(x+panelWidth/2, top+lineHeight, "middle", shorten(part.Title, panelWidth-20))
+		below = max(below, part.plot(&p, f, any, x, top+lineHeight+10, x+panelWidth-14, top+lineHeight+10+panelHeight))
+	}
+	return p.writeTo(w, c.Title, total, below+margin)
 }
 
 // yLabels writes the ticks of the y axis, and says how wide the widest is.

@@ -16,6 +16,7 @@ import (
 // Graph is boxes and arrows: a tree, or a network in layers.
 type Graph struct {
 	Title string
+	Adds  bool // weights are added to a number, or taken from it
 	Nodes []Node
 	Edges []Edge
 }
@@ -61,7 +62,7 @@ func (g *Graph) Top(most int) *Graph {
 	if shown == of {
 		return g
 	}
-	part := &Graph{Title: g.Title + " (" + strconv.Itoa(shown) + " of " + strconv.Itoa(of) + ")"}
+	part := &Graph{Adds: g.Adds, Title: g.Title + " (" + strconv.Itoa(shown) + " of " + strconv.Itoa(of) + ")"}
 	for _, n := range g.Nodes {
 		if keep[n.ID] {
 			part.Nodes = append(part.Nodes, n)
@@ -73,6 +74,22 @@ func (g *Graph) Top(most int) *Graph {
 		}
 	}
 	return part
+}
+
+// fan returns the nodes of the larger layer of two, and weighs them by all their
+// edges.
+func (g *Graph) fan(weight map[string]float64) (units []string) {
+	var layers [2][]string
+	for _, n := range g.Nodes {
+		layers[n.Layer] = append(layers[n.Layer], n.ID)
+	}
+	if len(layers[0]) > len(layers[1]) {
+		return layers[0]
+	}
+	for _, e := range g.Edges {
+		weight[e.To] += math.Abs(e.Weight)
+	}
+	return layers[1]
 }
 
 // heaviest keeps the units between the first and the last layer whose edges
@@ -95,6 +112,9 @@ func (g *Graph) heaviest(most int, keep map[string]bool) (shown, of int) {
 			units = append(units, n.ID)
 		}
 	}
+	if last == 1 { // nothing lies between: one layer is of what the other has several of
+		units = g.fan(weight)
+	}
 	slices.SortStableFunc(units, func(a, b string) int { return cmp.Compare(weight[b], weight[a]) })
 	for _, id := range units[:min(most, len(units))] {
 		keep[id] = true
@@ -105,7 +125,7 @@ func (g *Graph) heaviest(most int, keep map[string]bool) (shown, of int) {
 		}
 	}
 	for _, n := range g.Nodes {
-		if n.Layer == last {
+		if (n.Layer == last || last == 1) && !slices.Contains(units, n.ID) {
 			keep[n.ID] = true
 		}
 	}

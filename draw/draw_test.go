@@ -483,6 +483,8 @@ func ExampleGraph_SVG() {
 func TestTop(t *testing.T) {
 	network := &Graph{Title: "n", Nodes: []Node{{ID: "a"}, {ID: "b"}, {ID: "u", Layer: 1}, {ID: "v", Layer: 1}, {ID: "y", Layer: 2}},
 		Edges: []Edge{{From: "a", To: "u"}, {From: "b", To: "v"}, {From: "u", To: "y", Weight: 1}, {From: "v", To: "y", Weight: -2}}}
+	fan := &Graph{Title: "f", Nodes: []Node{{ID: "y"}, {ID: "a", Layer: 1}, {ID: "b", Layer: 1}}, Edges: []Edge{{From: "y", To: "a", Weight: 1}, {From: "y", To: "b", Weight: 2}}}
+	sum := &Graph{Title: "s", Nodes: []Node{{ID: "a"}, {ID: "b"}, {ID: "y", Layer: 1}}, Edges: []Edge{{From: "a", To: "y", Weight: -3}, {From: "b", To: "y", Weight: 2}}}
 	tree := &Graph{Title: "t", Nodes: []Node{{ID: "r"}, {ID: "l"}, {ID: "m"}, {ID: "ll"}}, Edges: []Edge{{From: "r", To: "l"}, {From: "r", To: "m"}, {From: "l", To: "ll"}}}
 	for _, c := range []struct {
 		g     *Graph
@@ -490,7 +492,7 @@ func TestTop(t *testing.T) {
 		want  string
 		edges int
 		title string
-	}{{network, 1, "b v y", 2, "n (1 of 2)"}, {network, 2, "a b u v y", 4, "n"}, {tree, 3, "r l m", 2, "t (3 of 4)"}, {tree, 9, "r l m ll", 3, "t"}} {
+	}{{network, 1, "b v y", 2, "n (1 of 2)"}, {network, 2, "a b u v y", 4, "n"}, {fan, 1, "y b", 1, "f (1 of 2)"}, {sum, 1, "a y", 1, "s (1 of 2)"}, {tree, 3, "r l m", 2, "t (3 of 4)"}, {tree, 9, "r l m ll", 3, "t"}} {
 		top := c.g.Top(c.most)
 		var ids []string
 		for _, n := range top.Nodes {

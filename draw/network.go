@@ -45,7 +45,12 @@ func (g *Graph) network(w io.Writer, links []link) error {
 		wide += besides // for arcs at the right of the last column
 	}
 	if slices.ContainsFunc(links, func(l link) bool { return l.weight > 0 }) && slices.ContainsFunc(links, func(l link) bool { return l.weight < 0 }) {
-		items = append(slices.Clone(items), item{name: "for", colour: positive}, item{name: "against", colour: negative})
+		up, down := "for", "against"
+		if g.Adds {
+			up, down = "adds", "takes away"
+		}
+		items = append(slices.Clone(items), item{name: up, colour: positive}, item{name: down, colour: negative})
+		wide = max(wide, headingWidth(title, items))
 	}
 	var p picture
 	top := p.heading(title, wide, items)

@@ -38,6 +38,12 @@ button{font:16px sans-serif;min-width:34px;height:34px;margin-left:4px;border:1p
 const svg = document.querySelector("svg"), whole = svg.getAttribute("viewBox").split(" ").map(Number);
 svg.removeAttribute("width"); svg.removeAttribute("height");
 let box = whole.slice();
+const least = Math.min(innerWidth / whole[2], innerHeight / whole[3]);
+if (least < 0.5) { // too small to read: begin at the box that is first from the left
+  const w = innerWidth / 0.7, h = innerHeight / 0.7, boxes = [...svg.querySelectorAll("rect[x][rx]")].map(r => r.getBBox()).filter(b => b.width > 20);
+  const first = boxes.reduce((a, b) => b.x < a.x ? b : a, boxes[0] || {x: whole[0], y: whole[1] + whole[3] / 2, height: 0});
+  box = [whole[0] + Math.min(0, (whole[2] - w) / 2), first.y + first.height / 2 - h / 2, w, h];
+}
 const show = () => svg.setAttribute("viewBox", box.join(" "));
 const at = e => { const p = svg.createSVGPoint(); p.x = e.clientX; p.y = e.clientY; return p.matrixTransform(svg.getScreenCTM().inverse()); };
 const zoom = (by, p) => {
@@ -65,6 +71,7 @@ svg.addEventListener("pointermove", e => {
 document.getElementById("in").onclick = () => zoom(1 / 1.4, middle());
 document.getElementById("out").onclick = () => zoom(1.4, middle());
 document.getElementById("all").onclick = () => { box = whole.slice(); show(); };
+show();
 addEventListener("keydown", e => { if (e.key === "+" || e.key === "=") zoom(1 / 1.4, middle()); else if (e.key === "-") zoom(1.4, middle()); else if (e.key === "0") { box = whole.slice(); show(); } });
 </script>
 </html>

@@ -29,6 +29,14 @@ func CrossValidate(ctx context.Context, spec Spec, folds int) (*Result, error) {
 	}
 	r := spec.result(trials, float64(spec.repeats()))
 	r.setFolds(folds, spec.repeats())
+	switch {
+	case spec.Times != nil:
+		r.How = fmt.Sprintf("in %d steps of time, each learnt from all before it", folds)
+	case spec.Groups != nil:
+		r.How = fmt.Sprintf("%d-fold cross-validation, groups kept together", folds)
+	default:
+		r.How = fmt.Sprintf("%d-fold cross-validation", folds)
+	}
 	return r, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/bits"
+	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -52,6 +53,8 @@ type Drift struct {
 	Text string    `json:"text"`
 	From float64   `json:"from"` // share of covered rows it was right on before
 	To   float64   `json:"to"`   // and since
+	Low  float64   `json:"low"`  // the 95 % interval of that
+	High float64   `json:"high"`
 	// Since is the row, counted from 1, from which on it differs: the
 	// most probable one. It was named when Seen rows had come.
 	Since int `json:"since"`
@@ -253,9 +256,10 @@ func (w *Watch) look(f *watched, seen int) {
 	if at >= 0 {
 		m := f.marks[at]
 		after := f.total.minus(m.before)
+		sure := stat.ErrorRate{Errors: after.right, Cases: after.n()}.Wilson(0.95, stat.TwoSided)
 		w.drifts = append(w.drifts, Drift{
 			Rule: f.rule, ID: f.rule.ID(), Text: f.rule.String(),
-			From: m.before.rate(), To: after.rate(), Since: m.row + 1, Seen: seen,
+			From: m.before.rate(), To: after.rate(), Low: sure.Low, High: sure.High, Since: m.row + 1, Seen: seen,
 		})
 		f.total, f.marks = after, nil
 	}

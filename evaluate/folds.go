@@ -117,6 +117,23 @@ type split struct {
 	seed uint64 // of the learners
 }
 
+// Split is a way to divide rows into those to learn from and those to test on,
+// and the seed that learning has then.
+type Split struct {
+	Rows func() (train, test []int)
+	Seed uint64
+}
+
+// Splits returns how CrossValidate divides the rows into so many folds.
+func (s *Spec) Splits(folds int) ([]Split, error) {
+	splits, err := s.crossSplits(folds)
+	list := make([]Split, len(splits))
+	for i := range splits {
+		list[i] = Split{splits[i].rows, splits[i].seed}
+	}
+	return list, err
+}
+
 // crossSplits returns the k splits of each repeat.
 func (s *Spec) crossSplits(folds int) ([]split, error) {
 	if s.Times != nil {

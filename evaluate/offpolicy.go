@@ -18,6 +18,13 @@ type Visit struct {
 	// Q and V are what the policy's own values say of the action, and of the
 	// state.
 	Q, V float64
+	// State numbers the states of the log from 1, where they are few enough to be
+	// met again; Action is the action in it, and P how probable the policy
+	// takes it.
+	State, Action int32
+	P             float64
+	// Cut is of the last visit of an episode that went on out of sight.
+	Cut bool
 }
 
 // OffPolicy is what a policy would earn, judged by a log of somebody else's acts.
@@ -48,6 +55,7 @@ type PolicyEstimate struct {
 const (
 	DoublyRobust       = "doubly robust"
 	ImportanceSampling = "importance sampling"
+	FittedValues       = "fitted values"
 	AsLogged           = "as logged"
 )
 
@@ -55,13 +63,22 @@ const (
 // tell what it earns.
 const enoughEpisodes = 10
 
+// enoughRows is how many rows must speak for a policy where steps are put together,
+// and mostUnseen the share of its steps that the log need not show.
+const (
+	enoughRows = 30
+	mostUnseen = 0.01
+)
+
 // NewOffPolicy judges a policy by the episodes of a log (Thomas and Brunskill
 // 2016). Importance sampling weighs the rewards of each episode by how much more
 // probable its acts so far are under the policy; weights are made to sum to one
 // over episodes, step by step. The doubly robust estimate takes the policy's own
 // values for granted and weighs what the log says differently: it is right where
-// either the values or the log's frequencies are. Intervals come from drawing
-// episodes again.
+// either the values or the log's frequencies are. Where states are few, steps of
+// different episodes that act as the policy would are also put together (chain): that
+// is the answer where hardly an episode follows the policy to its end. Intervals come
+// from drawing episodes again.
 func NewOffPolicy(ctx context.Context, episodes [][]Visit, gamma, level float64, seed uint64) (*OffPolicy, error) {
 	o := &OffPolicy{Method: DoublyRobust, Episodes: len(episodes)}
 	if len(episodes) == 0 {
@@ -76,7 +93,14 @@ func NewOffPolicy(ctx context.Context, episodes [][]Visit, gamma, level float64,
 	value := e.estimate(ones)
 	rounds := max(100, min(400, 40_000_000/max(1, o.Rows)))
 	random := rand.New(rand.NewPCG(seed, 0x0ff))
-	draws := make([][3]float64, 0, rounds)
+	draws := make([][4]float64, 0, rounds)
+	c, settles := newChain(episodes, gamma), false
+	rows, unseen := 0.0, 1.0
+	if c != nil {
+		if value[3], settles = c.estimate(ones, 1e-9); settles {
+			rows, unseen = c.support()
+		}
+	}
 	counts := make([]float64, len(episodes))
 	for range rounds {
 		if err := ctx.Err(); err != nil {
@@ -86,9 +110,16 @@ func NewOffPolicy(ctx context.Context, episodes [][]Visit, gamma, level float64,
 		for range episodes {
 			counts[random.IntN(len(episodes))]++
 		}
-		draws = append(draws, e.estimate(counts))
+		drawn := e.estimate(counts)
+		if settles {
+			drawn[3], _ = c.estimate(counts, 1e-5)
+		}
+		draws = append(draws, drawn)
 	}
-	for k, method := range []string{DoublyRobust, ImportanceSampling, AsLogged} {
+	for k, method := range []string{DoublyRobust, ImportanceSampling, AsLogged, FittedValues} {
+		if method == FittedValues && !settles {
+			continue
+		}
 		low, high := quantiles(draws, k, level)
 		p := PolicyEstimate{method, value[k], min(low, value[k]), max(high, value[k])}
 		if method == AsLogged {
@@ -97,14 +128,32 @@ func NewOffPolicy(ctx context.Context, episodes [][]Visit, gamma, level float64,
 		}
 		o.Estimates = append(o.Estimates, p)
 	}
-	o.Value, o.Low, o.High = o.Estimates[0].Value, o.Estimates[0].Low, o.Estimates[0].High
-	if o.Tells = o.Effective >= enoughEpisodes; !o.Tells {
-		o.Notes = append(o.Notes, fmt.Sprintf("the log cannot tell: its episodes hardly ever act as the policy would, and count for %.3g of %d; %d are needed", o.Effective, len(episodes), enoughEpisodes))
-	}
+	o.conclude(rows, unseen, settles)
 	return o, nil
 }
 
-func quantiles(draws [][3]float64, k int, level float64) (low, high float64) {
+// conclude says which estimate holds, if any does.
+func (o *OffPolicy) conclude(rows, unseen float64, settles bool) {
+	said := o.Estimates[0]
+	whole := o.Effective >= enoughEpisodes
+	o.Tells = whole || settles && rows >= enoughRows && unseen <= mostUnseen
+	episodes := fmt.Sprintf("its episodes hardly ever act as the policy would, and count for %.3g of %d; %d are needed", o.Effective, o.Episodes, enoughEpisodes)
+	switch {
+	case whole:
+	case o.Tells:
+		said, o.EffectiveRows = o.Estimates[2], rows
+		o.Notes = append(o.Notes, fmt.Sprintf("hardly an episode acts as the policy would throughout (they count for %.3g of %d): steps of different ones are put together, which is right where a state shows all that counts", o.Effective, o.Episodes))
+	case settles && unseen > mostUnseen:
+		o.Notes = append(o.Notes, "the log cannot tell: "+episodes+fmt.Sprintf("; and it never shows what the policy would do in %.2g %% of its steps", 100*unseen))
+	case settles:
+		o.Notes = append(o.Notes, "the log cannot tell: "+episodes+fmt.Sprintf("; step by step %.3g rows speak for it, of %d that are needed", rows, enoughRows))
+	default:
+		o.Notes = append(o.Notes, "the log cannot tell: "+episodes)
+	}
+	o.Method, o.Value, o.Low, o.High = said.Method, said.Value, said.Low, said.High
+}
+
+func quantiles(draws [][4]float64, k int, level float64) (low, high float64) {
 	xs := make([]float64, len(draws))
 	for i := range draws {
 		xs[i] = draws[i][k]
@@ -151,8 +200,8 @@ func (e *weighing) last(i, t int) float64 {
 	return w[min(t, len(w)-1)]
 }
 
-// estimate returns the three estimates, with each episode counted so often.
-func (e *weighing) estimate(counts []float64) (value [3]float64) {
+// estimate returns the first three estimates, with each episode counted so often.
+func (e *weighing) estimate(counts []float64) (value [4]float64) {
 	clear(e.total)
 	all := 0.0
 	for i, n := range counts {

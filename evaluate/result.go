@@ -20,6 +20,7 @@ type Result struct {
 	TrainRows int    `json:"train_rows"` // that a model learnt from; the fewest, if models differ
 	TestRows  int    `json:"test_rows"`  // that were tested at least once
 	Folds     int    `json:"folds,omitempty"`
+	How       string `json:"how,omitempty"`     // rows were divided, in words
 	Repeats   int    `json:"repeats,omitempty"` // where folds or samples were drawn more than once
 	Seed      uint64 `json:"seed"`
 	// Level is the confidence of intervals and bounds.

@@ -43,6 +43,9 @@ type policy interface {
 	// Worth fills in what actions are worth in a state, NaN if that is not
 	// known.
 	Worth(cells, q []float64)
+	// Decide is the action that is worth most in a state, where it is found
+	// sooner than what all are worth; −1 elsewhere.
+	Decide(cells []float64) int
 	// EachState calls visit for the states of a table of values, in the order
 	// of the model's rules; it reports whether there is such a table.
 	EachState(visit func(tests []rule.Test, best []int, values, cells []float64)) bool
@@ -57,6 +60,11 @@ type World struct {
 	Environment act.Environment
 }
 
+// isWorld reports whether an environment has that name.
+func isWorld(name string) bool {
+	return slices.ContainsFunc(act.Worlds(), func(w act.World) bool { return w.Name == name })
+}
+
 // World returns the environment that an argument names; nil if it names none. A
 // file of that name comes first.
 func (h *Home) World(ctx context.Context, arg string) (*World, error) {
@@ -68,7 +76,7 @@ func (h *Home) World(ctx context.Context, arg string) (*World, error) {
 		}
 		return &World{arg, p}, nil
 	}
-	if !slices.ContainsFunc(act.Worlds(), func(w act.World) bool { return w.Name == base }) {
+	if !isWorld(base) {
 		return nil, nil
 	}
 	if _, err := os.Stat(arg); err == nil {
@@ -148,7 +156,16 @@ type Returns struct {
 	Value    float64  `json:"value"` // mean discounted return
 	Judged   int      `json:"judged_episodes"`
 
+	*Exact
 	*Games
+}
+
+// Exact is what a policy is worth, discounted, where episodes begin, and what the best
+// one is: by the equations of a world that knows its own model.
+type Exact struct {
+	Worth   float64 `json:"exact_value"`
+	Optimum float64 `json:"optimal_value"`
+	Gamma   float64 `json:"gamma"`
 }
 
 // Games are how the games of a policy ended.
@@ -212,7 +229,7 @@ func (h *Home) LearnActing(ctx context.Context, w *World, o LearnOptions) (*Acte
 	}
 	var v store.Version
 	err = h.Store.Write(ctx, name, func(tx *store.Tx) error {
-		v, err = tx.Save(m, store.Version{Kind: store.Learn, Source: h.worldSource(w, m), At: at, Seed: h.Seed, Settings: c.Settings, History: told})
+		v, err = tx.Save(m, store.Version{Kind: store.Learn, Source: h.worldSource(w, m, 0), At: at, Seed: h.Seed, Settings: c.Settings, History: told})
 		return err
 	})
 	if err != nil {
@@ -290,13 +307,19 @@ func (h *Home) advise(ctx context.Context, w *World, l learn.Learner, rules *Rul
 	return []store.Version{{Kind: store.Tell, Source: source, At: h.now(), Settings: rules.settings()}}, a.Advise(base, learn.Source{ID: source.ID, Name: source.Name})
 }
 
+// hiddenLambda is how much of what was earned later counts where states are windows
+// on what is hidden.
+const hiddenLambda = "0.9"
+
 // suiting adds the settings that suit a world, unless they were given; with another
-// algorithm or other values there is no telling which do.
+// algorithm or other values there is no telling which do, but what later rewards are
+// worth, which belongs to the task.
 func (h *Home) suiting(w *World, given map[string]string) map[string]string {
 	at := slices.IndexFunc(act.Worlds(), func(known act.World) bool { return known.Name == w.Base() })
-	if at < 0 || given["algorithm"] != "" || given["values"] != "" {
+	if at < 0 {
 		return given
 	}
+	other := given["algorithm"] != "" || given["values"] != ""
 	all := maps.Clone(given)
 	if all == nil {
 		all = map[string]string{}
@@ -304,6 +327,9 @@ func (h *Home) suiting(w *World, given map[string]string) map[string]string {
 	var added []string
 	for _, s := range act.Worlds()[at].Suits {
 		key, value, _ := strings.Cut(s, "=")
+		if other && key != "gamma" || given["algorithm"] == "bellmanford" { // shortest ways count all rewards in full
+			continue
+		}
 		if key == "algorithm" && (given["lambda"] != "" || given["n"] != "" || given["order"] != "" || given["replay"] != "") {
 			continue // they are for Q learning
 		}
@@ -312,15 +338,19 @@ func (h *Home) suiting(w *World, given map[string]string) map[string]string {
 			added = append(added, s)
 		}
 	}
+	if strings.Contains(w.Name, "window=") && !other && all["algorithm"] == "" && all["lambda"] == "" && all["n"] == "" && all["order"] == "" { // states still may look alike: what came of them counts
+		all["lambda"] = hiddenLambda
+		added = append(added, "lambda="+hiddenLambda)
+	}
 	if added != nil {
 		h.note("settings that suit " + w.Base() + ": " + strings.Join(added, " "))
 	}
 	return all
 }
 
-// worldSource records where a policy was learnt.
-func (h *Home) worldSource(w *World, m learn.Model) store.Source {
-	return store.Source{ID: store.SourceID(w.Name, "", h.now()), Name: w.Name, Path: w.Name, Rows: m.Size().Rows}
+// worldSource records where a policy was learnt, and in how many steps beyond those before.
+func (h *Home) worldSource(w *World, m learn.Model, before float64) store.Source {
+	return store.Source{ID: store.SourceID(w.Name, "", h.now()), Name: w.Name, Path: w.Name, Rows: m.Size().Rows - before}
 }
 
 // judged adds what a new policy earns. It is kept whatever becomes of that.
@@ -359,7 +389,7 @@ func (h *Home) UpdateActing(ctx context.Context, name string, w *World) (*Acted,
 		if next, stopped = partial(next, err); next == nil {
 			return nil, err
 		}
-		return &step{model: next, record: store.Version{Kind: store.Update, Source: h.worldSource(w, next), At: at, Seed: p.Version.Seed, Settings: p.Version.Settings}}, nil
+		return &step{model: next, record: store.Version{Kind: store.Update, Source: h.worldSource(w, next, m.Size().Rows), At: at, Seed: p.Version.Seed, Settings: p.Version.Settings}}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -379,10 +409,31 @@ func policyOf(p *Part) (policy, error) {
 	return m, nil
 }
 
+// Acts reports whether a model is a policy: it can play.
+func Acts(p *Part) bool {
+	_, ok := learn.Ability[policy](p.Model)
+	return ok
+}
+
 // chooser takes the best legal action that a policy knows; where it knows none,
-// any. Columns, names and actions are matched by what they are called: a policy
-// that was learnt from a log numbers them in its own way.
+// any.
 func chooser(m policy, e act.Environment, random *rand.Rand) (act.Choose, error) {
+	best, err := bestKnown(m, e)
+	if err != nil {
+		return nil, err
+	}
+	return func(cells []float64, legal []int) (int, error) {
+		if a := best(cells, legal); a >= 0 {
+			return a, nil
+		}
+		return legal[random.IntN(len(legal))], nil
+	}, nil
+}
+
+// bestKnown finds the best legal action that a policy knows, −1 where it knows none.
+// Columns, names and actions are matched by what they are called: a policy that was
+// learnt from a log numbers them in its own way.
+func bestKnown(m policy, e act.Environment) (func(cells []float64, legal []int) int, error) {
 	schema, states := m.Schema(), e.Schema()
 	var from []int      // of each column of the policy's states, that of the environment
 	var codes [][]int32 // and of its names, those of the policy
@@ -413,7 +464,7 @@ func chooser(m policy, e act.Environment, random *rand.Rand) (act.Choose, error)
 		return nil, fmt.Errorf("the environment has other states or actions than the policy: %s, not %s", strings.Join(e.Actions(), ", "), strings.Join(actions, ", "))
 	}
 	q, own := make([]float64, len(actions)), make([]float64, len(from))
-	return func(cells []float64, legal []int) (int, error) {
+	return func(cells []float64, legal []int) int {
 		for len(number) < len(e.Actions()) { // programs have names that come later
 			number = append(number, slices.Index(actions, e.Actions()[len(number)]))
 		}
@@ -425,6 +476,11 @@ func chooser(m policy, e act.Environment, random *rand.Rand) (act.Choose, error)
 				own[i] = float64(codes[i][int(cells[at])])
 			}
 		}
+		if known := m.Decide(own); known >= 0 {
+			if a := slices.Index(number, known); slices.Contains(legal, a) {
+				return a
+			}
+		}
 		m.Worth(own, q)
 		best := -1
 		for _, a := range legal {
@@ -432,11 +488,42 @@ func chooser(m policy, e act.Environment, random *rand.Rand) (act.Choose, error)
 				best = a
 			}
 		}
-		if best < 0 {
-			best = legal[random.IntN(len(legal))]
-		}
-		return best, nil
+		return best
 	}, nil
+}
+
+// mostSolved is how many states a world has at most that is solved to judge a policy.
+const mostSolved = 50_000
+
+// exactly computes what a policy is worth in a world that knows its own model; nil of
+// others, of very large ones, and where acting as it does never ends.
+func exactly(ctx context.Context, m policy, e act.Environment) (*Exact, error) {
+	place, ok := e.(*act.Place)
+	if !ok || place.Alternates() || place.States() > mostSolved {
+		return nil, nil
+	}
+	best, err := bestKnown(m, e)
+	if err != nil {
+		return nil, err
+	}
+	taken, cells := make([]int, place.States()), make([]float64, len(place.Schema().Attributes))
+	for s := range taken {
+		place.Cells(s, cells)
+		taken[s] = best(cells, place.Model.Legal(s))
+	}
+	x := &Exact{Gamma: m.Gamma()}
+	if x.Worth, err = place.Expected(ctx, taken, m.Gamma(), 1e-9); err != nil {
+		return nil, ctx.Err()
+	}
+	most, err := place.ValueIteration(ctx, m.Gamma(), 1e-9)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	starts := place.Starts()
+	for _, s := range starts {
+		x.Optimum += most.V[s] / float64(len(starts))
+	}
+	return x, nil
 }
 
 // Returns judges a policy in an environment.
@@ -472,11 +559,26 @@ func (h *Home) Returns(ctx context.Context, p *Part, w *World, episodes int) (*R
 		}
 	}
 	e := stat.Mean(sums)
-	r.Mean, r.Value = e.Value, stat.Mean(values).Value
+	r.Mean, r.Value = settled(e.Value, sums), settled(stat.Mean(values).Value, values)
 	if i := e.Interval(0.95, stat.TwoSided); !math.IsNaN(i.Low) {
 		r.Low, r.High = &i.Low, &i.High
 	}
+	if r.Exact, err = exactly(ctx, m, w.Environment); err != nil {
+		return nil, err
+	}
 	return r, nil
+}
+
+// settled is a mean, 0 where it is only the rounding of what it is of.
+func settled(mean float64, of []float64) float64 {
+	largest := 0.0
+	for _, x := range of {
+		largest = max(largest, math.Abs(x))
+	}
+	if math.Abs(mean) < 1e-12*largest {
+		return 0
+	}
+	return mean
 }
 
 // DesignOf says how a policy learns that judges boards: the choices of its design
@@ -550,7 +652,7 @@ func WritePolicy(w io.Writer, p *Part, top *int) (bool, error) {
 	fmt.Fprintf(w, "RULES %s\n", base.Kind)
 	for i := range base.Rules {
 		if top != nil && i >= *top {
-			fmt.Fprintf(w, "# and %d states more\n", len(base.Rules)-i)
+			fmt.Fprintf(w, "# and %s more\n", plural(len(base.Rules)-i, "state"))
 			return true, nil
 		}
 		r := base.Rules[i]

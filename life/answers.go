@@ -89,6 +89,9 @@ func (h *Home) WriteAnswers(ctx context.Context, p *Part, d *Data, to io.Writer,
 	if err != nil {
 		return nil, err
 	}
+	if _, acts := learn.Ability[policy](p.Model); acts {
+		score = nil // what somebody did is not the truth
+	}
 	return score, flush()
 }
 
@@ -251,7 +254,7 @@ func (d *Data) beside(ctx context.Context, how *Answering) (*beside, error) {
 	}
 	if how.ID != "" && found.Schema().Index(how.ID) < 0 {
 		b.close()
-		return nil, remedy.Misusef("%s has no column %q%s", d.Arg, how.ID, spell.Hint(how.ID, found.Schema().Names()))
+		return nil, remedy.Misusef("%s has no column %q%s", d.called(), how.ID, spell.Hint(how.ID, found.Schema().Names()))
 	}
 	return b, nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/stat"
-	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/rule/say"
@@ -27,10 +26,13 @@ type Budget struct {
 	// the mean is off. Whole is the same of the models themselves, uncut.
 	Usual float64 `json:"usual"`
 	Whole float64 `json:"whole"`
-	// WholeRules is how many rules these have, on average.
-	WholeRules float64 `json:"whole_rules"`
-	On         string  `json:"on"`
-	Rules      int     `json:"rules"` // that the model has
+	// WholeRules is how many rules these have, on average; then the fewest and the
+	// most.
+	WholeRules  float64 `json:"whole_rules"`
+	FewestRules int     `json:"fewest_rules"`
+	MostRules   int     `json:"most_rules"`
+	On          string  `json:"on"`
+	Rules       int     `json:"rules"` // that the model has
 	// Refitted says that what is left of a cut model was fitted again.
 	Refitted bool `json:"refitted"`
 
@@ -53,39 +55,40 @@ func (h *Home) Budget(ctx context.Context, p *Part) (*Budget, error) {
 	if p.Target() == learn.NoTarget {
 		return nil, remedy.Misusef("a budget of rules is judged by answers; a density of all columns has none")
 	}
-	rows, on, err := h.rowsAgain(ctx, p)
+	rows, err := h.again(ctx, p, nil, mostJudged)
 	if err != nil {
 		return nil, err
 	}
-	whole, err := newCutting(ctx, plain(p.Model), rows)
+	if rows == nil {
+		return nil, fmt.Errorf("the rows that %s learnt are not there, or too many to learn again", p.Name)
+	}
+	whole, err := newCutting(ctx, plain(p.Model), rows.table)
 	if err != nil {
 		return nil, err
 	}
 	if whole == nil {
 		return nil, remedy.Misusef("a %s model is no rules that answer as it does; read out as a tree, any model is", p.Version.Learner)
 	}
-	t := &budgetTrial{sizes: budgetSizes(whole.of), target: p.Target(), numeric: rows.Columns[p.Target()].Floats != nil}
+	t := &budgetTrial{sizes: budgetSizes(whole.of), target: p.Target(), numeric: rows.table.Columns[p.Target()].Floats != nil}
 	t.sums, t.squares, t.shares = make([]float64, len(t.sizes)), make([]float64, len(t.sizes)), make([]float64, len(t.sizes))
-	if err := h.inFolds(ctx, p, rows, func(m learn.Model, train, test *table.Table) error { return t.fold(ctx, m, train, test) }); err != nil {
+	if err := h.inFolds(ctx, p, rows, alikeSettings(p), func(m learn.Model, train, test *table.Table) error { return t.fold(ctx, m, train, test) }); err != nil {
 		return nil, err
 	}
-	b := &Budget{Rules: whole.of, Refitted: whole.refitted, On: fmt.Sprintf("%d folds of %s", calibrationFolds, on), numeric: t.numeric}
+	b := &Budget{Rules: whole.of, Refitted: whole.refitted, On: fmt.Sprintf("%d folds of the rows that %s learnt%s", calibrationFolds, p.Name, rows.by.Apart()), numeric: t.numeric}
 	t.settle(b)
 	return b, nil
 }
 
-// rowsAgain returns the rows that a model was learnt from, and what they are.
-func (h *Home) rowsAgain(ctx context.Context, p *Part) (*table.Table, string, error) {
-	rows, err := keptTable(ctx, p.Model)
-	if rows != nil || err != nil {
-		return rows, "the rows that " + p.Name + " keeps", err
+// alikeSettings are those by which other rows are learnt to a model of the same kind
+// and size, where the learner would else choose them by the rows.
+func alikeSettings(p *Part) map[string]string {
+	settings := learnerSettings(p.Version)
+	if m, ok := learn.Ability[interface{ Alike() map[string]string }](plain(p.Model)); ok {
+		for key, value := range m.Alike() {
+			settings[key] = cmp.Or(settings[key], value)
+		}
 	}
-	learnt, err := h.LearntRows(ctx, p, nil)
-	if err != nil {
-		return nil, "", err
-	}
-	rows, err = knowledge.Join(plain(p.Model).Schema(), learnt)
-	return rows, "the rows that " + p.Name + " learnt", err
+	return settings
 }
 
 // budgetSizes are the numbers of rules that are tried: all of few, and ever
@@ -269,6 +272,7 @@ type budgetTrial struct {
 	sums, squares, shares []float64
 	whole, usual, rules   float64
 	total, models         float64
+	fewest, most          int // rules
 }
 
 // fold cuts a model and tries it.
@@ -280,8 +284,11 @@ func (t *budgetTrial) fold(ctx context.Context, m learn.Model, train, test *tabl
 	if c == nil {
 		return fmt.Errorf("a %s model cannot be cut to a budget of rules", m.Learner())
 	}
-	t.models++
+	if t.models++; t.models == 1 {
+		t.fewest = c.of
+	}
 	t.rules += float64(c.of)
+	t.fewest, t.most = min(t.fewest, c.of), max(t.most, c.of)
 	out := learn.NewPredictions(m, test.Rows())
 	if err := m.Predict(ctx, test, out); err != nil {
 		return err
@@ -383,7 +390,7 @@ func (t *budgetTrial) settle(b *Budget) {
 			break
 		}
 	}
-	b.WholeRules = t.rules / max(t.models, 1)
+	b.WholeRules, b.FewestRules, b.MostRules = t.rules/max(t.models, 1), t.fewest, t.most
 	if b.Whole, b.Usual = t.whole/total, t.usual/total; t.numeric {
 		b.Whole, b.Usual = math.Sqrt(b.Whole), math.Sqrt(b.Usual)
 	}
@@ -414,12 +421,19 @@ func (b *Budget) Lines() []string {
 	if b.Refitted {
 		what = "what is left is fitted again"
 	}
-	whole := "the models uncut, " + say.Rounded(b.WholeRules, 2) + " rules,"
+	whole := fmt.Sprintf("the models uncut, %d to %d rules,", b.FewestRules, b.MostRules)
+	if b.FewestRules == b.MostRules {
+		whole = fmt.Sprintf("the models uncut, %d rules,", b.MostRules)
+	}
 	usual := fmt.Sprintf("%s are right in %s, always the most frequent class in %s", whole, say.Percent(b.Whole), say.Percent(b.Usual))
 	if b.numeric {
 		usual = fmt.Sprintf("%s are off by %s, always the mean by %s (root of the mean squared error)", whole, say.Rounded(b.Whole, 4), say.Rounded(b.Usual, 4))
 	}
-	return append(lines, what, usual)
+	lines = append(lines, what, usual)
+	if b.MostRules > 2*b.FewestRules || b.FewestRules > 2*b.Rules { // of the order of what chance does
+		lines = append(lines, fmt.Sprintf("how many rules are needed these rows do not settle: learnt without some of them it takes %d to %d", b.FewestRules, b.MostRules))
+	}
+	return lines
 }
 
 // lost says what is lost beside the whole model.

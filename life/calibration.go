@@ -47,15 +47,15 @@ func (h *Home) Calibration(ctx context.Context, p *Part) (*Calibration, error) {
 	if p.Target() == learn.NoTarget || p.Schema().Attributes[p.Target()].Kind != table.Nominal {
 		return nil, fmt.Errorf("only answers that are classes are right or wrong")
 	}
-	rows, err := keptTable(ctx, p.Model)
+	rows, err := h.again(ctx, p, nil, mostJudged)
 	if err != nil {
 		return nil, err
 	}
 	if rows == nil {
-		return nil, fmt.Errorf("%s keeps no rows to learn again", p.Name)
+		return nil, fmt.Errorf("the rows that %s learnt are not there, or too many to learn again", p.Name)
 	}
 	c := &Calibration{}
-	err = h.inFolds(ctx, p, rows, func(m learn.Model, _, test *table.Table) error {
+	err = h.inFolds(ctx, p, rows, learnerSettings(p.Version), func(m learn.Model, _, test *table.Table) error {
 		out := learn.NewPredictions(m, test.Rows())
 		if err := m.Predict(ctx, test, out); err != nil {
 			return err
@@ -73,86 +73,35 @@ func (h *Home) Calibration(ctx context.Context, p *Part) (*Calibration, error) {
 }
 
 // inFolds learns all rows but those of a fold, in turn, and hands over the model,
-// what it learnt and the rows of the fold. Rows are dealt out in their order,
-// class by class, and equal ones that are kept as one are dealt out singly.
-func (h *Home) inFolds(ctx context.Context, p *Part, rows *table.Table, use func(m learn.Model, train, test *table.Table) error) error {
-	l, err := newLearner(p.Version.Learner, learnerSettings(p.Version))
+// what it learnt and the rows of the fold.
+func (h *Home) inFolds(ctx context.Context, p *Part, rows *onceMore, settings map[string]string, use func(m learn.Model, train, test *table.Table) error) error {
+	l, err := newLearner(p.Version.Learner, settings)
 	if err != nil {
 		return err
 	}
-	rows = apiece(rows)
-	fold := dealt(rows, p.Target())
+	splits, err := rows.splits(p, min(calibrationFolds, rows.table.Rows()))
+	if err != nil {
+		return err
+	}
 	bar, done := h.progress("learning again")
 	defer done()
-	for k := range calibrationFolds {
-		var train, test []int
-		for row, f := range fold {
-			if f == k {
-				test = append(test, row)
-			} else {
-				train = append(train, row)
-			}
-		}
-		if len(train) == 0 || len(test) == 0 {
-			continue
-		}
-		learnt := rows.Select(train)
-		m, err := l.Learn(ctx, learn.Task{Table: learnt, Seed: p.Version.Seed}.At(p.Target()))
+	for k, s := range splits {
+		train, test := s.Rows()
+		learnt := rows.table.Select(train)
+		m, err := l.Learn(ctx, learn.Task{Table: learnt, Seed: s.Seed}.At(p.Target()))
 		if err != nil {
 			return err
 		}
-		fitted, _, err := table.Conform(rows.Select(test), m.Schema(), false)
+		fitted, _, err := table.Conform(rows.table.Select(test), m.Schema(), false)
 		if err != nil {
 			return err
 		}
 		if err := use(m, learnt, fitted); err != nil {
 			return err
 		}
-		bar(float64(k+1) / calibrationFolds)
+		bar(float64(k+1) / float64(len(splits)))
 	}
 	return nil
-}
-
-// apiece takes apart rows that stand for several equal ones, so that each fold
-// may have its share of them.
-func apiece(t *table.Table) *table.Table {
-	var rows []int
-	var weights []float64
-	for row := range t.Rows() {
-		w := t.Weight(row)
-		pieces := 1
-		if w > 1 && w == math.Trunc(w) {
-			pieces = int(min(w, calibrationFolds))
-		}
-		for k := range pieces {
-			rows = append(rows, row)
-			weights = append(weights, math.Floor((w+float64(k))/float64(pieces)))
-			if pieces == 1 {
-				weights[len(weights)-1] = w
-			}
-		}
-	}
-	if len(rows) == t.Rows() {
-		return t
-	}
-	parts := t.Select(rows)
-	parts.Weights = weights
-	return parts
-}
-
-// dealt deals rows out to folds, those of a class in turn.
-func dealt(rows *table.Table, target int) []int {
-	fold := make([]int, rows.Rows())
-	seen := map[int32]int{}
-	for row := range fold {
-		class := int32(0)
-		if c := rows.Columns[target].Codes; c != nil {
-			class = c[row]
-		}
-		fold[row] = seen[class] % calibrationFolds
-		seen[class]++
-	}
-	return fold
 }
 
 // At returns how often the model was right when its answer was about as

@@ -3,6 +3,7 @@ package life
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
@@ -19,9 +20,11 @@ type choices struct {
 	schema *table.Schema
 	known  [][]float64
 	cuts   map[string][]float64 // by column, ascending; nil if the model has no rules
+	lines  map[string]bool      // columns of which every number counts, as along a line
 	exact  bool                 // the model answers alike between cuts
 	tested map[string]bool      // columns that rules look at; nil if there are no rules
 	leaves []rule.Rule          // the rules, where no two can meet, as those of a tree
+	weighs []rule.Rule          // the rules, where they are weighed together
 }
 
 // mostChoices is how many numbers of a column are tried where there are no cuts.
@@ -37,7 +40,7 @@ func newChoices(p *Part, s *say.Speaker) *choices {
 	if err != nil || base == nil || len(base.Units) > 0 || len(base.Rules) == 0 {
 		return c
 	}
-	cuts, tested := map[string][]float64{}, map[string]bool{}
+	cuts, tested, lines := map[string][]float64{}, map[string]bool{}, map[string]bool{}
 	plainTests := true
 	var look func(tests []rule.Test)
 	look = func(tests []rule.Test) {
@@ -46,17 +49,21 @@ func newChoices(p *Part, s *say.Speaker) *choices {
 			look(t.Of)
 			tested[t.Column] = true
 			switch t.Op {
-			case rule.Lt, rule.Le, rule.Gt, rule.Ge:
-				cuts[t.Column] = append(cuts[t.Column], t.Number)
-			case rule.Between:
-				cuts[t.Column] = append(cuts[t.Column], t.Low, t.High)
 			case rule.HalfSpace:
 				plainTests = false
+			default:
+				cuts[t.Column] = append(cuts[t.Column], cutsOf(t)...)
 			}
 		}
 	}
+	if base.Kind == rule.Weighed {
+		c.weighs = base.Rules
+	}
 	for i := range base.Rules {
 		look(base.Rules[i].If)
+		if l := base.Rules[i].Then.Line; l != nil {
+			tested[l.Column], lines[l.Column] = true, true
+		}
 	}
 	if told, ok := p.Model.(*expert.Told); ok {
 		for _, standing := range told.Standings() {
@@ -70,11 +77,37 @@ func newChoices(p *Part, s *say.Speaker) *choices {
 	if !plainTests || len(base.Notes) > 0 && !base.CompleteOnly && base.Kind == rule.Weighed && summarises(base) {
 		return c
 	}
-	c.cuts, c.exact, c.tested = cuts, true, tested
+	c.cuts, c.lines, c.exact, c.tested = cuts, lines, true, tested
 	if base.Kind == rule.Ordered && apart(base, p.Schema()) {
 		c.leaves = base.Rules
 	}
 	return c
+}
+
+// cutsOf returns the numbers at which a test of a column changes its mind: each
+// belongs to what is below.
+func cutsOf(t *rule.Test) []float64 {
+	below := func(x float64, itself bool) float64 {
+		if itself {
+			return x
+		}
+		return math.Nextafter(x, math.Inf(-1))
+	}
+	switch t.Op {
+	case rule.Le, rule.Gt:
+		return []float64{t.Number}
+	case rule.Lt, rule.Ge:
+		return []float64{below(t.Number, false)}
+	case rule.Between:
+		return []float64{below(t.Low, !t.LowClosed), below(t.High, !t.HighOpen)}
+	}
+	var cuts []float64
+	for _, value := range append(slices.Clone(t.Values), t.Value) {
+		if x, err := strconv.ParseFloat(value, 64); err == nil {
+			cuts = append(cuts, below(x, false), x)
+		}
+	}
+	return cuts
 }
 
 // summarises reports whether a base says of itself that it is not the whole model.
@@ -123,10 +156,13 @@ func (c *choices) numbers(column int, now float64) []float64 {
 		}
 		return some
 	}
-	cuts := c.cuts[a.Name]
-	if len(cuts) == 0 {
+	if !c.tested[a.Name] {
 		return nil // no rule looks at it
 	}
+	if c.lines[a.Name] {
+		return known
+	}
+	cuts := c.cuts[a.Name]
 	var all []float64
 	for i := 0; i <= len(cuts); i++ {
 		low, high := math.Inf(-1), math.Inf(1)

@@ -52,7 +52,8 @@ type Change struct {
 	columns []int
 }
 
-// Cells that are changed at once, and answers that are tried, at most.
+// Cells that are changed at once, unless nothing smaller is found, and answers
+// that are tried, at most.
 const (
 	mostChanged = 3
 	mostTried   = 1_000_000
@@ -197,7 +198,7 @@ func (r *explainer) change(ctx context.Context, t *table.Table, row int, wish Wi
 	if all {
 		c.Cells, c.all = search.open(), true
 	}
-	for !all && c.Cells < mostChanged && (len(search.found) < limit || search.larger(c.Cells)) {
+	for !all && search.goesOn(c.Cells, limit) {
 		done, err := search.size(c.Cells + 1)
 		if err != nil {
 			return nil, err
@@ -208,7 +209,7 @@ func (r *explainer) change(ctx context.Context, t *table.Table, row int, wish Wi
 		}
 		c.Cells++
 	}
-	if !all && len(search.found) == 0 {
+	if c.all = c.all || c.Cells == search.open(); !c.all && len(search.found) == 0 {
 		if err := search.climb(r.promise(wish, out)); err != nil {
 			return nil, err
 		}
@@ -253,6 +254,15 @@ func (r *explainer) promise(w Wish, now *learn.Predictions) func(out *learn.Pred
 		}
 		return best
 	}
+}
+
+// goesOn reports whether changes of more than n cells are worth a look: a few
+// different ones are wanted, and one in any case.
+func (s *changeSearch) goesOn(n, limit int) bool {
+	if len(s.found) == 0 && s.choices.exact {
+		return n < s.open()
+	}
+	return n < min(mostChanged, s.open()) && (len(s.found) < limit || s.larger(n))
 }
 
 // open is how many columns may be changed.
@@ -408,11 +418,7 @@ func (s *changeSearch) keep(t *table.Table, out *learn.Predictions, i int, a att
 		} else {
 			c.Set[name] = t.Text(i, j)
 		}
-		was := s.table.Text(s.row, j)
-		if was == "" {
-			was = "not known"
-		}
-		said = append(said, fmt.Sprintf("%s (now %s)", s.speaker.Cell(t, i, j).Text, s.speaker.Value(name, was)))
+		said = append(said, fmt.Sprintf("%s (now %s)", s.speaker.Cell(t, i, j).Text, s.speaker.Amount(s.table, s.row, j)))
 	}
 	c.Say = fmt.Sprintf("with %s: %s", strings.Join(said, " and "), s.said(answer))
 	if at >= 0 {
@@ -448,10 +454,8 @@ func (c *Changed) String() string {
 		lines = append(lines, "  that is the answer already: nothing need change")
 	case len(c.Changes) == 0 && c.all:
 		lines = append(lines, "  no change of cells that are not fixed flips it")
-	case len(c.Changes) == 0 && c.Cells < mostChanged:
-		lines = append(lines, fmt.Sprintf("  no change of up to %s flips it; more were too many to try", plural(c.Cells, "cell")))
 	case len(c.Changes) == 0:
-		lines = append(lines, fmt.Sprintf("  no change of up to %s that are not fixed flips it", plural(c.Cells, "cell")))
+		lines = append(lines, fmt.Sprintf("  no change of up to %s flips it; more were too many to try", plural(c.Cells, "cell")))
 	case len(c.Changes[0].columns) > c.Cells:
 		lines = append(lines, fmt.Sprintf("  no change of up to %s flips it; of more, this is the smallest of those tried", plural(c.Cells, "cell")))
 	case !c.Exact:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -27,6 +29,17 @@ type Court struct {
 	Model     string         `json:"model"`
 	Version   int            `json:"version"`
 	Conflicts []Disagreement `json:"conflicts"`
+	Together  []Agreement    `json:"together,omitempty"`
+}
+
+// Agreement is where two told rules hold and say the same: there they count as more
+// than each says. Rows are how many there are, by class.
+type Agreement struct {
+	Where string             `json:"where"`
+	Say   say.Sentence       `json:"say"`
+	Rules []string           `json:"rules"` // their ids
+	By    []string           `json:"by"`    // who told them
+	Rows  map[string]float64 `json:"rows"`
 }
 
 // Disagreement is one of them: where, what each side says, which answers the rule
@@ -63,6 +76,17 @@ type Side struct {
 	Low         *float64 `json:"low,omitempty"`
 	High        *float64 `json:"high,omitempty"`
 	Rows        *float64 `json:"rows,omitempty"`
+	// Groups are the rows by the values of the column that sets them apart most.
+	Groups []SideGroup `json:"groups,omitempty"`
+}
+
+// SideGroup is those of the rows that have a value: how many, and how many of them
+// are as the rule says.
+type SideGroup struct {
+	Where string  `json:"where"`
+	Say   string  `json:"say"` // the value, as people call it
+	Rows  float64 `json:"rows"`
+	Right float64 `json:"right"`
 }
 
 // WorthPoint is how many of the rows that a rule is about are answered rightly if
@@ -76,6 +100,21 @@ type WorthPoint struct {
 // theRows is the side that the rows are on.
 const theRows = "rows"
 
+// contradicted is a rule that another one, told as well, contradicts.
+const contradicted = "contradicted"
+
+// toldBy says who told a rule: whoever the record names, else what it was read from.
+func toldBy(p *Part) func(*expert.Standing) string {
+	return func(s *expert.Standing) string {
+		for _, v := range p.Versions {
+			if v.Source.ID == s.Expert.ID && v.Kind == store.Tell {
+				return cmp.Or(v.By, s.Expert.Name)
+			}
+		}
+		return s.Expert.Name
+	}
+}
+
 // Conflicts lists where a model was told what its rows, or others, do not say.
 func (h *Home) Conflicts(ctx context.Context, ref string, at Elsewhere) (*Court, error) {
 	p, err := h.Load(ref)
@@ -87,6 +126,11 @@ func (h *Home) Conflicts(ctx context.Context, ref string, at Elsewhere) (*Court,
 	if !ok {
 		return c, nil
 	}
+	speaker, err := Speaker(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	by := toldBy(p)
 	var rows *table.Table
 	for _, t := range h.learntTable(ctx, p, nil, &Edit{At: at}) {
 		rows = t.table
@@ -95,24 +139,53 @@ func (h *Home) Conflicts(ctx context.Context, ref string, at Elsewhere) (*Court,
 		if s.State != expert.Disputed && s.State != expert.Outvoted {
 			continue
 		}
-		d := disagreement(&s, string(s.State))
+		d := disagreement(&s, by(&s), string(s.State))
 		side := Side{By: theRows, Says: s.Rule.Then.Value, Probability: s.Frequency, Low: &s.Low, High: &s.High, Rows: s.Rule.Evidence.Covered}
 		if n := s.Rule.Evidence.Covered; n != nil { // the interval that rules have
 			i := stat.ErrorRate{Errors: s.Frequency * *n, Cases: *n}.Wilson(0.95, stat.TwoSided)
 			side.Low, side.High = &i.Low, &i.High
 		}
 		d.Sides = append(d.Sides, side)
-		if err := d.weigh(ctx, told, &s.Rule, rows); err != nil {
+		if err := d.weigh(ctx, told, &s.Rule, rows, speaker); err != nil {
 			return nil, err
 		}
 		c.Conflicts = append(c.Conflicts, d)
 	}
-	more, err := c.amongPeople(ctx, told, rows)
+	more, err := c.amongPeople(ctx, told, rows, speaker, by)
+	if err != nil {
+		return nil, err
+	}
 	c.Conflicts = append(c.Conflicts, more...)
 	slices.SortStableFunc(c.Conflicts, func(a, b Disagreement) int {
 		return cmp.Compare(b.decided(), a.decided())
 	})
-	return c, err
+	c.Together = together(told, rows, speaker, by)
+	return c, nil
+}
+
+// together lists the pairs of told rules that count together where rows are.
+func together(told *expert.Told, rows *table.Table, s *say.Speaker, teller func(*expert.Standing) string) []Agreement {
+	if rows == nil {
+		return nil
+	}
+	var all []rule.Rule
+	by := map[string]string{}
+	for _, x := range told.Standings() {
+		all = append(all, x.Rule)
+		by[x.Rule.ID()] = teller(&x)
+	}
+	pairs := knowledge.Overlaps(all, told.Schema())
+	knowledge.Decide(pairs, []learn.Learnt{{Table: rows}}, told.Schema(), told.Target())
+	var list []Agreement
+	for i := range pairs {
+		x := &pairs[i]
+		if len(x.Rows) == 0 {
+			continue
+		}
+		a, b := x.A.ID(), x.B.ID()
+		list = append(list, Agreement{RegionText(x.Region), s.Conditions(x.Region), []string{a, b}, []string{by[a], by[b]}, x.Rows})
+	}
+	return list
 }
 
 func (d *Disagreement) decided() float64 {
@@ -123,17 +196,17 @@ func (d *Disagreement) decided() float64 {
 }
 
 // disagreement is one about a rule, with the side of whoever told it.
-func disagreement(s *expert.Standing, state string) Disagreement {
+func disagreement(s *expert.Standing, by, state string) Disagreement {
 	r := s.Rule
 	r.Evidence = rule.Evidence{}
 	return Disagreement{
 		Rule: r.ID(), Text: r.String(), State: state, Where: RegionText(r.If), Groups: []EffectGroup{}, Worths: []WorthPoint{},
-		Sides: []Side{{By: s.Expert.Name, Says: r.Then.Value, Probability: *r.With, Worth: r.Worth}},
+		Sides: []Side{{By: by, Says: r.Then.Value, Probability: *r.With, Worth: r.Worth}},
 	}
 }
 
 // amongPeople lists the pairs of told rules that disagree where both hold.
-func (c *Court) amongPeople(ctx context.Context, told *expert.Told, rows *table.Table) ([]Disagreement, error) {
+func (c *Court) amongPeople(ctx context.Context, told *expert.Told, rows *table.Table, speaker *say.Speaker, by func(*expert.Standing) string) ([]Disagreement, error) {
 	standings := told.Standings()
 	var all []rule.Rule
 	for _, s := range standings {
@@ -149,9 +222,9 @@ func (c *Court) amongPeople(ctx context.Context, told *expert.Told, rows *table.
 	var list []Disagreement
 	for i := range pairs {
 		x, y := find(&pairs[i].A), find(&pairs[i].B)
-		d := disagreement(x, "contradicted")
+		d := disagreement(x, by(x), contradicted)
 		d.Where = RegionText(pairs[i].Region)
-		d.Sides = append(d.Sides, Side{By: y.Expert.Name, Says: y.Rule.Then.Value, Probability: *y.Rule.With, Worth: y.Rule.Worth})
+		d.Sides = append(d.Sides, Side{By: by(y), Says: y.Rule.Then.Value, Probability: *y.Rule.With, Worth: y.Rule.Worth})
 		total := 0.0
 		for _, w := range pairs[i].Rows {
 			total += w
@@ -160,7 +233,7 @@ func (c *Court) amongPeople(ctx context.Context, told *expert.Told, rows *table.
 			interval, _ := stat.ErrorRate{Errors: right, Cases: total}.Interval(0.95, stat.TwoSided)
 			d.Sides = append(d.Sides, Side{By: theRows, Says: x.Rule.Then.Value, Probability: right / total, Low: &interval.Low, High: &interval.High, Rows: &total})
 		}
-		if err := d.weigh(ctx, told, &x.Rule, rows); err != nil {
+		if err := d.weigh(ctx, told, &x.Rule, rows, speaker); err != nil {
 			return nil, err
 		}
 		list = append(list, d)
@@ -172,7 +245,7 @@ func (c *Court) amongPeople(ctx context.Context, told *expert.Told, rows *table.
 var worthSteps = []float64{0, .25, .5, 1, 1.5, 2, 3}
 
 // weigh finds what a rule decides, whom it is about, and what it would be worth.
-func (d *Disagreement) weigh(ctx context.Context, told *expert.Told, r *rule.Rule, rows *table.Table) error {
+func (d *Disagreement) weigh(ctx context.Context, told *expert.Told, r *rule.Rule, rows *table.Table, speaker *say.Speaker) error {
 	if rows == nil {
 		return nil
 	}
@@ -205,6 +278,9 @@ func (d *Disagreement) weigh(ctx context.Context, told *expert.Told, r *rule.Rul
 	}
 	group := rows.Select(places)
 	d.Narrow = narrowed(r, group, told.Target())
+	if n := len(d.Sides) - 1; d.Sides[n].By == theRows && d.State != contradicted {
+		d.Sides[n].Groups = byValue(r, group, told.Target(), speaker)
+	}
 	worths := []float64{*r.Worth}
 	for _, share := range worthSteps {
 		worths = append(worths, math.Round(share*float64(len(places))))
@@ -282,6 +358,69 @@ func narrowed(r *rule.Rule, rows *table.Table, target int) []Narrowed {
 	return list[:min(len(list), mostNarrowed)]
 }
 
+// mostSides is into how many groups rows are told apart.
+const mostSides = 4
+
+// byValue counts the rows that a rule is about, and those that are as it says, by the
+// values of the column of names in which they differ most (likelihood ratio).
+func byValue(r *rule.Rule, rows *table.Table, target int, s *say.Speaker) []SideGroup {
+	class := int32(slices.Index(rows.Schema.Attributes[target].Values, r.Then.Value))
+	truth := rows.Columns[target].Codes
+	if class < 0 || truth == nil {
+		return nil
+	}
+	var best []SideGroup
+	most := 0.0
+	for col := range rows.Schema.Attributes {
+		a := &rows.Schema.Attributes[col]
+		codes := rows.Columns[col].Codes
+		if col == target || codes == nil || len(a.Values) < 2 || slices.ContainsFunc(r.If, func(t rule.Test) bool { return t.Column == a.Name }) {
+			continue
+		}
+		n, right := make([]float64, len(a.Values)), make([]float64, len(a.Values))
+		for row, c := range codes {
+			if c >= 0 && int(c) < len(n) && truth[row] >= 0 {
+				n[c]++
+				if truth[row] == class {
+					right[c]++
+				}
+			}
+		}
+		var list []SideGroup
+		total, agree := 0.0, 0.0
+		for c, v := range a.Values {
+			if n[c] > 0 {
+				list = append(list, SideGroup{rule.Test{Op: rule.Eq, Column: a.Name, Value: v}.String(), s.Value(a.Name, v), n[c], right[c]})
+				total, agree = total+n[c], agree+right[c]
+			}
+		}
+		if len(list) < 2 || len(list) > mostSides {
+			continue
+		}
+		g := -ownRate(agree, total)
+		for _, x := range list {
+			g += ownRate(x.Right, x.Rows)
+		}
+		if best == nil || g > most+1e-9 {
+			best, most = list, g
+		}
+	}
+	slices.SortStableFunc(best, func(a, b SideGroup) int { return cmp.Compare(b.Rows, a.Rows) })
+	return best
+}
+
+// ownRate is the logarithm of how likely so many of n are at their own rate.
+func ownRate(right, n float64) float64 {
+	l := 0.0
+	if right > 0 {
+		l += right * math.Log(right/n)
+	}
+	if right < n {
+		l += (n - right) * math.Log(1-right/n)
+	}
+	return l
+}
+
 // halves are the tests by which rows are divided: each value of a column, or what
 // is below and above the middle of its numbers.
 func halves(a *table.Attribute, column *table.Column) []rule.Test {
@@ -340,6 +479,14 @@ func (c *Court) Write(w io.Writer) {
 		for _, n := range d.Narrow {
 			fmt.Fprintf(w, "  narrower, where %s, too: %s of %s agree\n", n.Where, console.Count(n.Right), console.Plural(int(n.Rows), "row"))
 		}
+	}
+	for _, t := range c.Together {
+		total, classes := 0.0, ""
+		for _, class := range slices.Sorted(maps.Keys(t.Rows)) {
+			total += t.Rows[class]
+			classes += fmt.Sprintf(", %s %s", class, console.Count(t.Rows[class]))
+		}
+		fmt.Fprintf(w, "\n%s and %s count together where %s: %s%s\n", t.Rules[0], t.Rules[1], t.Where, console.Plural(int(total), "row"), classes)
 	}
 }
 

@@ -95,6 +95,13 @@ func (h *Home) Find(arg string, reading Reading) (*Data, error) {
 	}
 	if d.scheme != fileScheme && d.scheme != builtinScheme {
 		d.Arg, d.at, d.file = table.Redact(arg), arg, ""
+		if d.Arg != arg && strings.HasPrefix(d.scheme, "postgres") {
+			h.note("others on this machine can see the password in the address while this runs; PGPASSWORD or ~/.pgpass keep it from them")
+		}
+		// What cannot be opened now is said when it is read.
+		if c, err := table.CatalogueOf(context.Background(), arg); err == nil && c != nil {
+			d.scheme = tablesScheme
+		}
 		return d, nil
 	}
 	d.Arg = strings.TrimPrefix(arg, builtinScheme+":")
@@ -102,6 +109,9 @@ func (h *Home) Find(arg string, reading Reading) (*Data, error) {
 	if err == nil {
 		d.Builtin = &set
 		return d, nil
+	}
+	if name, _, _ := strings.Cut(arg, ":"); isWorld(name) {
+		return nil, remedy.Misusef("%s is a world to act in, not rows: its states can be given as the rows of a file, with its columns", arg)
 	}
 	if looksLikeFile(arg) {
 		return nil, remedy.Misusef("no such file: %s", arg)
@@ -197,7 +207,7 @@ func (d *Data) called() string {
 
 // Path is where the data lies, for the record: absolute for a file.
 func (d *Data) Path() string {
-	if d.Arg == "-" || d.scheme != fileScheme && d.scheme != filesScheme && !d.isLinked() {
+	if d.Arg == "-" || d.at != "" && d.scheme != filesScheme || d.scheme != fileScheme && d.scheme != filesScheme && !d.isLinked() {
 		return table.Redact(d.Arg)
 	}
 	if abs, err := filepath.Abs(d.Arg); err == nil {
@@ -268,7 +278,7 @@ func (d *Data) Stage(ctx context.Context) error {
 // stageRows is Stage, also for the rows of a database: whoever reads them twice
 // is to see the same ones in the same order.
 func (d *Data) stageRows(ctx context.Context) error {
-	if d.at == "" || d.rows != nil {
+	if d.at == "" || d.rows != nil || d.isLinked() {
 		return d.Stage(ctx)
 	}
 	f, err := table.FeedOf(ctx, d.at)
@@ -400,8 +410,13 @@ func (h *Home) ReadFor(ctx context.Context, d *Data, target string, density, ope
 	o := d.learning(target, density, open)
 	bar, done := h.progress("reading")
 	o.Progress = bar
+	sampled := h.Memory > 0 && !d.isLinked() && d.reader() == nil && o.Sequence == ""
+	if sampled {
+		o.Memory, o.Aside = h.Memory/tableShare, h.Memory
+	}
 	t, report, err := d.Read(ctx, o)
-	if over := (*table.MemoryError)(nil); errors.As(err, &over) && h.Memory > 0 && !d.isLinked() && d.reader() == nil && o.Sequence == "" {
+	if over := (*table.MemoryError)(nil); sampled && errors.As(err, &over) {
+		o.Memory = h.Memory
 		t, report, err = h.readSample(ctx, d, o, over)
 	}
 	done()
@@ -441,7 +456,7 @@ func (d *Data) targetIn(schema *table.Schema, target string, density bool) (int,
 	}
 	col := schema.Index(target)
 	if col < 0 {
-		return 0, remedy.Misusef("%s has no column %q to predict%s", d.Arg, target, spell.Hint(target, names))
+		return 0, remedy.Misusef("%s has no column %q to predict%s", d.called(), target, spell.Hint(target, names))
 	}
 	return col, nil
 }
@@ -456,7 +471,7 @@ func (h *Home) afford(d *Data, rows int, target *table.Attribute) error {
 		return nil
 	}
 	return remedy.New(Remedy{Kind: remedy.AllowMemory}, "%s has %d classes of %s in %d rows: answers for all of them need %.1f GiB of memory, and %.1f GiB are allowed; join classes or leave out rows",
-		d.Arg, classes, target.Name, rows, need/(1<<30), float64(h.Memory)/(1<<30))
+		d.called(), classes, target.Name, rows, need/(1<<30), float64(h.Memory)/(1<<30))
 }
 
 // ReadAs reads a table as the columns of a model's schema. Names that the

@@ -103,7 +103,10 @@ func (p *dataPage) warnings() {
 		if w.Column != "" {
 			p.say("<b>%s</b> ", w.Column)
 		}
-		p.say("%s.", strings.TrimSuffix(w.What, "."))
+		p.say("%s", w.What)
+		if !strings.HasSuffix(w.What, "?") {
+			p.say(".")
+		}
 		if w.Do != "" {
 			p.say(" <span class=\"do\">%s</span>", w.Do)
 		}
@@ -385,7 +388,7 @@ func (p *dataPage) together() {
 func shownNumber(s *table.Summary, x float64) string {
 	if s.Date || s.Time {
 		a := table.Attribute{Kind: table.Numeric, Date: s.Date, Time: s.Time, Style: s.Style}
-		return a.Format(x)
+		return strings.TrimSuffix(strings.Replace(a.Format(x), "T", " ", 1), " 00:00:00")
 	}
 	if size := math.Abs(x); size >= 1e4 && size < 1e15 {
 		return strconv.FormatFloat(x, 'f', 0, 64)

@@ -49,6 +49,8 @@ func newInfluence(ctx context.Context, base *rule.Base, rows *table.Table, targe
 		m.Match(rows, f.matched[i])
 	}
 	switch a := &rows.Schema.Attributes[target]; {
+	case slices.ContainsFunc(base.Rules, func(r rule.Rule) bool { return r.Then.Column != a.Name }):
+		// a model of all columns together: one rule after the other answers nothing
 	case base.Kind == rule.Ordered:
 		f.ordered(base, rows, target)
 	case base.Kind == rule.Weighed && a.Kind == table.Nominal && base.Else == nil:

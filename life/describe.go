@@ -48,7 +48,7 @@ func (h *Home) DescribeFor(ctx context.Context, d *Data, target string) (*Descri
 	h.note(report.Notes...)
 	columns := table.Summarise(t)
 	if target = d.Target(target); target == "" {
-		target = suggestedTarget(columns)
+		target = suggestedTarget(columns, t.Rows())
 	}
 	x := &Description{Data: d.called(), Format: report.Format, Rows: t.Rows(), Columns: columnEntries(columns), Target: target, Summaries: columns}
 	col := t.Schema.Index(target)
@@ -149,7 +149,7 @@ var targetNames = []string{"class", "target", "label", "outcome", "y"}
 
 // suggestedTarget guesses the column that is meant to be predicted: one that
 // is called so, else the last one that has classes, else the last one.
-func suggestedTarget(columns []table.Summary) string {
+func suggestedTarget(columns []table.Summary, rows int) string {
 	for _, name := range targetNames {
 		for _, s := range columns {
 			if strings.EqualFold(s.Name, name) {
@@ -158,7 +158,7 @@ func suggestedTarget(columns []table.Summary) string {
 		}
 	}
 	for _, s := range slices.Backward(columns) {
-		if s.Kind == table.Nominal && s.Distinct >= 2 && s.Distinct <= 20 {
+		if s.Kind == table.Nominal && s.Distinct >= 2 && s.Distinct <= 20 && s.Missing <= rows/4 {
 			return s.Name
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/store"
 )
 
@@ -21,7 +22,8 @@ type Difference struct {
 	On       string // the data whose answers were compared, "" for none
 	Rows     int
 	Flips    []knowledge.Flip
-	Effect   *Effect // on the data, whose rows it judges
+	Effect   *Effect       // on the data, whose rows it judges
+	States   []StateChange // of two policies: where they act otherwise
 }
 
 // Diff compares what two models know. Both are models of the store, exported
@@ -47,6 +49,7 @@ func (h *Home) Diff(ctx context.Context, before, after string, on *Data, by stri
 			putTogether(d.Diff, c.Corrected())
 		}
 	}
+	d.States = stateChanges(x.model, y.model)
 	if on == nil {
 		return d, nil
 	}
@@ -59,6 +62,7 @@ type knower struct {
 	clauses      []byte      // of a theory that is a logic program: what it says depends on the columns
 	learnt, told *rule.Base
 	versions     []store.Version // of a model of the store
+	words        say.Words
 }
 
 // knower resolves a model of the store, an exported model or a rule file.
@@ -89,6 +93,11 @@ func (h *Home) knower(ctx context.Context, arg string) (*knower, error) {
 		return nil, err
 	}
 	k := &knower{model: m, versions: versions}
+	if versions != nil {
+		if k.words, err = h.Words(arg); err != nil {
+			return nil, err
+		}
+	}
 	k.learnt, k.told, err = knowledge.Of(m)
 	return k, err
 }
@@ -97,7 +106,8 @@ func (h *Home) flips(ctx context.Context, d *Difference, before, after *knower, 
 	if before.model == nil || after.model == nil {
 		return remedy.Misusef("comparing answers needs two models; a rule file alone does not answer")
 	}
-	t, learnt, err := h.readJudged(ctx, data, &Part{Model: before.model, Versions: before.versions}, after.model, by)
+	was := &Part{Model: before.model, Versions: before.versions, Words: before.words}
+	t, learnt, err := h.readJudged(ctx, data, was, after.model, by)
 	if err != nil {
 		return err
 	}
@@ -106,7 +116,7 @@ func (h *Home) flips(ctx context.Context, d *Difference, before, after *knower, 
 		return err
 	}
 	on := []onTable{{EffectTable: EffectTable{Data: data.called(), Learnt: learnt}, table: t}}
-	d.Effect, err = judge(ctx, before.model, after.model, on, by)
+	d.Effect, err = judge(ctx, was, after.model, on, by)
 	return err
 }
 
@@ -120,6 +130,7 @@ type DiffEntry struct {
 	Weaker   []ChangeEntry `json:"weaker"`
 	Moved    []ChangeEntry `json:"moved"`
 	Flips    []FlipEntry   `json:"flips"`
+	States   []StateChange `json:"states,omitempty"` // of two policies
 
 	*DiffEffect // with data
 }
@@ -180,7 +191,7 @@ func (d *Difference) Entry() DiffEntry {
 	}
 	e := DiffEntry{
 		Before: d.From, After: d.To, Added: statements(d.Added), Dropped: statements(d.Dropped),
-		Stronger: changes(d.Stronger), Weaker: changes(d.Weaker), Moved: changes(d.Moved), Flips: []FlipEntry{},
+		Stronger: changes(d.Stronger), Weaker: changes(d.Weaker), Moved: changes(d.Moved), Flips: []FlipEntry{}, States: d.States,
 	}
 	if x := d.Effect; x != nil {
 		e.DiffEffect = &DiffEffect{x.Rows, x.Changed, x.Fixed, x.Broken, x.Unknown, x.Tables, x.Groups}

@@ -2,6 +2,7 @@ package life
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -19,6 +20,9 @@ func (d *Difference) Write(w io.Writer, top int, more func(left, all int) string
 	if d.Empty() {
 		page.Reset()
 		fmt.Fprintf(&page, "%s and %s know the same\n", d.From, d.To)
+	}
+	if len(d.States) > 0 {
+		fmt.Fprintf(&page, "in %s the policy acts otherwise\n", plural(len(d.States), "state"))
 	}
 	if d.Diff.Before != d.Diff.After {
 		fmt.Fprintf(&page, "rules are read as %v, before as %v\n", d.Diff.After, d.Diff.Before)
@@ -45,9 +49,13 @@ func (d *Difference) Write(w io.Writer, top int, more func(left, all int) string
 			fmt.Fprintf(&page, "  %s\n", more(n-show, n))
 		}
 	}
+	section("acts otherwise", len(d.States), func(i int) {
+		c := &d.States[i]
+		fmt.Fprintf(&page, "  %s: %s → %s\n", console.Shown(c.text, console.LongestLast), cmp.Or(c.Before, "not known"), cmp.Or(c.After, "not known"))
+	})
 	section("flips", len(d.Flips), func(i int) {
 		f := &d.Flips[i]
-		fmt.Fprintf(&page, "  row %d: %s%s → %s%s%s\n", f.Row+1, console.Shown(f.Before, console.LongestCell), inBrackets(f.P), console.Shown(f.After, console.LongestCell), inBrackets(f.Q), d.Effect.Flips[i].became())
+		fmt.Fprintf(&page, "  row %d%s: %s%s → %s%s%s\n", f.Row+1, d.Effect.named(i), console.Shown(f.Before, console.LongestCell), inBrackets(f.P), console.Shown(f.After, console.LongestCell), inBrackets(f.Q), d.Effect.Flips[i].became())
 		for _, r := range f.Because {
 			is := "now"
 			if r.Was {
@@ -81,4 +89,13 @@ func inBrackets(p float64) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%s)", console.Percent(p))
+}
+
+// named is who a row is whose answer flips, behind its number, where people have
+// a name for rows.
+func (e *Effect) named(i int) string {
+	if e.speaker.Words.Row == "" || e.Flips[i].Say == "" {
+		return ""
+	}
+	return " (" + console.Shown(e.Flips[i].Say, console.LongestCell) + ")"
 }

@@ -83,6 +83,36 @@ func (h *Home) Divide(specs []evaluate.Spec, d Division) error {
 	return nil
 }
 
+// SuggestDivision says which division is worth asking for, where none was and rows
+// belong together or come in time.
+func (h *Home) SuggestDivision(spec evaluate.Spec, asked Division) {
+	if found := FindDivision(spec.Table, spec.Target); asked == (Division{}) && found != asked && spec.Table.Sequence == nil {
+		w := found.warning()
+		h.remark(Note{Text: Warning{Column: w.Column, What: w.What}.String(), Remedy: w.Remedy})
+	}
+}
+
+// warning says why rows ought to be divided so.
+func (d Division) warning() Warning {
+	if d.Group != "" {
+		return Warning{Kind: "group", Column: d.Group, What: "names things with several rows each", Remedy: Remedy{Kind: remedy.SplitByGroup, What: d.Group}}
+	}
+	return Warning{Kind: "order", Column: d.Time, What: "orders the rows: later ones may differ from earlier ones", Remedy: Remedy{Kind: remedy.SplitByTime, What: d.Time}}
+}
+
+// Apart says how rows are divided, after a comma; nothing if each stands alone.
+func (d Division) Apart() string {
+	switch {
+	case d.Group == NoDivision || d.Time == NoDivision:
+		return ""
+	case d.Group != "":
+		return fmt.Sprintf(", all rows of one %q together", d.Group)
+	case d.Time != "":
+		return fmt.Sprintf(", past learnt and future judged by %q", d.Time)
+	}
+	return ""
+}
+
 // NoDivision is what to ask for where rows stand alone in spite of how their
 // columns are called.
 const NoDivision = "none"
@@ -159,9 +189,12 @@ func FindDivision(t *table.Table, target int) Division {
 
 // somebody are words for those who come back, and tags what may stand beside them.
 var (
-	somebody = []string{"patient", "customer", "client", "user", "person", "subject", "member", "employee", "student", "household", "visitor", "device", "machine", "driver", "player", "respondent", "participant"}
-	tags     = []string{"id", "no", "nr", "number", "name", "key", "code", "uuid"}
-	moments  = []string{"date", "time", "day", "month", "year", "week", "timestamp", "datetime"}
+	somebody = []string{"patient", "customer", "client", "user", "person", "subject", "member", "employee", "student", "household", "visitor", "device", "machine", "driver", "player", "respondent", "participant",
+		"kunde", "kunden", "kundin", "patienten", "patientin", "nutzer", "benutzer", "proband", "probanden", "teilnehmer", "mitglied", "mitarbeiter", "schüler", "haushalt", "gerät", "maschine", "fahrer", "spieler",
+		"utilisateur", "personne", "sujet", "membre", "employé", "élève", "étudiant", "ménage", "joueur",
+		"cliente", "paciente", "usuario", "persona", "empleado", "alumno", "paziente", "utente", "usuário", "pessoa", "klant", "patiënt", "gebruiker"}
+	tags    = []string{"id", "no", "nr", "number", "name", "key", "code", "uuid", "nummer", "numéro", "num", "número", "numero"}
+	moments = []string{"date", "time", "day", "month", "year", "week", "timestamp", "datetime", "datum", "zeit", "tag", "monat", "jahr", "woche", "jour", "mois", "année", "fecha", "mes", "año", "data", "giorno", "mese", "anno"}
 )
 
 // NamesSomebody reports whether a column is called after somebody who may come

@@ -100,6 +100,9 @@ func (d *Draft) String() string { return fmt.Sprintf("# %s\n# %s\n%s", d.Say, d.
 type Drafting struct {
 	Should  string   // the class that is right
 	Because []string // the columns that should have decided; nil is those that did most
+	// Cuts are where numbers are divided, by column, on the side of the row;
+	// those that are not given are where the rows divide best.
+	Cuts map[string]float64
 }
 
 // Draft drafts a rule that would have answered a row otherwise: its cells in the
@@ -132,7 +135,7 @@ func (h *Home) Draft(ctx context.Context, p *Part, d *Data, row int, what Drafti
 		return errEnough
 	})
 	if err == nil && !found {
-		return nil, remedy.Misusef("%s has %s; row %d was asked for", d.Arg, plural(at, "row"), row)
+		return nil, remedy.Misusef("%s has %s; row %d was asked for", d.called(), plural(at, "row"), row)
 	}
 	return draft, err
 }
@@ -154,6 +157,10 @@ func (r *explainer) draft(ctx context.Context, t *table.Table, row int, what Dra
 		case c.Codes != nil && c.Codes[row] >= 0 && int(c.Codes[row]) < len(a.Values):
 			tests = append(tests, rule.Test{Op: rule.Eq, Column: a.Name, Value: a.Values[c.Codes[row]]})
 		case c.Floats != nil && !table.IsMissing(c.Floats[row]):
+			if cut, given := what.Cuts[a.Name]; given {
+				tests = append(tests, chosenCut(a.Name, cut, c.Floats[row]))
+				continue
+			}
 			test, err := r.bestCut(rows, tests, j, c.Floats[row], what.Should)
 			if err != nil {
 				return nil, err
@@ -209,6 +216,14 @@ func rank(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// chosenCut is a test of a number that a row meets, at a cut that somebody chose.
+func chosenCut(column string, cut, now float64) rule.Test {
+	if now >= cut {
+		return rule.Test{Op: rule.Ge, Column: column, Number: cut}
+	}
+	return rule.Test{Op: rule.Le, Column: column, Number: cut}
 }
 
 // mostCuts is how many cuts of a column are tried.
@@ -315,7 +330,7 @@ func (h *Home) Wrong(ctx context.Context, p *Part, d *Data, most int) (*Wrong, e
 		}
 	}
 	if w.Rows == 0 {
-		return nil, fmt.Errorf("%s does not say what is true: no row has a known %s", d.Arg, r.target.Name)
+		return nil, fmt.Errorf("%s does not say what is true: no row has a known %s", d.called(), r.target.Name)
 	}
 	w.Count = len(mistakes)
 	slices.SortStableFunc(mistakes, func(a, b mistake) int { return cmp.Compare(b.p, a.p) })

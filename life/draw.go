@@ -23,6 +23,7 @@ type Drawing struct {
 	Seeds     int    // of a policy's curve, to act again with; 0 for what it learnt itself
 	Board     string // state to draw what actions are worth in: data, or "-" for the first one
 	Network   bool   // as a network of units
+	Proof     string // a goal whose proof is drawn
 	Top       int    // of the units, rules or nodes, those that say most; 0 for what there is room for
 	Weights   *int   // of a network, in rows of so many; 0 as tables
 	Hidden    string // data to draw the values of hidden units for
@@ -43,6 +44,8 @@ func (h *Home) Draw(ctx context.Context, p *Part, what *Drawing) (func(io.Writer
 		return h.sizes(ctx, p, what)
 	case what.Board != "":
 		return h.position(ctx, p, what)
+	case what.Proof != "":
+		return h.proof(ctx, p, what)
 	case what.Network:
 		units, err := unitsOf(p)
 		if err != nil {
@@ -54,6 +57,9 @@ func (h *Home) Draw(ctx context.Context, p *Part, what *Drawing) (func(io.Writer
 	}
 	if b := board(p); b != nil {
 		return b.SVG, nil
+	}
+	if s := sheet(p); s != nil {
+		return s.SVG, nil
 	}
 	d, ok := learn.Ability[learn.Drawer](p.Model)
 	if !ok {
@@ -71,6 +77,36 @@ func (h *Home) Draw(ctx context.Context, p *Part, what *Drawing) (func(io.Writer
 	g, err := d.Graph()
 	if err != nil {
 		return nil, err
+	}
+	return h.graph(p, g, what)
+}
+
+// proof draws the first proof of a goal as a tree, what it stands on at its leaves.
+func (h *Home) proof(ctx context.Context, p *Part, what *Drawing) (func(io.Writer) error, error) {
+	proved, is, err := Prove(ctx, p.Model, what.Proof)
+	switch {
+	case err != nil:
+		return nil, err
+	case !is:
+		return nil, remedy.Misusef("a %s model answers no goals, and has no proofs to draw; models of clauses do", p.Version.Learner)
+	case len(proved.Proofs) == 0:
+		return nil, fmt.Errorf("there is no proof of %s", what.Proof)
+	}
+	g := &draw.Graph{Title: "why " + what.Proof}
+	var above []string // the step at each depth
+	for i, line := range strings.Split(strings.TrimRight(proved.Proofs[0], "\n"), "\n") {
+		text := strings.TrimLeft(line, " ")
+		depth := min((len(line)-len(text))/2, len(above))
+		id := fmt.Sprintf("step %d", i+1)
+		if above = append(above[:depth], id); depth > 0 {
+			g.Edges = append(g.Edges, draw.Edge{From: above[depth-1], To: id})
+			for k := range g.Nodes {
+				if g.Nodes[k].ID == above[depth-1] {
+					g.Nodes[k].Leaf = false
+				}
+			}
+		}
+		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: []string{text}, Leaf: true})
 	}
 	return h.graph(p, g, what)
 }

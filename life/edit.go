@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/datasets"
-	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
@@ -37,6 +36,7 @@ type onTable struct {
 	table *table.Table
 	// pieces are the sources of rows that were learnt, in their order.
 	pieces []piece
+	by     Division // of rows held out
 }
 
 // piece is a source among others: its name, and how many of the rows are its.
@@ -157,16 +157,16 @@ func (h *Home) effect(ctx context.Context, before *Part, after learn.Model, on [
 		return nil, nil
 	}
 	if len(on) > 0 {
-		return judge(ctx, before.Model, after, append(on, h.learntTable(ctx, before, on, e)...), e.Groups)
+		return judge(ctx, before, after, append(on, h.learntTable(ctx, before, on, e)...), e.Groups)
 	}
 	held, answers, err := h.heldOut(ctx, before, after, e)
 	if err != nil {
 		return nil, err
 	}
 	if answers == nil {
-		return judge(ctx, before.Model, after, h.learntTable(ctx, before, nil, e), e.Groups)
+		return judge(ctx, before, after, h.learntTable(ctx, before, nil, e), e.Groups)
 	}
-	effect := newEffect(before.Model, e.Groups)
+	effect := newEffect(before, e.Groups)
 	if err := effect.add(*held, answers); err != nil {
 		return nil, err
 	}
@@ -174,9 +174,9 @@ func (h *Home) effect(ctx context.Context, before *Part, after learn.Model, on [
 }
 
 // judge is the effect of a change on some tables.
-func judge(ctx context.Context, before, after learn.Model, tables []onTable, by string) (*Effect, error) {
+func judge(ctx context.Context, before *Part, after learn.Model, tables []onTable, by string) (*Effect, error) {
 	effect := newEffect(before, by)
-	return effect, effect.judge(ctx, before, after, tables)
+	return effect, effect.judge(ctx, before.Model, after, tables)
 }
 
 // learntTable returns the rows that a model learnt: those of its files as they
@@ -254,43 +254,34 @@ func (h *Home) heldOut(ctx context.Context, p *Part, after learn.Model, e *Edit)
 	}
 	quiet := *h
 	quiet.Note = nil
-	rows, err := quiet.LearntRows(ctx, p, e.At)
-	if err != nil || len(rows) == 0 {
-		return nil, nil, nil // there are none to hold out
+	most := mostJudged
+	if e.Preview {
+		most = previewRows
 	}
-	all, err := knowledge.Join(rows[0].Table.Schema, rows)
-	if err != nil || all.Linked != nil || all.Rows() < 10 || all.Rows() > mostJudged || e.Preview && all.Rows() > previewRows {
-		return nil, nil, nil
+	rows, err := quiet.again(ctx, p, e.At, most)
+	if err != nil || rows == nil || rows.table.Rows() < 10 {
+		return nil, nil, nil // there are none to hold out
 	}
 	learner, err := quiet.learnerAgain(ctx, p, e.At)
 	if err != nil {
 		return nil, nil, nil // it cannot be learnt again
 	}
-	all = apiece(all)
-	fold, err := evaluate.Folds(all, p.Target(), heldOutFolds, p.Version.Seed)
+	splits, err := rows.splits(p, heldOutFolds)
 	if err != nil {
 		return nil, nil, nil // too few rows
 	}
-	folds := heldOutFolds
-	if all.Rows() > manyRows {
-		folds = 1 // a fifth tells enough, and waiting five times as long is not worth it
+	if rows.table.Rows() > manyRows {
+		splits = splits[len(splits)-1:] // a part tells enough, and waiting five times as long is not worth it
 	}
 	bar, done := h.progress("judging on rows held out")
 	defer done()
 	var places []int
 	var answers []changedAnswer
-	for k, of := 0, folds; k < of; k++ {
-		bar(float64(k) / float64(of))
-		var train, test []int
-		for r, f := range fold {
-			switch {
-			case f == k:
-				test = append(test, r)
-			case f >= 0:
-				train = append(train, r)
-			}
-		}
-		said, err := foldAnswers(ctx, p, after, learner, all.Select(train), all.Select(test))
+	folds := 0
+	for k, s := range splits {
+		bar(float64(k) / float64(len(splits)))
+		train, test := s.Rows()
+		said, err := foldAnswers(ctx, p, after, learner, rows.table.Select(train), rows.table.Select(test), s.Seed)
 		if err != nil && ctx.Err() == nil {
 			return nil, nil, nil // the rest alone cannot be learnt, as a class is gone
 		}
@@ -298,23 +289,23 @@ func (h *Home) heldOut(ctx context.Context, p *Part, after learn.Model, e *Edit)
 			return nil, nil, err
 		}
 		if said == nil {
-			folds-- // these rows did not bring the rule
-			continue
+			continue // these rows did not bring the rule
 		}
+		folds++
 		places, answers = append(places, test...), append(answers, said...)
 	}
 	if answers == nil {
 		return nil, nil, nil
 	}
-	return &onTable{EffectTable: EffectTable{Data: "rows held out", HeldOut: true, Folds: folds}, table: all.Select(places)}, answers, nil
+	return &onTable{EffectTable: EffectTable{Data: "rows held out", HeldOut: true, Folds: folds}, table: rows.table.Select(places), by: rows.by}, answers, nil
 }
 
 // foldAnswers learns some rows, corrects the result as two models were, and has
 // both answer other rows; nil if the second correction is about a rule that these
 // rows do not bring.
-func foldAnswers(ctx context.Context, p *Part, after learn.Model, learner learn.Learner, train, test *table.Table) ([]changedAnswer, error) {
+func foldAnswers(ctx context.Context, p *Part, after learn.Model, learner learn.Learner, train, test *table.Table, seed uint64) ([]changedAnswer, error) {
 	source := learn.Source{ID: "train", Name: "train"}
-	m, err := learner.Learn(ctx, learn.Task{Table: train, Source: source, Seed: p.Version.Seed}.At(p.Target()))
+	m, err := learner.Learn(ctx, learn.Task{Table: train, Source: source, Seed: seed}.At(p.Target()))
 	if err != nil {
 		return nil, err
 	}

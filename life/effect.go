@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -35,11 +36,12 @@ type Effect struct {
 	target  string
 	numbers bool
 	by      string
+	speaker *say.Speaker // names the rows
 }
 
-func newEffect(m learn.Model, by string) *Effect {
-	a := &m.Schema().Attributes[m.Target()]
-	return &Effect{Tables: []EffectTable{}, Flips: []EffectFlip{}, Groups: []EffectGroup{}, target: a.Name, numbers: a.Kind == table.Numeric, by: by}
+func newEffect(p *Part, by string) *Effect {
+	a := &p.Schema().Attributes[p.Target()]
+	return &Effect{speaker: say.New(p.Schema(), p.Target(), p.Words), Tables: []EffectTable{}, Flips: []EffectFlip{}, Groups: []EffectGroup{}, target: a.Name, numbers: a.Kind == table.Numeric, by: by}
 }
 
 // judge adds what a change does on some tables.
@@ -67,7 +69,10 @@ func (e *Effect) add(t onTable, answers []changedAnswer) (err error) {
 		}
 		from := 0
 		for _, p := range t.pieces {
-			e.Flips = append(e.Flips, flips(p.data, answers[from:from+p.rows])...)
+			for _, f := range flips(p.data, answers[from:from+p.rows]) {
+				f.Say = e.speaker.Row(t.table, from+f.Row-1)
+				e.Flips = append(e.Flips, f)
+			}
 			from += p.rows
 		}
 	}
@@ -106,7 +111,8 @@ type EffectTable struct {
 // EffectFlip is a row whose answer is another.
 type EffectFlip struct {
 	Data   string   `json:"data"`
-	Row    int      `json:"row"` // from 1
+	Row    int      `json:"row"`           // from 1
+	Say    string   `json:"say,omitempty"` // who it is, by cells that people know each other by
 	Before string   `json:"before"`
 	After  string   `json:"after"`
 	P      *float64 `json:"probability_before,omitempty"`

@@ -33,7 +33,10 @@ func (h *Home) readAs(ctx context.Context, data string, reading Reading, schema 
 		return nil, err
 	}
 	o := d.options()
-	o.Schema = schema
+	// Names that were not seen are kept of linked tables, where rows that others point at
+	// have names of their own, and of sequences, where a model may look at what words
+	// look like.
+	o.Schema, o.Extend = schema, schema.Linked != "" || schema.Sequence != ""
 	t, report, err := d.Read(ctx, o)
 	if err != nil {
 		return nil, err
@@ -82,7 +85,7 @@ func (h *Home) SpecOf(ctx context.Context, data string, reading Reading, target 
 	if err != nil {
 		return evaluate.Spec{}, err
 	}
-	specs := []evaluate.Spec{h.Spec(d.Arg, l)}
+	specs := []evaluate.Spec{h.Spec(d.called(), l)}
 	specs[0].Level = level
 	err = h.Divide(specs, by)
 	return specs[0], err

@@ -78,7 +78,7 @@ func (h *Home) Explain(ctx context.Context, p *Part, d *Data, only []int, each f
 		return ctx.Err()
 	})
 	if err == nil && found < len(only) {
-		return remedy.Misusef("%s has %s; row %d was asked for", d.Arg, plural(row, "row"), last)
+		return remedy.Misusef("%s has %s; row %d was asked for", d.called(), plural(row, "row"), last)
 	}
 	return err
 }
@@ -102,6 +102,9 @@ type Explained struct {
 	// data say.
 	Usual *float64 `json:"usual,omitempty"`
 	Truth any      `json:"truth,omitempty"`
+	// Silent are rules that do not apply and would have spoken against the answer,
+	// where that is what decides.
+	Silent []SilentEntry `json:"silent,omitempty"`
 	// Calibration is how often it was right when it said as much.
 	Calibration *Calibrated `json:"calibration,omitempty"`
 	// Values are what the actions of a policy are worth, and Path what follows
@@ -148,6 +151,7 @@ type EvidenceEntry struct {
 	Odds    float64            `json:"odds,omitempty"`
 	Say     say.Sentence       `json:"say,omitempty"`
 	Told    bool               `json:"told,omitempty"`
+	By      string             `json:"by,omitempty"` // who told it
 	// Columns are those that it looks at.
 	Columns []string `json:"columns,omitempty"`
 

@@ -19,7 +19,7 @@ type explainer struct {
 	part    *Part
 	speaker *say.Speaker
 	target  *table.Attribute
-	told    map[string]bool // ids of rules that were told
+	told    map[string]string // who told a rule, by its id
 	tests   map[string][]rule.Test
 	choices *choices
 }
@@ -29,10 +29,11 @@ func newExplainer(ctx context.Context, p *Part) (*explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &explainer{part: p, speaker: s, target: &p.Schema().Attributes[p.Target()], told: map[string]bool{}, tests: map[string][]rule.Test{}}
+	r := &explainer{part: p, speaker: s, target: &p.Schema().Attributes[p.Target()], told: map[string]string{}, tests: map[string][]rule.Test{}}
 	if t, ok := p.Model.(*expert.Told); ok {
+		by := toldBy(p)
 		for _, standing := range t.Standings() {
-			r.told[standing.Rule.ID()] = true
+			r.told[standing.Rule.ID()] = by(&standing)
 		}
 	}
 	r.choices = newChoices(p, s)
@@ -110,6 +111,12 @@ func (r *explainer) explain(ctx context.Context, m learn.Explainer, t *table.Tab
 		}
 	}
 	r.share(e, t, row)
+	if e.Silent, err = r.silent(e, t, row); err != nil {
+		return nil, err
+	}
+	for _, v := range e.Silent {
+		e.unused = slices.DeleteFunc(e.unused, func(cell string) bool { return slices.Contains(v.Because, cell) })
+	}
 	if truth, known := truthOf(t, r.part.Target(), row); known {
 		if e.Truth = truth; r.target.Kind == table.Numeric {
 			e.Truth = t.Columns[r.part.Target()].Floats[row]
@@ -131,6 +138,9 @@ func (r *explainer) explain(ctx context.Context, m learn.Explainer, t *table.Tab
 // silence is what is said of rules that do not apply: a network whose rules are
 // weighed together begins elsewhere than at what is usual.
 const silence = "no other rule applies"
+
+// always is the condition of what a list of rules answers in the end.
+const always = "ALWAYS"
 
 // priors returns where an explanation begins: at how frequent the classes are.
 // What lies between that and where the model begins is a reason of its own.
@@ -164,12 +174,13 @@ func (r *explainer) gather(e *Explained, evidence []learn.Evidence) {
 		classes = 1
 	}
 	for _, v := range evidence {
+		by, told := r.told[v.ID]
 		key := v.Text
 		i, ok := at[key]
 		if !ok || v.Class < classes && e.Evidence[i].by[v.Class] != 0 {
 			i = len(e.Evidence)
 			at[key] = i
-			e.Evidence = append(e.Evidence, EvidenceEntry{ID: v.ID, Text: v.Text, Told: r.told[v.ID], by: make([]float64, classes)})
+			e.Evidence = append(e.Evidence, EvidenceEntry{ID: v.ID, Text: v.Text, Told: told, By: by, by: make([]float64, classes)})
 		}
 		if v.Class < classes {
 			e.Evidence[i].by[v.Class] += v.Weight
@@ -178,6 +189,9 @@ func (r *explainer) gather(e *Explained, evidence []learn.Evidence) {
 	for i := range e.Evidence {
 		r.settle(&e.Evidence[i])
 		e.Evidence[i].Say = say.Sentence{{Text: e.Evidence[i].Text}}
+		if e.Evidence[i].Text == always {
+			e.Evidence[i].Say = say.Sentence{{Text: "none of the rules applies"}}
+		}
 		if tests := r.testsOf(e.Evidence[i].Text); tests != nil {
 			e.Evidence[i].Say = r.speaker.Conditions(tests)
 			e.Evidence[i].Columns = columnsOf(tests)

@@ -114,6 +114,13 @@ func TestDrafts(t *testing.T) {
 	if _, err := h.TellInMemory(context.Background(), p, life.Rules{File: "draft", Text: []byte(draft.String())}); err != nil {
 		t.Errorf("it cannot be told: %v", err)
 	}
+	for cut, want := range map[float64]string{0.4: "oldpeak >= 0.4", 5: "oldpeak <= 5"} { // on the side of the row
+		_, _, d = part(t, "heart-c", "prior")
+		chosen, err := h.Draft(context.Background(), p, d, 24, life.Drafting{Should: "<50", Because: []string{"thal", "oldpeak"}, Cuts: map[string]float64{"oldpeak": cut}})
+		if err != nil || !strings.Contains(chosen.Rule, want) || chosen.Covered == 0 {
+			t.Errorf("%v: %+v %v", cut, chosen, err)
+		}
+	}
 	_, _, d = part(t, "heart-c", "prior")
 	w, err := h.Wrong(context.Background(), p, d, 3)
 	if err != nil {

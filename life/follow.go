@@ -109,6 +109,9 @@ func (h *Home) Follow(ctx context.Context, name string, d *Data, o Following) (*
 		if f.aside, err = os.OpenFile(o.Rejects, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
 			return nil, err
 		}
+		if info, err := f.aside.Stat(); err == nil {
+			f.headed = info.Size() > 0 // by who followed before
+		}
 	}
 	if err := f.open(ctx); err != nil {
 		return nil, err
@@ -207,7 +210,7 @@ func (f *follower) before(offset int64, length int) (string, int, error) {
 
 // head reads the line that names the columns. Lines of JSON name theirs.
 func (f *follower) head(ctx context.Context) error {
-	if extension := filepath.Ext(f.data.path()); f.data.Arg != "-" && (extension == ".gz" || extension == ".zst" || extension == ".parquet" || extension == ".xlsx") {
+	if extension := filepath.Ext(f.data.path()); f.data.Arg != "-" && (extension == ".gz" || extension == ".zst" || extension == ".parquet" || extension == ".arrow" || extension == ".feather" || extension == ".xlsx") {
 		return remedy.Misusef("%s cannot be followed: it is no text; expected lines of CSV or JSON", f.data.Arg)
 	}
 	line, err := f.next(ctx)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/internal/remedy"
-	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
@@ -22,16 +21,12 @@ func (h *Home) Estimate(ctx context.Context, p *Part, folds int) (*evaluate.Resu
 	if p.Target() == learn.NoTarget {
 		return nil, nil
 	}
-	rows, err := h.LearntRows(ctx, p, nil)
-	if err != nil || len(rows) == 0 {
+	rows, err := h.again(ctx, p, nil, mostEstimated)
+	if err != nil || rows == nil || rows.table.Rows() < 2*folds {
 		return nil, nil // there is nothing to judge it by
 	}
-	all, err := knowledge.Join(rows[0].Table.Schema, rows)
-	if err != nil || all.Linked != nil || all.Rows() < 2*folds || all.Rows() > mostEstimated {
-		return nil, err
-	}
 	return evaluate.CrossValidate(ctx, evaluate.Spec{
-		Data: p.Name, Table: apiece(all), Target: p.Target(), Learner: p.Version.Learner, Seed: p.Version.Seed, Clock: h.now,
+		Data: p.Name, Table: rows.table, Target: p.Target(), Learner: p.Version.Learner, Seed: p.Version.Seed, Clock: h.now, Groups: rows.groups, Times: rows.times,
 		New: func() (learn.Learner, error) { return h.learnerAgain(ctx, p, nil) },
 	}, folds)
 }

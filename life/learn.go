@@ -109,7 +109,9 @@ func (h *Home) Learn(ctx context.Context, o LearnOptions) (*NewLearnt, error) {
 	if err := store.CheckName(name); err != nil {
 		return nil, err
 	}
-	o = o.withTheory()
+	o.Choice.Rules = o.Rules
+	o.Choice = o.Choice.withTheory()
+	o.Rules, o.Choice.Rules = o.Choice.Rules, nil // what is told is recorded
 	if o.Keep {
 		defer o.Data.Release()
 		if err := o.Data.Stage(ctx); err != nil {
@@ -230,7 +232,10 @@ func (h *Home) learn(ctx context.Context, o LearnOptions, versions []store.Versi
 		defer rest.Close()
 		made, err = h.learnStream(ctx, l, rest, o)
 	} else {
-		made, err = h.learnTable(ctx, l, o)
+		err = h.within(ctx, l, func(ctx context.Context) (err error) {
+			made, err = h.learnTable(ctx, l, o)
+			return err
+		})
 	}
 	if err != nil {
 		return nil, err
@@ -271,8 +276,13 @@ func (h *Home) learnTable(ctx context.Context, l *Lesson, o LearnOptions) (*lect
 	if err := h.hear(ctx, l, o.Rules); err != nil {
 		return nil, err
 	}
-	made := &lectured{table: l.Table, estimate: func(ctx context.Context) (*evaluate.Result, Division, error) {
-		return h.estimate(ctx, l, o)
+	made := &lectured{table: l.Table, estimate: func(ctx context.Context) (r *evaluate.Result, by Division, err error) {
+		judged := *l
+		err = h.within(ctx, &judged, func(ctx context.Context) error {
+			r, by, err = h.estimate(ctx, &judged, o)
+			return err
+		})
+		return r, by, err
 	}}
 	made.count(l.Table, l.Target)
 	made.report, made.target = l.Report, l.Target
@@ -282,6 +292,7 @@ func (h *Home) learnTable(ctx context.Context, l *Lesson, o LearnOptions) (*lect
 	made.record = store.Version{
 		Kind: store.Learn, Source: source, At: at, Seed: h.Seed, Settings: withSnapshot(withReading(withoutModels(l.Info, l.Settings), o.Data.Reading), l.Report), History: l.told,
 	}
+	made.record.Settings = withDivision(made.record.Settings, o.Division, l.Report.IDs)
 	var err error
 	made.model, err = l.learner.Learn(learn.WithProgress(ctx, bar), learn.Task{
 		Table: l.Table, Source: learn.Source{ID: source.ID, Name: source.Name}, Seed: h.Seed}.At(l.Target))

@@ -2,10 +2,13 @@ package life
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"strings"
 
+	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
@@ -26,6 +29,7 @@ const (
 type Choice struct {
 	Learner  string
 	Settings map[string]string
+	Rules    *Rules // what an expert knows, or nil, for evaluate and compare
 }
 
 // Choices reads learners with their settings, as in bayes or tree:prune=none,
@@ -73,6 +77,7 @@ type Lesson struct {
 // Lesson reads the data and chooses the learner. What was asked for wrongly is
 // told before anything is read, where that can be known.
 func (h *Home) Lesson(ctx context.Context, d *Data, target string, c Choice) (l *Lesson, err error) {
+	c = c.withTheory()
 	if c.Settings, err = h.withModels(c.Learner, c.Settings); err != nil {
 		return nil, err
 	}
@@ -98,7 +103,10 @@ func (h *Home) Lesson(ctx context.Context, d *Data, target string, c Choice) (l 
 			return nil, err
 		}
 	}
-	return l, h.suit(l)
+	if err := h.suit(l); err != nil {
+		return nil, err
+	}
+	return l, h.hear(ctx, l, c.Rules)
 }
 
 // opens reports whether columns without a known cell may stay, to come to life
@@ -142,6 +150,9 @@ func newLearner(name string, settings map[string]string) (learn.Learner, error) 
 			continue
 		}
 		text, err := readSmall(file, MostText)
+		if known, ok := datasets.Theory(file); ok && errors.Is(err, fs.ErrNotExist) {
+			text, err = known, nil
+		}
 		if err != nil {
 			return nil, fmt.Errorf("setting %s: %w", o.Key, err)
 		}
@@ -165,6 +176,7 @@ func (h *Home) Specs(ctx context.Context, d *Data, target string, choices []Choi
 	density := true
 	lessons := make([]Lesson, len(choices))
 	for i, c := range choices {
+		c = c.withTheory()
 		settings, err := h.withModels(c.Learner, c.Settings)
 		if err != nil {
 			return nil, err
@@ -187,7 +199,12 @@ func (h *Home) Specs(ctx context.Context, d *Data, target string, choices []Choi
 		if err := h.suit(&lessons[i]); err != nil {
 			return nil, err
 		}
-		specs[i] = h.Spec(d.Arg, &lessons[i])
+		if lessons[i].Info.Takes.Theory {
+			if err := h.hear(ctx, &lessons[i], choices[i].Rules); err != nil {
+				return nil, err
+			}
+		}
+		specs[i] = h.Spec(d.called(), &lessons[i])
 	}
 	return specs, nil
 }

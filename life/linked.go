@@ -21,8 +21,8 @@ import (
 )
 
 // Data whose rows point at others: a folder of tables, a task folder of background
-// knowledge and examples, or a logic program.
-const folderScheme, taskScheme, programScheme = "folder", "task", "program"
+// knowledge and examples, a logic program, or a database of which no table is named.
+const folderScheme, taskScheme, programScheme, tablesScheme = "folder", "task", "program", "tables"
 
 // The files of a task.
 const (
@@ -43,11 +43,15 @@ func linkedScheme(dir string) string {
 }
 
 func (d *Data) isLinked() bool {
-	return d.scheme == folderScheme || d.scheme == taskScheme || d.scheme == programScheme
+	return d.scheme == folderScheme || d.scheme == taskScheme || d.scheme == programScheme || d.scheme == tablesScheme
 }
 
 // linked reads rows with what they point at.
 func (d *Data) linked(ctx context.Context, o table.Options) (*table.Table, *table.Report, error) {
+	if d.scheme == tablesScheme {
+		t, report, err := table.Database(ctx, d.at, o)
+		return t, report, misread(err)
+	}
 	if d.scheme == folderScheme {
 		t, report, err := table.Folder(ctx, d.Arg, o)
 		return t, report, misread(err)
@@ -192,10 +196,21 @@ func learntClauses(p *Part, m clausal, top *int) *RuleBase {
 	return list
 }
 
+// said is a clause over tables as a sentence; "" where the clause says it best.
+func (e *RuleEntry) said() string {
+	if e.Then == nil || !strings.HasPrefix(e.Words, "a ") && !strings.HasPrefix(e.Words, "an ") {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s = %v", e.Words, e.Then.Column, e.Then.Value)
+}
+
 // WriteClauses writes clauses for people: what a clause is worth behind it, as a
 // comment, so that all of it can be read by a prover, too.
 func (b *RuleBase) WriteClauses(w io.Writer) {
 	for _, c := range b.Rules {
+		if says := c.said(); says != "" {
+			fmt.Fprintln(w, "% "+says)
+		}
 		fmt.Fprint(w, c.Text)
 		if c.Covered != nil {
 			fmt.Fprintf(w, " %% %.1f %% of %.6g", 100**c.Probability, *c.Covered)
@@ -211,15 +226,15 @@ func (b *RuleBase) WriteClauses(w io.Writer) {
 }
 
 // withTheory hands a theory in Prolog to a learner that takes one as a setting.
-func (o LearnOptions) withTheory() LearnOptions {
-	info, err := learn.Lookup(o.Choice.Learner)
-	if o.Rules == nil || err != nil || info.New == nil || !slices.ContainsFunc(learn.Options(info.New()), func(s learn.Option) bool { return s.File && s.Key == "theory" }) {
-		return o
+func (c Choice) withTheory() Choice {
+	info, err := learn.Lookup(c.Learner)
+	if c.Rules == nil || err != nil || info.New == nil || !slices.ContainsFunc(learn.Options(info.New()), func(s learn.Option) bool { return s.File && s.Key == "theory" }) {
+		return c
 	}
-	o.Choice.Settings = maps.Clone(o.Choice.Settings)
-	if o.Choice.Settings == nil {
-		o.Choice.Settings = map[string]string{}
+	c.Settings = maps.Clone(c.Settings)
+	if c.Settings == nil {
+		c.Settings = map[string]string{}
 	}
-	o.Choice.Settings["theory"], o.Rules = o.Rules.File, nil
-	return o
+	c.Settings["theory"], c.Rules = c.Rules.File, nil
+	return c
 }

@@ -55,7 +55,7 @@ type Live struct {
 	update  learn.Update
 	source  string // of the update
 	builder *table.Builder
-	score   LiveScore
+	record  liveRecord
 	watch   *evaluate.Watch
 }
 
@@ -72,6 +72,8 @@ type liveHead struct {
 	ID   string         `json:"id"`
 	Next int            `json:"next"`
 	Keys map[string]int `json:"keys,omitempty"` // of rows that are in versions, with their numbers
+	// Record is how the model did on all rows up to the last version.
+	Record *liveRecord `json:"record,omitempty"`
 }
 
 // mostKeys is how many keys are remembered.
@@ -123,6 +125,9 @@ func (l *Live) read(records [][]byte) error {
 		return fmt.Errorf("the journal of %s cannot be read: %w", l.name, err)
 	}
 	l.id, l.next = head.ID, head.Next
+	if head.Record != nil {
+		l.record = *head.Record
+	}
 	for _, key := range slices.SortedFunc(maps.Keys(head.Keys), func(a, b string) int { return cmp.Compare(head.Keys[a], head.Keys[b]) }) {
 		l.remember(key, head.Keys[key])
 	}
@@ -276,6 +281,7 @@ func (l *Live) Rebase() error {
 		if l.watch, err = newWatch(p.Model); err != nil {
 			l.watch = evaluate.NewWatch(0) // what cannot be read as rules has no rules to follow
 		}
+		l.record.Before = l.record.Watched
 	}
 	return nil
 }
@@ -305,7 +311,8 @@ func (l *Live) Fold(ctx context.Context) error {
 	l.mu.Unlock()
 	for at := from; at < len(all); {
 		end := at + 1
-		for end < len(all) && all[end].Source == all[at].Source {
+		judged := all[at].Number < l.record.Next
+		for end < len(all) && all[end].Source == all[at].Source && all[end].Number < l.record.Next == judged {
 			end++
 		}
 		if err := l.foldSource(ctx, all[at:end]); err != nil {
@@ -332,10 +339,15 @@ func (l *Live) foldSource(ctx context.Context, entries []liveEntry) error {
 	if err != nil {
 		return err
 	}
-	if err := l.score.add(ctx, l.model, t); err != nil {
-		return err
+	// What was folded in before others made a version was judged then.
+	if n := entries[0].Number; n >= l.record.Next {
+		if err := l.record.Score.add(ctx, l.model, t); err != nil {
+			return err
+		}
+		l.record.Curve.Add(&l.record.Score, l.Base().Number)
+		l.watch.Add(t)
+		l.record.Next, l.record.Watched = entries[len(entries)-1].Number+1, l.record.Watched+t.Rows()
 	}
-	l.watch.Add(t)
 	if err := l.update.Add(ctx, t); err != nil {
 		l.update = nil
 		return err
@@ -530,7 +542,10 @@ func (l *Live) saveEntries(tx *store.Tx, base *Part, m learn.Model, entries []li
 func (l *Live) rewrite() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	head, err := json.Marshal(liveHead{l.id, l.next, l.keys})
+	_, drifts := l.Score()
+	record := l.record
+	record.Drifts = drifts
+	head, err := json.Marshal(liveHead{l.id, l.next, l.keys, &record})
 	if err != nil {
 		return err
 	}
@@ -547,94 +562,6 @@ func (l *Live) rewrite() error {
 
 // Close lets others have the journal. Rows that are in no version stay in it.
 func (l *Live) Close() error { return l.journal.Close() }
-
-// LiveScore is how well a model answered rows before it learnt them: how often
-// it was right, and, by how sure it was, how often then.
-type LiveScore struct {
-	Rows   float64        `json:"rows"` // whose answer was known
-	Right  float64        `json:"right"`
-	Square float64        `json:"-"` // of a number: sum of squared errors
-	Sure   [10]LiveBucket `json:"calibration"`
-	// Recent is the same over the last rows.
-	Recent     float64 `json:"recent"`
-	RecentRows float64 `json:"recent_rows"`
-
-	last []bool // whether the last rows were right, in a ring
-	next int
-}
-
-// LiveBucket is rows whose answer was about as probable.
-type LiveBucket struct {
-	Rows  float64 `json:"rows"`
-	Right float64 `json:"right"`
-	P     float64 `json:"p"` // sum of the probabilities
-}
-
-// recent is how many rows lately means.
-const recent = 500
-
-// Count notes an answer: whether it was right, and how probable it was said to be.
-func (s *LiveScore) Count(right bool, p float64) {
-	s.Rows++
-	b := &s.Sure[min(max(int(p*10), 0), 9)]
-	b.Rows++
-	b.P += p
-	if right {
-		s.Right++
-		b.Right++
-	}
-	if len(s.last) < recent {
-		s.last = append(s.last, right)
-	} else {
-		if s.last[s.next] {
-			s.Recent--
-		}
-		s.last[s.next] = right
-		s.next = (s.next + 1) % recent
-	}
-	if right {
-		s.Recent++
-	}
-	s.RecentRows = float64(len(s.last))
-}
-
-// add scores a batch, whose schema may have grown beyond the model's.
-func (s *LiveScore) add(ctx context.Context, m learn.Model, batch *table.Table) error {
-	target := m.Target()
-	if target == learn.NoTarget || batch.Rows() == 0 {
-		return nil
-	}
-	t, err := evaluate.Fit(m, batch)
-	if err != nil {
-		return err
-	}
-	out := learn.NewPredictions(m, t.Rows())
-	if err := m.Predict(ctx, t, out); err != nil {
-		return err
-	}
-	column, classes := &t.Columns[target], m.Schema().Attributes[target].Values
-	for r := range t.Rows() {
-		switch {
-		case column.Codes != nil && column.Codes[r] != table.Missing:
-			p := out.Row(r)
-			best := learn.Best(p, classes)
-			s.Count(int(column.Codes[r]) == best, p[best])
-		case column.Floats != nil && !table.IsMissing(column.Floats[r]):
-			y := column.Floats[r]
-			s.Square += (y - out.Mean[r]) * (y - out.Mean[r])
-			s.Count(out.Low[r] <= y && y <= out.High[r], 0.95)
-		}
-	}
-	return nil
-}
-
-// Score returns how well the model has done on rows before it learnt them, and
-// which rules moved. It is called by who folds.
-func (l *Live) Score() (LiveScore, []evaluate.Drift) {
-	s := l.score
-	s.last = nil
-	return s, l.watch.Drifts()
-}
 
 // Freezing says when rows become a version.
 type Freezing struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -85,7 +86,7 @@ func (h *Home) Import(ctx context.Context, path, name string) (*Learnt, error) {
 	switch filepath.Ext(strings.TrimSuffix(path, ".gz")) {
 	case ".rules":
 		return h.importText(ctx, path, name, written{"rules", "base"})
-	case ".bif", ".xml", ".xmlbif", ".net":
+	case ".bif", ".xml", ".xmlbif", ".net", ".arcs":
 		return h.importNetwork(ctx, path, name)
 	case ".cases":
 		return h.importText(ctx, path, name, written{"cases", "library"})
@@ -134,7 +135,22 @@ func (h *Home) importText(ctx context.Context, path, name string, kind written) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return h.imported(ctx, m, path, name, text, at)
+	l, err := h.imported(ctx, m, path, name, text, at)
+	if err == nil && kind.learner == "portable" {
+		h.adoptWords(ctx, l, text)
+	}
+	return l, err
+}
+
+// adoptWords takes over the words of a program, unless the model has some here.
+func (h *Home) adoptWords(ctx context.Context, l *Learnt, text []byte) {
+	var program struct{ Words json.RawMessage }
+	if json.Unmarshal(text, &program) != nil || len(program.Words) == 0 || l.Part.Version.Number > 1 {
+		return
+	}
+	if _, err := h.SetWords(ctx, l.Part.Name, program.Words); err != nil {
+		h.note(fmt.Sprintf("the words of %s are left out: %v", l.Part.Name, err))
+	}
 }
 
 // imported keeps a model that was made of a file's text.

@@ -16,6 +16,8 @@ type logged interface {
 	policy
 	// Values fills in what the actions of each row are worth.
 	Values(ctx context.Context, t *table.Table, q []float64) error
+	// Cut reports whether the last row of an episode does not end it.
+	Cut() bool
 }
 
 // IsLogged reports whether a model is a policy that a log can judge.
@@ -75,7 +77,8 @@ func visits(ctx context.Context, m logged, t *table.Table, seed uint64) ([][]eva
 	if err := m.Values(ctx, t, q); err != nil {
 		return nil, err
 	}
-	if err := frequencies(ctx, m, t, mu, seed); err != nil {
+	states, err := frequencies(ctx, m, t, mu, seed)
+	if err != nil {
 		return nil, err
 	}
 	seen := make([]evaluate.Visit, n)
@@ -85,7 +88,11 @@ func visits(ctx context.Context, m logged, t *table.Table, seed uint64) ([][]eva
 		if r := t.Columns[m.Rewards()].Floats[row]; !table.IsMissing(r) {
 			v.Reward = r
 		}
-		v.Ratio = out.Row(row)[a] / mu[row]
+		v.P, v.Action, v.Cut = out.Row(row)[a], int32(a), m.Cut()
+		v.Ratio = v.P / mu[row]
+		if states != nil {
+			v.State = states[row]
+		}
 		for b, p := range out.Row(row) {
 			if x := q[row*actions+b]; p > 0 && !math.IsNaN(x) {
 				v.V += p * x
@@ -101,8 +108,9 @@ func visits(ctx context.Context, m logged, t *table.Table, seed uint64) ([][]eva
 }
 
 // frequencies fills in how probable the action of each row was in the log, in
-// states like its own: counted where states are few, by a tree elsewhere.
-func frequencies(ctx context.Context, m logged, t *table.Table, mu []float64, seed uint64) error {
+// states like its own: counted where states are few, by a tree elsewhere. Where they
+// are few it numbers them, from 1.
+func frequencies(ctx context.Context, m logged, t *table.Table, mu []float64, seed uint64) (states []int32, err error) {
 	schema := m.Schema()
 	var state []int
 	for j := range schema.Attributes {
@@ -110,31 +118,36 @@ func frequencies(ctx context.Context, m logged, t *table.Table, mu []float64, se
 			state = append(state, j)
 		}
 	}
-	key := func(row int) string {
-		text := ""
-		for _, j := range state {
-			text += t.Text(row, j) + "\x00"
-		}
-		return text
-	}
-	type pair struct {
-		state  string
-		action int32
-	}
-	all, each := map[string]float64{}, map[pair]float64{}
+	type pair struct{ state, action int32 }
+	numbers, all, each := map[string]int32{}, []float64{0}, map[pair]float64{}
 	acts := t.Columns[m.Target()].Codes
+	states = make([]int32, len(mu))
 	for row := range mu {
-		k := key(row)
+		key := ""
+		for _, j := range state {
+			key += t.Text(row, j) + "\x00"
+		}
+		k := numbers[key]
+		if k == 0 {
+			k = int32(len(all))
+			numbers[key], all = k, append(all, 0)
+		}
+		states[row] = k
 		all[k]++
 		each[pair{k, acts[row]}]++
 	}
-	if len(all)*10 <= len(mu) || len(state) == 0 {
-		for row := range mu {
-			k := key(row)
+	if len(numbers)*10 <= len(mu) || len(state) == 0 {
+		for row, k := range states {
 			mu[row] = each[pair{k, acts[row]}] / all[k]
 		}
-		return nil
+		return states, nil
 	}
+	return nil, frequenciesByTree(ctx, m, t, mu, state, seed)
+}
+
+// frequenciesByTree asks a tree of the log's own acts.
+func frequenciesByTree(ctx context.Context, m logged, t *table.Table, mu []float64, state []int, seed uint64) error {
+	schema, acts := m.Schema(), t.Columns[m.Target()].Codes
 	l, err := learn.New("tree", nil)
 	if err != nil {
 		return err

@@ -1,19 +1,22 @@
 package life
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/accrete-ml/accrete/internal/atomicfile"
 	"github.com/accrete-ml/accrete/internal/portable"
 	"github.com/accrete-ml/accrete/internal/remedy"
-	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
+	"github.com/accrete-ml/accrete/rule/say"
 )
 
 // Forms are the formats of other programs that a model is written in.
@@ -39,7 +42,7 @@ type Written struct {
 // WriteAs writes a model in another program's format.
 func (h *Home) WriteAs(ctx context.Context, model, file string, e Form) (*Written, error) {
 	if !slices.Contains(Forms, e.As) {
-		return nil, remedy.Misusef("the format %q is not written; expected %s%s", e.As, strings.Join(Forms, ", "), spell.Hint(e.As, Forms))
+		return nil, remedy.Misusef("the format %q is not written; expected %s", e.As, strings.Join(Forms, ", "))
 	}
 	if e.As != "sql" && (e.Dialect != "" || e.Table != "" || e.ID != "") {
 		return nil, remedy.Misusef("a dialect, a table and its id are for sql, not for %s", e.As)
@@ -77,6 +80,9 @@ func (e *Form) write(p *Part, written *Written) ([]byte, error) {
 		written.Columns = append(written.Columns, program.Columns[i].Name)
 	}
 	written.Notes = program.Notes
+	if err := withWords(program, p); err != nil {
+		return nil, err
+	}
 	switch e.As {
 	case "sql":
 		dialect, table := e.Dialect, e.Table
@@ -100,13 +106,48 @@ func (e *Form) write(p *Part, written *Written) ([]byte, error) {
 	return program.JSON()
 }
 
+// withWords adds what people call the columns that a program looks at and what it
+// answers: for programs as an object, for people as remarks.
+func withWords(program *portable.Program, p *Part) error {
+	used := say.Words{Row: p.Words.Row, Columns: map[string]say.Column{}}
+	names := []string{program.Target.Name}
+	for i := range program.Columns {
+		names = append(names, program.Columns[i].Name)
+	}
+	for _, name := range names {
+		c, ok := p.Words.Columns[name]
+		if !ok {
+			continue
+		}
+		used.Columns[name] = c
+		text := fmt.Sprintf("%s is %s", name, cmp.Or(c.Label, name))
+		if c.Unit != "" {
+			text += ", in " + c.Unit
+		}
+		var values []string
+		for _, v := range slices.Sorted(maps.Keys(c.Values)) {
+			values = append(values, v+" is "+c.Values[v])
+		}
+		if len(values) > 0 {
+			text += ": " + strings.Join(values, ", ")
+		}
+		program.Notes = append(slices.Clip(program.Notes), text)
+	}
+	if len(used.Columns) == 0 && used.Row == "" {
+		return nil
+	}
+	var err error
+	program.Words, err = json.Marshal(used)
+	return err
+}
+
 // Foreign are the programs whose trees are read.
 var Foreign = []string{"lightgbm", "sklearn-tree", "xgboost"}
 
 // ImportAs adds a model that another program learnt, read as rules.
 func (h *Home) ImportAs(ctx context.Context, path, name, as string) (*Learnt, error) {
 	if !slices.Contains(Foreign, as) {
-		return nil, remedy.Misusef("models of %q are not read; expected %s%s", as, strings.Join(Foreign, ", "), spell.Hint(as, Foreign))
+		return nil, remedy.Misusef("models of %q are not read; expected %s", as, strings.Join(Foreign, ", "))
 	}
 	l, err := h.importText(ctx, path, name, written{"rules", as})
 	if err != nil {
@@ -117,7 +158,7 @@ func (h *Home) ImportAs(ctx context.Context, path, name, as string) (*Learnt, er
 
 // portables says which models can be written.
 func portables() string {
-	return "models of bayes (without texts), committee, cover, gaussian, learnpp, linear, majority, mlp, prior, rulenet, rules and tree can be, told rules included; any model is moved whole by a plain export"
+	return "models of bayes (without texts), committee, cover, gabil, gaussian, learnpp, linear, majority, mlp, prior, rulenet, rules and tree can be, told rules included; any model is moved whole by a plain export"
 }
 
 // bif writes a belief network.

@@ -81,6 +81,9 @@ func (h *Home) batches(ctx context.Context, m learn.Model, d *Data, progress fun
 	o := d.options()
 	o.Progress = progress
 	o.Schema, o.Target = reading(m)
+	if acts, ok := learn.Ability[policy](m); ok && acts.Rewards() >= 0 { // what will be earned is not known yet
+		o.Optional = []string{m.Schema().Attributes[acts.Rewards()].Name}
+	}
 	asked := m
 	if h, ok := m.(*hidden); ok {
 		asked = h.sequencer

@@ -82,7 +82,7 @@ func (h *Home) QuestionRows(ctx context.Context, p *Part, d *Data, o knowledge.Q
 		}
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("every row of %s has its %s; expected rows whose answer is missing", d.Arg, options.Target)
+		return nil, fmt.Errorf("every row of %s has its %s; expected rows whose answer is missing", d.called(), options.Target)
 	}
 	questions, err := knowledge.Questions(ctx, p.Model, t, rows, o)
 	if err != nil {

@@ -74,7 +74,11 @@ func (answer *Explained) writeAnswer(w io.Writer) {
 			if truth != class {
 				verdict = "wrong"
 			}
-			line += fmt.Sprintf("; the data say %s: %s", s.Value(target.Name, truth), verdict)
+			if said := s.Value(target.Name, truth); answer.Values != nil { // what somebody did is not the truth
+				line += "; in the data " + said
+			} else {
+				line += fmt.Sprintf("; the data say %s: %s", said, verdict)
+			}
 		}
 		fmt.Fprintln(w, line)
 	}
@@ -146,6 +150,14 @@ func (answer *Explained) writeReasons(w io.Writer) {
 	if shared || celled != len(answer.Cells) {
 		fmt.Fprintln(w, "by rule:")
 		writeWeights(w, largest(rules), numeric, false)
+	}
+	if len(answer.Silent) > 0 {
+		fmt.Fprintln(w, "would speak against it, but does not apply:")
+		var silent []reason
+		for _, v := range answer.Silent {
+			silent = append(silent, reason{math.Log(v.Odds), fmt.Sprintf("%s [%s]; here %s", v.Say, v.ID, strings.Join(v.Because, " and "))})
+		}
+		writeWeights(w, silent, false, false)
 	}
 }
 

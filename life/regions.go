@@ -97,7 +97,9 @@ func axisOf(rows *table.Table, column int) (draw.Axis, error) {
 func answers(ctx context.Context, m learn.Model, rows *table.Table, x, y int, r *draw.Regions) error {
 	schema := m.Schema()
 	places := r.X.Steps * r.Y.Steps
-	grid, err := typical(schema, rows, places)
+	asked := *schema // hidden states, if they are the target, are no column of tables
+	asked.Attributes = schema.Attributes[:min(len(rows.Columns), len(schema.Attributes))]
+	grid, err := typical(&asked, rows, places)
 	if err != nil {
 		return err
 	}
@@ -191,11 +193,13 @@ func spots(rows *table.Table, x, y, target int, r *draw.Regions) {
 	for i := range n {
 		row := i * rows.Rows() / n
 		s := draw.Spot{X: at(&r.X, x, row, 37), Y: at(&r.Y, y, row, 59), Class: -1, Number: math.NaN()}
-		switch c := &rows.Columns[target]; {
-		case r.Classes != nil:
-			s.Class = int(max(c.Codes[row], -1))
-		case c.Floats != nil:
-			s.Number = c.Floats[row]
+		if target < len(rows.Columns) { // of hidden states nobody knows
+			switch c := &rows.Columns[target]; {
+			case r.Classes != nil:
+				s.Class = int(max(c.Codes[row], -1))
+			case c.Floats != nil:
+				s.Number = c.Floats[row]
+			}
 		}
 		r.Spots = append(r.Spots, s)
 	}

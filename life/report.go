@@ -92,7 +92,7 @@ func (h *Home) Report(ctx context.Context, ref string, e Edit) (*Report, error) 
 	sum := sha256.Sum256(data)
 	r.Hash = hex.EncodeToString(sum[:])
 	for _, s := range live(p.Model, p.Versions) {
-		r.Sources = append(r.Sources, reportSource{s.Number, s.Kind, filepath.Base(s.Source.Name), console.Count(s.Source.Rows), short(s.Source.Hash), Stamp(s.At)})
+		r.Sources = append(r.Sources, reportSource{s.Number, s.Kind, filepath.Base(s.Source.Name), console.Count(s.Source.Rows), short(s.Source.Hash), s.At.UTC().Format("2006-01-02 15:04")})
 	}
 	approvals, err := h.Store.Approvals(p.Name)
 	if err != nil {
@@ -185,7 +185,7 @@ func (h *Home) judgedAnswers(ctx context.Context, r *Report, p *Part, e *Edit) (
 			return nil, nil, err
 		}
 		if answers != nil {
-			r.How = fmt.Sprintf("Judged on %s that it learnt, each answered by a model that was learnt without it (%s), corrected in the same way.", console.Plural(int(weightOf(answers)), "row"), console.Plural(held.Folds, "fold"))
+			r.How = fmt.Sprintf("Judged on %s that it learnt, each answered by a model that was learnt without it (%s%s), corrected in the same way: the same parts as those of the estimate when it was learnt, where its files are what they were.", console.Plural(int(weightOf(answers)), "row"), console.Plural(held.Folds, "fold"), held.by.Apart())
 			return held.table, answers, nil
 		}
 		on = h.learntTable(ctx, p, nil, e)

@@ -65,7 +65,19 @@ func reading(m learn.Model) (schema *table.Schema, target string) {
 	if m.Target() == learn.NoTarget {
 		return m.Schema(), ""
 	}
-	return m.Schema(), m.Schema().Attributes[m.Target()].Name
+	schema, target = m.Schema(), m.Schema().Attributes[m.Target()].Name
+	if schema.Sequence != "" && AnswersAlone(m) {
+		schema = &table.Schema{Attributes: schema.Attributes, Linked: schema.Linked}
+	}
+	return schema, target
+}
+
+// AnswersAlone reports whether a model answers for a row whatever stands before
+// it, though it may have learnt from sequences: what to do in a state is the same in
+// every episode.
+func AnswersAlone(m learn.Model) bool {
+	_, acts := learn.Ability[policy](m)
+	return acts || m.Schema().Sequence == ""
 }
 
 // whole hands batches on so that no sequence is cut: the last one waits for the

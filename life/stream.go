@@ -7,8 +7,10 @@ import (
 	"io"
 	"math"
 	"os"
+	"sync"
 
 	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
@@ -121,6 +123,8 @@ func (h *Home) learnStream(ctx context.Context, l *Lesson, rest table.Source, o 
 		return nil, err
 	}
 	held, made := newSample(h.Seed, o.Folds != 0 && l.Target != learn.NoTarget), &lectured{}
+	next, stop := ahead(rest.Next)
+	defer stop()
 	for batch := l.Table; ; {
 		made.count(batch, l.Target)
 		for _, t := range held.take(batch) {
@@ -128,7 +132,7 @@ func (h *Home) learnStream(ctx context.Context, l *Lesson, rest table.Source, o 
 				return nil, err
 			}
 		}
-		if batch, err = rest.Next(); errors.Is(err, io.EOF) {
+		if batch, err = next(); errors.Is(err, io.EOF) {
 			break
 		}
 		if err == nil {
@@ -169,6 +173,44 @@ func (h *Home) learnStream(ctx context.Context, l *Lesson, rest table.Source, o 
 	return made, err
 }
 
+// ahead reads the next rows of a source while the last ones are learnt: where one of
+// them waits, the other has the cores. Nobody else may use the source until it was
+// stopped, or has ended.
+func ahead(read func() (*table.Table, error)) (next func() (*table.Table, error), stop func()) {
+	type rows struct {
+		table *table.Table
+		err   error
+	}
+	come, stopped := make(chan rows), make(chan struct{})
+	var reader crew.Group
+	reader.Go(func() {
+		defer close(come)
+		for {
+			t, err := read()
+			select {
+			case come <- rows{t, err}:
+			case <-stopped:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	next = func() (*table.Table, error) {
+		r, ok := <-come
+		if !ok {
+			reader.Wait() // panics if that is why
+			return nil, io.ErrUnexpectedEOF
+		}
+		return r.table, r.err
+	}
+	return next, sync.OnceFunc(func() {
+		close(stopped)
+		reader.Wait()
+	})
+}
+
 // sample is rows of a stream that are held out, chosen by a hash of their
 // number: a third of them, and of many rows mostHeld/2 to mostHeld.
 type sample struct {
@@ -194,6 +236,9 @@ func newSample(seed uint64, wanted bool) *sample {
 // take holds rows of a table out, and returns the others, with rows that are
 // not held out any more.
 func (s *sample) take(t *table.Table) []*table.Table {
+	if s.below == 0 {
+		return []*table.Table{t}
+	}
 	hashes := make([]uint64, t.Rows())
 	for i := range hashes {
 		hashes[i] = mix(s.seed ^ mix(s.row))

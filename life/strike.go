@@ -64,7 +64,7 @@ func strike(ctx context.Context, p *Part, id string) (learn.Model, *RuleEntry, e
 		return nil, nil, err
 	}
 	if entry == nil {
-		return nil, nil, remedy.New(Remedy{Kind: remedy.SeeRules, What: p.Name}, "%s has no rule with the id %q", p.Name, id)
+		return nil, nil, &remedy.Error{Err: fmt.Errorf("%s has no rule with the id %q", p.Name, id), Remedy: Remedy{Kind: remedy.SeeRules, What: p.Name}, Misuse: true}
 	}
 	if told, ok := p.Model.(*expert.Told); ok && entry.State != "" {
 		if left, found := told.Drop(entry.ID); found {
@@ -95,7 +95,7 @@ func withoutTold(p *Part, id string) (learn.Model, error) {
 			}
 		}
 	}
-	return nil, remedy.New(Remedy{Kind: remedy.SeeRules, What: p.Name}, "%s was told no rule with the id %q", p.Name, id)
+	return nil, &remedy.Error{Err: fmt.Errorf("%s was told no rule with the id %q", p.Name, id), Remedy: Remedy{Kind: remedy.SeeRules, What: p.Name}, Misuse: true}
 }
 
 // learntRule returns the rule of a model with an id that rows brought, or nil.

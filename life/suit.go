@@ -8,6 +8,11 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
+// Suit returns a table as a learner takes it, and where its target is then.
+func Suit(i learn.Info, t *table.Table, target int) (suited *table.Table, at int, notes []string, err error) {
+	return suit(i, t, target)
+}
+
 // suit returns a table as a learner takes it: without text columns, and with
 // rows that stand alone, where it takes no text or no sequences. What it
 // leaves out is said in a line each; a table of which nothing is left is an

@@ -35,6 +35,14 @@ type Rules struct {
 	Replaces string
 }
 
+// Given returns the rules if there is a file of them, else nil.
+func (f *Rules) Given() *Rules {
+	if f.File == "" {
+		return nil
+	}
+	return f
+}
+
 func (f *Rules) settings() map[string]string {
 	if f.Worth == 0 {
 		return nil

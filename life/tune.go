@@ -37,6 +37,7 @@ func (h *Home) Tune(ctx context.Context, o TuneOptions) (*evaluate.Tuning, error
 	}
 	specs := []evaluate.Spec{h.Spec(o.Data.Arg, l)}
 	specs[0].Level = o.Level
+	h.SuggestDivision(specs[0], o.Division)
 	if err := h.Divide(specs, o.Division); err != nil {
 		return nil, err
 	}

@@ -124,8 +124,10 @@ func (h *Home) update(ctx context.Context, p *Part, d *Data, as Updating) (*upda
 	if all.watch, err = newWatch(p.Model); err != nil {
 		return nil, none, err
 	}
+	next, stop := ahead(stream.Next)
+	defer stop()
 	for {
-		batch, err := stream.Next()
+		batch, err := next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -155,7 +157,7 @@ func (h *Home) update(ctx context.Context, p *Part, d *Data, as Updating) (*upda
 	}
 	report := stream.Report()
 	h.note(report.Notes...)
-	h.warnLearntBefore(p.Versions, report.Hash, d.Arg)
+	h.warnLearntBefore(p.Versions, report.Hash, d.called())
 	source.Hash = report.Hash
 	return all, store.Version{Kind: store.Update, Source: source, At: at, Seed: p.Version.Seed, Settings: as.with(withSnapshot(withReading(p.Version.Settings, d.Reading), report))}, nil
 }

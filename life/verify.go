@@ -52,7 +52,38 @@ func (h *Home) Verify(ctx context.Context, ref string, at Elsewhere) (*Verified,
 	return v, nil
 }
 
+// rehearser is a policy that acts again as it did.
+type rehearser interface {
+	policy
+	Again(ctx context.Context) (learn.Model, error)
+	Differs(other learn.Model) (largest float64, states int, err error)
+}
+
+// rehearse compares a policy with one that acts once more from the beginning.
+func (h *Home) rehearse(ctx context.Context, p *Part, m rehearser) (*Verified, error) {
+	if worldOf(m.World()) == nil {
+		return nil, fmt.Errorf("%s was learnt by acting in %s, and there are no rows to go back to; learn it again, with rules from the beginning", p.Name, m.World())
+	}
+	bar, done := h.progress("acting again")
+	defer done()
+	again, err := m.Again(learn.WithProgress(ctx, bar))
+	if err != nil {
+		return nil, err
+	}
+	v := &Verified{Contract: learn.Exact.String(), Sources: 1, Part: p}
+	if v.MaxDifference, v.RulesDiffer, err = m.Differs(again); err != nil {
+		return nil, err
+	}
+	episodes, steps := m.Practice()
+	v.Holds = v.MaxDifference == 0 && v.RulesDiffer == 0
+	v.Notes = append(v.Notes, fmt.Sprintf("it acted again in %s: %s, %s; differences are of what actions are worth", m.World(), plural(episodes, "episode"), plural(steps, "step")))
+	return v, nil
+}
+
 func (h *Home) verify(ctx context.Context, p *Part, at Elsewhere) (*Verified, error) {
+	if m, ok := learn.Ability[rehearser](p.Model); ok && m.World() != "" {
+		return h.rehearse(ctx, p, m)
+	}
 	rows, notes, err := h.strangersRows(ctx, p, at)
 	if err != nil {
 		return nil, err

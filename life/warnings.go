@@ -16,7 +16,7 @@ import (
 // Warning is something to look at before learning: which column, what is so,
 // and what to do about it.
 type Warning struct {
-	Kind   string `json:"kind"` // id, constant, leak, duplicates, imbalance, missing, order, group, target, odd or style
+	Kind   string `json:"kind"` // id, constant, leak, duplicates, imbalance, missing, order, group, far, target, odd or style
 	Column string `json:"column,omitempty"`
 	Row    int    `json:"row,omitempty"`
 	What   string `json:"what"`
@@ -51,7 +51,7 @@ func Said(warnings []Warning, say func(Remedy) string) []Warning {
 // What is worth a warning.
 const (
 	leastLeakRows = 30
-	leakRight     = 0.99 // of the rows are told by one column
+	leakRight     = 0.98 // of the rows are told by one column
 	leakLeft      = 0.05 // of what the most frequent answer gets wrong is left
 	rare          = 0.05 // of the rows have a class
 	mostMissing   = 0.5  // of the cells of a column
@@ -61,7 +61,7 @@ const (
 // warnings looks at a table before it is learnt. What the reader remarked comes
 // first.
 func (p *profiler) warnings(ctx context.Context, report *table.Report) ([]Warning, error) {
-	var all []Warning
+	all := []Warning{}
 	add := func(w Warning) {
 		if w.Do == "" {
 			w.Do = w.Remedy.String()
@@ -88,7 +88,11 @@ func (p *profiler) warnings(ctx context.Context, report *table.Report) ([]Warnin
 	}
 	copies, err := p.copies(ctx)
 	if share := float64(copies) / float64(max(1, p.t.Rows())); copies > 0 && share >= leastCopies {
-		add(Warning{Kind: "duplicates", What: fmt.Sprintf("%d of %d rows are copies of others in every column", copies, p.t.Rows()),
+		but := ""
+		if len(report.IDs) > 0 {
+			but = " but " + remedy.List(report.IDs, 3) + ", left out"
+		}
+		add(Warning{Kind: "duplicates", What: fmt.Sprintf("%d of %d rows are copies of others in every column%s", copies, p.t.Rows(), but),
 			Do: "take copies out if they are no cases of their own: on both sides of a split they make answers look better than they are"})
 	}
 	return all, err
@@ -160,14 +164,58 @@ func (p *profiler) aboutColumn(col int, add func(Warning)) {
 	}
 	if right, ok := p.leaks(col); ok {
 		target := p.t.Schema.Attributes[p.target].Name
-		add(Warning{Kind: "leak", Column: a.Name, What: fmt.Sprintf("alone tells %s %s: is it known before the answer is?", target, right), Remedy: leave})
+		add(Warning{Kind: "leak", Column: a.Name, What: fmt.Sprintf("alone tells %s %s, and may be known only after the answer is", target, right), Remedy: leave})
+	}
+	if right, ok := p.tellsByBeingKnown(col); ok {
+		add(Warning{Kind: "leak", Column: a.Name, What: fmt.Sprintf("is known where %s is %s, and nowhere else (%s of the rows), and may be known only after the answer is", p.t.Schema.Attributes[p.target].Name, right.class, console.Percent(right.share)), Remedy: leave})
 	}
 	if ordersRows(p.t, col) {
-		add(Warning{Kind: "order", Column: a.Name, What: "orders the rows: later ones may differ from earlier ones", Remedy: Remedy{Kind: remedy.SplitByTime, What: a.Name}})
+		add(Division{Time: a.Name}.warning())
+	}
+	if row, next, ok := p.farthest(col); ok {
+		add(Warning{Kind: "far", Column: a.Name, Row: row + 1, What: fmt.Sprintf("is %s in row %d, far from all others (the next is %s)", p.t.Text(row, col), row+1, p.t.Text(next, col)), Do: "look whether it is a slip of the pen"})
 	}
 	if groupsRows(p.t, col) {
-		add(Warning{Kind: "group", Column: a.Name, What: fmt.Sprintf("names %d things with several rows each", distinct), Remedy: Remedy{Kind: remedy.SplitByGroup, What: a.Name}})
+		w := Division{Group: a.Name}.warning()
+		w.What = fmt.Sprintf("names %d things with several rows each", distinct)
+		add(w)
 	}
+}
+
+// farthest finds a number that stands alone: beyond the outer fences of the others
+// (three times the middle half's width outside of it; Tukey 1977) and farther from
+// the next than that width.
+func (p *profiler) farthest(col int) (row, next int, ok bool) {
+	x := p.t.Columns[col].Floats
+	if x == nil {
+		return 0, 0, false
+	}
+	known := p.sorted(col)
+	n := len(known)
+	if n < leastLeakRows {
+		return 0, 0, false
+	}
+	low, high := known[n/4], known[3*n/4]
+	if !(high > low) {
+		return 0, 0, false
+	}
+	for _, sign := range []float64{1, -1} {
+		row, next = -1, -1
+		for r := range x {
+			switch {
+			case table.IsMissing(x[r]):
+			case row < 0 || sign*x[r] > sign*x[row]:
+				row, next = r, row
+			case next < 0 || sign*x[r] > sign*x[next]:
+				next = r
+			}
+		}
+		width := high - low
+		if max(x[row]-high, low-x[row]) > 3*width && math.Abs(x[row]-x[next]) > width {
+			return row, next, true
+		}
+	}
+	return 0, 0, false
 }
 
 // count returns how many cells are known, how many differ, and one of them.
@@ -234,6 +282,47 @@ func (p *profiler) leaks(col int) (right string, ok bool) {
 		return "", false
 	}
 	return fmt.Sprintf("in %s of the rows where it is known", console.Percent(share)), true
+}
+
+// beingKnown is a class of which a column is known, and in which share of the rows
+// that is so or it is neither.
+type beingKnown struct {
+	class string
+	share float64
+}
+
+// tellsByBeingKnown reports whether cells of a column are there for one class and
+// missing for the others, as what is written down after the answer is.
+func (p *profiler) tellsByBeingKnown(col int) (b beingKnown, ok bool) {
+	if p.target < 0 || p.t.Schema.Attributes[p.target].Kind != table.Nominal {
+		return b, false
+	}
+	c := &p.t.Columns[col]
+	known, all := make([]int, len(p.classes)), make([]int, len(p.classes))
+	n, there := 0, 0
+	for _, r := range p.sample {
+		if p.class[r] < 0 {
+			continue
+		}
+		n++
+		all[p.class[r]]++
+		if c.Codes != nil && c.Codes[r] >= 0 || c.Floats != nil && !table.IsMissing(c.Floats[r]) {
+			known[p.class[r]]++
+			there++
+		}
+	}
+	if n < leastLeakRows || there == 0 || there == n {
+		return b, false
+	}
+	class := 0
+	for k := range known {
+		if known[k] > known[class] {
+			class = k
+		}
+	}
+	right := known[class] + (n - all[class]) - (there - known[class])
+	b = beingKnown{p.classes[class], float64(right) / float64(n)}
+	return b, b.share >= leakRight && float64(n-right) <= leakLeft*float64(min(all[class], n-all[class]))
 }
 
 // byLevel counts classes by the values of a column, of numbers also by intervals

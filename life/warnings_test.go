@@ -17,7 +17,7 @@ import (
 // not; and the page shows all of it, whatever names hold.
 func TestWarnings(t *testing.T) {
 	var text strings.Builder
-	text.WriteString("id,same,copy,gaps,when,site_id,age,<b>,ill\n")
+	text.WriteString("id,same,copy,gaps,when,site_id,age,chol,<b>,ill\n")
 	for i := range 120 {
 		ill, gap := "no", ""
 		if i%30 == 7 {
@@ -29,9 +29,13 @@ func TestWarnings(t *testing.T) {
 		if i >= 110 {
 			ill = ""
 		}
-		fmt.Fprintf(&text, "%d,EU,%s,%s,2024-%02d-%02d,%d,%d,<script>,%s\n", 1000+7*i, "was "+ill, gap, i/28+1, i%28+1, i/8, i*i%61, ill)
+		chol := 180 + i*i%97
+		if i == 38 {
+			chol = 1564
+		}
+		fmt.Fprintf(&text, "%d,EU,%s,%s,2024-%02d-%02d,%d,%d,%d,<script>,%s\n", 1000+7*i, "was "+ill, gap, i/28+1, i%28+1, i/8, i*i%61, chol, ill)
 	}
-	text.WriteString(strings.Repeat("9999,EU,was no,x,2024-05-28,14,3,<script>,no\n", 4))
+	text.WriteString(strings.Repeat("9999,EU,was no,x,2024-05-28,14,3,200,<script>,no\n", 4))
 	dir := t.TempDir()
 	path := filepath.Join(dir, "visits.csv")
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
@@ -55,9 +59,12 @@ func TestWarnings(t *testing.T) {
 		if w.Do == "" || w.What == "" {
 			t.Errorf("%+v says too little", w)
 		}
+		if w.Kind == "far" && (w.Row != 39 || !strings.Contains(w.What, "1564 in row 39")) {
+			t.Errorf("%+v", w)
+		}
 		found = append(found, w.Kind+" "+w.Column)
 	}
-	for _, want := range []string{"constant same", "leak copy", "missing gaps", "order when", "group site_id", "target ill", "imbalance ill", "duplicates "} {
+	for _, want := range []string{"constant same", "leak copy", "missing gaps", "order when", "group site_id", "target ill", "imbalance ill", "duplicates ", "far chol"} {
 		if !slices.Contains(found, want) {
 			t.Errorf("no warning %q among %q", want, found)
 		}

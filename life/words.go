@@ -9,8 +9,10 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/patient"
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -56,7 +58,7 @@ func (h *Home) ReadText(ctx context.Context, file string) ([]byte, error) {
 	}
 	text, err := patient.File(ctx, file, h.mostText())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no such file: %s", file)
+		return nil, remedy.Misusef("no such file: %s", file)
 	}
 	return text, err
 }
@@ -119,6 +121,17 @@ func Speaker(ctx context.Context, p *Part) (*say.Speaker, error) {
 	return s, nil
 }
 
+// fewRules returns the rules of a model, but of texts those of single words, which are
+// many and take more memory than the model, only as far as they must be made.
+func fewRules(m learn.Model, r learn.Ruler) (*rule.Base, error) {
+	top, ok := r.(topRuler)
+	if !ok || !slices.ContainsFunc(m.Schema().Attributes, func(a table.Attribute) bool { return a.Kind == table.Text }) {
+		return r.Rules()
+	}
+	base, _, err := top.TopRules(0)
+	return base, err
+}
+
 // priorOf returns how frequent classes are, as a model's rules without tests
 // count it; nil if they do not.
 func priorOf(m learn.Model) []float64 {
@@ -127,7 +140,7 @@ func priorOf(m learn.Model) []float64 {
 	if !ok || target == learn.NoTarget || plain(m).Schema().Attributes[target].Kind != table.Nominal {
 		return nil
 	}
-	base, err := r.Rules()
+	base, err := fewRules(plain(m), r)
 	if err != nil || base == nil {
 		return nil
 	}
@@ -157,4 +170,47 @@ func priorOf(m learn.Model) []float64 {
 		return nil
 	}
 	return usual
+}
+
+// SaidRule is a rule in the rule language, and as it is said.
+type SaidRule struct {
+	Text string       `json:"text"`
+	Say  say.Sentence `json:"say"`
+}
+
+// SayAbout says rules about the columns of data, before anything is learnt from it.
+func (h *Home) SayAbout(ctx context.Context, d *Data, target string, text []byte, w say.Words) ([]SaidRule, error) {
+	o := d.options()
+	o.Target = d.Target(target)
+	t, _, err := d.Read(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	s := say.New(t.Schema, t.Schema.Index(o.Target), w)
+	s.Learn(t)
+	return saidRules(text, t.Schema, s)
+}
+
+// SayTo says rules as they would be told to a model.
+func (h *Home) SayTo(ctx context.Context, p *Part, text []byte) ([]SaidRule, error) {
+	s, err := Speaker(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return saidRules(text, p.Schema(), s)
+}
+
+func saidRules(text []byte, schema *table.Schema, s *say.Speaker) ([]SaidRule, error) {
+	base, err := parseTold("the rules", text, schema)
+	if err != nil {
+		return nil, err
+	}
+	said := []SaidRule{}
+	for i := range base.Rules {
+		said = append(said, SaidRule{base.Rules[i].String(), s.Rule(&base.Rules[i])})
+	}
+	for i := range base.Units {
+		said = append(said, SaidRule{base.Units[i].Name, s.Unit(&base.Units[i])})
+	}
+	return said, nil
 }

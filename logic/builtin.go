@@ -44,7 +44,6 @@ func init() {
 			return !equal, nil
 		},
 		{"==", 2}: identical(true), {`\==`, 2}: identical(false),
-		{"not", 1}: func(s *search, args []Term) (bool, error) { return s.fails(s.walk(args[0])) },
 		{"!", 0}: func(*search, []Term) (bool, error) {
 			return false, errors.New("the cut is not understood; write the conditions out, or use \\+")
 		},
@@ -65,7 +64,7 @@ func init() {
 }
 
 // IsBuiltIn reports whether a predicate is one that needs no clauses.
-func IsBuiltIn(p Predicate) bool { return builtIns[p] != nil }
+func IsBuiltIn(p Predicate) bool { return builtIns[p] != nil || p == Predicate{"not", 1} }
 
 // compareNumbers compares whole numbers as such.
 func compareNumbers(x, y Term) int {

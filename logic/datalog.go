@@ -455,7 +455,7 @@ func (j *joining) ground(l Literal) Literal {
 			by[Var(v)] = j.terms[code]
 		}
 	}
-	return Literal{l.Negated, substitute(l.Atom, by)}
+	return Literal{l.Negated, Substitute(l.Atom, by)}
 }
 
 // match goes on with a row for a literal, if its free variables allow it.

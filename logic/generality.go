@@ -215,7 +215,7 @@ func Resolve(a, b []Literal) [][]Literal {
 			}
 			var resolvent []Literal
 			for _, l := range slices.Concat(a[:i], a[i+1:], b[:j], b[j+1:]) {
-				resolvent = union(resolvent, Literal{l.Negated, substitute(l.Atom, by)})
+				resolvent = union(resolvent, Literal{l.Negated, Substitute(l.Atom, by)})
 			}
 			all = append(all, resolvent)
 		}
@@ -239,10 +239,10 @@ func Inverse(resolvent, parent []Literal) ([][]Literal, error) {
 		if !holds {
 			continue
 		}
-		negation := Literal{!l.Negated, substitute(l.Atom, by)}
+		negation := Literal{!l.Negated, Substitute(l.Atom, by)}
 		var shared, own []Literal
 		for _, r := range rest {
-			shared = union(shared, Literal{r.Negated, substitute(r.Atom, by)})
+			shared = union(shared, Literal{r.Negated, Substitute(r.Atom, by)})
 		}
 		for _, c := range resolvent {
 			if !contains(shared, c) {

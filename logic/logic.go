@@ -201,7 +201,7 @@ func (c *Clause) Instance(args []Term) ([]Literal, bool) {
 	}
 	body := make([]Literal, len(c.Body))
 	for i, l := range c.Body {
-		body[i] = Literal{l.Negated, substitute(l.Atom, by)}
+		body[i] = Literal{l.Negated, Substitute(l.Atom, by)}
 	}
 	return body, true
 }
@@ -215,8 +215,8 @@ func isGround(t Term) bool {
 	return ground
 }
 
-// substitute replaces variables; those without a term stay.
-func substitute(t Term, by map[Var]Term) Term {
+// Substitute replaces variables; those without a term stay.
+func Substitute(t Term, by map[Var]Term) Term {
 	switch of := t.(type) {
 	case Var:
 		if to, ok := by[of]; ok {
@@ -225,7 +225,7 @@ func substitute(t Term, by map[Var]Term) Term {
 	case *Compound:
 		args := make([]Term, len(of.Args))
 		for i, a := range of.Args {
-			args[i] = substitute(a, by)
+			args[i] = Substitute(a, by)
 		}
 		return &Compound{of.Functor, args}
 	}
@@ -247,9 +247,9 @@ func NewClause(head Term, body []Literal) *Clause {
 	for _, l := range body {
 		variables(l.Atom, name)
 	}
-	c.Head = substitute(head, order)
+	c.Head = Substitute(head, order)
 	for _, l := range body {
-		c.Body = append(c.Body, Literal{l.Negated, substitute(l.Atom, order)})
+		c.Body = append(c.Body, Literal{l.Negated, Substitute(l.Atom, order)})
 	}
 	return c
 }

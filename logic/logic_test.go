@@ -169,6 +169,9 @@ func TestLimits(t *testing.T) {
 		"n(0).\nn(X) :- n(Y), X is Y + 1.\np :- n(X), X < 0.": "p",
 		"l([a|T]) :- l(T).":                                   "l(X)",
 		"d(X, Y) :- X = f(Y, Y).\nbig(X) :- d(X, A), d(A, B), d(B, C), d(C, D), d(D, E), d(E, F), d(F, G), d(G, H), d(H, I), d(I, J), d(J, K), d(K, L), d(L, M), d(M, N), d(N, O), d(O, P), d(P, Q), d(Q, R), d(R, S), d(S, T), d(T, U), d(U, V), d(V, W), d(W, Z), d(Z, A1), d(A1, B1), d(B1, C1).": "big(X)",
+		"t(X) :- \\+ t(X).":                       "t(a)",
+		"t(X) :- not(t(X)).":                      "t(a)",
+		"u(X) :- \\+ v(X).\nv(X) :- \\+ u(f(X)).": "u(a)",
 		"p :- X.":                            "p",
 		"p :- X is foo + 1.":                 "p",
 		"p :- X is 1 / 0.":                   "p",
@@ -422,9 +425,9 @@ func leastModel(p *Program, names []string) map[string]bool {
 				}
 				holds := true
 				for _, l := range c.Body {
-					holds = holds && model[Format(substitute(l.Atom, by), nil)]
+					holds = holds && model[Format(Substitute(l.Atom, by), nil)]
 				}
-				if head := Format(substitute(c.Head, by), nil); holds && !model[head] {
+				if head := Format(Substitute(c.Head, by), nil); holds && !model[head] {
 					model[head], changed = true, true
 				}
 			}

@@ -215,7 +215,7 @@ func (s *search) prove(goals **goal, last **step, choices *[]choice) (bool, erro
 		if s.limits.Positive {
 			return false, nil
 		}
-		holds, err := s.fails(t)
+		holds, err := s.fails(t, g.of)
 		if holds {
 			s.done(goals, last)
 		}
@@ -228,6 +228,9 @@ func (s *search) prove(goals **goal, last **step, choices *[]choice) (bool, erro
 	case of == Predicate{",", 2}:
 		args := t.(*Compound).Args
 		*goals = &goal{Literal{Atom: args[0]}, g.of, &goal{Literal{Atom: args[1]}, g.of, g.next}}
+		return true, nil
+	case of == Predicate{"not", 1}:
+		*goals = &goal{Literal{Negated: true, Atom: t.(*Compound).Args[0]}, g.of, g.next}
 		return true, nil
 	case of == Predicate{";", 2}:
 		args := t.(*Compound).Args
@@ -302,11 +305,12 @@ func (s *search) call(clauses []*Clause, goals **goal, last **step, choices *[]c
 	return false, nil
 }
 
-// fails reports whether a goal has no answer: negation as failure.
-func (s *search) fails(t Term) (bool, error) {
+// fails reports whether a goal of a step's clause has no answer: negation as failure. It
+// is as deep as that clause, so that what denies itself ends, too.
+func (s *search) fails(t Term, of *step) (bool, error) {
 	trail, room := s.mark()
 	fails := true
-	err := s.run(&goal{literal: Literal{Atom: t}}, func(*step) bool {
+	err := s.run(&goal{literal: Literal{Atom: t}, of: of}, func(*step) bool {
 		fails = false
 		return false
 	})

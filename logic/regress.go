@@ -185,9 +185,9 @@ func (t *Theory) Lemmas(target Term, depth, most int) []*Clause {
 				}
 			}
 			for i := range next {
-				next[i].Atom = substitute(next[i].Atom, by)
+				next[i].Atom = Substitute(next[i].Atom, by)
 			}
-			unfold(substitute(head, by), next, at, depth-1)
+			unfold(Substitute(head, by), next, at, depth-1)
 		}
 	}
 	unfold(target, []Literal{{Atom: target}}, 0, depth)

@@ -22,6 +22,10 @@ import (
 // else a concept that clauses conclude. If no clause concludes the target, and
 // only one concept is not used by others, that concept is the target's yes.
 func Rules(p *Program, schema *table.Schema, target string) (*rule.Base, error) {
+	p, err := Ground(p, schema)
+	if err != nil {
+		return nil, err
+	}
 	w := &theoryWriter{schema: schema, target: target}
 	used := map[string]bool{}
 	var heads []string

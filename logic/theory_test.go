@@ -1,6 +1,7 @@
 package logic
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/internal/bounded"
@@ -63,4 +64,26 @@ func FuzzRules(f *testing.F) {
 			t.Errorf("%d rules of %d", len(again.Rules), len(base.Rules))
 		}
 	})
+}
+
+// What is negated becomes a concept of its own, unless its clauses bring variables.
+func TestPositive(t *testing.T) {
+	p, err := Read("theory", `attacks(A,B,C) :- eq(A,B), \+ between(A,B,C).
+between(X,Y,Z) :- lt(X,Y), lt(Y,Z).
+between(X,Y,Z) :- lt(Z,Y).
+alone(X) :- \+ knows(X).
+knows(X) :- knows(X,Y), friend(Y).`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text []string
+	for _, c := range p.Positive().Clauses {
+		text = append(text, c.String())
+	}
+	all := strings.Join(text, "\n")
+	for _, want := range []string{`attacks(A,B,C) :- eq(A,B), 'not between'(A,B,C).`, `'not between'(A,B,C) :- \+ lt(A,B), \+ lt(C,B).`, `'not between'(A,B,C) :- \+ lt(B,C), \+ lt(C,B).`, `alone(A) :- \+ knows(A).`} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%s is missing in\n%s", want, all)
+		}
+	}
 }

@@ -108,7 +108,7 @@ func (w *writer) term(t Term, most int) {
 	case Atom:
 		_, isInfix := infix[string(t)]
 		_, isPrefix := prefix[string(t)]
-		if (isInfix || isPrefix) && !isWord(string(t)) {
+		if (isInfix || isPrefix) && (!isWord(string(t)) || most < 999) { // not before another operator
 			w.WriteString("(" + quoted(string(t)) + ")")
 			return
 		}

@@ -1,7 +1,6 @@
 package reproduce
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -17,10 +16,12 @@ import (
 // worth to somebody who acts as well as can be, where the world's model is known
 // and by trying them out.
 func acting() []Experiment {
-	const up, right, down = 0, 1, 2
+	const up, right, down, left = 0, 1, 2, 3
 	figure := worth{"gridworld:map=..G/...", 0.9}
 	exercise := worth{"gridworld:map=.../.G.,goal=10", 0.8}
 	game := worth{"tictactoe:opponent=forced", 1}
+	clockwise := tour{"gridworld:map=.../SG.,goal=10", 0.8, []int{up, right, right, down, left}}
+	below := tour{"gridworld:map=..G/S..", 0.9, []int{right, right, up}}
 	var experiments []Experiment
 	for _, e := range []struct {
 		name, where, measure string
@@ -32,8 +33,15 @@ func acting() []Experiment {
 		{"value-bottom-left", "figure 13.2", "V* of the bottom left cell", printed(81), figure.state(1, 0)},
 		{"q-down", "figure 13.2 (drawn as 72)", "Q of going down from the top left cell", reference(72.9).digits(9), figure.action(down, 0, 0)},
 		{"q-right", "figure 13.2", "Q of going right from the bottom middle cell", printed(90), figure.action(right, 1, 1)},
+		{"value-far", "figure 13.3 (drawn as 66)", "V* five steps from the goal", reference(65.61).digits(9), worth{"gridworld:map=.....G", 0.9}.state(0, 0)},
 		{"exercise-value", "exercise 13.2", "V* of the top middle cell, γ = .8, the goal below it", reference(10).digits(9), exercise.state(0, 1)},
 		{"exercise-q", "exercise 13.2", "Q of going up from the bottom left cell", reference(6.4).digits(9), exercise.action(up, 1, 0)},
+		{"exercise-walk-1", "exercise 13.2", "Q of going left from the bottom right cell after one walk clockwise", reference(10).digits(9), clockwise.learnt(&policy.Learner{Episodes: 1}, left, 1, 2)},
+		{"exercise-walk-2", "exercise 13.2", "Q of going down from the top right cell after two walks", reference(8).digits(9), clockwise.learnt(&policy.Learner{Episodes: 2}, down, 0, 2)},
+		{"exercise-walk-3", "exercise 13.2", "Q of going right from the top middle cell after three walks", reference(6.4).digits(9), clockwise.learnt(&policy.Learner{Episodes: 3}, right, 0, 1)},
+		{"exercise-walk-reverse", "exercise 13.2, section 13.3.6", "Q of going up from the bottom left cell after one walk that is learnt from its end", reference(4.096).digits(9), clockwise.learnt(&policy.Learner{Episodes: 1, Order: "reverse"}, up, 1, 0)},
+		{"lambda", "section 13.5, figure 13.2", "Q^λ of going right from the bottom left cell after one walk below the goal, λ = .7: 81 λ²", reference(39.69).digits(9), below.learnt(&policy.Learner{Episodes: 1, Lambda: 0.7}, right, 1, 0)},
+		{"n-step", "section 13.5, figure 13.2", "Q of going right from the bottom left cell after one walk, by sums of three steps", reference(81).digits(9), below.learnt(&policy.Learner{Episodes: 1, N: 3}, right, 1, 0)},
 		{"tic-tac-toe-corner", "exercise 13.3", "worth of opening in a corner against one who wins or blocks where that is possible: 89/96", reference(89. / 96).digits(9), game.action(0, make([]float64, 9)...)},
 		{"tic-tac-toe-edge", "exercise 13.3", "worth of opening at an edge: 163/192", reference(163. / 192).digits(9), game.action(1, make([]float64, 9)...)},
 		{"tic-tac-toe-centre", "exercise 13.3", "worth of opening in the centre: 5/6", reference(5. / 6).digits(9), game.action(4, make([]float64, 9)...)},
@@ -44,13 +52,22 @@ func acting() []Experiment {
 		{"log-shop", "Ernst, Geurts and Wehenkel 2005, Tree-based batch mode reinforcement learning (the method; the aim is ours)", "share of the best value that a policy of 3,000 random episodes in the shop earns, γ = .95", reference(.95).fraction().higher(), worth{"inventory", .95}.fromLog(3000)},
 		{"gradient-direct", "section 13.6 (Baird 1995; values w and 2w)", "w after ten steps of the direct gradient, from 1, γ = .9, η = .1", reference(2.158924997).digits(9), Computed(func() float64 { return descended(false) })},
 		{"gradient-residual", "section 13.6 (Baird 1995; values w and 2w)", "w after ten steps of the residual gradient", reference(math.Pow(.936, 10)).digits(9), Computed(func() float64 { return descended(true) })},
-		{"walk", "Sutton 1988, Learning to predict by the methods of temporal differences, figure 5 (the method; the aim is ours)", "error of TD(.3) relative to that of TD(1) after ten random walks over five places, each with its best rate", reference(1).lower(), OverSeeds(walked)},
-		{"checkers", "Mitchell 1997, Machine Learning, section 1.2, after Samuel 1959 (the method; the aim is ours)", "share of games won, draws counting half, against a player who counts pieces two turns ahead, after 5,000 games against itself", reference(.8).fraction().higher(), OverSeeds(checkers)},
+		{"walk", "Sutton 1988, Learning to predict by the methods of temporal differences, figure 5 (the method; the aim is ours)", "error of TD(.3) relative to that of TD(1) after ten random walks over five places, each with its best rate", reference(1).lower(), OverSeeds(walked(1))},
+		{"walk-far", "Sutton 1988, Learning to predict by the methods of temporal differences, figure 5 (the method; the aim is ours)", "error of TD(.3) relative to that of TD(.8) after ten random walks over five places, each with its best rate", reference(1).lower(), OverSeeds(walked(0.8))},
+		{"dyna", "Sutton 1991, Dyna, an integrated architecture for learning, planning and reacting (the method; the aim is ours)", "steps of twenty episodes in a maze of six rows with fifty steps of planning after each, relative to Q learning", reference(1).lower(), OverSeeds(planned)},
+		{"checkers", "Mitchell 1997, Machine Learning, section 1.2, after Samuel 1959 (the method; the aim is ours)", "share of games won, draws not counting, against a player who counts pieces two turns ahead, after 12,000 games against itself", reference(.8).fraction().higher(), OverSeeds(checkers)},
 		{"bound", "theorem 13.1", "largest error over γᵏ times the first error, five sweeps over the grid of figure 13.2", reference(1).lower(), Fixed(figure.bound)},
 	} {
 		experiments = append(experiments, Experiment{
 			Name: "acting-" + e.name, Tags: chapter(13), Source: sourceOf(e.where), Measure: e.measure, Figure: e.figure, Seeds: seedsOf(e.name), Run: e.run,
 		})
+		last := &experiments[len(experiments)-1]
+		switch e.name {
+		case "walk":
+			last.Picture, last.PictureName = walkPicture, last.Name
+		case "dyna":
+			last.Picture, last.PictureName = mazePicture, last.Name
+		}
 	}
 	return experiments
 }
@@ -59,7 +76,7 @@ func acting() []Experiment {
 // to chance.
 func seedsOf(name string) int {
 	switch {
-	case strings.HasPrefix(name, "log-"), name == "walk":
+	case strings.HasPrefix(name, "log-"), strings.HasPrefix(name, "walk"), name == "dyna":
 		return 5
 	case name == "checkers":
 		return 3
@@ -238,45 +255,6 @@ func descended(residual bool) float64 {
 	return w
 }
 
-// walked measures the root of the mean squared error of TD(.3) after ten walks,
-// relative to TD(1), over a hundred sets of walks and with the best of six rates each.
-func walked(ctx context.Context, seed uint64) (float64, error) {
-	one, start := 1.0, 0.5
-	least := func(lambda float64) (float64, error) {
-		best := math.Inf(1)
-		for _, alpha := range []string{"0.05", "0.1", "0.15", "0.2", "0.3", "0.4"} {
-			sum := 0.0
-			for set := range uint64(100) {
-				e, err := act.Lookup("randomwalk")
-				if err != nil {
-					return 0, err
-				}
-				l := &policy.Learner{Algorithm: "td", Gamma: &one, Start: &start, Lambda: lambda, Alpha: alpha, Episodes: 10}
-				m, err := l.LearnIn(ctx, "randomwalk", e, 1000*seed+set)
-				if err != nil {
-					return 0, err
-				}
-				square, q := 0.0, []float64{0}
-				for place := 1.0; place <= 5; place++ {
-					if m.(*policy.Model).Worth([]float64{place}, q); q[0] != q[0] {
-						q[0] = start
-					}
-					square += (q[0] - place/6) * (q[0] - place/6)
-				}
-				sum += math.Sqrt(square / 5)
-			}
-			best = min(best, sum/100)
-		}
-		return best, nil
-	}
-	some, err := least(0.3)
-	if err != nil {
-		return 0, err
-	}
-	all, err := least(1)
-	return some / all, err
-}
-
 // checkers measures what a policy that played against itself wins.
 func checkers(ctx context.Context, seed uint64) (float64, error) {
 	e, err := act.Lookup("checkers")
@@ -284,23 +262,24 @@ func checkers(ctx context.Context, seed uint64) (float64, error) {
 		return 0, err
 	}
 	gamma := 0.99
-	l := &policy.Learner{Algorithm: "td", Gamma: &gamma, Lambda: 0.7, Depth: 2, Lookahead: 5, Experiments: "random", Limit: 300, Episodes: 5000}
+	l := &policy.Learner{Algorithm: "td", Gamma: &gamma, Lambda: 0.7, Alpha: "0.001", Depth: 3, Lookahead: 6, Experiments: "random", Limit: 300, Episodes: 12000}
 	m, err := l.LearnIn(ctx, "checkers", e, seed)
 	if err != nil {
 		return 0, err
 	}
-	rival, q := act.Rival(act.GameOf(e)), make([]float64, len(e.Actions()))
-	const games = 50
+	rival := act.Rival(act.GameOf(e))
+	const games = 100
 	score := 0.0
 	for i := range uint64(games) {
-		won, _, err := act.Play(ctx, rival, 1000*seed+i, 10000, 1, func(cells []float64, legal []int) (int, error) {
-			m.(*policy.Model).Worth(cells, q)
-			return slices.MaxFunc(legal, func(a, b int) int { return cmp.Compare(q[a], q[b]) }), nil
+		won, _, err := act.Play(ctx, rival, 1000*seed+i, 10000, 1, func(cells []float64, _ []int) (int, error) {
+			return m.(*policy.Model).Decide(cells), nil
 		}, nil)
 		if err != nil {
 			return 0, err
 		}
-		score += 0.5 + won/200
+		if won > 0 {
+			score++
+		}
 	}
 	return score / games, nil
 }

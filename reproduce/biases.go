@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/learn"
@@ -71,10 +72,10 @@ func evolvedAttributes(ctx context.Context, seed uint64) (float64, error) {
 			columns = append(columns, j)
 		}
 	}
-	known := map[string]float64{} // sets that were tried
+	var known sync.Map // sets that were tried, by several goroutines at once
 	right := func(b genetic.Bits) float64 {
-		if share, ok := known[b.String()]; ok {
-			return share
+		if share, ok := known.Load(b.String()); ok {
+			return share.(float64)
 		}
 		chosen := []int{target}
 		for i, j := range columns {
@@ -92,7 +93,7 @@ func evolvedAttributes(ctx context.Context, seed uint64) (float64, error) {
 				share += right / 3
 			}
 		}
-		known[b.String()] = share
+		known.Store(b.String(), share)
 		return share
 	}
 	ga := &genetic.GA[genetic.Bits]{

@@ -149,7 +149,11 @@ func modelOf(ctx context.Context, t *table.Table, target, learner string, settin
 
 // saidTo returns the classes that a model answers.
 func saidTo(ctx context.Context, m learn.Model, t *table.Table) ([]string, error) {
-	rows, _, err := table.Conform(t, m.Schema(), false)
+	var novel []int // columns in which new names count
+	if n, ok := m.(interface{ Novel() []int }); ok {
+		novel = n.Novel()
+	}
+	rows, _, err := table.ConformNovel(t, m.Schema(), novel)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,77 @@ func planning() []Experiment {
 		useful, err := blockWorld.costs(ctx, seed, plan.Chunks, true)
 		return float64(all.practised) / float64(useful.practised), err
 	})
+	experiments = append(experiments, matching()...)
 	return experiments
+}
+
+// matching are what many rules cost: those of a workshop, and a hundred thousand more, each
+// about parts of some stuff for somebody.
+func matching() []Experiment {
+	var experiments []Experiment
+	add := func(name, measure string, figure Figure, rules, than int) {
+		experiments = append(experiments, Experiment{
+			Name: "control-match-" + name, Tags: chapter(11), Source: mitchell("section 11.4") + "; Doorenbos 1993", Measure: measure, Figure: figure, Seeds: 2,
+			Run: OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
+				many, err := matchCost(ctx, rules, seed)
+				if err != nil {
+					return 0, err
+				}
+				few, err := matchCost(ctx, than, seed)
+				return many / few, err
+			}),
+		})
+	}
+	add("10000", "tests that plans in a workshop cost with 10,000 rules about parts and customers, as a share of those with 1,000 (published: no notable growth)", reference(1.5).lower(), 10_000, 1000)
+	add("100000", "the same of 100,000 rules (published: no notable growth)", reference(1.5).lower(), 100_000, 1000)
+	return experiments
+}
+
+// matchCost is the tests that the search for plans of some problems costs with so many
+// rules.
+func matchCost(ctx context.Context, rules int, seed uint64) (float64, error) {
+	program, err := logic.Read("operators", workshopOperators)
+	if err != nil {
+		return 0, err
+	}
+	domain, err := plan.NewDomain(program)
+	if err != nil {
+		return 0, err
+	}
+	r := rand.New(rand.NewPCG(seed, 0x6d61746368))
+	kinds := []string{"round", "holed", "polished", "painted"}
+	acts := []string{"turn", "punch", "polish", "paint"}
+	var text strings.Builder
+	for range rules {
+		k := r.IntN(4)
+		fmt.Fprintf(&text, "prefer(%s(X),%s(X)) :- subgoal(%s(X)), holds(part(X)), holds(made_of(X,stuff%d)), holds(for(X,customer%d)).\n", acts[k], kinds[k], kinds[k], r.IntN(1000), r.IntN(1000))
+	}
+	known, err := logic.Read("rules", text.String())
+	if err != nil {
+		return 0, err
+	}
+	control, err := plan.NewControl(known.Clauses)
+	if err != nil {
+		return 0, err
+	}
+	work := 0
+	r = rand.New(rand.NewPCG(seed, 0x70726f626c656d)) // the same problems, whatever the rules
+	for range 3 {
+		init, goal := workshopProblem(r, 2)
+		for _, part := range []string{"p1", "p2"} {
+			init = append(init, fmt.Sprintf("made_of(%s,stuff%d)", part, r.IntN(1000)), fmt.Sprintf("for(%s,customer%d)", part, r.IntN(1000)))
+		}
+		p, err := newPlanProblem(init, goal)
+		if err != nil {
+			return 0, err
+		}
+		result, err := domain.Solve(ctx, p, control, plan.Limits{Work: 1_000_000})
+		if err != nil {
+			return 0, err
+		}
+		work += result.Work
+	}
+	return float64(work), nil
 }
 
 // planWorld is operators, and problems of a size.

@@ -35,7 +35,8 @@ var (
 		"learnpp-table-4-ts2", "learnpp-table-4-ts3", "learnpp-table-5-ts2",
 		"rule-networks-growth-200-accuracy", "rule-networks-growth-200-units", "rule-networks-growth-640-units",
 		"rule-networks-led-prior", "rule-networks-votes-prior",
-		"ebnn-cup", "kbann-promoters-backprop", "tangent-digits-10", "tangent-digits-20", "tangent-digits-40", "tangent-digits-80", "tangent-digits-160", "tangent-digits-320", "tangent-digits-gain",
+		"focl-faults-focl", "focl-faults-theory",
+		"kbann-promoters-backprop", "tangent-digits-10", "tangent-digits-20", "tangent-digits-40", "tangent-digits-80", "tangent-digits-160", "tangent-digits-320", "tangent-digits-gain",
 	}
 	near = []string{
 		"kbann-promoters",
@@ -49,9 +50,9 @@ var (
 // the time of all: the long run has them.
 var slow = []string{
 	"acting-checkers",
-	"streams-sea", "learnpp-table-1-", "learnpp-table-2-", "concept-disjunctive", "gabil-", "gp-", "blocks-", "classifier-", "baldwin-", "faces-", "networks-face", "networks-brain", "neural-tree-parity", "markov-casino", "gaussian-prior-",
+	"streams-sea", "learnpp-table-1-", "learnpp-table-2-", "concept-disjunctive", "gabil-", "gp-", "genetic-machines", "genetic-subroutines", "genetic-filter", "blocks-", "classifier-", "baldwin-", "faces-", "networks-face", "networks-brain", "neural-tree-parity", "markov-casino", "gaussian-prior-",
 	"kbann-promoters", "kbann-curve-1", "kbann-curve-4", "kbann-curve-6", "kbann-curve-8", "kbann-splice-", "tangent-digits-",
-	"combining-ebnn-", "combining-kbann-0", "combining-kbann-4", "withheld-",
+	"combining-", "ebnn-robot", "withheld-", "control-match-", "focl-", "relations-kinship", "relations-chess-", "relations-quicksort",
 }
 
 // Every experiment runs, its verdict is the one that is known, and what is not

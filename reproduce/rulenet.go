@@ -228,14 +228,20 @@ func (c *ruleNetworkSet) tried(ctx context.Context, seed uint64, train, test []i
 	return percentRight(ctx, m, t.Select(test))
 }
 
+// answered returns rows as a model reads them, and what it answers.
+func answered(ctx context.Context, m learn.Model, t *table.Table) (*table.Table, *learn.Predictions, error) {
+	t, _, err := table.Conform(t, m.Schema(), false)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := learn.NewPredictions(m, t.Rows())
+	return t, out, m.Predict(ctx, t, out)
+}
+
 // percentRight returns the accuracy of a model on rows that have its columns.
 func percentRight(ctx context.Context, m learn.Model, test *table.Table) (float64, error) {
-	test, _, err := table.Conform(test, m.Schema(), false)
+	test, out, err := answered(ctx, m, test)
 	if err != nil {
-		return 0, err
-	}
-	out := learn.NewPredictions(m, test.Rows())
-	if err := m.Predict(ctx, test, out); err != nil {
 		return 0, err
 	}
 	classes := m.Schema().Attributes[m.Target()].Values

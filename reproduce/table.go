@@ -11,7 +11,7 @@ func All() []Experiment {
 	all := slices.Concat(
 		concepts(), bounds(),
 		playTennis(), instances(), probabilities(), newsgroups(), overfitting(),
-		covering(), logics(), evolution(), evolvedFormulas(),
+		covering(), logics(), relations(), guided(), evolution(), evolvedFormulas(),
 		networks(),
 		leastSquares(), perceptrons(), backPropagation(), growingNetworks(), faces(),
 		sequences(),

@@ -174,12 +174,8 @@ func told(ctx context.Context, rules *rule.Base, train, test *table.Table, targe
 
 // rightShare is the share of rows that a model answers rightly.
 func rightShare(ctx context.Context, m learn.Model, t *table.Table) (float64, error) {
-	fitted, _, err := table.Conform(t, m.Schema(), false)
+	_, out, err := answered(ctx, m, t)
 	if err != nil {
-		return 0, err
-	}
-	out := learn.NewPredictions(m, t.Rows())
-	if err := m.Predict(ctx, fitted, out); err != nil {
 		return 0, err
 	}
 	classes := m.Schema().Attributes[m.Target()].Values

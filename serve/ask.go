@@ -121,9 +121,10 @@ func (c *call) explain() error {
 
 // ToDraft is a row that should have been answered otherwise.
 type ToDraft struct {
-	Row     map[string]any `json:"row" doc:"cells by column"`
-	Should  string         `json:"should" doc:"the class that is right"`
-	Because []string       `json:"because,omitempty" doc:"the columns that should have decided; none are those that did most"`
+	Row     map[string]any     `json:"row" doc:"cells by column"`
+	Should  string             `json:"should" doc:"the class that is right"`
+	Because []string           `json:"because,omitempty" doc:"the columns that should have decided; none are those that did most"`
+	Cuts    map[string]float64 `json:"cuts,omitempty" doc:"where numbers are divided, by column; others are where the rows divide best"`
 }
 
 // draft drafts a rule that would have answered a row otherwise.
@@ -138,7 +139,7 @@ func (c *call) draft() error {
 	}
 	ctx, cancel := c.limited()
 	defer cancel()
-	d, err := g.home.Draft(ctx, g.part, g.data, 1, life.Drafting{Should: in.Should, Because: in.Because})
+	d, err := g.home.Draft(ctx, g.part, g.data, 1, life.Drafting{Should: in.Should, Because: in.Because, Cuts: in.Cuts})
 	if err != nil {
 		return err
 	}

@@ -66,10 +66,11 @@ func TestPageIsForEverybody(t *testing.T) {
 	if n := len(s.do("GET", "/v1/models/many/rules", nil).json["rules"].([]any)); n < 200 {
 		t.Errorf("only %d rules to try", n)
 	}
+	s.want(s.do("POST", "/v1/learn", `{"data":"gridworld","learner":"q"}`, wait), 200)
 	v := visit(t, s)
 	screens := []string{
 		"votes/rules?rule=" + rule + "&show=doubt", "many/rules", "votes/case?physician-fee-freeze=y&show=wrong", "many/case?data=many.csv&row=3", "votes/picture", "many/picture",
-		"votes/versions", "votes/live", "votes/court", "votes/learn?data=many.csv", "many/data?table=many.csv", "nobody/rules",
+		"votes/versions", "votes/live", "votes/court", "votes/learn?data=many.csv", "many/data?table=many.csv", "nobody/rules", "gridworld/picture?play=watch", "gridworld/rules",
 	}
 	looks := [][2]string{{"1280", "light"}, {"390", "dark"}}
 	long := os.Getenv("ACCRETE_LONG") != ""

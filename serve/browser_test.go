@@ -57,6 +57,7 @@ func (v *visitor) do(steps ...chromedp.Action[chromedp.Void]) {
 func (v *visitor) at(hash string) {
 	v.t.Helper()
 	v.do(chromedp.Navigate("about:blank"), chromedp.Navigate(v.url+"/"+hash))
+	v.eval("(globalThis.faults ??= [], addEventListener('error', e => faults.push(e.message)), addEventListener('unhandledrejection', e => faults.push(String(e.reason))), true)")
 }
 
 // sees waits for words on the page.
@@ -67,7 +68,7 @@ func (v *visitor) sees(words string) {
 
 func (v *visitor) wait(condition, what string) {
 	v.t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		// While a page is replaced there is nothing to ask: then it is asked again.
 		if ok, err := chromedp.Run(v.ctx, chromedp.Evaluate[bool](condition)); err == nil && ok {
 			return
@@ -87,6 +88,13 @@ func (v *visitor) clicks(words string) {
 	}
 }
 
+// presses clicks what a selector finds.
+func (v *visitor) presses(selector string) {
+	v.t.Helper()
+	v.wait(fmt.Sprintf("!!document.querySelector(%q)", selector), selector)
+	v.eval(fmt.Sprintf("(document.querySelector(%q).click(), true)", selector))
+}
+
 func (v *visitor) eval(expression string) any {
 	v.t.Helper()
 	value, err := chromedp.Run(v.ctx, chromedp.Evaluate[any](expression))
@@ -97,7 +105,7 @@ func (v *visitor) eval(expression string) any {
 }
 
 func (v *visitor) text() string {
-	text, _ := chromedp.Run(v.ctx, chromedp.Evaluate[string]("document.body?.innerText ?? ''"))
+	text, _ := chromedp.Run(v.ctx, chromedp.Evaluate[string]("(document.body?.innerText ?? '') + (globalThis.faults ?? []).map(f => '\\nfault: ' + f).join('')"))
 	return text
 }
 
@@ -158,6 +166,26 @@ func TestPageFromATableToRules(t *testing.T) {
 	v.sees("fever = yes")
 }
 
+// Work that ends does not take a person away from where they went: the link is
+// followed in the very moment before the page hears of the new version.
+func TestPageStaysWhereAPersonWent(t *testing.T) {
+	s := newTrial(t)
+	v := visit(t, s)
+	v.at("#/learn?data=labor")
+	v.sees("Learn, making version 1")
+	v.eval(`(() => {
+		const text = Response.prototype.text;
+		Response.prototype.text = async function () {
+			const answer = await text.call(this);
+			if (this.url.endsWith("/v1/models")) [...document.querySelectorAll("main a")].find(a => a.innerText === "Read its rules")?.click();
+			return answer;
+		};
+		return true;
+	})()`)
+	v.clicks("Learn, making version 1")
+	v.sees("What labor knows")
+}
+
 // Every screen fits its window, wide and narrow, light and dark, whatever the
 // names in a table are; no script of theirs runs, and nothing is asked of others.
 func TestPageFits(t *testing.T) {
@@ -202,7 +230,7 @@ func TestPageStrikes(t *testing.T) {
 	}
 	v := visit(t, s)
 	v.at("#/votes/rules")
-	v.sees("1 told.")
+	v.sees("1 told by you.")
 	v.sees("Disputed 1")
 	v.clicks("mx-missile = y: ◆ republican in 90 %") // one
 	v.sees("From memory.")
@@ -217,7 +245,7 @@ func TestPageStrikes(t *testing.T) {
 	v.sees("From memory.")
 	v.at("#/votes/versions")
 	v.sees("From 2 to 3")
-	v.sees("gone 1")
+	v.sees("Gone 1")
 	v.shot("versions-1280")
 }
 
@@ -254,6 +282,10 @@ func TestPageSignsIn(t *testing.T) {
 	v.clicks("Sign in")
 	v.sees("What votes knows")
 	v.sees("may read")
+	v.presses(".tools button") // sign out
+	v.sees("This server wants a token")
+	v.at("#/votes/rules")
+	v.sees("Sign in")
 }
 
 // The table says which row went which way; who teaches more rows sees the model
@@ -289,7 +321,7 @@ func TestPageTeachesMore(t *testing.T) {
 	v.clicks("Teach clinic these 60 rows too")
 	v.sees("Teach clinic more")
 	v.clicks("Teach clinic, making version 2")
-	v.sees("Learnt february.csv")
+	v.sees("Learnt February")
 	v.sees("Version 2 of clinic is live.")
 }
 
@@ -322,5 +354,8 @@ func TestPageLive(t *testing.T) {
 	}
 	v.sees("weather is right on")
 	v.sees("30 rows judged before they were learnt")
-	v.sees("often right as it says")
+	v.sees("often right")
+	v.at("#/weather/live") // loaded again, it still tells how it came to this
+	v.sees("30 rows judged before they were learnt")
+	v.wait("(document.querySelector('main path.line')?.getAttribute('d') ?? '').split('L').length > 1", "the curve so far")
 }

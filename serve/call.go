@@ -157,7 +157,7 @@ func orBody(field string) string {
 
 // body is the request's, no longer and no slower than allowed.
 func (c *call) body() io.Reader {
-	return &steady{of: http.MaxBytesReader(c.w, c.r.Body, c.route.most(&c.o)), control: http.NewResponseController(c.w), began: time.Now(), patience: c.o.Patience}
+	return &steady{of: http.MaxBytesReader(c.w, c.r.Body, c.most()), control: http.NewResponseController(c.w), began: time.Now(), patience: c.o.Patience}
 }
 
 // steady is a body that must come at some pace: whoever sends a byte now and

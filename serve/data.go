@@ -31,6 +31,8 @@ type upload struct {
 	File string    `json:"file"` // its name in the folder
 	Size int64     `json:"size"`
 	Rows int       `json:"rows"`
+	// Columns are what they are called; none is not known.
+	Columns []string `json:"columns,omitempty"`
 	ReadAs
 	Words json.RawMessage `json:"words,omitempty"`
 
@@ -245,6 +247,9 @@ func (c *call) upload() error {
 	h := c.home()
 	ctx, cancel := c.limited()
 	defer cancel()
+	if err := unpacksWithin(ctx, path, up.Size, c.o.MostUpload); err != nil {
+		return err
+	}
 	d, err := h.Find(path, life.Reading{})
 	if err != nil {
 		return err
@@ -255,6 +260,9 @@ func (c *call) upload() error {
 		return err
 	}
 	up.Rows = about.Rows
+	for i := range about.Columns {
+		up.Columns = append(up.Columns, about.Columns[i].Name)
+	}
 	if err := c.keepUpload(ctx, up, temporary); err != nil {
 		return err
 	}

@@ -13,6 +13,9 @@ type eventSink interface {
 	Event(name string, data any) error
 }
 
+// eventStream is the kind of answers that are events.
+const eventStream = "text/event-stream"
+
 // heartbeat is how often a silent stream says that it is alive.
 const heartbeat = 15 * time.Second
 
@@ -23,7 +26,7 @@ func (c *call) events() eventSink {
 		return sink
 	}
 	h := c.w.Header()
-	h.Set("Content-Type", "text/event-stream")
+	h.Set("Content-Type", eventStream)
 	h.Set("Cache-Control", "no-store")
 	c.w.WriteHeader(http.StatusOK)
 	s := &sse{w: c.w, control: http.NewResponseController(c.w)}

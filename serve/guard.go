@@ -109,12 +109,9 @@ func (s *Server) serveRoute(rt *route) http.Handler {
 			return
 		}
 		if rt.scope != open {
-			place := c.who.name
-			if rt.scope > read { // who waits for rows to be durable keeps nobody from being answered
-				place += "\x00writes"
-			}
-			if !s.busy.enter(place, s.o.MostBusy) {
-				c.fail(later(http.StatusTooManyRequests, 1, "%s has %d requests under way already", c.who.name, s.o.MostBusy))
+			place := c.place()
+			if !s.busy.enter(r.Context(), place, s.o.MostBusy, s.o.MostQueue) {
+				c.fail(later(http.StatusTooManyRequests, 1, "%s has %d requests under way already, and more wait", c.who.name, s.o.MostBusy))
 				return
 			}
 			defer s.busy.leave(place)
@@ -123,6 +120,19 @@ func (s *Server) serveRoute(rt *route) http.Handler {
 			c.fail(err)
 		}
 	})
+}
+
+// place is whose places a request takes: each caller has some for what reads, some
+// for what writes, so that who waits for rows to be durable keeps nobody from being
+// answered, and some for streams, which last.
+func (c *call) place() string {
+	switch {
+	case c.route.outType == eventStream:
+		return c.who.name + "\x00streams"
+	case c.route.scope > read:
+		return c.who.name + "\x00writes"
+	}
+	return c.who.name
 }
 
 // admit says why a request may not be answered.
@@ -149,7 +159,7 @@ func (c *call) admit() error {
 	if c.o.ReadOnly && c.route.changes() {
 		return problemf(http.StatusForbidden, "start the server without read-only", "this server changes nothing: it was started read-only")
 	}
-	if most := c.route.most(&c.o); c.r.ContentLength > most {
+	if c.r.ContentLength > c.most() {
 		return &Problem{Status: http.StatusRequestEntityTooLarge, Detail: "the body is too large", Remedy: "send less at once"}
 	}
 	return nil

@@ -33,6 +33,7 @@ type liveModel struct {
 
 	first  atomic.Int64 // when the first row came that is in no version, in nanoseconds
 	record atomic.Pointer[LiveRecord]
+	curve  atomic.Pointer[[]life.LivePoint]
 }
 
 // toCommit is rows that wait to be durable.
@@ -314,8 +315,11 @@ func (l *liveModel) publish(stamp store.Stamp) {
 		l.held.now.Store(st)
 	}
 	score, drifts := l.live.Score()
+	rates := newLiveRates(&score)
+	points := l.live.Curve()
+	l.curve.Store(&points)
 	l.record.Store(&LiveRecord{
-		Model: part.Name, Version: part.Version.Number, Since: since, Waiting: l.live.Waiting(), Learning: newLiveRates(&score), Drifts: drifts, At: time.Now().UTC(),
+		Model: part.Name, Version: part.Version.Number, Since: since, Waiting: l.live.Waiting(), Learning: rates, Drifts: drifts, At: time.Now().UTC(),
 	})
 }
 
@@ -485,6 +489,7 @@ type LiveRecord struct {
 	Learning *LiveRates       `json:"learning,omitempty" doc:"answers before the rows were learnt"`
 	Truth    *LiveRates       `json:"truth,omitempty" doc:"answers that were kept, and what became of them"`
 	Drifts   []evaluate.Drift `json:"drifts,omitempty"`
+	Curve    []LivePoint      `json:"curve,omitempty" doc:"in the first event: how it came to this"`
 	At       time.Time        `json:"at"`
 }
 
@@ -559,9 +564,12 @@ func (c *call) followLive() error {
 	sink := c.events()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for {
+	for first := true; ; first = false {
 		r, err := c.recordOf(name)
 		if err == nil {
+			if first {
+				r.Curve = c.curveOf(name, r)
+			}
 			err = sink.Event("live", r)
 		} else {
 			err = errors.Join(sink.Event("problem", newProblem(err)), err)

@@ -9,8 +9,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -280,4 +282,52 @@ func rowsAt(t *testing.T, url string) float64 {
 		t.Fatal(err)
 	}
 	return m.Rows
+}
+
+// How a model did is known to a server that begins again, and nothing is judged
+// twice.
+func TestLiveRecordSurvivesARestart(t *testing.T) {
+	home := newHome(t, t.TempDir())
+	serve := func() (*Server, *trial) {
+		server, err := New(Options{Home: home})
+		if err != nil {
+			t.Fatal(err)
+		}
+		web := httptest.NewServer(server)
+		t.Cleanup(web.Close)
+		return server, &trial{server, t, web.URL}
+	}
+	server, s := serve()
+	s.learn("weather", "bayes")
+	send := func(n int, want float64) *LiveRecord {
+		t.Helper()
+		for range n {
+			s.want(s.do("POST", "/v1/models/weather/rows", sunny), 200)
+		}
+		for range 500 {
+			r, err := s.recordOf("weather")
+			if err == nil && r.Learning != nil && r.Learning.Rows == want {
+				return r
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		t.Fatalf("not %v rows judged", want)
+		return nil
+	}
+	send(10, 10)
+	s.want(s.do("POST", "/v1/models/weather/tell", `{"rules":"IF outlook = sunny THEN play = yes WITH 0.9 WORTH 5"}`), 200)
+	before := send(10, 20)
+	curve := s.curveOf("weather", before)
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	server, s = serve()
+	after := send(0, 20)
+	if !reflect.DeepEqual(after.Learning, before.Learning) || !reflect.DeepEqual(s.curveOf("weather", after), curve) || len(curve) < 2 {
+		t.Errorf("before %+v %+v\nafter %+v %+v", before.Learning, curve, after.Learning, s.curveOf("weather", after))
+	}
+	send(5, 25)
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
 }

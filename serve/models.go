@@ -83,7 +83,7 @@ type Model struct {
 	Units     int               `json:"units"`
 	Columns   []Column          `json:"columns"`
 	Settings  map[string]string `json:"settings"`
-	Abilities []string          `json:"abilities" doc:"update, merge, forget, rules, explain, draw, …"`
+	Abilities []string          `json:"abilities" doc:"update, merge, forget, rules, explain, draw, play, …"`
 	Contract  string            `json:"contract" doc:"what an update is worth: exact, bounded or none"`
 	Versions  []store.Version   `json:"versions"`
 	Words     say.Words         `json:"words"`
@@ -93,6 +93,7 @@ type Model struct {
 	Low      *float64 `json:"low,omitempty"`
 	High     *float64 `json:"high,omitempty"`
 	RMSE     *float64 `json:"rmse,omitempty"`
+	Finds    []Found  `json:"finds,omitempty" doc:"how often each class was found then"`
 	How      string   `json:"how,omitempty"`
 	Usual    *float64 `json:"usual,omitempty"`
 	JudgeOn  []string `json:"judge_on" doc:"tables that were sent and have the model's target"`
@@ -125,7 +126,7 @@ func (c *call) model() error {
 // other work; who asks too early asks again.
 func (c *call) judge(m *Model, st *state) {
 	for _, name := range c.uploads.list() {
-		if up, ok := c.uploads.look(name); ok && c.maySee(up) {
+		if up, ok := c.uploads.look(name); ok && c.maySee(up) && (m.Target == nil || up.Columns == nil || slices.Contains(up.Columns, *m.Target)) {
 			m.JudgeOn = append(m.JudgeOn, name)
 		}
 	}
@@ -138,6 +139,40 @@ func (c *call) judge(m *Model, st *state) {
 	if r.Baseline != nil {
 		m.Usual = r.Baseline
 	}
+	m.Finds = newFound(r)
+}
+
+// Found is how a class was told from the others, among rows not learnt from.
+type Found struct {
+	Class  string  `json:"class"`
+	Rows   float64 `json:"rows" doc:"of the class"`
+	Found  float64 `json:"found" doc:"those of them that were answered so"`
+	Others float64 `json:"others" doc:"rows of other classes"`
+	Alarms float64 `json:"alarms" doc:"those of the others that were answered so, too"`
+}
+
+// newFound counts what is in a confusion matrix.
+func newFound(r *evaluate.Result) []Found {
+	var all []Found
+	for i, class := range r.Classes {
+		f := Found{Class: class}
+		for actual, said := range r.Confusion {
+			for j, n := range said {
+				switch {
+				case actual == i && j == i:
+					f.Rows, f.Found = f.Rows+n, f.Found+n
+				case actual == i:
+					f.Rows += n
+				case j == i:
+					f.Others, f.Alarms = f.Others+n, f.Alarms+n
+				default:
+					f.Others += n
+				}
+			}
+		}
+		all = append(all, f)
+	}
+	return all
 }
 
 // found is what is found out once for each version, beside other work: how well
@@ -248,6 +283,9 @@ func newModel(st *state) *Model {
 	if info, err := learn.Lookup(p.Version.Learner); err == nil {
 		m.Contract = info.Contract.String()
 		m.Abilities = append(m.Abilities, info.Can.Names()...)
+	}
+	if life.Acts(p) {
+		m.Abilities = append(m.Abilities, "play")
 	}
 	return m
 }

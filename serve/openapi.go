@@ -224,6 +224,9 @@ func (d *description) fields(t reflect.Type) object {
 	return s
 }
 
+// seldom are parts that not every answer has which they are part of.
+var seldom = []string{"DiffEffect", "Games", "Exact"}
+
 func (d *description) addFields(t reflect.Type, properties object, required *[]string, maybe bool) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -237,7 +240,7 @@ func (d *description) addFields(t reflect.Type, properties object, required *[]s
 				inner = inner.Elem()
 			}
 			if inner.Kind() == reflect.Struct {
-				d.addFields(inner, properties, required, maybe || pointer && inner.Name() == "DiffEffect")
+				d.addFields(inner, properties, required, maybe || pointer && slices.Contains(seldom, inner.Name()))
 				continue
 			}
 		}

@@ -14,7 +14,9 @@ import (
 
 // Every answer of every test is held against the description: its status is
 // declared, and its body is what the description says. When all tests have
-// run, every operation has been answered rightly once.
+// run, every operation has been answered rightly once, and with every problem
+// that it is said to have (but faults, and bodies that come too slowly, which are
+// tried once).
 
 var (
 	operations   = map[string]map[int]bool{}
@@ -55,6 +57,12 @@ var covers = func() int {
 		if good := operations[rt.method+" "+rt.path]; !good[200] && !good[201] && !good[204] {
 			fmt.Printf("no test has %s %s answered\n", rt.method, rt.path)
 			status = 1
+		}
+		for _, problem := range rt.statuses() {
+			if seldom := problem == 500 || problem == 408 || problem == 413 && rt.size == flowing || rt.path == "/metrics" && problem == 503; !seldom && !operations[rt.method+" "+rt.path][problem] && rt.scope != open {
+				fmt.Printf("no test has %s %s answer %d\n", rt.method, rt.path, problem)
+				status = 1
+			}
 		}
 	}
 	return status

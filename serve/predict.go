@@ -66,7 +66,7 @@ func newAnswerer(p *life.Part) *answerer {
 	if err != nil {
 		return &answerer{err: err}
 	}
-	if m.Schema().Sequence != "" || m.Schema().Linked != "" {
+	if !life.AnswersAlone(m) || m.Schema().Linked != "" {
 		return &answerer{err: problemf(http.StatusUnprocessableEntity, "send text/csv or application/x-ndjson with whole sequences", "a row of %s cannot be answered alone", p.Name)}
 	}
 	return &answerer{model: m, builder: table.NewBuilder(m.Schema()), out: learn.NewPredictions(m, 1)}
@@ -231,8 +231,7 @@ func (c *call) predict() error {
 	if err != nil {
 		return err
 	}
-	switch c.contentType() {
-	case "text/csv", "application/x-ndjson", "application/jsonl":
+	if c.streamed() {
 		return c.stream(st)
 	}
 	if err := c.accepts("application/json", "text/csv", "application/x-ndjson"); err != nil {
@@ -286,6 +285,11 @@ func (c *call) predict() error {
 		return err
 	}
 	return c.answer(http.StatusOK, all)
+}
+
+// streamed reports whether a table comes as lines, which are answered as they come.
+func (c *call) streamed() bool {
+	return slices.Contains([]string{"text/csv", "application/x-ndjson", "application/jsonl"}, c.contentType())
 }
 
 // stream answers for a table of CSV or JSON lines while it comes, in the same

@@ -52,17 +52,18 @@ func (r *route) takes(key string) bool {
 	return slices.ContainsFunc(r.params, func(p param) bool { return p.name == key })
 }
 
-// most is how many bytes a body may have.
-func (r *route) most(o *Options) int64 {
-	switch r.size {
-	case large:
-		return o.MostUpload
-	case flowing:
+// most is how many bytes the body of a request may have. What flows is not held,
+// unless it is one document.
+func (c *call) most() int64 {
+	switch size := c.route.size; {
+	case size == large:
+		return c.o.MostUpload
+	case size == flowing && c.streamed():
 		return 1 << 62
-	case somewhat:
-		return 8 * o.MostBody
+	case size == flowing, size == somewhat:
+		return 8 * c.o.MostBody
 	}
-	return o.MostBody
+	return c.o.MostBody
 }
 
 // elsewhere is whatever has no route: files of the page, or nothing.
@@ -85,7 +86,7 @@ var aboutRoutes = []route{
 	{method: http.MethodGet, path: "/openapi.json", does: "Describe all routes, as OpenAPI 3.1", out: map[string]any{}, answer: (*call).openapi},
 	{method: http.MethodGet, path: "/docs", does: "Describe all routes, for people", outType: "text/html", answer: (*call).docs},
 	{method: http.MethodGet, path: "/metrics", scope: read, whole: true, does: "Tell what happened, for Prometheus", outType: "text/plain", answer: (*call).metrics},
-	{method: http.MethodGet, path: "/v1/events", scope: read, does: "Follow new versions of models, as they come", outType: "text/event-stream", answer: (*call).followAll},
+	{method: http.MethodGet, path: "/v1/events", scope: read, does: "Follow new versions of models, as they come", outType: eventStream, answer: (*call).followAll},
 	{method: http.MethodGet, path: "/v1/audit", scope: admin, whole: true, reads: true, does: "List who wrote what, when and from where", out: AuditLog{}, answer: (*call).showAudit, params: []param{{"limit", "integer", "how many, the newest first"}}},
 	{method: http.MethodGet, path: "/v1/datasets", scope: read, does: "List the built-in data sets", out: Datasets{}, answer: (*call).datasets},
 	{method: http.MethodGet, path: "/v1/learners", scope: read, does: "List the learners, with their settings", out: Learners{}, answer: (*call).learners},
@@ -111,8 +112,10 @@ var modelRoutes = []route{
 	{method: http.MethodGet, path: modelPath + "/export", scope: read, does: "Export a version as a file", outType: "application/octet-stream", answer: (*call).export, problems: []int{404}, params: []param{
 		{"version", "integer", "which"}, {"without_rows", "boolean", "without rows that the model keeps"}}},
 	{method: http.MethodPost, path: modelPath + "/predict", scope: read, does: "Answer for a row, for rows, or for a table of CSV or JSON lines as it comes", in: Asked{}, out: Answer{}, others: []any{Answers{}, AnswerColumns{}}, streams: []string{"text/csv", "application/x-ndjson"}, size: flowing, answer: (*call).predict, problems: []int{400, 404, 409, 413, 415, 422}, params: []param{{"keep", "boolean", "keep the answer until its truth is told"}}},
-	{method: http.MethodGet, path: modelPath + "/budget", scope: read, does: "Say how accurate the model is with fewer rules", out: life.Budget{}, answer: (*call).budget, problems: []int{404, 409, 422}},
+	{method: http.MethodGet, path: modelPath + "/budget", scope: read, does: "Say how accurate the model is with fewer rules", out: life.Budget{}, answer: (*call).budget, problems: []int{404, 422}},
 	{method: http.MethodPost, path: modelPath + "/draft", scope: read, does: "Draft a rule that would have answered a row otherwise", in: ToDraft{}, out: life.Draft{}, answer: (*call).draft, problems: []int{400, 404, 415, 422}},
+	{method: http.MethodPost, path: modelPath + "/say", scope: read, does: "Say rules as sentences, as they would be told to a model", in: ToSay{}, out: SaidRules{}, answer: (*call).sayModel, problems: []int{400, 404, 415, 422}},
+	{method: http.MethodPost, path: modelPath + "/play", scope: read, does: "Let a policy act in an environment, or play with it", in: ToPlay{}, out: Game{}, answer: (*call).play, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/explain", scope: read, does: "Say why: the evidence for and against an answer", in: ToExplain{}, out: Explanation{}, answer: (*call).explain, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/ask", scope: read, does: "Ask for any column, given any others", in: Question{}, out: life.Answers{}, answer: (*call).ask, problems: []int{400, 404, 415, 422}},
 }
@@ -121,7 +124,7 @@ var modelRoutes = []route{
 var editRoutes = []route{
 	{method: http.MethodPost, path: modelPath + "/rows", scope: write, does: "Learn rows as they come; the answer comes when they are durable", in: ToLearnRows{}, out: Acknowledged{}, size: somewhat, answer: (*call).learnRows, problems: []int{400, 404, 409, 412, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/truth", scope: write, does: "Say what became of an answer that was kept", in: ToldTruth{}, out: TruthSaid{}, answer: (*call).truth, problems: []int{400, 404, 415, 422}},
-	{method: http.MethodGet, path: modelPath + "/live", scope: read, does: "Follow how a model does on rows as they come, every second", outType: "text/event-stream", answer: (*call).followLive, problems: []int{404, 422}},
+	{method: http.MethodGet, path: modelPath + "/live", scope: read, does: "Follow how a model does on rows as they come, every second", outType: eventStream, answer: (*call).followLive, problems: []int{404, 422}},
 	{method: http.MethodPost, path: modelPath + "/tell", scope: write, reads: true, does: "Tell a model what an expert knows", in: ToTell{}, out: life.Told{}, answer: (*call).tell, problems: []int{400, 404, 412, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/forget", scope: write, reads: true, does: "Take a source back out", in: ToForget{}, out: life.Forgotten{}, answer: (*call).forget, problems: []int{400, 404, 412, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/restore", scope: write, reads: true, does: "Make an old version the newest again", in: ToRestore{}, out: life.Learnt{}, answer: (*call).restore, problems: []int{400, 404, 412, 415, 422}},
@@ -150,7 +153,7 @@ var inferenceRoutes = []route{
 
 // workRoutes begin jobs.
 var workRoutes = []route{
-	{method: http.MethodPost, path: "/v1/learn", scope: write, does: "Learn a model", in: ToLearn{}, out: life.NewLearnt{}, job: true, answer: (*call).learnModel, problems: []int{400, 415, 422, 429}},
+	{method: http.MethodPost, path: "/v1/learn", scope: write, does: "Learn a model", in: ToLearn{}, out: JustLearnt{}, others: []any{life.Acted{}}, job: true, answer: (*call).learnModel, problems: []int{400, 415, 422, 429}},
 	{method: http.MethodPost, path: modelPath + "/update", scope: write, does: "Learn more rows, without the old ones", in: ToUpdate{}, out: life.Updated{}, job: true, answer: (*call).update, problems: []int{400, 404, 415, 422, 429}},
 	{method: http.MethodPost, path: "/v1/evaluate", scope: read, does: "Judge a learner, or a model, on rows that it has not seen", in: ToEvaluate{}, out: evaluate.Result{}, others: []any{evaluate.Scores{}}, job: true, answer: (*call).evaluate, problems: []int{400, 404, 415, 422, 429}},
 	{method: http.MethodPost, path: "/v1/compare", scope: read, does: "Set learners side by side, and say which differences are real", in: ToCompare{}, out: evaluate.Comparison{}, job: true, answer: (*call).compare, problems: []int{400, 415, 422, 429}},
@@ -159,7 +162,7 @@ var workRoutes = []route{
 	{method: http.MethodPost, path: modelPath + "/verify", scope: read, does: "Learn all again, and compare", out: life.Verified{}, job: true, answer: (*call).verify, problems: []int{404, 422, 429}},
 	{method: http.MethodGet, path: "/v1/jobs", scope: read, does: "List the jobs, the newest first", out: Jobs{}, answer: (*call).listJobs},
 	{method: http.MethodGet, path: "/v1/jobs/{id}", scope: read, does: "Say how far a job is, or what came of it", out: Job{}, answer: (*call).showJob, problems: []int{404}},
-	{method: http.MethodGet, path: "/v1/jobs/{id}/events", scope: read, does: "Follow a job: progress, then result or problem", outType: "text/event-stream", answer: (*call).followJob, problems: []int{404}},
+	{method: http.MethodGet, path: "/v1/jobs/{id}/events", scope: read, does: "Follow a job: progress, then result or problem", outType: eventStream, answer: (*call).followJob, problems: []int{404}},
 	{method: http.MethodDelete, path: "/v1/jobs/{id}", scope: read, does: "Cancel a job", status: 204, answer: (*call).cancelJob, problems: []int{404}},
 }
 
@@ -173,5 +176,6 @@ var dataRoutes = []route{
 	{method: http.MethodDelete, path: "/v1/data/{d}", scope: write, does: "Delete a table that was sent", status: 204, answer: (*call).deleteData, problems: []int{404}},
 	{method: http.MethodGet, path: "/v1/data/{d}/rows", scope: read, does: "Read rows of a table", out: DataRows{}, answer: (*call).dataRows, problems: []int{400, 404}, params: []param{
 		{"offset", "integer", "rows to leave out first"}, {"limit", "integer", "how many, at most 1000"}}},
+	{method: http.MethodPost, path: "/v1/data/{d}/say", scope: read, does: "Say rules about a table's columns as sentences", in: ToSay{}, out: SaidRules{}, answer: (*call).sayData, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodPost, path: "/v1/import", scope: write, does: "Take in a model that was exported", inType: "application/octet-stream", out: life.Learnt{}, size: large, answer: (*call).importModel, problems: []int{400, 413, 422}, params: []param{{"name", "string", "what to call it; none is the name that it had"}}},
 }

@@ -68,7 +68,8 @@ type Options struct {
 	MostBody   int64         // bytes of a body that is read whole; 8 MiB
 	MostUpload int64         // bytes of a table or an export; 256 MiB
 	MostRows   int           // rows in one JSON document; 100,000
-	MostBusy   int           // requests at work at once, for one caller; 64
+	MostBusy   int           // requests at work at once, for one caller: so many that read, write and follow; 64
+	MostQueue  time.Duration // that a request waits for a place among its caller's; 5 s
 	MostTime   time.Duration // for what is no job; 60 s
 	Patience   time.Duration // for a body that does not come; 20 s
 	Drain      time.Duration // for requests to end when the server is asked to; 10 s
@@ -79,6 +80,7 @@ func (o *Options) fill() {
 	o.MostUpload = cmp.Or(o.MostUpload, 256<<20)
 	o.MostRows = cmp.Or(o.MostRows, 100_000)
 	o.MostBusy = cmp.Or(o.MostBusy, 64)
+	o.MostQueue = cmp.Or(o.MostQueue, 5*time.Second)
 	o.MostTime = cmp.Or(o.MostTime, time.Minute)
 	o.Patience = cmp.Or(o.Patience, 20*time.Second)
 	if o.Freeze == (life.Freezing{}) {
@@ -253,34 +255,6 @@ func IsLoopback(address string) bool {
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// busy counts what each caller has under way, so that nobody takes it all.
-type busy struct {
-	mu     sync.Mutex
-	counts map[string]int
-}
-
-// enter takes a place, and reports whether there was one.
-func (b *busy) enter(who string, most int) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.counts[who] >= most {
-		return false
-	}
-	if b.counts == nil {
-		b.counts = map[string]int{}
-	}
-	b.counts[who]++
-	return true
-}
-
-func (b *busy) leave(who string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.counts[who]--; b.counts[who] == 0 {
-		delete(b.counts, who)
-	}
 }
 
 // newID makes the id of a request or a job.

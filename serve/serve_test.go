@@ -314,7 +314,7 @@ func TestServeEndsGently(t *testing.T) {
 	r.Header.Set("Content-Type", "text/csv")
 	go func() {
 		io.WriteString(out, "outlook\nsunny\n")
-		for s.busy.enter(s.owner, 1) { // until the request is there
+		for s.busy.enter(t.Context(), s.owner, 1, 0) { // until the request is there
 			s.busy.leave(s.owner)
 			time.Sleep(time.Millisecond)
 		}

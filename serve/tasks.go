@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
@@ -75,6 +76,9 @@ func (c *call) learnModel() error {
 	if err != nil {
 		return err
 	}
+	if _, sent := c.uploads.look(in.Data); !sent && isWorld(in.Data) {
+		return c.learnActing(&in, chosen)
+	}
 	find, err := c.finder(in.Data, in.reading())
 	if err != nil {
 		return err
@@ -115,6 +119,56 @@ func (c *call) learnModel() error {
 				h.Note(life.Note{Text: "the words of the table do not fit the model: " + err.Error()})
 			}
 		}
+		return written(c, "learn", name, newJustLearnt(l), err)
+	})
+}
+
+// JustLearnt is a model that was just learnt, with what the estimate of its
+// accuracy found of each class, and how often always the same answer is right.
+type JustLearnt struct {
+	*life.NewLearnt
+	Folds      int      `json:"folds,omitempty"`
+	Finds      []Found  `json:"finds,omitempty"`
+	Usual      *float64 `json:"usual,omitempty"`
+	UsualClass string   `json:"usual_class,omitempty"`
+}
+
+func newJustLearnt(l *life.NewLearnt) JustLearnt {
+	if l == nil || l.Estimate == nil {
+		return JustLearnt{NewLearnt: l}
+	}
+	return JustLearnt{l, l.Estimate.Folds, newFound(l.Estimate), l.Estimate.Baseline, l.Estimate.BaselineClass}
+}
+
+// learnActing learns a policy in an environment.
+func (c *call) learnActing(in *ToLearn, chosen life.Choice) error {
+	base, _, _ := strings.Cut(in.Data, ":")
+	name := cmp.Or(in.Name, base)
+	if err := store.CheckName(name); err != nil {
+		return err
+	}
+	if err := c.who.sees(name); err != nil {
+		return err
+	}
+	w, err := c.world(c.r.Context(), &c.o.Home, in.Data) // so that what is wrong with it is said at once
+	if err != nil {
+		return err
+	}
+	w.Close()
+	return c.startJob("learn", name, func(ctx context.Context, h *life.Home) (any, error) {
+		w, err := c.world(ctx, h, in.Data)
+		if err != nil {
+			return nil, err
+		}
+		defer w.Close()
+		o := life.LearnOptions{Choice: chosen, Name: name}
+		if in.Rules != "" {
+			o.Rules = &life.Rules{File: c.who.name, Text: []byte(in.Rules), Worth: in.Worth}
+		}
+		if in.Seed != nil {
+			h.Seed = *in.Seed
+		}
+		l, err := h.LearnActing(ctx, w, o)
 		return written(c, "learn", name, l, err)
 	})
 }

@@ -143,16 +143,35 @@ func TestGrowthOfParsers(t *testing.T) {
 	bounded.Worst(t, func(size int) []byte { return bytes.Repeat([]byte("1rows,"), size/6) }, func(b []byte) { life.ParseFreezing(string(b)) })
 }
 
-// A caller takes no more places than others are left.
+// waits is how many requests of a caller wait.
+func (b *busy) waits(who string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.of[who].waiting)
+}
+
+// A caller takes no more places than others are left; who has none waits in line.
 func TestBusy(t *testing.T) {
-	s := newTrial(t, func(o *Options) { o.MostBusy = 1 })
-	if !s.busy.enter(s.owner, 1) {
+	s := newTrial(t, func(o *Options) { o.MostBusy, o.MostQueue = 1, 500*time.Millisecond })
+	if !s.busy.enter(t.Context(), s.owner, 1, 0) {
 		t.Fatal("no place")
 	}
 	r := s.do("GET", "/v1/models", nil)
 	s.problem(r, http.StatusTooManyRequests, "under way")
 	if r.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
+	}
+	waits := make(chan int)
+	go func() { waits <- s.do("GET", "/v1/models", nil).status }()
+	for s.busy.waits(s.owner) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	s.busy.leave(s.owner) // to who waits
+	if status := <-waits; status != 200 {
+		t.Errorf("who waited got %d", status)
+	}
+	if !s.busy.enter(t.Context(), s.owner, 1, time.Minute) {
+		t.Fatal("no place")
 	}
 	s.problem(s.do("POST", "/v1/models/nothing/tell", `{"rules":"x"}`), http.StatusNotFound, "nothing") // writes have places of their own
 	s.busy.leave(s.owner)

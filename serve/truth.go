@@ -30,6 +30,7 @@ type truthOf struct {
 	kept  map[string]keptAnswer
 	order []string
 	score life.LiveScore
+	curve life.LiveCurve
 }
 
 // keptAnswer is an answer that waits for its truth. As a line it may also be
@@ -92,6 +93,7 @@ func (m *truthOf) take(a keptAnswer) {
 		return
 	}
 	m.score.Count(*a.Right, a.P)
+	m.curve.Add(&m.score, m.kept[a.ID].Version)
 	delete(m.kept, a.ID)
 }
 
@@ -131,6 +133,16 @@ func (t *truths) rates(name string) *LiveRates {
 		return nil
 	}
 	return newLiveRates(&m.score)
+}
+
+// curve is how they came to that.
+func (t *truths) curve(name string) []LivePoint {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if m := t.models[name]; m != nil {
+		return newCurve(m.curve.Points)
+	}
+	return nil
 }
 
 func (t *truths) close() {

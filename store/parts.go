@@ -325,8 +325,12 @@ func (ix *index) firstBad() int64 {
 	return ix.end
 }
 
+// packWindow is how far back what is packed is looked for again. Whoever packs keeps
+// room for it: two at once may, and a server would hold 16 MB each by default.
+const packWindow = 1 << 20
+
 var encoder = sync.OnceValue(func() *zstd.Encoder {
-	e, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithEncoderCRC(false)) // options are valid
+	e, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithEncoderCRC(false), zstd.WithWindowSize(packWindow)) // options are valid
 	return e
 })
 

@@ -523,13 +523,14 @@ func (a *assembly) settle(col *column, isTarget bool, notes *notes) (at Attribut
 	case col.known == 0 && f.how == auto && !isTarget && !a.plan.options.Open:
 		notes.empty = append(notes.empty, f.name)
 		return at, false
-	case col.state == text && !f.keepID && !isTarget && col.known > 50 && 2*col.names.len() > col.known:
+	case col.state == text && !f.keepID && !isTarget && !a.plan.options.IDs && IsID(col.names.len(), col.known):
 		notes.id(f.name, col.names.len(), col.known)
 		*col = column{field: f}
 		return at, false
 	case col.state == text, col.known == 0 && f.how == auto:
 		col.state = text
 		at.Kind = Nominal
+		notes.knows(f.name, col.known, a.plan.options.IDs)
 		a.pad(col, a.rows)
 		if f.closed {
 			at.Values = f.values
@@ -593,6 +594,7 @@ type notes struct {
 
 	remarks  []Remark // about one column each
 	numbered []string // columns of numbers that were left out as ids
+	known    map[string]int
 }
 
 // Remark is something worth knowing of a column.
@@ -621,6 +623,20 @@ func (n *notes) remark(r Remark) { n.remarks = append(n.remarks, r) }
 
 func (n *notes) add(format string, args ...any) {
 	n.lines = append(n.lines, fmt.Sprintf(format, args...))
+}
+
+// IsID reports whether a column of names that are not the target is left out as
+// an id: more than half of its known cells are distinct.
+func IsID(distinct, known int) bool { return known > 50 && 2*distinct > known }
+
+// knows takes note of how many cells of a column of names are known.
+func (n *notes) knows(name string, known int, asked bool) {
+	if asked && n.known == nil {
+		n.known = map[string]int{}
+	}
+	if asked {
+		n.known[name] = known
+	}
 }
 
 func (n *notes) id(name string, distinct, known int) {

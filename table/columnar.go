@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,7 +16,7 @@ import (
 
 // Format is a kind of file that a package of its own reads, so that a program
 // may leave it out. Packages register theirs when they are imported:
-// table/parquet does.
+// table/parquet and table/arrow do.
 type Format struct {
 	Name       string   // as reports name it
 	Extensions []string // of file names, each with its dot
@@ -75,7 +76,7 @@ func RegisterFormat(f Format) {
 
 // unlinked are formats that are known by name also where their package was
 // left out.
-var unlinked = []Format{{Name: "parquet", Extensions: []string{".parquet", ".pq"}, Magic: "PAR1"}}
+var unlinked = []Format{{Name: "parquet", Extensions: []string{".parquet", ".pq"}, Magic: "PAR1"}, {Name: "arrow", Extensions: []string{".arrow", ".feather", ".ipc", ".arrows"}, Magic: "ARROW1"}}
 
 // formatOf finds the registered format of a file, by its extension or, if head
 // is not nil, by its beginning.
@@ -189,7 +190,7 @@ func (s *reading) randomAccess() (io.ReaderAt, int64, error) {
 	if r, ok := s.in.raw.(io.ReaderAt); ok && s.in.seek != nil && s.content.packing == "" {
 		return io.NewSectionReader(r, s.in.begin, s.in.size), s.in.size, nil
 	}
-	copied := &spool{most: s.plan.options.Memory} // a bomb must not fill the disk
+	copied := &spool{most: cmp.Or(s.plan.options.Aside, s.plan.options.Memory)} // a bomb must not fill the disk
 	s.in.close = append(s.in.close, copied.Close)
 	to := &proportion{w: copied, packed: s.bytesRead}
 	if s.meter != nil { // else it was found good before

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -51,6 +52,59 @@ func IsFolderOfFiles(dir string) bool {
 	return err == nil && info.IsDir() && len(expand(dir)) > 0
 }
 
+// Files lists the files of a folder, or those that a pattern matches, in the
+// order in which they are read as one table. A path of a file is that file.
+func Files(address string) []string {
+	if info, err := os.Stat(address); err == nil && !info.IsDir() {
+		return []string{address}
+	}
+	if info, err := os.Stat(address); err == nil && info.IsDir() || isPattern(address) {
+		return expand(address)
+	}
+	return nil
+}
+
+// Among returns which of the paths below a folder, or of those that a pattern
+// matches, are read as one table, in order: slashes divide folders, and folders
+// and files that are hidden are passed over.
+func Among(paths []string, address string) ([]string, error) {
+	root, match, err := Pattern(address)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, path := range paths {
+		below, inside := strings.CutPrefix(path, root)
+		if inside && match(path) && !slices.ContainsFunc(strings.Split(below, "/"), isHidden) {
+			files = append(files, path)
+		}
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// Pattern returns the folder below which all paths are that a pattern matches,
+// and which these are: * is anything within a name, ** anything at all. Without
+// either, all tables of the folder are.
+func Pattern(pattern string) (root string, match func(path string) bool, err error) {
+	special := strings.IndexAny(pattern, "*[")
+	if special < 0 {
+		return pattern, tableFile, nil
+	}
+	text := regexp.QuoteMeta(pattern)
+	for _, r := range [][2]string{{`\*\*/`, `(.*/)?`}, {`\*\*`, `.*`}, {`\*`, `[^/]*`}, {`\[`, `[`}, {`\]`, `]`}} {
+		text = strings.ReplaceAll(text, r[0], r[1])
+	}
+	like, err := regexp.Compile("^" + text + "$")
+	if err != nil {
+		return "", nil, fmt.Errorf("%s: is no pattern of files; expected * within names, ** for folders, [0-9]", pattern)
+	}
+	return pattern[:strings.LastIndexByte("/"+pattern[:special], '/')], like.MatchString, nil
+}
+
+// isHidden reports whether what has a name is passed over.
+func isHidden(name string) bool { return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") }
+
 // tableFile reports whether a file's name says that it is a table.
 func tableFile(name string) bool {
 	base := strings.ToLower(filepath.Base(name))
@@ -64,37 +118,26 @@ func tableFile(name string) bool {
 	return known
 }
 
-// expand lists the files of a folder, or those that a pattern matches: * is
-// anything within a name, ** anything at all.
+// expand lists the files of a folder, or those that a pattern matches.
 func expand(address string) []string {
 	address = strings.TrimPrefix(address, "files:")
 	root, match := address, func(path string) bool { return tableFile(path) }
 	if isPattern(address) {
-		slashed := filepath.ToSlash(filepath.Clean(address))
-		root = filepath.FromSlash(slashed[:strings.LastIndexByte("/"+slashed[:strings.IndexAny(slashed, "*[")], '/')])
-		pattern := regexp.QuoteMeta(slashed)
-		for _, r := range [][2]string{{`\*\*/`, `(.*/)?`}, {`\*\*`, `.*`}, {`\*`, `[^/]*`}, {`\[`, `[`}, {`\]`, `]`}} {
-			pattern = strings.ReplaceAll(pattern, r[0], r[1])
-		}
-		like, err := regexp.Compile("^" + pattern + "$")
+		begin, matches, err := Pattern(filepath.ToSlash(filepath.Clean(address)))
 		if err != nil {
 			return nil
 		}
-		match = func(path string) bool { return like.MatchString(filepath.ToSlash(path)) }
-		if root == "" {
-			root = "."
-		}
+		root, match = cmp.Or(filepath.FromSlash(begin), "."), func(path string) bool { return matches(filepath.ToSlash(path)) }
 	}
 	var files []string
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return fs.SkipDir // what cannot be read is missing when it is opened
 		}
-		hidden := strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_")
 		switch {
-		case d.IsDir() && hidden && path != root:
+		case d.IsDir() && isHidden(d.Name()) && path != root:
 			return fs.SkipDir
-		case !d.IsDir() && !hidden && match(path):
+		case !d.IsDir() && !isHidden(d.Name()) && match(path):
 			files = append(files, path)
 		}
 		return nil
@@ -146,6 +189,26 @@ func manyFiles(address string, o *Options) (*input, error) {
 	return in, nil
 }
 
+// NewSourceOfFiles reads files that are elsewhere as one, as those of a folder
+// are (see Open): each is opened when its turn has come, in every pass.
+func NewSourceOfFiles(ctx context.Context, files []string, open func(ctx context.Context, file string) (io.ReadCloser, error), o Options) (Source, error) {
+	return newSource(ctx, &input{name: o.Name, files: files, open: open}, o.Name, o)
+}
+
+// openFile opens one of the files.
+func (in *input) openFile(ctx context.Context, path string) (*input, error) {
+	if in.open == nil {
+		return openInput(ctx, path, false)
+	}
+	r, err := in.open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	one := newInput(path, r, false)
+	one.close = append(one.close, r.Close)
+	return one, nil
+}
+
 // series is the flow of batches out of files one after another. All share the
 // plan and the assembly of one reading.
 type series struct {
@@ -172,7 +235,7 @@ func (s *reading) beginFiles(ctx context.Context) error {
 // open begins the file that comes next.
 func (f *series) open() error {
 	s, path := f.whole, f.whole.in.files[f.at]
-	in, err := openInput(f.ctx, path, false)
+	in, err := s.in.openFile(f.ctx, path)
 	if err != nil {
 		return err
 	}

@@ -100,15 +100,60 @@ func unpacked(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 }
 
-// folder is a folder being read.
+// Catalogue is the tables of a database: the address of each, the columns that name
+// its rows, and those that name rows of others.
+type Catalogue struct {
+	Tables  map[string]string
+	Primary map[string][]string
+	Foreign []Link
+}
+
+// CatalogueOf returns the catalogue of an address that names no table; nil if it has
+// none, or one table alone.
+func CatalogueOf(ctx context.Context, address string) (*Catalogue, error) {
+	s, err := schemeOf(address)
+	if err != nil || s.Catalogue == nil {
+		return nil, err
+	}
+	c, err := s.Catalogue(ctx, address)
+	if err != nil || c == nil || len(c.Tables) < 2 {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Database reads the tables of a database, as Folder does those of a folder. Keys are
+// those of its catalogue; where it has none that point at other tables, they are found
+// by name and containment.
+func Database(ctx context.Context, address string, o Options) (*Table, *Report, error) {
+	c, err := CatalogueOf(ctx, address)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c == nil {
+		return nil, nil, fmt.Errorf("%s: has no tables that point at each other", Redact(address))
+	}
+	f := &folder{dir: Redact(address), marked: map[string][]string{}, hashes: map[string]string{}, database: true}
+	f.keys.Tables, f.keys.Primary, f.keys.Foreign = c.Tables, c.Primary, c.Foreign
+	t, report, err := f.all(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	report.Format = "database"
+	return t, report, nil
+}
+
+// folder is a folder being read, or a database.
 type folder struct {
-	dir    string
-	keys   folderKeys
-	names  []string            // of its tables, sorted
-	marked map[string][]string // columns of each table that are keys
-	notes  []string
-	hashes map[string]string
-	bytes  int64
+	dir      string
+	database bool
+	keys     folderKeys
+	names    []string            // of its tables, sorted
+	marked   map[string][]string // columns of each table that are keys
+	notes    []string
+	hashes   map[string]string
+	known    map[string][]string // names of columns
+	bytes    int64
 }
 
 // Folder reads a folder of tables that point at each other. The rows are those of
@@ -117,6 +162,11 @@ type folder struct {
 // else the target, else keys.json.
 func Folder(ctx context.Context, dir string, o Options) (*Table, *Report, error) {
 	f := &folder{dir: dir, marked: map[string][]string{}, hashes: map[string]string{}}
+	return f.all(ctx, o)
+}
+
+// all reads the tables.
+func (f *folder) all(ctx context.Context, o Options) (*Table, *Report, error) {
 	if err := f.open(ctx, o); err != nil {
 		return nil, nil, err
 	}
@@ -124,11 +174,19 @@ func Folder(ctx context.Context, dir string, o Options) (*Table, *Report, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	linked := &Linked{Of: of, Target: column, Links: f.keys.Foreign}
+	linked := &Linked{Of: of, Target: column}
+	ignored, err := f.ignored(ctx, o.Ignore, of)
+	if err != nil {
+		return nil, nil, err
+	}
 	var rows *Table
 	for _, name := range f.names {
-		with := Options{Nominal: f.marked[name], Ignore: own(o.Ignore, name), Memory: o.Memory}
+		with := Options{Nominal: f.marked[name], Ignore: ignored[name], Memory: o.Memory}
 		t, report, err := f.read(ctx, name, with)
+		if errors.Is(err, errNoRows) && name != of {
+			f.leaveOut(name)
+			continue
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -140,7 +198,7 @@ func Folder(ctx context.Context, dir string, o Options) (*Table, *Report, error)
 			}
 			with = o
 			with.Target, with.Name = column, ""
-			with.Nominal, with.Ignore = slices.Concat(o.Nominal, f.marked[name]), own(o.Ignore, name)
+			with.Nominal, with.Ignore = slices.Concat(o.Nominal, f.marked[name]), ignored[name]
 			if rows, report, err = f.read(ctx, name, with); err != nil {
 				return nil, nil, err
 			}
@@ -148,19 +206,60 @@ func Folder(ctx context.Context, dir string, o Options) (*Table, *Report, error)
 		}
 		linked.Tables = append(linked.Tables, NamedTable{name, f.keys.Primary[name], t})
 	}
+	linked.Links = f.keys.Foreign
 	return rows.WithLinked(linked), f.report(rows.Rows()), nil
 }
 
-// own is the columns of one table among names such as customers.age; a name without
-// a table is of each.
-func own(names []string, of string) []string {
-	var mine []string
+// leaveOut forgets a table that has no rows.
+func (f *folder) leaveOut(name string) {
+	f.notes = append(f.notes, fmt.Sprintf("the table %s has no rows, and is left out", name))
+	f.keys.Foreign = slices.DeleteFunc(slices.Clone(f.keys.Foreign), func(l Link) bool { return l.Table == name || l.To == name })
+}
+
+// ignored is the columns of each table among names such as customers.age; a name
+// without a table is of each that has it.
+func (f *folder) ignored(ctx context.Context, names []string, target string) (map[string][]string, error) {
+	all := map[string][]string{}
 	for _, name := range names {
-		if name, ok := strings.CutPrefix(name, of+"."); ok || !strings.Contains(name, ".") {
-			mine = append(mine, name)
+		of, column, dotted := strings.Cut(name, ".")
+		if dotted && f.keys.Tables[of] != "" {
+			all[of] = append(all[of], column)
+			continue
+		}
+		found := false
+		for _, table := range f.names {
+			columns, err := f.columns(ctx, table)
+			if err != nil {
+				return nil, err
+			}
+			if slices.Contains(columns, name) {
+				all[table], found = append(all[table], name), true
+			}
+		}
+		if !found { // which the reader of that table says
+			all[target] = append(all[target], name)
 		}
 	}
-	return mine
+	return all, nil
+}
+
+// columns are the names of a table's columns.
+func (f *folder) columns(ctx context.Context, name string) ([]string, error) {
+	if f.known[name] != nil {
+		return f.known[name], nil
+	}
+	t, report, err := f.read(ctx, name, Options{})
+	if errors.Is(err, errNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.known == nil {
+		f.known = map[string][]string{}
+	}
+	f.known[name] = slices.Concat(t.Schema.Names(), report.IDs)
+	return f.known[name], nil
 }
 
 func others(t *Table, column int) []int {
@@ -175,7 +274,11 @@ func others(t *Table, column int) []int {
 
 // open finds the tables and the keys.
 func (f *folder) open(ctx context.Context, o Options) error {
-	text, err := os.ReadFile(filepath.Join(f.dir, keysFile))
+	var text []byte
+	err := errors.ErrUnsupported
+	if !f.database {
+		text, err = os.ReadFile(filepath.Join(f.dir, keysFile))
+	}
 	known := err == nil
 	if known {
 		if err := json.Unmarshal(text, &f.keys); err != nil {
@@ -193,12 +296,12 @@ func (f *folder) open(ctx context.Context, o Options) error {
 	}
 	for name, file := range f.keys.Tables {
 		f.names = append(f.names, name)
-		if !filepath.IsLocal(file) {
+		if !f.database && !filepath.IsLocal(file) {
 			return fmt.Errorf("%s: the table %q is outside of the folder: %s", filepath.Join(f.dir, keysFile), name, file)
 		}
 	}
 	slices.Sort(f.names)
-	if !known {
+	if !known && len(f.keys.Foreign) == 0 {
 		if err := f.findKeys(ctx, o); err != nil {
 			return err
 		}
@@ -235,7 +338,11 @@ func (f *folder) target(o Options) (of, column string, err error) {
 	case f.keys.Target.Table != "":
 		of, column = f.keys.Target.Table, f.keys.Target.Column
 	default:
-		return "", "", fmt.Errorf("what is to be predicted? write TABLE.COLUMN, with one of the tables %s", strings.Join(f.names, ", "))
+		alone := ""
+		if f.database {
+			alone = ", or add ?table=NAME to read one of them alone"
+		}
+		return "", "", fmt.Errorf("what is to be predicted? write TABLE.COLUMN, with one of the tables %s%s", strings.Join(f.names, ", "), alone)
 	}
 	if f.keys.Tables[of] == "" {
 		return "", "", fmt.Errorf("%s has no table %q%s; it has %s", f.dir, of, spell.Hint(of, f.names), strings.Join(f.names, ", "))
@@ -244,9 +351,12 @@ func (f *folder) target(o Options) (of, column string, err error) {
 }
 
 func (f *folder) read(ctx context.Context, name string, o Options) (*Table, *Report, error) {
-	path := filepath.Join(f.dir, f.keys.Tables[name])
+	read, path := ReadFile, filepath.Join(f.dir, f.keys.Tables[name])
+	if f.database {
+		read, path = ReadFrom, f.keys.Tables[name]
+	}
 	// A key that a file does not have is missing cells, not an error.
-	t, report, err := ReadFile(ctx, path, o)
+	t, report, err := read(ctx, path, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -276,19 +386,35 @@ func (f *folder) report(rows int) *Report {
 // and a column of that name, or called after that table, in another table names rows
 // of it if all of its values do.
 func (f *folder) findKeys(ctx context.Context, o Options) error {
-	f.keys.Primary = map[string][]string{}
+	if f.keys.Primary == nil {
+		f.keys.Primary = map[string][]string{}
+	}
 	columns := map[string][]string{}
 	tables := map[string]*Table{}
+	var names []string
 	for _, name := range f.names {
 		t, report, err := f.read(ctx, name, Options{Memory: o.Memory})
+		if errors.Is(err, errNoRows) && !strings.HasPrefix(o.Target, name+".") {
+			f.leaveOut(name)
+			continue
+		}
 		if err != nil {
 			return err
 		}
+		names = append(names, name)
 		columns[name] = slices.Concat(t.Schema.Names(), report.IDs)
+	}
+	f.names = names
+	shared := func(column string) bool { // by several tables
+		n := 0
+		for _, names := range columns {
+			n += len(names) - len(slices.DeleteFunc(slices.Clone(names), func(c string) bool { return c == column }))
+		}
+		return n > 1
 	}
 	keyLike := func(column string) bool {
 		c := strings.ToLower(column)
-		return c == "id" || strings.HasSuffix(c, "_id") || strings.HasSuffix(c, "id") && c != "paid" || slices.ContainsFunc(f.names, func(t string) bool { return c == t || c == singular(t) })
+		return shared(column) || c == "id" || strings.HasSuffix(c, "_id") || strings.HasSuffix(c, "id") && c != "paid" || slices.ContainsFunc(f.names, func(t string) bool { return c == t || c == singular(t) })
 	}
 	for _, name := range f.names {
 		var marked []string
@@ -304,8 +430,8 @@ func (f *folder) findKeys(ctx context.Context, o Options) error {
 		tables[name] = t
 		for _, c := range marked {
 			low := strings.ToLower(c)
-			ownName := low == "id" || low == singular(name)+"_id" || low == name+"_id" || low == singular(name)+"id" || low == name+"id" || low == singular(name) || low == name
-			if i := t.Schema.Index(c); i >= 0 && ownName && isKey(t, i) {
+			ownName := low == "id" || low == singular(name)+"_id" || low == name+"_id" || low == singular(name)+"id" || low == name+"id" || low == singular(name) || low == name || shared(c) && low != "id"
+			if i := t.Schema.Index(c); i >= 0 && ownName && isKey(t, i) && f.keys.Primary[name] == nil {
 				f.keys.Primary[name] = []string{c}
 				break
 			}

@@ -29,6 +29,8 @@ type input struct {
 	spool *spool
 	feed  *Feed    // of what is no bytes, or nil
 	files []string // of what is many files, or nil
+	// open opens one of files that are elsewhere; nil if they are here.
+	open  func(ctx context.Context, path string) (io.ReadCloser, error)
 	close []func() error
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,6 +74,42 @@ func parquetBytes[T any](tb testing.TB, rows []T, options ...parquet.WriterOptio
 		tb.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// TestParquetMemory: what row groups decode to is not held, also where each is one
+// page, as DuckDB writes them.
+func TestParquetMemory(t *testing.T) {
+	type row struct {
+		X int32 `parquet:"x,dict"`
+	}
+	rows := make([]row, 4_000_000) // which take 16 MB decoded, and little in the file
+	for i := range rows {
+		rows[i].X = int32(i / 50_000 % 2)
+	}
+	data := parquetBytes(t, rows, parquet.MaxRowsPerRowGroup(50_000), parquet.PageBufferSize(1<<20))
+	held := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // pools are emptied by the second
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	source, err := NewSource(t.Context(), bytes.NewReader(data), Options{Name: "x.parquet"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	before := held()
+	for read := 0; read < 3_900_000; {
+		batch, err := source.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		read += batch.Rows()
+	}
+	if more := held() - before; more > 4<<20 {
+		t.Errorf("%d KB are held at the end", more>>10)
+	}
 }
 
 func TestParquet(t *testing.T) {

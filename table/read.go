@@ -56,9 +56,15 @@ type Options struct {
 	// an id, and at most 20 distinct integers in it are read as classes.
 	// Read against a model's schema, it may be absent without a remark.
 	Target string
+	// Optional are columns of a model's schema that may be absent without a remark.
+	Optional []string
 	// Open keeps columns without a known cell, which are left out otherwise:
 	// their first cells may come with other rows (see Attribute.Open).
 	Open bool
+	// IDs keeps columns of names most of which are distinct, which are left out
+	// as ids otherwise, and has the report say how many cells columns of names
+	// have: whoever reads a table in parts can tell only when all are read.
+	IDs bool
 	// Schema, if not nil, is that of a model: the input is read as these
 	// columns, in this order. Columns that are absent are missing cells,
 	// others are ignored, and a cell of the wrong type is an error.
@@ -70,6 +76,9 @@ type Options struct {
 	// its size can need if it is not written to exhaust memory: the larger
 	// of 512 MB and 32 times its text. More is a *MemoryError.
 	Memory int64
+	// Aside is how many bytes of an input may be kept aside in a file while it is
+	// read, 0 for as many as the table may need.
+	Aside int64
 	// Progress, if not nil, hears which fraction of the input has been
 	// read, from 0 to 1. It is called from one goroutine at a time.
 	Progress func(fraction float64)
@@ -84,6 +93,9 @@ type Report struct {
 	Hash   string   // SHA-256 of the bytes as stored, in hexadecimal
 	Notes  []string // remarks for the user, a line each
 	IDs    []string // columns that were left out as ids or text
+	// Known is how many cells of each column of names are known, if ids were to
+	// be kept (Options.IDs).
+	Known map[string]int
 	// Remarks are the notes that are about one column.
 	Remarks []Remark
 
@@ -235,7 +247,21 @@ func (s *reading) begin(ctx context.Context, raw io.Reader) error {
 	if err != nil {
 		return s.named(err)
 	}
-	switch s.format = chooseFormat(s.path, head); s.format {
+	if order, ok := isUTF16(head); ok {
+		s.notes.add("the text is UTF-16, and is read as that")
+		s.content = content.fromUTF16(order)
+		if head, err = s.content.look(glance); err != nil {
+			return s.named(err)
+		}
+	}
+	if s.format = chooseFormat(s.path, head); s.format == "csv" && isWestern(head, s.content.ended) {
+		s.notes.add("the text is no UTF-8, and is read as Windows-1252")
+		s.content = s.content.fromWestern()
+		if _, err := s.content.look(glance); err != nil {
+			return s.named(err)
+		}
+	}
+	switch s.format {
 	case "arff":
 		s.source, err = s.beginARFF()
 	case "json lines":
@@ -268,9 +294,12 @@ func (s *reading) beginSheet(ctx context.Context) error {
 	if err != nil {
 		return s.named(err)
 	}
-	text, err := xlsx.Open(r, size, s.plan.options.Sheet, s.plan.options.Memory)
+	text, others, err := xlsx.Open(r, size, s.plan.options.Sheet, s.plan.options.Memory)
 	if err != nil {
 		return s.named(err)
+	}
+	if s.plan.options.Sheet == "" && len(others) > 0 {
+		s.notes.add("the first sheet is read; ?sheet=NAME after the file reads another: %s", quotedList(others))
 	}
 	s.content = &content{r: text, close: func() {}}
 	s.format = "xlsx"
@@ -320,10 +349,8 @@ func (s *reading) beginText() error {
 	switch {
 	case len(bytes.TrimSpace(head)) == 0 && s.content.ended:
 		return s.named(errors.New("is empty; expected a header line and rows of data"))
-	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return s.named(errors.New("is UTF-16 text; save it as UTF-8"))
 	case bytes.IndexByte(head, 0) >= 0:
-		return s.named(errors.New("is binary, not text; expected CSV, ARFF, Parquet, Excel (.xlsx), libsvm or JSON lines, plain or packed with gzip or zstd"))
+		return s.named(errors.New("is binary, not text; expected CSV, ARFF, Parquet, Arrow, Excel (.xlsx), libsvm or JSON lines, plain or packed with gzip or zstd"))
 	case bytes.HasPrefix(head, byteOrderMark):
 		s.content.drop(len(byteOrderMark))
 	}
@@ -382,6 +409,9 @@ func (s *reading) named(err error) error {
 	}
 	return fmt.Errorf("%s: %w", s.plan.name, err)
 }
+
+// errNoRows is what a table without rows is refused with.
+var errNoRows = errors.New("has a header but no rows; add rows of data")
 
 // all takes every batch into the assembly.
 func (s *reading) all() error {
@@ -446,7 +476,7 @@ func (s *reading) finish() error {
 	}
 	s.ended = true
 	if s.assembly.total == 0 {
-		return s.named(errors.New("has a header but no rows; add rows of data"))
+		return s.named(errNoRows)
 	}
 	if err := s.plan.check(slices.Sorted(maps.Keys(s.plan.fields))); err != nil {
 		return err
@@ -465,7 +495,7 @@ func (s *reading) noteStrangers() {
 	}
 	var absent []string
 	for _, name := range s.plan.options.Schema.Names() {
-		if f := s.plan.fields[name]; f == nil && name != s.plan.options.Target {
+		if f := s.plan.fields[name]; f == nil && name != s.plan.options.Target && !slices.Contains(s.plan.options.Optional, name) {
 			absent = append(absent, name)
 		}
 	}
@@ -513,7 +543,7 @@ func (s *reading) report() *Report {
 	if s.surveyed != nil {
 		return s.surveyed.report
 	}
-	r := &Report{Format: s.format, Notes: s.notes.list(), IDs: slices.Concat(s.notes.ids, s.notes.numbered), Remarks: slices.Clone(s.notes.remarks), Bytes: s.meter.bytes.Load(), Address: Redact(s.plan.name), Rows: s.assembly.total}
+	r := &Report{Format: s.format, Notes: s.notes.list(), IDs: slices.Concat(s.notes.ids, s.notes.numbered), Known: s.notes.known, Remarks: slices.Clone(s.notes.remarks), Bytes: s.meter.bytes.Load(), Address: Redact(s.plan.name), Rows: s.assembly.total}
 	if s.in.feed != nil {
 		return s.reportFeed(r)
 	}

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -159,6 +160,8 @@ func (l *look) asNumbers(here *locale, f *field) *recognised {
 		l.guessDecimal(here, r, either, f)
 	}
 	signs, sign := 0, ""
+	first, other := int32(0), int32(0)
+	var percents mixture
 	for code := range l.numbers {
 		w := &l.numbers[code]
 		x, ok := w.point, w.asPoint
@@ -172,19 +175,49 @@ func (l *look) asNumbers(here *locale, f *field) *recognised {
 			r.odd = append(r.odd, int32(code))
 			continue
 		}
-		if w.sign != "" && w.sign != "%" && w.sign != sign {
-			sign = w.sign
-			signs++
+		if of := cmp.Or(sameCurrency[w.sign], w.sign); of != "" && of != "%" && of != sign {
+			sign = of
+			if signs++; signs == 2 {
+				other = int32(code)
+			}
 		}
+		percents.add(int32(code), x, w.sign)
+		first = cmp.Or(first, int32(code)+1)
 		v := l.names.value(int32(code))
 		if plain, ok := parseNumber(v); (!ok || plain != x) && (r.sample < 0 || len(v) > len(l.names.value(r.sample))) {
 			r.sample = int32(code)
 		}
 	}
 	if signs > 1 { // amounts of different currencies are not to be compared
-		return &recognised{state: text}
+		return &recognised{state: text, doubt: fmt.Sprintf("is read as names: %s and %s are of different currencies, which cannot be compared; write them in one", quote(l.names.value(first-1)), quote(l.names.value(other)))}
+	}
+	if percents.doubtful() && r.doubt == "" {
+		r.doubt = fmt.Sprintf("%s and %s are read as %s and %s, though the second may be a share of 1; write them in one way",
+			quote(l.names.value(percents.of[1])), quote(l.names.value(percents.of[0])), numberText(r.cells[percents.of[1]]), numberText(r.cells[percents.of[0]]))
 	}
 	return r
+}
+
+// mixture is numbers some of which, but not all, are per cent.
+type mixture struct {
+	seen [2]bool  // without and with the sign
+	of   [2]int32 // one of each that shows it best
+	most [2]float64
+}
+
+func (m *mixture) add(code int32, x float64, sign string) {
+	k := 0
+	if sign == "%" {
+		k = 1
+	}
+	if x = math.Abs(x); !m.seen[k] || x > m.most[k] {
+		m.seen[k], m.of[k], m.most[k] = true, code, x
+	}
+}
+
+// doubtful reports whether what has no sign may be shares of 1: 0.5 beside 60 %.
+func (m *mixture) doubtful() bool {
+	return m.seen[0] && m.seen[1] && m.most[0] <= 1 && m.most[1] > 1
 }
 
 // guessDecimal decides what 1,234 or 1.234 means where all values are like that.
@@ -380,7 +413,10 @@ func (a *assembly) become(col *column, l *look, here *locale, notes *notes) erro
 			}
 			return fmt.Errorf("%s:%s %s", a.plan.name, a.rowOf(col, odd[0]), notQuantity.say(name, col.names.value(odd[0])))
 		}
-		if r.state != text && len(r.odd) <= mostOdd && good >= 5 && good >= 3*len(r.odd) {
+		if r.doubt != "" {
+			notes.remark(Remark{Kind: "odd", Column: name, What: r.doubt})
+		}
+		if r.state != text && len(r.odd) <= mostOdd && (good >= 5 && good >= 3*len(r.odd) || good >= 2 && col.rarely(r.odd)) {
 			a.sayOdd(col, r, good, notes)
 		}
 		return nil
@@ -414,6 +450,18 @@ func (a *assembly) become(col *column, l *look, here *locale, notes *notes) erro
 	}
 	col.codes, col.names = nil, dictionary{}
 	return nil
+}
+
+// rarely reports whether values of a column stand in hardly any of its rows: one
+// of twenty at most.
+func (c *column) rarely(values []int32) bool {
+	n := 0
+	for _, code := range c.codes {
+		if slices.Contains(values, code) {
+			n++
+		}
+	}
+	return n > 0 && 20*n <= len(c.codes)
 }
 
 // sayOdd shows the cells because of which a column is read as names.
@@ -603,16 +651,22 @@ func (a *assembly) others() (n int) {
 }
 
 // serial tells whether the numbers of a column only number the rows: they go up
-// by one from 0 or 1, or the column is called an id and hardly a number comes twice.
+// by one from 0 or 1, or in equal steps from where numbers of files and customers
+// begin, or the column is called an id and hardly a number comes twice.
 // So that little is kept, only the first ones are compared.
 type serial struct {
 	over, called, gap bool
+	uneven            bool // steps differ
 	n, compared       int
-	last              float64
+	first, step, last float64
 	seen              map[float64]bool
 }
 
-const serialSeen = 1 << 14
+const (
+	serialSeen  = 1 << 14
+	serialFirst = 100 // a number of a file, if steps are equal
+	serialLeast = 30  // of so many rows
+)
 
 // add looks at further numbers.
 func (s *serial) add(name string, xs []float64) {
@@ -621,6 +675,7 @@ func (s *serial) add(name string, xs []float64) {
 			s.seen = map[float64]bool{}
 		}
 		s.gap = isClockName(name)
+		s.uneven = s.gap
 	}
 	for _, x := range xs {
 		if !isInteger(x) || IsMissing(x) {
@@ -628,12 +683,20 @@ func (s *serial) add(name string, xs []float64) {
 			return
 		}
 		s.gap = s.gap || s.n == 0 && x != 0 && x != 1 || s.n > 0 && x != s.last+1
+		switch s.n {
+		case 0:
+			s.first, s.uneven = x, s.uneven || x < serialFirst
+		case 1:
+			s.step, s.uneven = x-s.last, s.uneven || x <= s.last
+		default:
+			s.uneven = s.uneven || x-s.last != s.step
+		}
 		s.last = x
 		s.n++
 		if s.called && s.compared < serialSeen {
 			s.seen[x] = true
 			s.compared++
-		} else if s.gap && !s.called {
+		} else if s.gap && s.uneven && !s.called {
 			s.over = true
 			return
 		}
@@ -641,7 +704,7 @@ func (s *serial) add(name string, xs []float64) {
 }
 
 func (s *serial) is() bool {
-	return !s.over && s.n > 0 && (!s.gap || s.called && 10*len(s.seen) >= 9*s.compared)
+	return !s.over && s.n > 0 && (!s.gap || !s.uneven && s.n >= serialLeast || s.called && 10*len(s.seen) >= 9*s.compared)
 }
 
 // IsIDName reports whether a column is called as those are that name rows.
@@ -654,6 +717,11 @@ func IsIDName(name string) bool {
 	}
 	for _, end := range []string{"_id", " id", "-id", ".id", "_no", "_nr", " no", " nr", "_key", "_number", " number", "nummer", "nr"} {
 		if strings.HasSuffix(lower, end) {
+			return true
+		}
+	}
+	for _, begin := range []string{"n°", "nº", "no. ", "nr. ", "id ", "id_"} {
+		if strings.HasPrefix(lower, begin) {
 			return true
 		}
 	}

@@ -45,6 +45,9 @@ type Scheme struct {
 	// Write writes comma-separated text with a header line into the table of an
 	// address, all rows or none; nil if nothing is written.
 	Write func(ctx context.Context, address string, columns []Written, rows io.Reader) (int64, error)
+	// Catalogue says which tables there are at an address that names none, and
+	// which of their columns name rows; nil if nobody knows.
+	Catalogue func(ctx context.Context, address string) (*Catalogue, error)
 	// Read reads it whole; nil if that is the same as reading all batches.
 	Read func(ctx context.Context, address string, o Options) (*Table, *Report, error)
 }
@@ -158,6 +161,9 @@ func All(s Source) (*Table, error) {
 	return Concat(batches...)
 }
 
+// Redacted stands where a password stood.
+const Redacted = "xxxxx"
+
 // Redact returns an address without the passwords that it may hold, for logs
 // and messages.
 func Redact(address string) string {
@@ -165,7 +171,7 @@ func Redact(address string) string {
 	if scheme, rest, ok := strings.Cut(base, "://"); ok && asks && !strings.Contains(rest, "@") && strings.Contains(query, "@") {
 		// A password with a question mark, unless what follows the colon is a port.
 		if user, port, colon := strings.Cut(rest, ":"); colon && strings.Trim(strings.SplitN(port, "/", 2)[0], "0123456789") != "" {
-			return scheme + "://" + user + ":xxxxx" + address[strings.LastIndex(address, "@"):]
+			return scheme + "://" + user + ":" + Redacted + address[strings.LastIndex(address, "@"):]
 		}
 	}
 	if scheme, rest, ok := strings.Cut(base, "://"); ok {
@@ -173,7 +179,7 @@ func Redact(address string) string {
 		// characters that an address may not.
 		if at := strings.LastIndex(rest, "@"); at >= 0 {
 			if user, _, secret := strings.Cut(rest[:at], ":"); secret {
-				rest = user + ":xxxxx" + rest[at:]
+				rest = user + ":" + Redacted + rest[at:]
 			}
 		}
 		base = scheme + "://" + rest
@@ -184,7 +190,7 @@ func Redact(address string) string {
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
 		if key, _, ok := strings.Cut(pair, "="); ok && slices.Contains(secrets, strings.ToLower(key)) {
-			pairs[i] = key + "=xxxxx"
+			pairs[i] = key + "=" + Redacted
 		}
 	}
 	return base + "?" + strings.Join(pairs, "&")

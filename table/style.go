@@ -119,6 +119,9 @@ func (w *written) ambiguous() bool { return w.asPoint && w.asComma && w.point !=
 // currencies stand before or after amounts.
 var currencies = []string{"€", "$", "£", "¥", "₹", "₽", "₺", "zł", "kr", "Fr.", "CHF", "EUR", "USD", "GBP", "JPY", "SEK", "NOK", "DKK", "PLN", "US$"}
 
+// sameCurrency has the sign of currencies that have a name as well.
+var sameCurrency = map[string]string{"EUR": "€", "USD": "$", "US$": "$", "GBP": "£", "JPY": "¥", "CHF": "Fr.", "PLN": "zł"}
+
 // lookNumber looks at a text as a number; scratch may be used.
 func lookNumber(text, scratch []byte) (w written) {
 	const longest = 64
@@ -251,7 +254,7 @@ func isGrouped(text []byte) bool {
 // strong do; the others may be names, as none is in a column of garages.
 var (
 	strongMarkers = []string{"?", "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "nan", "null", "(null)", "<na>", `\n`, "-", "--", "---", "–", "—", "#null!", "#value!", "#div/0!"}
-	weakMarkers   = []string{"none", "nil", "missing", "unknown", ".", "..", "...", "k.a.", "not available"}
+	weakMarkers   = []string{"none", "nil", "missing", "unknown", ".", "..", "...", "k.a.", "not available", "not known", "not applicable", "no data", "n/k", "n.d.", "n/d", "s/d", "tbd", "unbekannt", "keine angabe", "inconnu", "non disponible", "desconocido", "sconosciuto", "onbekend", "#ref!", "#name?", "#num!"}
 )
 
 // isMarker reports whether a text means a missing cell in a column of numbers.

@@ -103,6 +103,9 @@ func (a *app) printReturns(r *life.Returns) {
 		fmt.Fprintf(a.out, " (%s to %s)", number(*r.Low), number(*r.High))
 	}
 	fmt.Fprintf(a.out, ", %s discounted, in %s that it did not learn from\n", number(r.Value), plural(r.Judged, "episode"))
+	if x := r.Exact; x != nil {
+		fmt.Fprintf(a.out, "by the world's own equations it is worth %s where episodes begin (gamma %s); the best policy is worth %s\n", number(x.Worth), number(x.Gamma), number(x.Optimum))
+	}
 	if r.Games == nil {
 		return
 	}

@@ -21,6 +21,7 @@ type contest struct {
 	fiveByTwo bool
 	test      string
 	division  life.Division
+	rules     life.Rules
 	level     float64
 }
 
@@ -52,6 +53,7 @@ that only one of two gets right. --group and --time divide rows as in evaluate.`
 	console.CountVar(f, &q.folds, "folds", 10, 2, console.MostCount, "number of folds")
 	f.BoolVar(&q.fiveByTwo, "5x2cv", false, "learn from one half and test on the other, five times both ways")
 	f.StringVar(&q.test, "test", "", "learn from DATA, test on this file")
+	f.StringVar(&q.rules.File, "rules", "", "a theory: a file of rules, for those learners that reason with one")
 	console.ShareVar(f, &q.level, "level", 0.95, "confidence of intervals and tests")
 	c.MarkFlagsMutuallyExclusive("folds", "5x2cv", "test")
 	return c
@@ -62,6 +64,9 @@ func (a *app) compare(ctx context.Context, q *contest, data string) error {
 	choices, names, err := life.Choices(q.learners)
 	if err != nil {
 		return err
+	}
+	for i := range choices {
+		choices[i].Rules = q.rules.Given()
 	}
 	if len(choices) < 2 {
 		return usagef("compare needs at least two learners: --learners a,b; see accrete learners")
@@ -83,6 +88,9 @@ func (a *app) compare(ctx context.Context, q *contest, data string) error {
 	}
 	if q.test != "" && q.division != (life.Division{}) {
 		return usagef("--test has rows of its own; --group and --time divide DATA")
+	}
+	if q.test == "" {
+		h.SuggestDivision(specs[0], q.division)
 	}
 	if err := h.Divide(specs, q.division); err != nil {
 		return err
@@ -112,7 +120,7 @@ func (a *app) compare(ctx context.Context, q *contest, data string) error {
 
 func (a *app) printComparison(r *evaluate.Comparison, q *contest) {
 	first := r.Learners[0]
-	how := fmt.Sprintf("%d folds", first.Folds)
+	how := fmt.Sprintf("%d folds%s", first.Folds, q.division.Apart())
 	switch {
 	case q.fiveByTwo:
 		how = "five times two halves"

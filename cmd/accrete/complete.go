@@ -19,7 +19,7 @@ func (a *app) complete(commands []*cobra.Command) {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
 			name, _, _ := strings.Cut(strings.Trim(words[len(args)], "[]…"), "@")
-			return a.completed(c, name, args, typed)
+			return a.completed(c, strings.TrimRight(name, "["), args, typed)
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if life.Completed(f.Name) {

@@ -50,6 +50,7 @@ func (f *sourceFlags) elsewhere() (life.Elsewhere, error) {
 
 const (
 	targetUsage  = "column to predict (a built-in set has one of its own)"
+	rulesUsage   = "what an expert knows: a file of rules"
 	withoutUsage = "answer as if this source had never been learnt or told"
 	worthUsage   = "cases that a rule is worth which does not say so itself"
 	outUsage     = "file to write (default: standard output)"

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -32,6 +33,9 @@ which columns go together.`,
   accrete describe iris --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.atHome(func(c *cobra.Command, h *life.Home, args []string) error {
+			if pictures != "" && pictures != "-" && !strings.HasPrefix(filepath.Ext(pictures), ".htm") {
+				return usagef("--pictures %s: expected a file that ends in .html", pictures)
+			}
 			d, err := h.Find(args[0], flags.Reading)
 			if err != nil {
 				return err

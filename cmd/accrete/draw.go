@@ -22,7 +22,7 @@ func (a *app) drawCommand() *cobra.Command {
 		sources sourceFlags
 	)
 	c := &cobra.Command{
-		Use:   "draw MODEL [--top N] [--columns X,Y [--on DATA] | --regions X,Y [--on DATA] | --curve[=units|normal|inputs|nodes|epochs] [--seeds N] | --board[=DATA] | --weights[=N] | --hidden DATA | --network] [--out FILE]",
+		Use:   "draw MODEL [--top N] [--columns X,Y [--on DATA] | --regions X,Y [--on DATA] | --curve[=units|normal|inputs|nodes|epochs] [--seeds N] | --board[=DATA] | --weights[=N] | --hidden DATA | --network | --proof GOAL] [--out FILE]",
 		Short: "Draw a model as a picture",
 		Long: `Draw writes the picture of a model: its tree, or its network; with --top N the N
 units or rules that weigh most, or the N nodes nearest to the root. The extension
@@ -50,13 +50,12 @@ what moves are worth on it.
 
 Of a network (mlp), --weights draws what its units look for: --weights=N as
 pictures of N inputs a row, for inputs that are pixels. --hidden draws what its
-hidden units say to the rows of DATA.`,
+hidden units say to the rows of DATA. Of clauses, --proof draws why a goal holds.`,
 		Example: `  accrete draw votes --out votes.svg
   accrete draw votes --top 8 --out votes.png
-  accrete draw letters --out letters.html
   accrete draw boston --columns rm,medv --out ovals.svg
   accrete draw iris --regions 'petal length (cm),petal width (cm)' --out regions.svg
-  accrete draw boston --curve --out units.svg
+  accrete draw kin --proof 'ancestor(ann,X)' --out proof.svg
   accrete draw faces --weights=32 --out units.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -87,8 +86,9 @@ hidden units say to the rows of DATA.`,
 	c.Flags().Lookup("weights").NoOptDefVal = "0"
 	c.Flags().Lookup("weights").DefValue = ""
 	c.Flags().StringVar(&what.Hidden, "hidden", "", "data whose rows to draw the values of hidden units for")
+	c.Flags().StringVar(&what.Proof, "proof", "", "a goal whose proof to draw, such as 'ancestor(ann,X)'")
 	c.Flags().BoolVar(&what.Network, "network", false, "the network of a tree of perceptrons (neuraltree), of Gaussian basis functions, or of a perceptron")
-	c.MarkFlagsMutuallyExclusive("columns", "regions", "curve", "board", "weights", "hidden", "network")
+	c.MarkFlagsMutuallyExclusive("columns", "regions", "curve", "board", "weights", "hidden", "network", "proof")
 	sources.register(c)
 	flags.register(c)
 	return c

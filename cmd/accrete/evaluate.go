@@ -36,6 +36,7 @@ type evaluation struct {
 	episodes     int
 	acts         logFlags
 
+	rules        life.Rules
 	level, width float64
 	errors       []float64
 	pictures     string
@@ -89,6 +90,7 @@ LOW,HIGH and no data, for an error anywhere in that range.`,
 	f.StringVar(&e.target, "target", "", targetUsage)
 	console.CountVar(f, &e.folds, "folds", 10, 2, console.MostCount, "number of folds")
 	f.StringVar(&e.test, "test", "", "learn from DATA, test on this file")
+	f.StringVar(&e.rules.File, "rules", "", rulesUsage)
 	console.CountVar(f, &e.holdout, "holdout", 0, 0, 10_000, "test on this many random held-out thirds")
 	f.BoolVar(&e.prequential, "prequential", false, "test on each row before learning it")
 	console.CountVar(f, &e.batch, "batch", 0, 0, console.MostCount, "rows to learn at a time with --prequential (default: a hundredth)")
@@ -184,6 +186,7 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 	case e.holdout > 0:
 		r, err = evaluate.HoldOut(ctx, spec, evaluate.HoldOutOptions{TestShare: 1. / 3, Repeats: e.holdout})
 	default:
+		h.SuggestDivision(spec, e.division)
 		r, err = evaluate.CrossValidate(ctx, spec, e.folds)
 	}
 	if err != nil {
@@ -199,6 +202,7 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 // specOf reads the data and chooses the learner.
 func (a *app) specOf(ctx context.Context, h *life.Home, e *evaluation, data string) (evaluate.Spec, error) {
 	choice, err := e.learner.choice(ctx)
+	choice.Rules = e.rules.Given()
 	e.acts.apply(&e.target, &e.flags.Reading, &choice)
 	if err == nil && e.costs != "" && (e.curve || e.query || e.decompose) {
 		err = usagef("--costs judges answers; --curve, --query and --bias-variance count wrong ones")
@@ -264,7 +268,7 @@ func (a *app) printResult(r *evaluate.Result, pictures string) error {
 	if a.json {
 		return a.printJSON(r)
 	}
-	how := fmt.Sprintf("%d-fold cross-validation", r.Folds)
+	how := r.How
 	switch {
 	case r.Prequential != nil:
 		how = "each row predicted, then learnt"

@@ -42,6 +42,9 @@ func (a *app) explainCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if x.change != "" && !c.Flags().Changed("top") {
+				x.top = 0 // as many as are usual
+			}
 			return a.explain(c.Context(), h, p, d, &x)
 		},
 	}
@@ -125,8 +128,5 @@ func (a *app) printChanges(ctx context.Context, h *life.Home, p *life.Part, d *l
 		to = ""
 	}
 	wish := life.Wish{To: to, Fixed: x.fixed, Limit: x.top}
-	if x.top == 5 {
-		wish.Limit = 3
-	}
 	return h.Change(ctx, p, d, x.only, wish, func(c *life.Changed) error { return a.printOr(c, c) })
 }

@@ -54,6 +54,8 @@ import reads back; a belief network also as bif.`,
 	c.Flags().StringVar(&e.Table, "table", "", "of sql: the table that is asked (default: rows)")
 	c.Flags().BoolVar(&o.WithoutPaths, "without-paths", false, "leave out where sources were")
 	c.Flags().BoolVar(&o.WithoutRows, "without-rows", false, "leave out the rows that the model keeps")
+	_ = c.RegisterFlagCompletionFunc("as", cobra.FixedCompletions(life.Forms, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions([]string{"sqlite", "postgres", "duckdb"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

@@ -36,7 +36,7 @@ var ownKinds = append([]string{"bool", "string", "stringSlice", "stringArray"}, 
 // words are arguments as the usage of commands calls them. Any other is taken
 // for a model.
 var words = map[string]string{
-	"MODEL@N": "m@1", "BEFORE": "m@1", "DATA": "d.csv", "QUESTION": "a=1, y=?", "SOURCE": "d.csv", "FILE": "m.accrete", "RULES": "r.rules", "B": "n", "new|list|revoke": "new",
+	"MODEL@N": "m@1", "BEFORE": "m@1", "DATA": "d.csv", "QUESTION": "a=1, y=?", "SOURCE": "d.csv", "FILE": "m.accrete", "RULES": "r.rules", "FILE.rules…": "r.rules", "B": "n", "new|list|revoke": "new",
 }
 
 // along is what commands need besides, to come to their work and to end soon.

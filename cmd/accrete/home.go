@@ -64,7 +64,7 @@ var flagWords = map[remedy.Kind]string{
 	remedy.StartOver:      "delete the model (accrete delete {what}), then import an export or learn it again",
 	remedy.RestoreVersion: "restore another version (accrete restore {what}) or import an export",
 	remedy.SeeVersions:    "accrete log {what} lists them",
-	remedy.SeeRules:       "accrete rules {what} --json shows ids",
+	remedy.SeeRules:       "accrete rules {what} shows ids",
 	remedy.EraseThere:     "to erase it there: accrete forget {what} {names} --erase",
 	remedy.NameData:       "or name data with --on",
 	remedy.AllowMemory:    "allow more with --memory SIZE",

@@ -42,6 +42,7 @@ scikit-learn export_text or the lists of tree_ as JSON.`,
 		}),
 	}
 	c.Flags().StringVar(&as, "as", "", "the program that wrote it: "+strings.Join(life.Foreign, ", "))
+	_ = c.RegisterFlagCompletionFunc("as", cobra.FixedCompletions(life.Foreign, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().StringVar(&name, "name", "", "name of the model here (default: the name it was exported under)")
 	return c
 }

@@ -42,9 +42,7 @@ accrete learners) learn tables of any size in little memory.`,
   accrete learn visits.csv --action treat --reward outcome --episode patient`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			if rules.File != "" {
-				o.Rules = &rules
-			}
+			o.Rules = rules.Given()
 			if o.Choice, err = learner.choice(c.Context()); err != nil {
 				return err
 			}
@@ -58,7 +56,7 @@ accrete learners) learn tables of any size in little memory.`,
 	acts.register(c)
 	registerDivision(c, &o.Division)
 	c.Flags().StringVar(&o.Name, "name", "", "name of the model (default: the data's)")
-	c.Flags().StringVar(&rules.File, "rules", "", "what an expert knows: a file of rules")
+	c.Flags().StringVar(&rules.File, "rules", "", rulesUsage)
 	console.WeightVar(c.Flags(), &rules.Worth, "worth", 0, worthUsage)
 	c.Flags().BoolVar(&o.Replace, "replace", false, "let a model of another learner or target go on as this one")
 	c.Flags().BoolVar(&o.Keep, "keep", false, keepUsage)
@@ -198,6 +196,10 @@ func printBest(ctx context.Context, w io.Writer, p *life.Part, most int) error {
 	if life.WriteFormulas(&text, p.Model, false) {
 		fmt.Fprint(w, "\n"+text.String())
 		return nil
+	}
+	if _, err := life.WritePolicy(&text, p, &mostStates); err != nil || text.Len() > 0 {
+		fmt.Fprint(w, "\n"+text.String())
+		return err
 	}
 	left, err := life.BestSentences(ctx, &text, p, most)
 	if err != nil || text.Len() == 0 {

@@ -21,6 +21,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/remedy"
 	_ "github.com/accrete-ml/accrete/learners/all"
 	"github.com/accrete-ml/accrete/life"
+	_ "github.com/accrete-ml/accrete/table/arrow"
 	_ "github.com/accrete-ml/accrete/table/database/postgres"
 	_ "github.com/accrete-ml/accrete/table/database/sqlite"
 	_ "github.com/accrete-ml/accrete/table/parquet"
@@ -69,8 +70,8 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 	root.SetOut(out)
 	root.SetErr(errs)
 	err := console.Guarded(version, func() error { return root.ExecuteContext(ctx) })
-	if over := (*console.MemoryLimit)(nil); err != nil && errors.As(context.Cause(a.ctx), &over) {
-		err = remedy.New(remedy.Remedy{Kind: remedy.AllowMemory}, "%w", over)
+	if over := (*console.MemoryLimit)(nil); err != nil && !errors.As(err, &over) && errors.As(context.Cause(a.ctx), &over) {
+		err = remedy.New(remedy.Remedy{Kind: remedy.AllowMemory}, "%w; nothing was changed", over)
 	}
 	switch {
 	case err == nil:
@@ -156,11 +157,11 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 		commands []*cobra.Command
 	}{
 		{"learn", []*cobra.Command{a.learnCommand(), a.updateCommand(), a.tellCommand(), a.strikeCommand(), a.cutCommand(), a.mergeCommand(), a.forgetCommand()}},
-		{"read", []*cobra.Command{a.predictCommand(), a.explainCommand(), a.askCommand(), a.queryCommand(), a.imputeCommand(), a.rulesCommand(), a.wordsCommand(), a.diffCommand(), a.conflictsCommand(), a.reportCommand(), a.drawCommand()}},
+		{"read", []*cobra.Command{a.predictCommand(), a.explainCommand(), a.askCommand(), a.queryCommand(), a.imputeCommand(), a.sampleCommand(), a.rulesCommand(), a.wordsCommand(), a.diffCommand(), a.conflictsCommand(), a.reportCommand(), a.drawCommand()}},
 		{"keep", []*cobra.Command{a.logCommand(), a.modelsCommand(), a.undoCommand(), a.restoreCommand(), a.approveCommand(), a.deleteCommand(), a.exportCommand(), a.importCommand(), a.checkCommand()}},
 		{"judge", []*cobra.Command{a.evaluateCommand(), a.playCommand(), a.compareCommand(), a.tuneCommand(), a.importanceCommand(), a.verifyCommand(), a.needCommand(), a.reproduceCommand()}},
 		{"keep", []*cobra.Command{a.serveCommand(), a.tokenCommand()}},
-		{"know", []*cobra.Command{a.describeCommand(), a.learnersCommand(), a.datasetsCommand(), a.versionCommand(), a.manCommand()}},
+		{"know", []*cobra.Command{a.describeCommand(), a.learnersCommand(), a.datasetsCommand(), a.versionCommand(), a.fmtCommand(), a.manCommand()}},
 	} {
 		for _, c := range group.commands {
 			c.GroupID = group.id

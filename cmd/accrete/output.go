@@ -108,7 +108,7 @@ func (a *app) budget() int64 {
 		a.memory = console.MachineMemory() / 4 * 3
 	}
 	if a.memory > 0 {
-		debug.SetMemoryLimit(a.memory) // the collector works harder near it
+		debug.SetMemoryLimit(a.memory - a.memory/8) // from there the collector works harder
 	}
 	return a.memory
 }

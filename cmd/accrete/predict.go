@@ -26,7 +26,7 @@ func (a *app) predictCommand() *cobra.Command {
 		Long: `Predict answers for each row of DATA, in its order: a CSV with prediction and
 probability (for a number: prediction, low and high, a 95 % interval), or with
 --json one object a line. Where a model says that it does not know (concept), the
-prediction is empty. --out FILE ends in .xlsx or .parquet for a workbook or columns,
+prediction is empty. --out FILE ends in .xlsx for a workbook, .parquet or .arrow for columns,
 or is the address of a database's table, which gets all rows or none. With
 --with-columns the columns of DATA stand before the answers, with --id one of them.
 The most probable class is said, unless --threshold says from which probability on

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 var rewrite = flag.Bool("rewrite", false, "put what the commands print into the documentation")
@@ -23,7 +24,7 @@ var clock = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 // TestDocumentation runs the sessions of each document, in order and in one
 // folder, and compares what they print. Files in a folder of the document's
-// name are there for the sessions. With -rewrite it corrects the documents
+// name are there for the sessions, and those of docs/learners for its pages. With -rewrite it corrects the documents
 // instead.
 func TestDocumentation(t *testing.T) {
 	documents := []string{"../../README.md"}
@@ -48,7 +49,11 @@ func runDocument(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if files := strings.TrimSuffix(path, ".md"); isFolder(files) {
+	files := strings.TrimSuffix(path, ".md")
+	if filepath.Base(filepath.Dir(path)) == "learners" { // a page of the catalogue
+		files = filepath.Dir(path)
+	}
+	if isFolder(files) {
 		if err := os.CopyFS(dir, os.DirFS(files)); err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +84,7 @@ func runDocument(t *testing.T, path string) {
 // picture is one that a document shows, link a page that it points at.
 var (
 	picture = regexp.MustCompile(`!\[[^]]*\]\(([^)]+)\)`)
-	link    = regexp.MustCompile(`[^!]\[[^]]*\]\(([^)#:]+)(#[^)]*)?\)`)
+	link    = regexp.MustCompile(`[^!]\[[^]]*\]\(([^)#:]*)(#[^)]*)?\)`)
 )
 
 // comparePictures: a picture that a document shows and one of its commands wrote
@@ -101,13 +106,37 @@ func comparePictures(t *testing.T, path, text, dir string) {
 	}
 }
 
-// checkLinks: what a document points at is there.
+// checkLinks: what a document points at is there, down to the heading.
 func checkLinks(t *testing.T, path, text string) {
 	for _, found := range slices.Concat(link.FindAllStringSubmatch(text, -1), picture.FindAllStringSubmatch(text, -1)) {
-		if _, err := os.Stat(filepath.Join(filepath.Dir(path), filepath.FromSlash(found[1]))); err != nil {
+		to := filepath.Join(filepath.Dir(path), filepath.FromSlash(found[1]))
+		if found[1] == "" {
+			to = path
+		}
+		page, err := os.ReadFile(to)
+		if err != nil && !isFolder(to) {
 			t.Errorf("%s points at %s, which is not there", filepath.Base(path), found[1])
+		} else if len(found) > 2 && found[2] != "" && filepath.Ext(to) == ".md" && !slices.Contains(anchors(string(page)), found[2][1:]) {
+			t.Errorf("%s points at %s%s, which is no heading there", filepath.Base(path), found[1], found[2])
 		}
 	}
+}
+
+// anchors are the headings of a page as links name them.
+func anchors(page string) (names []string) {
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(regexp.MustCompile("(?s)```.*?```").ReplaceAllString(page, ""), -1) {
+		name := strings.Map(func(r rune) rune {
+			switch {
+			case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+				return unicode.ToLower(r)
+			case r == ' ':
+				return '-'
+			}
+			return -1
+		}, heading[1])
+		names = append(names, name)
+	}
+	return names
 }
 
 func isFolder(path string) bool {

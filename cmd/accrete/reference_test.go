@@ -90,16 +90,21 @@ func settingsPage() string {
 		if len(options) == 0 {
 			continue
 		}
-		b.WriteString("\n| setting | default | meaning |\n|---|---|---|\n")
-		for _, o := range options {
-			words := o.Doc
-			if len(o.Choices) > 0 {
-				words += ": " + strings.Join(o.Choices, ", ")
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", o.Key, cell(o.Default), cell(words))
-		}
+		b.WriteString("\n")
+		settingsTable(&b, options)
 	}
 	return b.String()
+}
+
+func settingsTable(b *strings.Builder, options []learn.Option) {
+	b.WriteString("| setting | default | meaning |\n|---|---|---|\n")
+	for _, o := range options {
+		words := o.Doc
+		if len(o.Choices) > 0 {
+			words += ": " + strings.Join(o.Choices, ", ")
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", o.Key, cell(o.Default), cell(words))
+	}
 }
 
 // cell is text that stands in a table.

@@ -86,6 +86,9 @@ func TestRelease(t *testing.T) {
 		}
 		run(program, "learn", "iris", "--folds", "0", "--name", "tried", "--store", t.TempDir())
 	}
+	if wheels, _ := filepath.Glob(filepath.Join(out, "accrete-9.8.7-py3-none-*.whl")); len(wheels) != 1 {
+		t.Errorf("wheels: %v", wheels)
+	}
 	sums, err := os.ReadFile(filepath.Join(out, "SHA256SUMS"))
 	if err != nil || bytes.Count(sums, []byte("\n")) < 6 {
 		t.Errorf("checksums: %v\n%s", err, sums)

@@ -15,7 +15,7 @@ func (a *app) strikeCommand() *cobra.Command {
 		Use:   "strike MODEL RULE [--preview] [--note WHY] [--on DATA] [--by COL]",
 		Short: "Leave a rule out",
 		Long: `Strike makes a version without the rule whose id is RULE, or begins with it
-(accrete rules MODEL --json shows ids). Of rules that were told it takes back that
+(accrete rules MODEL shows ids). Of rules that were told it takes back that
 one alone. A rule that rows brought is left out where the model can (rulenet,
 cover, imported rules), and stays out when more rows are learnt; the others stay
 as they are. Whose answers change is said, and with --preview nothing is done.`,

@@ -65,8 +65,8 @@ func path(d string) ([]polyline, error) {
 			at.y = n[0]
 		case 'C':
 			from := at
-			for k := 1; k < 20; k++ {
-				lines[len(lines)-1].points = append(lines[len(lines)-1].points, bezier(from, n, float64(k)/20))
+			for k := 1; k < pieces; k++ {
+				lines[len(lines)-1].points = append(lines[len(lines)-1].points, bezier(from, n, float64(k)/pieces))
 			}
 			at = point{n[4], n[5]}
 		case 'Z':
@@ -77,6 +77,10 @@ func path(d string) ([]polyline, error) {
 	}
 	return lines, nil
 }
+
+// pieces is what a curve is cut into: so many that the corners of a thick one,
+// across a large picture, are not seen.
+const pieces = 40
 
 // bezier is a point of a cubic curve.
 func bezier(from point, n []float64, t float64) point {

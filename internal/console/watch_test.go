@@ -22,13 +22,34 @@ func TestMemoryIsWatched(t *testing.T) {
 	if ctx.Err() != nil {
 		t.Error("ended for what nobody holds")
 	}
-	held := make([]byte, 600<<20)
-	select {
-	case <-ctx.Done():
-	case <-time.After(10 * time.Second):
+	attempt, stopped := console.Attempt(ctx)
+	hold(attempt)
+	if over := (*console.MemoryLimit)(nil); !errors.As(context.Cause(attempt), &over) || ctx.Err() != nil {
+		t.Error("an attempt ends before the whole:", context.Cause(attempt), ctx.Err())
 	}
-	runtime.KeepAlive(held)
+	stopped()
+	if time.Sleep(100 * time.Millisecond); ctx.Err() != nil {
+		t.Error("ended for what an attempt has given back")
+	}
+	hold(ctx)
 	if over := (*console.MemoryLimit)(nil); !errors.As(context.Cause(ctx), &over) {
 		t.Error(context.Cause(ctx))
 	}
+}
+
+// hold touches memory until the context ends.
+func hold(ctx context.Context) {
+	var held [][]byte
+	for range 300 {
+		if ctx.Err() != nil {
+			break
+		}
+		b := make([]byte, 2<<20)
+		for i := 0; i < len(b); i += 4096 {
+			b[i] = 1
+		}
+		held = append(held, b)
+		time.Sleep(time.Millisecond)
+	}
+	runtime.KeepAlive(held)
 }

@@ -42,7 +42,9 @@ type lexer struct {
 	at    int
 	line  int
 	marks string
-	next  *token
+	// arrows says that -> and <- are marks too, and that # begins a comment.
+	arrows bool
+	next   *token
 }
 
 func newLexer(file string, text []byte) *lexer {
@@ -77,7 +79,7 @@ func (l *lexer) skip() {
 			l.at++
 		case rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r' || rest[0] == '\f':
 			l.at++
-		case strings.HasPrefix(rest, "//") || rest[0] == '%' && strings.Contains(l.marks, "="):
+		case strings.HasPrefix(rest, "//") || rest[0] == '#' && l.arrows || rest[0] == '%' && strings.Contains(l.marks, "="):
 			n := strings.IndexByte(rest, '\n')
 			if n < 0 {
 				n = len(rest)
@@ -106,17 +108,26 @@ func (l *lexer) scan() token {
 	case c == '"':
 		t.kind = quoted
 		t.text, t.broken = l.quote()
+	case l.arrow():
+		t.kind, t.text = mark, l.text[l.at:l.at+2]
+		l.at += 2
 	case strings.IndexByte(l.marks, c) >= 0:
 		t.kind, t.text = mark, l.text[l.at:l.at+1]
 		l.at++
 	default:
 		from := l.at
-		for stops := l.marks + "\" \t\r\n\f"; l.at < len(l.text) && strings.IndexByte(stops, l.text[l.at]) < 0; {
+		for stops := l.marks + "\" \t\r\n\f"; l.at < len(l.text) && strings.IndexByte(stops, l.text[l.at]) < 0 && !l.arrow(); {
 			l.at++
 		}
 		t.kind, t.text = word, l.text[from:l.at]
 	}
 	return t
+}
+
+// arrow reports whether an arrow comes next.
+func (l *lexer) arrow() bool {
+	rest := l.text[l.at:]
+	return l.arrows && (strings.HasPrefix(rest, "->") || strings.HasPrefix(rest, "<-"))
 }
 
 // quote reads a text in quotes, in which a backslash stands before a quote or

@@ -1,6 +1,7 @@
 // Package netfile reads and writes files of Bayesian belief networks: the
-// Bayesian interchange format in its text form (BIF), its XML form (XMLBIF 0.3)
-// and the language of Hugin (.net), all for variables with a few named states.
+// Bayesian interchange format in its text form (BIF), its XML form (XMLBIF 0.3),
+// the language of Hugin (.net) and a short form to be written by hand (short.go),
+// all for variables with a few named states.
 //
 // A network is a list of variables, each with its states, its parents and a
 // table. Whatever order a format has, tables here have the child's states
@@ -32,7 +33,8 @@ type Network struct {
 	Variables []Variable
 }
 
-// Variable is a node of the network.
+// Variable is a node of the network. States and Table are nil where the short form
+// leaves them to the rows.
 type Variable struct {
 	Name    string
 	States  []string
@@ -68,7 +70,7 @@ func Parse(file string, text []byte) (*Network, error) {
 	var err error
 	switch head := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n"); {
 	case len(head) == 0:
-		return nil, &Error{file, 1, "the file is empty; expected a network in BIF, XMLBIF or Hugin's language"}
+		return nil, &Error{file, 1, "the file is empty; expected a network in BIF, XMLBIF, Hugin's language or the short form (a -> b)"}
 	case head[0] == '<':
 		err = readXML(d, text)
 	default:
@@ -80,7 +82,10 @@ func Parse(file string, text []byte) (*Network, error) {
 		case word == "network" || word == "variable" || word == "probability":
 			err = readBIF(d, words)
 		default:
-			return nil, &Error{file, first.line, fmt.Sprintf("%s: expected a network in BIF (network …), XMLBIF (<BIF …) or Hugin's language (net …)", first)}
+			if err := readShort(d, text); err != nil {
+				return nil, err
+			}
+			return d.acyclic()
 		}
 	}
 	if err != nil {
@@ -105,29 +110,48 @@ func (d *draft) fail(line int, format string, args ...any) error {
 
 // declare adds a variable.
 func (d *draft) declare(line int, name string, states []string) error {
-	switch {
-	case name == "":
-		return d.fail(line, "a variable without a name")
-	case len(states) == 0:
+	if len(states) == 0 && name != "" {
 		return d.fail(line, "variable %q has no states", name)
-	case len(d.net.Variables) >= MaxVariables || len(states) > MaxStates:
-		return d.fail(line, "variable %q is one too many, or has too many states; expected at most %d variables of %d states", name, MaxVariables, MaxStates)
 	}
 	if first, twice := d.places[name]; twice {
 		return d.fail(line, "variable %q is declared twice, first in line %d", name, d.lines[first])
 	}
+	if err := d.append(line, name); err != nil {
+		return err
+	}
+	return d.setStates(line, len(d.net.Variables)-1, states)
+}
+
+// append adds a variable whose states are not known yet.
+func (d *draft) append(line int, name string) error {
+	switch {
+	case name == "":
+		return d.fail(line, "a variable without a name")
+	case len(d.net.Variables) >= MaxVariables:
+		return d.fail(line, "variable %q is one too many; expected at most %d", name, MaxVariables)
+	}
+	d.places[name] = len(d.net.Variables)
+	d.net.Variables = append(d.net.Variables, Variable{Name: name})
+	d.lines = append(d.lines, line)
+	d.tables = append(d.tables, 0)
+	d.states = append(d.states, nil)
+	return nil
+}
+
+// setStates gives a variable its states.
+func (d *draft) setStates(line, variable int, states []string) error {
+	v := &d.net.Variables[variable]
+	if len(states) > MaxStates {
+		return d.fail(line, "variable %q has %d states; expected at most %d", v.Name, len(states), MaxStates)
+	}
 	seen := make(map[string]int, len(states))
 	for i, s := range states {
 		if _, twice := seen[s]; s == "" || twice {
-			return d.fail(line, "variable %q: state %q is empty or comes twice", name, s)
+			return d.fail(line, "variable %q: state %q is empty or comes twice", v.Name, s)
 		}
 		seen[s] = i
 	}
-	d.places[name] = len(d.net.Variables)
-	d.net.Variables = append(d.net.Variables, Variable{Name: name, States: states})
-	d.lines = append(d.lines, line)
-	d.tables = append(d.tables, 0)
-	d.states = append(d.states, seen)
+	v.States, d.states[variable] = states, seen
 	return nil
 }
 
@@ -278,9 +302,6 @@ func (d *draft) when(v *Variable, row int) string {
 
 // finish checks that every variable has a table, and that there is no cycle.
 func (d *draft) finish() (*Network, error) {
-	if len(d.net.Variables) == 0 {
-		return nil, d.fail(1, "the file declares no variable")
-	}
 	for i := range d.net.Variables {
 		v := &d.net.Variables[i]
 		if d.tables[i] == 0 {
@@ -289,6 +310,14 @@ func (d *draft) finish() (*Network, error) {
 		if k := slices.IndexFunc(v.Table, math.IsNaN); k >= 0 {
 			return nil, d.fail(d.tables[i], "the table of %q lacks the row%s", v.Name, d.when(v, k/len(v.States)))
 		}
+	}
+	return d.acyclic()
+}
+
+// acyclic checks that there is no cycle.
+func (d *draft) acyclic() (*Network, error) {
+	if len(d.net.Variables) == 0 {
+		return nil, d.fail(1, "the file declares no variable")
 	}
 	if cycle := d.net.Cycle(); cycle != nil {
 		names := make([]string, len(cycle))

@@ -71,19 +71,66 @@ func TestFormatsAgree(t *testing.T) {
 	}
 }
 
+// The short form says the same as the others, and may leave out what rows bring.
+func TestShortForm(t *testing.T) {
+	n, err := Parse("f", []byte(`# a fire may be seen
+Storm: true, false
+BusTourGroup: true, false; Campfire: true, false
+Storm, BusTourGroup -> Campfire   // from both
+P(Storm=true) = 0.2
+P(BusTourGroup = true) = 0.5
+P(BusTourGroup=false) = .5
+P(Campfire=true | Storm=true, BusTourGroup=true) = 0.4
+P(Campfire=true | BusTourGroup=false, Storm=true) = 0.1
+P(Campfire=false | Storm=false, BusTourGroup=true) = 0.2
+P(Campfire=true | Storm=false, BusTourGroup=false) = 0.2
+`))
+	if err != nil || !n.Whole() {
+		t.Fatal(n, err)
+	}
+	if c := n.Variables[2]; !slices.Equal(c.Parents, []int{0, 1}) || !slices.EqualFunc(c.Table, []float64{.4, .6, .1, .9, .8, .2, .2, .8}, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
+		t.Errorf("%+v", c)
+	}
+	for text, want := range map[string]string{
+		"a->b<-c":                  "a\nb\nc\na, c -> b\n",
+		"[a][c][b|a:c]":            "a\nc\nb\na, c -> b\n",
+		"a, c -> b":                "a\nc\nb\na, c -> b\n",
+		"\"x-1\": <7.5, \">=7.5\"": "\"x-1\": \"<7.5\", \">=7.5\"\n",
+		"P -> Q":                   "\"P\"\nQ\n\"P\" -> Q\n",
+	} {
+		n, err := Parse("f", []byte(text))
+		if err != nil || n.Whole() || string(n.Text()) != want {
+			t.Errorf("%s: %v, reads as %q, expected %q", text, err, n.Text(), want)
+		}
+	}
+}
+
 const two = "network n {\n}\nvariable a {\n type discrete [ 2 ] { yes, no };\n}\nvariable b {\n type discrete [ 2 ] { yes, no };\n}\n"
 
 // What is wrong is said with the line and what was expected.
 func TestWrong(t *testing.T) {
 	for text, want := range map[string]string{
-		"":      "f:1: the file is empty",
-		"hello": `f:1: "hello": expected a network`,
-		two:     `f:3: variable "a" has no table`,
-		two + "probability ( a ) {\n table 0.5, 0.6;\n}":                                                                                 `f:10: the probabilities of "a" sum to 1.1, expected 1`,
-		two + "probability ( a ) {\n table 0.5, 0.2, 0.3;\n}":                                                                            `f:10: the table of "a" has 3 numbers, expected 2`,
-		two + "probability ( c ) {\n table 0.5, 0.5;\n}":                                                                                 `f:9: unknown variable "c"`,
-		two + "probability ( a | b ) {\n (maybe) 0.5, 0.5;\n}":                                                                           `f:10: variable "b" has no state "maybe"`,
-		two + "probability ( a | b ) {\n (yes) 0.5;\n}":                                                                                  `f:10: the row of "a" given b=yes has 1 numbers, expected 2`,
+		"":                           "f:1: the file is empty",
+		"hello world":                `f:1: "world": expected an arc`,
+		"a -> b -> a":                "f:1: the arcs go in a circle: ",
+		"# none\n":                   "f:1: the file declares no variable",
+		"a -> a":                     `f:1: variable "a" is its own parent`,
+		"a: yes, no\nP(a=maybe) = 1": `f:2: variable "a" has no state "maybe"`,
+		"P(a=yes) = 1":               `f:1: the states of "a" are not known here`,
+		"a: yes, no\nP(a=yes) = 1.5": `f:2: "1.5": expected a probability from 0 to 1`,
+		"a: yes, no\nP(a=yes) = .5\nP(a=no) = .6":                             `f:3: the probabilities of "a" sum to 1.1, expected 1`,
+		"a: yes, no\nP(a=yes) = .5\nP(a=yes) = .5":                            `f:3: P(a=yes) comes twice`,
+		"a: x, y, z\nP(a=x) = .5":                                             `f:2: the table of "a" has the number NaN`,
+		"a: yes, no\nb: yes, no\nP(b=yes | a=no) = .5":                        `f:3: the table of "b" lacks the row given a=yes`,
+		"a: yes, no\nb: yes, no\nc: yes, no\na, b -> c\nP(c=yes | a=no) = .5": `f:5: P(c=…) names 1 parents, expected 2: a, b`,
+		"a: yes, no\na: no, yes":                                              `f:2: the states of "a" are given twice`,
+		"[a][b|a":                                                             `f:1: the end of the file: expected "]"`,
+		two:                                                                   `f:3: variable "a" has no table`,
+		two + "probability ( a ) {\n table 0.5, 0.6;\n}":                      `f:10: the probabilities of "a" sum to 1.1, expected 1`,
+		two + "probability ( a ) {\n table 0.5, 0.2, 0.3;\n}":                 `f:10: the table of "a" has 3 numbers, expected 2`,
+		two + "probability ( c ) {\n table 0.5, 0.5;\n}":                      `f:9: unknown variable "c"`,
+		two + "probability ( a | b ) {\n (maybe) 0.5, 0.5;\n}":                `f:10: variable "b" has no state "maybe"`,
+		two + "probability ( a | b ) {\n (yes) 0.5;\n}":                       `f:10: the row of "a" given b=yes has 1 numbers, expected 2`,
 		two + "probability ( a | b ) {\n (yes) 0.5, 0.5;\n}\nprobability ( b ) {\n table 1, 0; }":                                        `f:9: the table of "a" lacks the row given b=no`,
 		two + "probability ( a | b ) {\n (yes) 0.5, 0.5; (no) 1, 0;\n}\nprobability ( b | a ) {\n (yes) 0.5, 0.5; (no) 1, 0;\n}":         "the arcs go in a circle: ",
 		two + "probability ( a | b ) {\n (yes) 0.5, 0.5; (yes) 1, 0;\n}":                                                                 "comes twice",
@@ -112,6 +159,7 @@ func FuzzNetwork(f *testing.F) {
 		}
 		f.Add(text)
 	}
+	f.Add([]byte("a: yes, no\n\"b c\": <7, 12+\na -> \"b c\" <- P\n[d|a:e]; P(a=yes) = .2 # so\n"))
 	f.Add([]byte(two + "probability ( a | b ) { default 0.5, 0.5; }\nprobability ( \"b\" ) { table 1, 0; }"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		defer bounded.Start(t, len(text))()
@@ -119,9 +167,9 @@ func FuzzNetwork(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := Parse("f", n.BIF())
+		again, err := Parse("f", n.Text())
 		if err != nil {
-			t.Fatalf("what was written cannot be read: %v\n%s", err, n.BIF())
+			t.Fatalf("what was written cannot be read: %v\n%s", err, n.Text())
 		}
 		for i := range n.Variables {
 			a, b := &n.Variables[i], &again.Variables[i]

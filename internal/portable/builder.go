@@ -56,7 +56,7 @@ func (b *Builder) column(j int) int {
 	at := slices.IndexFunc(b.program.Columns, func(c Column) bool { return c.Name == a.Name })
 	if at < 0 {
 		at = len(b.program.Columns)
-		b.program.Columns = append(b.program.Columns, Column{Name: a.Name, Kind: a.Shown()})
+		b.program.Columns = append(b.program.Columns, Column{Name: a.Name, Kind: a.Shown(), Style: string(a.Style)})
 	}
 	c := &b.program.Columns[at]
 	for _, v := range a.Values {

@@ -255,6 +255,8 @@ func Decode(text []byte) (*Program, error) {
 
 // JSON writes the program.
 func (p *Program) JSON() ([]byte, error) {
-	text, err := json.MarshalIndent(p, "", " ")
+	written := *p
+	written.Columns = append([]Column{}, p.Columns...) // none is [], not null
+	text, err := json.MarshalIndent(&written, "", " ")
 	return append(text, '\n'), err
 }

@@ -21,20 +21,17 @@ import (
 
 // subject is a model, its program, and rows with the model's answers.
 type subject struct {
-	name      string
-	model     learn.Model
-	program   *portable.Program
-	probe     *table.Table // in the model's schema
-	want      *learn.Predictions
-	tolerance float64 // of what is computed elsewhere in the same precision
+	name    string
+	model   learn.Model
+	program *portable.Program
+	probe   *table.Table // in the model's schema
+	want    *learn.Predictions
 }
 
-// kinds are the models that are tried. Networks compute in single precision here,
-// and in double elsewhere.
+// kinds are the models that are tried.
 var kinds = []struct {
 	learner, settings, told string
 	sets                    string
-	single                  bool
 }{
 	{learner: "tree", sets: "votes labor iris penguins heart-c boston"},
 	{learner: "tree", settings: "missing=common", sets: "labor"},
@@ -47,7 +44,7 @@ var kinds = []struct {
 	{learner: "linear", settings: "degree=3", sets: "boston"},
 	{learner: "prior", sets: "iris boston"},
 	{learner: "gaussian", sets: "iris penguins"},
-	{learner: "mlp", settings: "hidden=8 epochs=20", sets: "votes iris penguins boston", single: true},
+	{learner: "mlp", settings: "hidden=8 epochs=20", sets: "votes iris penguins boston"},
 	{learner: "committee", settings: "members=tree,bayes,rulenet", sets: "penguins"},
 	{learner: "committee", settings: "members=tree,linear", sets: "boston"},
 	{learner: "majority", settings: "members=tree,bayes,cover", sets: "votes"},
@@ -70,9 +67,6 @@ func models(t testing.TB) []*subject {
 				if err != nil {
 					failed = fmt.Errorf("%s %s of %s: %w", k.learner, k.settings, set, err)
 					return
-				}
-				if k.single {
-					s.tolerance = 2e-5
 				}
 				subjects = append(subjects, s)
 			}
@@ -117,7 +111,7 @@ func learnt(learner, settings, told, set string) (*subject, error) {
 			return nil, err
 		}
 	}
-	s := &subject{name: strings.Join(strings.Fields(learner+" "+settings+" "+set), " "), model: m, tolerance: 1e-12}
+	s := &subject{name: strings.Join(strings.Fields(learner+" "+settings+" "+set), " "), model: m}
 	if told != "" {
 		s.name += " told"
 	}
@@ -272,7 +266,7 @@ func (s *subject) run() (got [][]float64) {
 // missing or was never seen.
 func TestProgramsAreTheirModels(t *testing.T) {
 	for _, s := range models(t) {
-		s.compare(t, s.tolerance, s.run(), nil)
+		s.compare(t, 1e-12, s.run(), nil)
 	}
 }
 

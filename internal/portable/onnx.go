@@ -34,6 +34,7 @@ func (p *Program) ONNX() ([]byte, error) {
 type tensor struct {
 	name   string
 	single bool
+	faint  float64 // a constant that is 0 in single precision, and not in double
 }
 
 type onnxGraph struct {
@@ -74,8 +75,17 @@ func (g *onnxGraph) opTo(out, kind, domain string, inputs []string, attributes .
 }
 
 // zip is an op of two tensors.
+//
+// Runtimes leave out additions of a constant that is 0 in single precision, though
+// it may be much beside numbers of 1e-300; not so where it is a term of a Sum.
 func (g *onnxGraph) zip(kind string, a, b tensor) tensor {
-	return tensor{g.op(kind, []string{a.name, b.name}), a.single && b.single}
+	switch {
+	case kind == "Add" && (a.faint != 0 || b.faint != 0):
+		kind = "Sum"
+	case kind == "Sub" && b.faint != 0:
+		kind, b = "Sum", g.number(-b.faint)
+	}
+	return tensor{name: g.op(kind, []string{a.name, b.name}), single: a.single && b.single}
 }
 
 // constant adds numbers as a matrix with so many columns.
@@ -84,7 +94,11 @@ func (g *onnxGraph) constant(x []float64, width int) tensor {
 	for _, v := range x {
 		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
 	}
-	return tensor{g.initial(onnxDouble, raw, len(x)/width, width), len(x) == width}
+	t := tensor{name: g.initial(onnxDouble, raw, len(x)/width, width), single: len(x) == width}
+	if len(x) == 1 && float32(x[0]) == 0 {
+		t.faint = x[0]
+	}
+	return t
 }
 
 func (g *onnxGraph) number(x float64) tensor { return g.constant([]float64{x}, 1) }
@@ -283,31 +297,31 @@ func (g *onnxGraph) arithmetic(s *Step) tensor {
 		}
 		return tensor{name: g.concat(parts)}
 	case Take:
-		return tensor{g.op("Gather", []string{x.name, g.whole(s.Index)}, attributeInt("axis", 1)), x.single}
+		return tensor{name: g.op("Gather", []string{x.name, g.whole(s.Index)}, attributeInt("axis", 1)), single: x.single}
 	case Softmax:
 		if len(s.Numbers) == 0 {
-			return tensor{g.op("Softmax", []string{x.name}, attributeInt("axis", 1)), x.single}
+			return tensor{name: g.op("Softmax", []string{x.name}, attributeInt("axis", 1)), single: x.single}
 		}
-		top := tensor{g.op("ReduceMax", []string{x.name}, attributeInts("axes", []int{1}), attributeInt("keepdims", 1)), x.single}
+		top := tensor{name: g.op("ReduceMax", []string{x.name}, attributeInts("axes", []int{1}), attributeInt("keepdims", 1)), single: x.single}
 		below := g.zip("Sub", x, top)
 		near := g.op("Greater", []string{below.name, g.number(s.Numbers[0]).name})
-		e := tensor{g.op("Where", []string{near, g.op("Exp", []string{below.name}), g.number(0).name}), x.single}
+		e := tensor{name: g.op("Where", []string{near, g.op("Exp", []string{below.name}), g.number(0).name}), single: x.single}
 		ones := make([]float64, s.Width)
 		for i := range ones {
 			ones[i] = 1
 		}
-		return g.zip("Div", e, tensor{g.op("MatMul", []string{e.name, g.constant(ones, 1).name}), x.single})
+		return g.zip("Div", e, tensor{name: g.op("MatMul", []string{e.name, g.constant(ones, 1).name}), single: x.single})
 	case Best:
 		eye := make([]float64, s.Width*s.Width)
 		for i, at := range s.Order {
 			eye[i*s.Width+at] = 1
 		}
-		return tensor{g.op("Gather", []string{g.constant(eye, s.Width).name, g.best(x.name, s.Order)}, attributeInt("axis", 0)), x.single}
+		return tensor{name: g.op("Gather", []string{g.constant(eye, s.Width).name, g.best(x.name, s.Order)}, attributeInt("axis", 0)), single: x.single}
 	}
 	if len(s.Of) == 2 {
 		return g.zip(onnxOps[s.Op], x, g.steps[s.Of[1]])
 	}
-	return tensor{g.op(onnxOps[s.Op], []string{x.name}), x.single}
+	return tensor{name: g.op(onnxOps[s.Op], []string{x.name}), single: x.single}
 }
 
 // best gives the place, in an order, of the greatest number.

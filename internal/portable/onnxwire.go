@@ -116,5 +116,11 @@ func (g *onnxGraph) model() []byte {
 		p.text(2, string(classes))
 		m.bytes(14, p)
 	}
+	if len(g.program.Words) > 0 {
+		var p message
+		p.text(1, "words")
+		p.text(2, string(g.program.Words))
+		m.bytes(14, p)
+	}
 	return m
 }

@@ -13,6 +13,7 @@
 package portable
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -38,12 +39,16 @@ type Program struct {
 	Steps   []Step   `json:"steps"`
 	Answer  Answer   `json:"answer"`
 	Notes   []string `json:"notes,omitempty"`
+	// Words are what people call rows, columns and values: {"row","columns"}.
+	Words json.RawMessage `json:"words,omitempty"`
 }
 
 // Target is the column that is answered: classes, or a number if there are none.
 type Target struct {
 	Name    string   `json:"name"`
 	Classes []string `json:"classes,omitempty"`
+	Kind    string   `json:"kind,omitempty"` // date or time, of a number that is one
+	Style   string   `json:"style,omitempty"`
 }
 
 // Column is a column of rows. Cells of a nominal one are names, of others numbers.
@@ -51,6 +56,8 @@ type Column struct {
 	Name   string   `json:"name"`
 	Kind   string   `json:"kind"` // nominal, numeric, date or time
 	Values []string `json:"values,omitempty"`
+	// Style is how cells are written in files, as a table.Style says it.
+	Style string `json:"style,omitempty"`
 }
 
 // Nominal reports whether cells are names.
@@ -201,7 +208,10 @@ func Compile(m Compiler, learner string, schema *table.Schema, target int) (*Pro
 		return nil, fmt.Errorf("the model has no target: it is a density of all columns, and answers no one of them")
 	}
 	a := &schema.Attributes[target]
-	p := &Program{Format: formatName, Version: Version, Learner: learner, Target: Target{a.Name, classesOf(a)}}
+	p := &Program{Format: formatName, Version: Version, Learner: learner, Target: Target{Name: a.Name, Classes: classesOf(a), Style: string(a.Style)}}
+	if a.Kind == table.Numeric && (a.Date || a.Time) {
+		p.Target.Kind = a.Shown()
+	}
 	b := &Builder{program: p, schema: schema, target: target, columns: make([]int, len(schema.Attributes))}
 	for j := range b.columns {
 		b.columns[j] = -1

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/accrete-ml/accrete/table"
 )
 
 // print lays the steps out one before another, and the answer behind them.
@@ -66,7 +68,11 @@ func (p *Program) reading(number, name string) []string {
 		case "date":
 			lines = append(lines, c.Name+" counts days since 1970-01-01.")
 		case "time":
-			lines = append(lines, c.Name+" counts seconds since 1970-01-01.")
+			since := "1970-01-01"
+			if !table.Style(c.Style).IsDay() {
+				since = "midnight"
+			}
+			lines = append(lines, c.Name+" counts seconds since "+since+".")
 		}
 	}
 	return lines

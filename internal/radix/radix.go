@@ -29,8 +29,51 @@ func (room *Room[T]) Keys(n int) []uint64 {
 // agree cost one look, not a pass: small integers sort in two or three.
 func Sort[T any](keys []uint64, rows []T) { new(Room[T]).Sort(keys, rows) }
 
-// Sort is Sort in room that is there already.
+// Sort is Sort in room that is there already. Keys that spread evenly, as hashes
+// do, are all but sorted by their first digits; the rest is a few steps of
+// insertion. Where it would be more, all digits are sorted by.
 func (room *Room[T]) Sort(keys []uint64, rows []T) {
+	if first := firstDigits(len(keys)); first > 0 {
+		room.sortFrom(keys, rows, first)
+		if insert(keys, rows, len(keys)/4) {
+			return
+		}
+	}
+	room.sortFrom(keys, rows, 0)
+}
+
+// firstDigits returns the digit from which on evenly spread keys are all but
+// sorted: one in some 64 values is taken.
+func firstDigits(n int) int {
+	d := digits
+	for room := 1; room < 64*n && d > 0; d-- {
+		room <<= 8
+	}
+	return d
+}
+
+// insert sorts by insertion, and says whether that many steps were enough. Equal
+// keys keep their order either way.
+func insert[T any](keys []uint64, rows []T, steps int) bool {
+	for i := 1; i < len(keys); i++ {
+		k := keys[i]
+		if keys[i-1] <= k {
+			continue
+		}
+		row, at := rows[i], i
+		for ; at > 0 && keys[at-1] > k; at-- {
+			keys[at], rows[at] = keys[at-1], rows[at-1]
+		}
+		keys[at], rows[at] = k, row
+		if steps -= i - at; steps < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sortFrom sorts by the digits from one on.
+func (room *Room[T]) sortFrom(keys []uint64, rows []T, first int) {
 	n := len(keys)
 	var count [digits][256]int
 	sorted := true
@@ -38,7 +81,7 @@ func (room *Room[T]) Sort(keys []uint64, rows []T) {
 		if i > 0 && k < keys[i-1] {
 			sorted = false
 		}
-		for d := range digits {
+		for d := first; d < digits; d++ {
 			count[d][byte(k>>(8*d))]++
 		}
 	}
@@ -50,7 +93,7 @@ func (room *Room[T]) Sort(keys []uint64, rows []T) {
 	}
 	fromKeys, toKeys := keys, room.Keys(n)
 	fromRows, toRows := rows, room.rows[:n]
-	for d := range digits {
+	for d := first; d < digits; d++ {
 		if count[d][byte(keys[0]>>(8*d))] == n {
 			continue
 		}

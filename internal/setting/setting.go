@@ -42,8 +42,8 @@ func Options(l any) []Option {
 func parameters(l any) []reflect.StructField {
 	t := reflect.TypeOf(l).Elem()
 	var fields []reflect.StructField
-	for i := range t.NumField() {
-		if f := t.Field(i); f.Tag.Get("set") != "" {
+	for _, f := range reflect.VisibleFields(t) { // also those of embedded structs
+		if f.Tag.Get("set") != "" {
 			fields = append(fields, f)
 		}
 	}

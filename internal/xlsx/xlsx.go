@@ -65,37 +65,38 @@ const (
 )
 
 // Open opens a sheet of a workbook, the first one if no name is given, as
-// comma-separated text. Shared texts may take as many bytes as there is memory;
-// 0 is no limit.
-func Open(r io.ReaderAt, size int64, sheet string, memory int64) (io.Reader, error) {
+// comma-separated text, and says which other sheets there are. Shared texts may
+// take as many bytes as there is memory; 0 is no limit.
+func Open(r io.ReaderAt, size int64, sheet string, memory int64) (text io.Reader, others []string, err error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("is no workbook, or damaged (%v); save it again as .xlsx", err)
+		return nil, nil, fmt.Errorf("is no workbook, or damaged (%v); save it again as .xlsx", err)
 	}
 	b := &book{files: map[string]*zip.File{}, left: max(leastUnpacked, mostUnpacked*size)}
 	for _, f := range z.File {
 		b.files[strings.TrimPrefix(f.Name, "/")] = f
 	}
 	if err := b.readWorkbook(); err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	names := make([]string, len(b.sheets))
+	for i, s := range b.sheets {
+		names[i] = s.name
 	}
 	at := 0
 	if sheet != "" {
-		names := make([]string, len(b.sheets))
-		for i, s := range b.sheets {
-			names[i] = s.name
-		}
 		if at = slices.Index(names, sheet); at < 0 {
-			return nil, fmt.Errorf("has no sheet %q%s; it has %s", sheet, spell.Hint(sheet, names), strings.Join(names[:min(10, len(names))], ", "))
+			return nil, nil, fmt.Errorf("has no sheet %q%s", sheet, spell.Hint(sheet, names))
 		}
 	}
 	if err := b.readStyles(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := b.readShared(memory); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return b.open(b.sheets[at].part)
+	text, err = b.open(b.sheets[at].part)
+	return text, slices.Delete(names, at, at+1), err
 }
 
 // part is a part that is being read, token by token.

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ var clinic = map[string]string{
 }
 
 func text(b []byte, sheet string) (string, error) {
-	r, err := Open(bytes.NewReader(b), int64(len(b)), sheet, 1<<20)
+	r, _, err := Open(bytes.NewReader(b), int64(len(b)), sheet, 1<<20)
 	if err != nil {
 		return "", err
 	}
@@ -63,6 +64,9 @@ func TestSheets(t *testing.T) {
 		"two lines,,true,2024-03-01T12:00:00,,,\n"
 	if got, err := text(b, ""); err != nil || got != want {
 		t.Errorf("%q %v\nwant %q", got, err, want)
+	}
+	if _, others, err := Open(bytes.NewReader(b), int64(len(b)), "", 1<<20); err != nil || !slices.Equal(others, []string{"old"}) {
+		t.Errorf("other sheets %v, %v", others, err)
 	}
 	if got, err := text(b, "old"); err != nil || got != "x\n1\n" {
 		t.Errorf("%q %v", got, err)

@@ -25,16 +25,19 @@ func Portable(m learn.Model) (portable.Compiler, error) {
 	case portable.Compiler:
 		return of, nil
 	}
+	if _, ok := m.(learn.Voter); ok {
+		return nil, fmt.Errorf("this %s model says of rows on which its hypotheses differ that it does not know, which no target can", m.Learner())
+	}
 	ruler, ok := learn.Ability[learn.Ruler](m)
 	if !ok {
-		return nil, fmt.Errorf("a %s model is neither rules nor sums that another program could compute", m.Learner())
+		return nil, fmt.Errorf("this %s model is neither rules nor sums that another program could compute", m.Learner())
 	}
 	base, err := ruler.Rules()
 	if err != nil {
 		return nil, err
 	}
 	if base.CompleteOnly {
-		return nil, fmt.Errorf("the rules of a %s model speak of rows whose cells are all known, and do not say what becomes of others", m.Learner())
+		return nil, fmt.Errorf("the rules of this %s model speak of rows whose cells are all known, and do not say what becomes of others", m.Learner())
 	}
 	for _, note := range base.Notes {
 		if strings.HasPrefix(note, "summary:") {

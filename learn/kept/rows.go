@@ -519,6 +519,7 @@ func (j *joined) collapse(hashes []uint64) {
 		return cmp.Compare(blocks[a.block].weight(int(a.row)), blocks[b.block].weight(int(b.row)))
 	}
 	same := func(a, b ref) int { return cmp.Or(content(a, b), weigh(a, b)) }
+	plain := len(blocks) == 1 && blocks[0].weights == nil && blocks[0].counts == nil
 	kept := sorted[:0]
 	for lo := 0; lo < len(sorted); {
 		hi := lo + 1
@@ -526,6 +527,14 @@ func (j *joined) collapse(hashes []uint64) {
 			hi++
 		}
 		run := sorted[lo:hi]
+		if plain && len(run) == 1 { // as most rows of numbers are
+			if j.counts != nil {
+				j.counts = append(j.counts, 1)
+			}
+			kept = append(kept, run[0])
+			lo = hi
+			continue
+		}
 		if len(run) > 1 && !slices.IsSortedFunc(run, same) {
 			slices.SortFunc(run, same)
 		}

@@ -14,6 +14,7 @@ import (
 	_ "github.com/accrete-ml/accrete/learners/cover"
 	_ "github.com/accrete-ml/accrete/learners/ensemble"
 	_ "github.com/accrete-ml/accrete/learners/evolve"
+	_ "github.com/accrete-ml/accrete/learners/experts"
 	_ "github.com/accrete-ml/accrete/learners/gaussian"
 	_ "github.com/accrete-ml/accrete/learners/lazy"
 	_ "github.com/accrete-ml/accrete/learners/linear"

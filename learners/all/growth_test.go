@@ -27,6 +27,7 @@ import (
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
+	_ "github.com/accrete-ml/accrete/table/arrow"
 	_ "github.com/accrete-ml/accrete/table/parquet"
 )
 
@@ -110,6 +111,11 @@ var formats = map[string]map[string]func(size int) []byte{
 		"huge columns":   within("1 1:1\n", "1 999999999:1\n", ""),
 		"columns, again": within("1", " 1:1", "\n"),
 	},
+	"arrow": {
+		"rows":           arrowOf(func(i int) string { return fmt.Sprint(i) }),
+		"texts":          arrowOf(func(i int) string { return "a" + fmt.Sprint(i%7) }),
+		"mostly lengths": func(size int) []byte { return []byte("ARROW1\x00\x00" + string(many("\xff\xff\xff\xff")(size))) },
+	},
 	"parquet": {
 		"rows":           parquetOf(func(i int) float64 { return float64(i) * 1.7 }, 8),
 		"rows of zeros":  parquetOf(func(int) float64 { return 0 }, 1),
@@ -117,7 +123,22 @@ var formats = map[string]map[string]func(size int) []byte{
 	},
 }
 
-var extensions = map[string]string{"csv": ".csv", "json lines": ".jsonl", "arff": ".arff", "libsvm": ".libsvm", "parquet": ".parquet"}
+var extensions = map[string]string{"csv": ".csv", "json lines": ".jsonl", "arff": ".arff", "libsvm": ".libsvm", "parquet": ".parquet", "arrow": ".arrow"}
+
+// arrowOf is a file of a column.
+func arrowOf(cell func(i int) string) func(size int) []byte {
+	return func(size int) []byte {
+		text := []byte("a\n")
+		for i := range size / 12 {
+			text = append(append(text, cell(i)...), '\n')
+		}
+		var b bytes.Buffer
+		if err := table.WriteFile("x.arrow", &b, []table.Written{{Name: "a", Number: cell(1) == "1"}}, bytes.NewReader(text)); err != nil {
+			panic(err)
+		}
+		return b.Bytes()
+	}
+}
 
 // parquetOf is a file of a column of numbers, some bytes each.
 func parquetOf(x func(i int) float64, width int) func(size int) []byte {

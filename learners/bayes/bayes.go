@@ -88,11 +88,13 @@ type Learner struct {
 	// frequencies of words in all classes (see lexicon.background).
 	Estimate string `set:"estimate" default:"m" oneof:"m|discount" doc:"words of a class: m-estimates, or counts discounted for the frequencies of all classes, which is better with many texts (multinomial)"`
 	// Count is how often a word counts that occurs several times in a text: by
-	// default 1, 2, 2.6, 3 for 1 to 4 times, as repeating it says less than
-	// saying it.
-	Count string `set:"count" default:"log" oneof:"all|log|once" doc:"how often a word counts that occurs n times in a text: n times, 1 + log2 n, or once"`
+	// default n times as in the book, and in texts longer than Length 1, 2, 2.6, 3
+	// shares of it for 1 to 4 times, as repeating a word says less than saying it.
+	Count string `set:"count" default:"long (where length is above 0), else log" oneof:"all|long|log|once" doc:"how often a word counts that occurs n times in a text: n times; n times, but 1 + log2 n in a text of more words than length; 1 + log2 n; or once"`
 	// Min leaves out words that occur less often, in all texts together.
 	Min float64 `set:"min" default:"1" doc:"leave out words that occur less often than this, in all texts together (bernoulli: in fewer texts)"`
+	// Length is how many words a text counts as at most.
+	Length *float64 `set:"length" default:"50 (multinomial m-estimates without min=, and not of count=all); else 0" doc:"words that a text counts as at most, those of a longer one in proportion, so that no text outweighs many; 0: as many as it has"`
 	// Stem counts the forms of a word together.
 	Stem string `set:"stem" default:"none" oneof:"none|english" doc:"count the forms of a word together: connect, connected, connections (Porter 1980)"`
 	// Stop leaves out frequent words.
@@ -114,7 +116,7 @@ type settings struct {
 }
 
 func (l *Learner) settings() (settings, error) {
-	s := settings{M: DefaultM, PriorM: l.PriorM, words: words{Event: cmp.Or(l.Text, multinomial), M: forEach, Alpha: 1, Count: cmp.Or(l.Count, countLog), Min: l.Min, Stop: l.Stop}}
+	s := settings{M: DefaultM, PriorM: l.PriorM, words: words{Event: cmp.Or(l.Text, multinomial), M: forEach, Alpha: 1, Count: l.Count, Min: l.Min, Stop: l.Stop}}
 	if l.Alpha != nil {
 		s.words.Alpha = *l.Alpha
 		if s.words.Alpha < 0 {
@@ -132,6 +134,18 @@ func (l *Learner) settings() (settings, error) {
 	}
 	if l.Stem != "none" {
 		s.words.Stem = l.Stem
+	}
+	switch {
+	case l.Length != nil:
+		s.words.Length = *l.Length
+	case s.words.Event == multinomial && s.words.Alpha != discounted && s.words.Count != countAll && l.Min == 0:
+		s.words.Length = DefaultLength
+	}
+	switch {
+	case l.Count == "" && s.words.Length > 0:
+		s.words.Count = countLong
+	case l.Count == "":
+		s.words.Count = countLog
 	}
 	if l.M != nil && l.Alpha != nil {
 		return s, fmt.Errorf("settings m=%v and alpha=%v: alpha cases of each word are m = alpha × vocabulary; expected one of the two", *l.M, *l.Alpha)

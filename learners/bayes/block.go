@@ -90,6 +90,7 @@ type column struct {
 // text is what a block knows of a text column besides its words.
 type text struct {
 	known []float64 // weight of the rows of each class that have one
+	full  []float64 // what the words of each class count before long texts are cut to their length
 }
 
 // known is the weight of the rows of each class that have a text.
@@ -112,7 +113,7 @@ func newBlock(source learn.Source, schema *table.Schema, target int) *block {
 		case a.Kind == table.Nominal:
 			values += len(a.Values)
 		case a.Kind == table.Text:
-			values += len(a.Values) + 1
+			values += len(a.Values) + 2
 		default:
 			numbers++
 		}
@@ -127,6 +128,7 @@ func newBlock(source learn.Source, schema *table.Schema, target int) *block {
 		case a.Kind == table.Text:
 			b.columns[j].text = &text{}
 			b.columns[j].text.known, counts = cut(counts, classes)
+			b.columns[j].text.full, counts = cut(counts, classes)
 			b.columns[j].counts, counts = cut(counts, len(a.Values)*classes)
 		default:
 			b.columns[j].level = moment.Tiny
@@ -441,6 +443,7 @@ func (b *block) absorb(o *block) {
 		for c, w := range from.known() {
 			if at := classOf[c]; at >= 0 {
 				to.text.known[at] += w
+				to.text.full[at] += from.text.full[c]
 			}
 		}
 		valueOf = table.AppendRecoding(valueOf[:0], &o.schema.Attributes[j], &b.schema.Attributes[k])

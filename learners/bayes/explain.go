@@ -88,9 +88,10 @@ func (m *Model) explainWords(e *learn.Explanation, logs []float64, j int, bag *t
 		add(rule.Test{Op: rule.IsKnown, Column: a.Name}, 1, of.absent)
 	}
 	codes, counts := bag.Row(row)
+	read := of.words.reading(counts)
 	for i, code := range codes {
 		if of.chosen[code] {
-			add(m.wordTest(j, int(code)), of.words.times(counts[i]), of.value(int(code), classes))
+			add(m.wordTest(j, int(code)), read.times(counts[i])*read.share, of.value(int(code), classes))
 		}
 	}
 }

@@ -501,3 +501,24 @@ func (m *Model) weights() []float64 {
 func (m *Model) numeric() bool {
 	return slices.ContainsFunc(m.total.columns, func(c column) bool { return c.moments != nil })
 }
+
+// Adds fills in what the cells of a column add to the logarithm of each class,
+// row by row; of column −1, where the sums start.
+func (m *Model) Adds(t *table.Table, col int, out []float64) {
+	m.estimate()
+	classes := len(m.logPrior)
+	if col < 0 {
+		for r := range t.Rows() {
+			copy(out[r*classes:], m.logPrior)
+		}
+		return
+	}
+	switch e := &m.columns[col]; {
+	case e.chosen != nil:
+		e.addWords(out, t.Columns[col].Words, 0, t.Rows(), classes)
+	case e.weights != nil:
+		e.addNominal(out, t.Columns[col].Codes, classes)
+	case e.normals != nil:
+		e.addNumeric(out, t.Columns[col].Floats)
+	}
+}

@@ -2,6 +2,7 @@ package bayes
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -142,7 +143,7 @@ func (m *Model) worded(n int) *rule.Base {
 		}
 		l := m.lexicon(j)
 		for v, in := range l.chosen {
-			if in {
+			if in && n > 0 {
 				all = append(all, word{j, v, l.bits(v, m.logPrior, q)})
 			}
 		}
@@ -151,10 +152,16 @@ func (m *Model) worded(n int) *rule.Base {
 		}
 		switch {
 		case e.words.Event == bernoulli, e.words.Count == countOnce:
+		case e.words.Count == countLong:
+			base.Notes = append(base.Notes, fmt.Sprintf("summary: the rule of a word counts as often as the word occurs in %[1]s; %[1]s of more than %[2]v words counts as %[2]v, in which a word that occurs n times has 1 + log2 n shares", name, e.words.Length))
+			continue
 		case e.words.Count == countLog:
 			base.Notes = append(base.Notes, "summary: the rule of a word that occurs n times in "+name+" counts 1 + log2 n times")
 		default:
 			base.Notes = append(base.Notes, "summary: the rule of a word counts as often as the word occurs in "+name)
+		}
+		if e.words.Length > 0 {
+			base.Notes = append(base.Notes, fmt.Sprintf("summary: %s counts as %v words at most, the words of a longer text in proportion", name, e.words.Length))
 		}
 	}
 	if m.numeric() {

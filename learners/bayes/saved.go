@@ -23,13 +23,14 @@ type saved struct {
 }
 
 type savedWords struct {
-	Event string  `cbor:"event"`
-	Alpha float64 `cbor:"alpha"`
-	Count string  `cbor:"count"`
-	M     float64 `cbor:"m"`
-	Min   float64 `cbor:"min"`
-	Stop  string  `cbor:"stop"`
-	Stem  string  `cbor:"stem,omitempty"`
+	Event  string  `cbor:"event"`
+	Alpha  float64 `cbor:"alpha"`
+	Count  string  `cbor:"count"`
+	M      float64 `cbor:"m"`
+	Min    float64 `cbor:"min"`
+	Stop   string  `cbor:"stop"`
+	Stem   string  `cbor:"stem,omitempty"`
+	Length float64 `cbor:"length,omitempty"`
 }
 
 // savedBlock is the part of one source. Numbers stand as in block; moments as
@@ -42,6 +43,9 @@ type savedBlock struct {
 	Columns []savedColumn `cbor:"columns"`
 	// Texts are the counts of columns of texts, which have none there.
 	Texts []savedText `cbor:"texts,omitempty"`
+	// Full is what the words of each of them count in each class before long texts
+	// are cut, where they are.
+	Full [][]float64 `cbor:"full,omitempty"`
 }
 
 // savedText is the counts of one column of texts: few of its words occur in
@@ -82,7 +86,7 @@ const (
 func (m *Model) Parts() ([]learn.Part, error) {
 	of := saved{Format: format, M: m.settings.M, PriorM: m.settings.PriorM}
 	if w := m.settings.words; w != (words{}) {
-		of.Format, of.Words = wordsFormat, &savedWords{w.Event, w.Alpha, w.Count, w.M, w.Min, w.Stop, w.Stem}
+		of.Format, of.Words = wordsFormat, &savedWords{w.Event, w.Alpha, w.Count, w.M, w.Min, w.Stop, w.Stem, w.Length}
 	}
 	data, err := learn.Marshal(of)
 	if err != nil {
@@ -134,13 +138,23 @@ func (b *block) saved() savedBlock {
 		to := savedColumn{Name: a.Name, Numeric: a.Kind == table.Numeric, Date: table.SaveDate(a), Values: a.Values, Counts: c.counts, Level: int8(c.level)}
 		if c.text != nil {
 			s.Texts, to.Counts = append(s.Texts, savedText{Column: j, Known: c.known(), Counts: bundle.PackSparse(c.counts)}), nil
+			s.Full = append(s.Full, c.text.full)
 		}
 		for _, m := range c.moments {
 			to.Moments = append(to.Moments, m.N, m.Mean, m.M2)
 		}
 		s.Columns[j] = to
 	}
+	if !b.long() {
+		s.Full = nil
+	}
 	return s
+}
+
+// long reports whether texts are cut to a length, so that what they would count is
+// known too.
+func (b *block) long() bool {
+	return slices.ContainsFunc(b.columns, func(c column) bool { return c.text != nil && sum(c.text.full) > 0 })
 }
 
 // numbers returns all that a block knows besides its schema: the weights of
@@ -156,6 +170,11 @@ func (b *block) numbers() []float64 {
 		}
 		for _, m := range c.moments {
 			numbers = append(numbers, m.N, m.Mean, m.M2)
+		}
+	}
+	for j := range b.columns {
+		if c := &b.columns[j]; c.text != nil && b.long() {
+			numbers = append(numbers, c.text.full...)
 		}
 	}
 	return numbers
@@ -192,6 +211,11 @@ func (b *block) fill(numbers []float64) error {
 			if !c.moments[i].Valid() {
 				return bad(name)
 			}
+		}
+	}
+	for j := range b.columns {
+		if c := &b.columns[j]; c.text != nil && len(rest) > 0 && !take(c.text.full) {
+			return bad(b.schema.Attributes[j].Name)
 		}
 	}
 	if len(rest) > 0 {
@@ -285,7 +309,7 @@ func decodeSettings(data []byte) (*settings, error) {
 	}
 	s := &settings{M: from.M, PriorM: from.PriorM}
 	if w := from.Words; w != nil {
-		s.words = words{w.Event, w.M, w.Alpha, w.Count, w.Min, w.Stop, w.Stem}
+		s.words = words{w.Event, w.M, w.Alpha, w.Count, w.Min, w.Stop, w.Stem, w.Length}
 		if w.Count == "" { // as models were saved at first
 			s.words.Count, s.words.Alpha = countAll, 1
 		}
@@ -402,6 +426,9 @@ func (s *savedBlock) block() (*block, error) {
 			return nil, fmt.Errorf("column %q: %v", s.Columns[j].Name, err)
 		}
 	}
+	if err := b.loadFull(s); err != nil {
+		return nil, err
+	}
 	for j := range s.Columns {
 		c, to := &s.Columns[j], &b.columns[j]
 		copy(to.counts, c.Counts)
@@ -417,6 +444,24 @@ func (s *savedBlock) block() (*block, error) {
 		}
 	}
 	return b, table.Distinct(b.schema)
+}
+
+// loadFull takes in what words count before long texts are cut.
+func (b *block) loadFull(s *savedBlock) error {
+	if len(s.Full) == 0 {
+		return nil
+	}
+	if len(s.Full) != len(s.Texts) {
+		return fmt.Errorf("%d of %d columns of texts say how long they are", len(s.Full), len(s.Texts))
+	}
+	for i, full := range s.Full {
+		to := b.columns[s.Texts[i].Column].text.full
+		if len(full) != len(to) || !weights(full) {
+			return fmt.Errorf("%d lengths of %d classes, or not weights", len(full), len(to))
+		}
+		copy(to, full)
+	}
+	return nil
 }
 
 // texts returns the counts of texts by column.

@@ -56,7 +56,7 @@ func (s settings) String() string {
 		case discounted:
 			alpha = "discount"
 		}
-		text += fmt.Sprintf(" text=%s count=%s alpha=%s min=%v stop=%s stem=%s", w.Event, w.Count, alpha, w.Min, cmp.Or(w.Stop, "none"), cmp.Or(w.Stem, "none"))
+		text += fmt.Sprintf(" text=%s count=%s alpha=%s length=%v min=%v stop=%s stem=%s", w.Event, w.Count, alpha, w.Length, w.Min, cmp.Or(w.Stop, "none"), cmp.Or(w.Stem, "none"))
 	}
 	return text
 }

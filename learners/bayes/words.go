@@ -28,10 +28,60 @@ type words struct {
 	Event string  // multinomial, bernoulli or complement
 	M     float64 // as settings.M; forEach is Alpha for each word
 	Alpha float64
-	Count string  // all, log or once
+	Count string  // all, long, log or once
 	Min   float64 // how often a word must occur
 	Stop  string  // see stopping
 	Stem  string  // "" or stemEnglish
+	// Length is how many words a text counts as at most; 0: as many as it has.
+	Length float64
+}
+
+// DefaultLength is how many words a text counts as at most, if nothing else is
+// said: the words of a long text are not so many independent witnesses. In all, words
+// count as often as they occur, so that estimates are no more cautious for it. Short
+// texts, such as messages, are the book's to the digit. On 20 Newsgroups (two thirds to
+// learn from, five splits) 87.5 % to 88.9 % and a log loss of 0.83 to 0.93 instead of
+// 80 % and 3.8, on Reuters's grain 93.4 % and 0.78 instead of 94.2 % and 1.24 (564 and
+// 569 of 604 texts). Of the postings, 20 and 30 words would be better by half a point
+// and 100 worse by one, but the longer the more texts are the book's.
+const DefaultLength = 50
+
+// reading is how the words of one text count.
+type reading struct {
+	words
+	share float64 // what each counts, so that all are no more than the greatest length
+	sum   float64 // what all would count without one; 0 if there is none
+}
+
+// reading returns how the words of a text count.
+func (w words) reading(counts []float64) reading {
+	r := reading{words: w, share: 1}
+	if w.Length == 0 {
+		return r
+	}
+	if w.Count == countLong { // of a short text as often as they occur
+		r.Count = countAll
+	}
+	if r.sum = r.total(counts); r.sum <= w.Length {
+		return r
+	}
+	if w.Count == countLong {
+		r.Count = countLog
+		r.sum = r.total(counts)
+	}
+	r.share, r.sum = w.Length/r.sum, max(r.sum, w.Length)
+	return r
+}
+
+func (w words) total(counts []float64) float64 {
+	sum := 0.0
+	for _, n := range counts {
+		if n != 1 {
+			n = w.times(n)
+		}
+		sum += n
+	}
+	return sum
 }
 
 // forEach is the m of the book's table 6.2: as many cases as there are words
@@ -51,9 +101,10 @@ const (
 const stemEnglish = "english"
 
 // How often a word counts that occurs n times in a text: n times, 1 + log₂ of
-// it, or once.
+// it, n times in short texts and 1 + log₂ of it in those longer than Length, or once.
 const (
 	countAll  = "all"
+	countLong = "long"
 	countLog  = "log"
 	countOnce = "once"
 )
@@ -79,8 +130,14 @@ func (w words) check() error {
 	default:
 		return fmt.Errorf("setting text=%s: expected %s, %s or %s", w.Event, multinomial, bernoulli, complement)
 	}
-	if w.Count != countAll && w.Count != countLog && w.Count != countOnce {
-		return fmt.Errorf("setting count=%s: expected %s, %s or %s", w.Count, countAll, countLog, countOnce)
+	switch w.Count {
+	case countAll, countLog, countOnce:
+	case countLong:
+		if w.Length == 0 {
+			return fmt.Errorf("setting count=%s: which texts are long is said by length", w.Count)
+		}
+	default:
+		return fmt.Errorf("setting count=%s: expected %s, %s, %s or %s", w.Count, countAll, countLong, countLog, countOnce)
 	}
 	if w.Alpha != chosen && w.Alpha != discounted && !(w.Alpha >= 0 && w.Alpha <= moment.MaxWeight) {
 		return fmt.Errorf("setting alpha=%v: expected a number from 0 to %g", w.Alpha, float64(moment.MaxWeight))
@@ -90,6 +147,14 @@ func (w words) check() error {
 	}
 	if w.M != forEach && !(w.M >= 0 && w.M <= moment.MaxWeight) {
 		return fmt.Errorf("setting m=%v: expected a number from 0 to %g", w.M, float64(moment.MaxWeight))
+	}
+	switch {
+	case !(w.Length >= 0 && w.Length <= moment.MaxWeight):
+		return fmt.Errorf("setting length=%v: expected a number from 0 to %g", w.Length, float64(moment.MaxWeight))
+	case w.Length > 0 && w.Event == bernoulli:
+		return fmt.Errorf("settings length=%v and text=%s: a text has a word or has it not, however long it is; leave length out", w.Length, w.Event)
+	case w.Length > 0 && w.Alpha == discounted:
+		return fmt.Errorf("settings length=%v and estimate=discount: what is taken off counts is found from words that occur once and twice; leave length out", w.Length)
 	}
 	if !(w.Min >= 0 && w.Min <= moment.MaxWeight) {
 		return fmt.Errorf("setting min=%v: expected a number from 0 to %g", w.Min, float64(moment.MaxWeight))
@@ -200,10 +265,13 @@ func (c *column) read(bag *table.Bag, weights []float64, order []int32, class, c
 		}
 		c.text.known[class] += w
 		codes, counts := bag.Row(int(r))
+		of := how.reading(counts)
+		c.text.full[class] += float64(w * of.sum)
+		w *= of.share
 		for i, code := range codes {
 			n := counts[i]
 			if !plain && n != 1 {
-				n = how.times(n)
+				n = of.times(n)
 			}
 			c.counts[int(code)*classes+class] += float64(w * n)
 		}
@@ -221,7 +289,7 @@ func (l *lexicon) vocabulary(values []string) {
 	total := make([]float64, len(values))
 	var order []int
 	for v := range values {
-		total[v] = sum(l.counts[v*l.classes:][:l.classes])
+		total[v] = sum(l.counts[v*l.classes:][:l.classes]) * l.scale
 		if total[v] > 0 && !list[values[v]] {
 			order = append(order, v)
 		}
@@ -271,6 +339,7 @@ func (l *lexicon) byStems(values []string, list map[string]bool) {
 type lexicon struct {
 	words
 	counts  []float64 // of word v in class c at v·classes + c
+	scale   float64   // what counts are multiplied by
 	chosen  []bool
 	root    []int32 // the word that has the counts of all forms; nil: each has its own
 	size    int     // of the vocabulary
@@ -294,7 +363,12 @@ func (l *lexicon) rootOf(v int) int {
 // lexicon returns the vocabulary of a text column with its m-estimates.
 func (m *Model) lexicon(j int) *lexicon {
 	c := &m.total.columns[j]
-	l := &lexicon{words: m.settings.words, counts: c.counts, classes: len(m.logPrior)}
+	l := &lexicon{words: m.settings.words, counts: c.counts, scale: 1, classes: len(m.logPrior)}
+	if cut, full := sum(c.counts), sum(c.text.full); l.Length > 0 && full > cut && cut > 0 {
+		// Texts weigh alike, but all together no less than they have words: m is
+		// worth as much as it was.
+		l.scale = full / cut
+	}
 	l.vocabulary(m.schema.Attributes[j].Values)
 	if l.Event == bernoulli {
 		l.of, l.m, l.p = c.known(), l.M, 0.5
@@ -307,7 +381,7 @@ func (m *Model) lexicon(j int) *lexicon {
 	for v, in := range l.chosen {
 		if in && l.rootOf(v) == v {
 			for c, n := range l.counts[v*l.classes:][:l.classes] {
-				l.of[c] += n
+				l.of[c] += n * l.scale
 			}
 		}
 	}
@@ -388,7 +462,7 @@ func (l *lexicon) shares(v int, q []float64) {
 	}
 	for c, n := range counts {
 		of := l.of[c]
-		if of == 0 && l.Event == bernoulli {
+		if n *= l.scale; of == 0 && l.Event == bernoulli {
 			n, of = sum(counts), sum(l.of)
 		}
 		if q[c] = (n + l.m*l.p) / (of + l.m); of+l.m == 0 {
@@ -468,7 +542,7 @@ func (l *lexicon) others(v int, q []float64) {
 	word, all := sum(counts), sum(l.of)
 	for c, n := range counts {
 		of := max(0, all-l.of[c])
-		if q[c] = (max(0, word-n) + l.m*l.p) / (of + l.m); of+l.m == 0 {
+		if q[c] = (max(0, word-n)*l.scale + l.m*l.p) / (of + l.m); of+l.m == 0 {
 			q[c] = l.p
 		}
 	}
@@ -544,11 +618,13 @@ func (e *estimate) addWords(logs []float64, bag *table.Bag, lo, hi, classes int)
 			l[c] += w
 		}
 		codes, counts := bag.Row(r)
+		of := e.words.reading(counts)
 		for i, code := range codes {
 			n := counts[i]
 			if n != 1 {
-				n = e.words.times(n)
+				n = of.times(n)
 			}
+			n *= of.share
 			w := e.weights[(int(code)+2)*classes:][:len(l)]
 			for c := range l {
 				l[c] += float64(n * w[c])

@@ -271,6 +271,26 @@ func TestEventModels(t *testing.T) {
 	})
 }
 
+// By default a short text is the book's, however often a word occurs in it; of more
+// than 50 words, what a text says is what 50 would, repeated words less.
+func TestLongTexts(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		lines, text := linesGen.Draw(rt, "lines"), "a b b b "+rapid.StringMatching(`([abc] ?){0,20}`).Draw(rt, "text")
+		got, want := said(t, learnDocuments(t, lines, Learner{}), text)[0], plainly(lines, multinomial, 1, text)
+		for class, p := range want {
+			if math.Abs(got[class]-p) > 1e-12 {
+				rt.Fatalf("P(%s|%q) = %v, want %v, of\n%s", class, text, got[class], p, lines)
+			}
+		}
+	})
+	lines := "p: a a a b\nq: b b c\n"
+	short, long := strings.Repeat("a b ", 25), strings.Repeat("a b ", 500)
+	m := learnDocuments(t, lines, Learner{})
+	if a, b := said(t, m, short)[0]["p"], said(t, m, long)[0]["p"]; math.Abs(a-b) > 1e-12 {
+		t.Errorf("50 words say %v, 1000 of the same kind %v", a, b)
+	}
+}
+
 // Learning in pieces, from several sources, merged or with one more that is
 // forgotten, is learning everything at once.
 func TestWordsAreExact(t *testing.T) {

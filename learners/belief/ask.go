@@ -44,9 +44,10 @@ func (m *Model) AskWith(t *table.Table, row, column int, likelihoods map[int][]f
 		a.P = make([]float64, n.states)
 		log = m.posterior(d, column, a.P)
 	case n.numeric:
-		p := make([]float64, len(n.mean))
-		log = m.parents(d, column, p)
-		mixture{p, n.mean, n.deviation}.describe(a)
+		var x mixture
+		if x, log = m.normal(d, column); !math.IsInf(log, -1) {
+			x.describe(a)
+		}
 	default:
 		return nil, fmt.Errorf("no row has a value of %q, so nothing is known of it", m.schema.Attributes[column].Name)
 	}
@@ -86,44 +87,66 @@ func (m *Model) experience(known *findings, log float64) float64 {
 	random := rand.New(rand.NewPCG(m.lesson.Seed, 0xe4be))
 	d := m.desk()
 	defer m.desks.Put(d)
-	codes := make([]int32, len(m.net.nodes))
+	drawn := newFindings(len(m.net.nodes))
 	below := 0
 	for range draws {
-		for _, v := range m.net.order {
-			n := &m.net.nodes[v]
+		m.net.draw(drawn, random)
+		for v := range m.net.nodes {
 			d.codes[v], d.floats[v] = -1, math.NaN()
-			switch row := n.row(codes); {
-			case n.states > 0:
-				codes[v] = pick(n.table[row*n.states:][:n.states], random)
-				if known.codes[v] >= 0 {
-					d.codes[v] = codes[v]
-				}
-			case n.numeric && known.floats[v] == known.floats[v]:
-				d.floats[v] = n.mean[row] + n.deviation[row]*random.NormFloat64()
+			if known.codes[v] >= 0 {
+				d.codes[v] = drawn.codes[v]
+			}
+			if known.floats[v] == known.floats[v] {
+				d.floats[v] = drawn.floats[v]
 			}
 		}
-		if m.tree.collect(d) <= log+1e-9 {
+		if own, ok := m.collect(d, -1); ok && own <= log+1e-9 {
 			below++
 		}
 	}
 	return float64(below) / draws
 }
 
-// parents fills in the distribution over the rows of a number's table.
-func (m *Model) parents(d *desk, column int, p []float64) float64 {
+// normal returns what is known of a number that is not, as a mixture of normals
+// over the combinations of the names that it hangs on, and the log of the
+// probability of what is known.
+func (m *Model) normal(d *desk, column int) (mixture, float64) {
+	log, ok := m.collect(d, column)
+	if !ok {
+		return m.sampledNormal(d.findings, column)
+	}
+	if math.IsInf(log, -1) {
+		return mixture{}, log
+	}
+	i := slices.IndexFunc(d.tree.numbers, func(r reading) bool { return slices.Contains(r.members, column) })
+	r := &d.tree.numbers[i]
+	x := mixture{p: make([]float64, r.size), mean: make([]float64, r.size), deviation: make([]float64, r.size)}
+	d.tree.shares(d, r, x.p)
 	n := &m.net.nodes[column]
-	if m.tree == nil {
-		return m.sampledRows(d.findings, column, p)
+	for k, p := range x.p {
+		switch {
+		case p == 0:
+		case r.open == 0:
+			x.mean[k], x.deviation[k] = n.mean[k], n.deviation[k]
+		default:
+			d.filter.run(m.net, &r.group, k, d.floats)
+			x.mean[k], x.deviation[k] = d.filter.of(column)
+		}
 	}
-	log := m.tree.collect(d)
-	if !math.IsInf(log, -1) {
-		m.tree.family(d, n.parents, p)
-	}
-	return log
+	return x, log
 }
 
 // mixture is a number whose parents are not certain.
 type mixture struct{ p, mean, deviation []float64 }
+
+// centre is the mean.
+func (x mixture) centre() float64 {
+	mean := 0.0
+	for k, p := range x.p {
+		mean += p * x.mean[k]
+	}
+	return mean
+}
 
 func (x mixture) below(at float64) float64 {
 	sum := 0.0
@@ -167,9 +190,7 @@ func (x mixture) quantile(q float64) float64 {
 
 // describe fills in an answer: peaks are looked for on a grid.
 func (x mixture) describe(a *learn.Answer) {
-	for k, p := range x.p {
-		a.Mean += p * x.mean[k]
-	}
+	a.Mean = x.centre()
 	a.Low, a.Median, a.High = x.quantile(0.025), x.quantile(0.5), x.quantile(0.975)
 	const grid = 400
 	from, step := x.quantile(0.001), (x.quantile(0.999)-x.quantile(0.001))/grid
@@ -194,6 +215,7 @@ func (m *Model) MostProbable(t *table.Table, row int, columns []int) (codes []in
 	if err := table.Fits(m.schema, t); err != nil {
 		return nil, 0, err
 	}
+	m.compiled()
 	f := newFindings(len(m.net.nodes))
 	f.read(t, row, learn.NoTarget)
 	for _, c := range columns {

@@ -6,8 +6,9 @@
 //
 // (Pearl 1988; Mitchell 1997, section 6.11). Any column can be asked from any
 // others. Nominal columns have tables; a number is normal given the values of
-// its parents, which are nominal (conditional Gaussians without continuous
-// parents, Lauritzen 1992).
+// its nominal parents, and a line along its numeric ones (conditional linear
+// Gaussians, Lauritzen 1992; gaussian.go). No name hangs on a number: searches do
+// not look for such arcs, and requiring one is an error.
 //
 // The graph is given by a file (structure=given), or learnt: every column from
 // the class (naive), and from one other column besides (tan, Friedman, Geiger &
@@ -26,10 +27,11 @@
 // ascent (missing=gradient; Russell et al. 1995, Mitchell's equation 6.25), which
 // also learn columns of the file that the rows do not have.
 //
-// Answers are exact, by a junction tree that is compiled once (junction.go), or
-// drawn by likelihood weighting or Gibbs sampling where the network is too
-// tangled (inference=weighting, gibbs). A row that the tables find impossible is
-// answered as if nothing were known.
+// Answers are exact, by a junction tree that is compiled once (junction.go); where
+// that would be wider than width= allows, by eliminating columns question by question
+// (eliminate.go); and where that is too wide as well, drawn by likelihood weighting.
+// Each can be asked for (inference=exact, elimination, weighting, gibbs). A row that
+// the tables find impossible is answered as if nothing were known.
 //
 // A model keeps its rows by source (learn/kept) and learns them again, so that
 // updating, merging and forgetting are exact, its graph included; of a graph that is
@@ -76,7 +78,7 @@ type Learner struct {
 	// Structure is where the graph comes from.
 	Structure string `set:"structure" default:"climb (given, if there is a network)" oneof:"given|naive|tan|k2|climb|pc" doc:"the graph: given (network=), naive, tan, k2 (order=), climb, pc"`
 	// Network is a file's name, a line end, and its text.
-	Network string `set:"network" file:"text" default:"" doc:"file of a network (BIF, XMLBIF, Hugin): its graph, and with worth= its tables"`
+	Network string `set:"network" file:"text" default:"" doc:"file of a network (BIF, XMLBIF, Hugin, or lines such as a, b -> c): its graph, and with worth= its tables"`
 	// Parents is how many a column may have at most.
 	Parents int `set:"parents" default:"4" doc:"parents of a column at most"`
 	// Score is what k2 and climb raise.
@@ -95,7 +97,7 @@ type Learner struct {
 	Require string `set:"require" default:"" doc:"arcs that must be there: a->b,c->b"`
 	Forbid  string `set:"forbid" default:"" doc:"arcs that must not be there: a->b"`
 	// Restarts of climb.
-	Restarts int `set:"restarts" default:"10" doc:"times that climb begins again from a shaken graph; -1 for none"`
+	Restarts int `set:"restarts" default:"50" doc:"times that climb begins again from a shaken graph; -1 for none"`
 	// Alpha is the level of pc's tests.
 	Alpha *float64 `set:"alpha" default:"0.05" doc:"level of the tests of structure=pc"`
 	// Missing is what becomes of rows that do not know a whole family.
@@ -103,7 +105,9 @@ type Learner struct {
 	// Iterations of EM or of gradient ascent.
 	Iterations int `set:"iterations" default:"100" doc:"iterations of em or gradient at most"`
 	// Inference is how questions are answered.
-	Inference string `set:"inference" default:"exact, or weighting where that takes too much memory" oneof:"exact|weighting|gibbs" doc:"answers: exact, or by sampling"`
+	Inference string `set:"inference" default:"exact, or weighting where that takes too much memory" oneof:"exact|elimination|weighting|gibbs" doc:"answers: exact, by a junction tree or by eliminating columns for each question; or by sampling"`
+	// Width bounds the tables of exact answers.
+	Width int `set:"width" default:"16777216" doc:"numbers in the tables of exact answers at most: where the junction tree is wider, a question is answered by eliminating columns, and where that is, by weighting"`
 	// Keep is what is kept: the rows, what is counted of them (counts.go) where
 	// the graph is known before they are, or nothing. Without either, a model
 	// cannot learn more, be merged or forget, and learning costs little more than
@@ -120,6 +124,7 @@ var _ learn.Checker = (*Learner)(nil)
 type settings struct {
 	Structure, Network, Score, Worths, Order, Require, Forbid, Missing, Inference, Keep string
 	Parents, Restarts, Iterations, Samples                                              int
+	Width                                                                               int `cbor:",omitempty"` // 0: maxWidth
 	Worth, M, Sample, Alpha                                                             float64
 }
 
@@ -133,8 +138,8 @@ func (l *Learner) settings() (settings, error) {
 	s := settings{
 		Structure: cmp.Or(l.Structure, "climb"), Score: cmp.Or(l.Score, "bdeu"), Worths: l.Worths, Order: l.Order, Require: l.Require, Forbid: l.Forbid,
 		Missing: cmp.Or(l.Missing, "skip"), Inference: l.Inference, Keep: l.Keep,
-		Parents: cmp.Or(l.Parents, 4), Restarts: cmp.Or(l.Restarts, 10), Iterations: cmp.Or(l.Iterations, 100), Samples: cmp.Or(l.Samples, 10000),
-		Worth: l.Worth, M: 1, Sample: 1, Alpha: 0.05,
+		Parents: cmp.Or(l.Parents, 4), Restarts: cmp.Or(l.Restarts, 50), Iterations: cmp.Or(l.Iterations, 100), Samples: cmp.Or(l.Samples, 10000),
+		Worth: l.Worth, M: 1, Sample: 1, Alpha: 0.05, Width: l.Width,
 	}
 	if l.Structure == "" && l.Network != "" {
 		s.Structure = "given"
@@ -156,7 +161,7 @@ func (l *Learner) settings() (settings, error) {
 		if err != nil {
 			return s, err
 		}
-		s.Network = string(net.BIF())
+		s.Network = string(net.Text())
 	}
 	return s, s.check()
 }
@@ -168,7 +173,7 @@ func (s *settings) check() error {
 		least, most float64
 	}{
 		{"parents", float64(s.Parents), 1, 20}, {"restarts", float64(s.Restarts), -1, 1e5}, {"iterations", float64(s.Iterations), 1, 1e5},
-		{"samples", float64(s.Samples), 1, 1e7}, {"worth", s.Worth, 0, 1e12}, {"m", s.M, 0, 1e12}, {"sample", s.Sample, 1e-9, 1e9}, {"alpha", s.Alpha, 0, 1},
+		{"samples", float64(s.Samples), 1, 1e7}, {"width", float64(s.Width), 0, 1 << 30}, {"worth", s.Worth, 0, 1e12}, {"m", s.M, 0, 1e12}, {"sample", s.Sample, 1e-9, 1e9}, {"alpha", s.Alpha, 0, 1},
 	} {
 		if !(n.value >= n.least && n.value <= n.most) {
 			return fmt.Errorf("setting %s=%v: expected a number from %v to %v", n.key, n.value, n.least, n.most)
@@ -179,7 +184,7 @@ func (s *settings) check() error {
 		words      []string
 	}{
 		{"structure", s.Structure, []string{"given", "naive", "tan", "k2", "climb", "pc"}}, {"score", s.Score, []string{"bdeu", "bic", "k2"}},
-		{"missing", s.Missing, []string{"skip", "em", "gradient"}}, {"inference", s.Inference, []string{"", "exact", "weighting", "gibbs"}},
+		{"missing", s.Missing, []string{"skip", "em", "gradient"}}, {"inference", s.Inference, []string{"", "exact", "elimination", "weighting", "gibbs"}},
 		{"keep", s.Keep, []string{"", "rows", "counts", "nothing"}},
 	} {
 		found := false

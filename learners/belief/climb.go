@@ -220,7 +220,7 @@ func (c *climber) recount(ctx context.Context, changed []int) error {
 	})
 	err := crew.Each(ctx, len(unknown)*n, func(i int) {
 		v, p := unknown[i/n], i%n
-		if !c.there(v) || p == v || !c.parent(p) || c.forbidden[[2]int{p, v}] {
+		if !c.may(p, v) || c.forbidden[[2]int{p, v}] {
 			return
 		}
 		others := slices.DeleteFunc(slices.Clone(c.parents[v]), func(q int) bool { return q == p })

@@ -52,7 +52,7 @@ func parentsOf(l *lesson, schema *table.Schema) ([][]int, error) {
 		return nil, err
 	}
 	arc := func(from, to int) {
-		if from != to && !g.forbidden[[2]int{from, to}] && !slices.Contains(g.parents[to], from) && schema.Attributes[from].Kind == table.Nominal {
+		if from != to && !g.forbidden[[2]int{from, to}] && !slices.Contains(g.parents[to], from) && (schema.Attributes[from].Kind == table.Nominal || schema.Attributes[to].Kind == table.Numeric) {
 			g.parents[to] = append(g.parents[to], from)
 		}
 	}

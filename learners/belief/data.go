@@ -16,19 +16,20 @@ import (
 
 // data is the rows in columns as families are counted from.
 type data struct {
-	settings *settings
-	file     *netfile.Network // nil if none was given
-	schema   *table.Schema    // of the model: the rows' columns, and those of the file alone
-	target   int
-	rows     int
-	codes    [][]uint16 // of nominal columns
-	numbers  []numbers  // of numeric ones
-	hidden   bool       // some column of the file is in no row
-	gaps     bool       // some nominal cell is missing
-	gapped   []bool     // of a column, in some row
-	weights  []float64  // nil: all 1
-	weight   float64
-	families []*data // of each column, where counts are kept in place of rows
+	settings   *settings
+	file       *netfile.Network // nil if none was given
+	schema     *table.Schema    // of the model: the rows' columns, and those of the file alone
+	target     int
+	rows       int
+	codes      [][]uint16 // of nominal columns
+	numbers    []numbers  // of numeric ones
+	hidden     bool       // some column of the file is in no row
+	gaps       bool       // some nominal cell is missing
+	numberGaps bool       // some number is missing
+	gapped     []bool     // of a column, in some row
+	weights    []float64  // nil: all 1
+	weight     float64
+	families   []*data // of each column, where counts are kept in place of rows
 }
 
 // numbers is a numeric column in deviations from its mean, NaN where unknown.
@@ -139,6 +140,7 @@ func (d *data) columns(ctx context.Context, v *kept.View) error {
 				if z[r] = v.Float(from, r); math.IsInf(z[r], 0) {
 					z[r] = math.NaN()
 				}
+				d.numberGaps = d.numberGaps || z[r] != z[r]
 			}
 			d.numbers[j] = standardise(z, d.weights)
 		case len(a.Values) > maxStates:
@@ -181,6 +183,12 @@ func union(rows *table.Schema, file *netfile.Network) (*table.Schema, error) {
 	for i := range file.Variables {
 		v := &file.Variables[i]
 		j := s.Index(v.Name)
+		if v.States == nil { // the rows bring them
+			if j < 0 {
+				return nil, fmt.Errorf("the network has a variable %q without states, which is no column either; expected a line such as  %s: yes, no%s", v.Name, v.Name, spell.Hint(v.Name, s.Names()))
+			}
+			continue
+		}
 		if j < 0 {
 			s.Attributes = append(s.Attributes, table.Attribute{Name: v.Name, Values: v.States})
 			continue
@@ -318,13 +326,25 @@ func (d *data) sizeWith(columns []int, gaps bool) (int, bool) {
 	return size, true
 }
 
-// there reports whether a column can be in the graph, and parent whether it can
-// have children: nominal columns with a value.
-func (d *data) there(column int) bool {
-	return d.parent(column) || d.numbers[column].deviation > 0
+// there reports whether a column can be in the graph: nominal columns with a
+// value, and numeric ones with a number.
+func (d *data) there(column int) bool { return d.named(column) || d.numbers[column].deviation > 0 }
+
+// named reports whether a column has names for values.
+func (d *data) named(column int) bool { return len(d.schema.Attributes[column].Values) > 0 }
+
+// may reports whether there can be an arc: not from a number to a name, and between
+// numbers if their slopes are neither too small nor too large to be told.
+func (d *data) may(from, to int) bool {
+	if from == to || !d.there(from) || !d.there(to) || d.named(from) {
+		return from != to && d.there(from) && d.there(to)
+	}
+	unit := func(v int) float64 { return d.numbers[v].deviation / d.numbers[v].scale }
+	return !d.named(to) && within(unit(from)) && within(unit(to))
 }
 
-func (d *data) parent(column int) bool { return len(d.schema.Attributes[column].Values) > 0 }
+// within reports whether a column's numbers are of a size that lines can have.
+func within(unit float64) bool { return unit >= 1e-60 && unit <= 1e60 }
 
 // arcs reads a->b, c->b.
 func (d *data) arcs(key, text string) ([][2]int, error) {
@@ -343,12 +363,24 @@ func (d *data) arcs(key, text string) ([][2]int, error) {
 				return nil, fmt.Errorf("setting %s: there is no column %q%s", key, name, spell.Hint(name, d.schema.Names()))
 			}
 		}
-		if arc[0] == arc[1] || d.schema.Attributes[arc[0]].Kind == table.Numeric {
-			return nil, fmt.Errorf("setting %s: %s: expected two columns, the parent a nominal one", key, strings.TrimSpace(part))
+		err := d.fits(arc[0], arc[1])
+		switch {
+		case arc[0] == arc[1]:
+			return nil, fmt.Errorf("setting %s: %s: expected two columns", key, strings.TrimSpace(part))
+		case key == "require" && err != nil:
+			return nil, fmt.Errorf("setting %s: %s: %w", key, strings.TrimSpace(part), err)
 		}
 		arcs = append(arcs, arc)
 	}
 	return arcs, nil
+}
+
+// fits refuses arcs from numbers to names.
+func (d *data) fits(from, to int) error {
+	if a, b := d.schema.Attributes[from], d.schema.Attributes[to]; a.Kind == table.Numeric && b.Kind == table.Nominal {
+		return fmt.Errorf("numbers depend on names and on numbers, but names on names alone (conditional Gaussians); turn the arc, or read %q as nominal", a.Name)
+	}
+	return nil
 }
 
 // worths reads alarm=50,burglary=5.

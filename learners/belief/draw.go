@@ -3,6 +3,7 @@ package belief
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/accrete-ml/accrete/draw"
@@ -20,7 +21,7 @@ func (m *Model) Graph() (*draw.Graph, error) {
 	d := m.emptyDesk()
 	for _, v := range m.net.order {
 		n, a := &m.net.nodes[v], &m.schema.Attributes[v]
-		for _, p := range n.parents {
+		for _, p := range slices.Concat(n.parents, n.lines) {
 			layer[v] = max(layer[v], layer[p]+1)
 		}
 		lines := []string{a.Name}
@@ -31,12 +32,22 @@ func (m *Model) Graph() (*draw.Graph, error) {
 			lines = append(lines, bars(p, a.Values)...)
 		case n.numeric && len(n.mean) == 1:
 			lines = append(lines, fmt.Sprintf("%.4g ± %.3g", n.mean[0], n.deviation[0]))
+			for l, p := range n.lines {
+				lines = append(lines, fmt.Sprintf("%+.3g · (%s − %.4g)", n.slope[l], m.schema.Attributes[p].Name, n.at[l]))
+			}
 		case n.numeric:
 			low, high := math.Inf(1), math.Inf(-1)
 			for _, mean := range n.mean {
 				low, high = min(low, mean), max(high, mean)
 			}
 			lines = append(lines, fmt.Sprintf("means %.4g to %.4g", low, high))
+			for l, p := range n.lines {
+				least, most := math.Inf(1), math.Inf(-1)
+				for at := l; at < len(n.slope); at += len(n.lines) {
+					least, most = min(least, n.slope[at]), max(most, n.slope[at])
+				}
+				lines = append(lines, fmt.Sprintf("slopes along %s %.3g to %.3g", m.schema.Attributes[p].Name, least, most))
+			}
 		}
 		g.Nodes = append(g.Nodes, draw.Node{ID: a.Name, Lines: lines, Layer: layer[v], Leaf: v == m.target})
 	}

@@ -31,33 +31,34 @@ func (e *elimination) factors(wanted []int) []factor {
 		f := e.findings
 		say[v] = say[v] || slices.Contains(wanted, v) || f.codes[v] >= 0 || f.floats[v] == f.floats[v] || f.likelihood[v] != nil
 		if say[v] {
-			for _, p := range e.net.nodes[v].parents {
+			for _, p := range slices.Concat(e.net.nodes[v].parents, e.net.nodes[v].lines) {
 				say[p] = true
 			}
 		}
 	}
 	var all []factor
 	for v := range e.net.nodes {
-		if n := &e.net.nodes[v]; say[v] && n.there() {
-			all = append(all, e.factor(v))
-			if l := e.findings.likelihood[v]; len(l) == n.states && n.states > 0 && e.findings.codes[v] < 0 {
+		if n := &e.net.nodes[v]; say[v] && n.states > 0 {
+			all = append(all, e.factor([]int{v}, n.parents, func(codes []int32) float64 { return n.table[n.row(codes)*n.states+int(codes[v])] }))
+			if l := e.findings.likelihood[v]; len(l) == n.states && e.findings.codes[v] < 0 {
 				all = append(all, factor{[]int{v}, slices.Clone(l)})
 			}
+		}
+	}
+	known := func(v int) bool { return e.findings.floats[v] == e.findings.floats[v] }
+	for _, g := range e.net.groups(known, -1) {
+		if slices.ContainsFunc(g.members, known) {
+			all = append(all, e.density(g))
 		}
 	}
 	return all
 }
 
-// factor returns a column's table without the columns that are known.
-func (e *elimination) factor(v int) factor {
-	n := &e.net.nodes[v]
-	columns := slices.Clone(n.parents)
-	if n.states > 0 {
-		columns = append(columns, v)
-	}
+// factor returns a table without the columns that are known.
+func (e *elimination) factor(own, parents []int, cell func(codes []int32) float64) factor {
 	var open factor
 	size := 1
-	for _, c := range columns {
+	for _, c := range slices.Concat(parents, own) {
 		if e.findings.codes[c] < 0 {
 			open.columns = append(open.columns, c)
 			size *= e.net.nodes[c].states
@@ -65,14 +66,6 @@ func (e *elimination) factor(v int) factor {
 	}
 	open.cells = make([]float64, size)
 	codes := slices.Clone(e.findings.codes)
-	most := 0.0
-	if n.numeric {
-		most = math.Inf(-1)
-		for row := range n.mean {
-			most = max(most, n.logNormal(row, e.findings.floats[v]))
-		}
-		e.log += most
-	}
 	for at := range open.cells {
 		rest := at
 		for k := len(open.columns) - 1; k >= 0; k-- {
@@ -80,11 +73,33 @@ func (e *elimination) factor(v int) factor {
 			codes[open.columns[k]] = int32(rest % r)
 			rest /= r
 		}
-		if row := n.row(codes); n.numeric {
-			open.cells[at] = math.Exp(n.logNormal(row, e.findings.floats[v]) - most)
-		} else {
-			open.cells[at] = n.table[row*n.states+int(codes[v])]
+		open.cells[at] = cell(codes)
+	}
+	return open
+}
+
+// density returns the factor of a group's numbers, scaled to at most 1.
+func (e *elimination) density(g group) factor {
+	g.size = 1
+	for _, c := range g.columns {
+		g.size *= e.net.nodes[c].states
+	}
+	g.combine(e.net)
+	f := newFilter(len(g.members))
+	open := e.factor(nil, g.columns, func(codes []int32) float64 {
+		at := 0
+		for _, c := range g.columns {
+			at = at*e.net.nodes[c].states + int(codes[c])
 		}
+		return f.run(e.net, &g, at, e.findings.floats)
+	})
+	most := math.Inf(-1)
+	for _, log := range open.cells {
+		most = max(most, log)
+	}
+	e.log += most
+	for at, log := range open.cells {
+		open.cells[at] = math.Exp(log - most)
 	}
 	return open
 }
@@ -107,63 +122,88 @@ func (e *elimination) sum(p []float64, wanted ...int) (float64, error) {
 }
 
 // most returns the most probable values of columns together with the findings,
-// and the log of that probability.
+// and the log of that probability: all others are summed out, then these are
+// maximised out one by one, and found again from the last to the first.
 func (e *elimination) most(wanted []int) ([]int32, float64, error) {
-	left, err := e.reduce(e.factors(wanted), wanted)
+	left, err := e.eliminate(e.factors(wanted), wanted, e.sumOut)
 	if err != nil {
 		return nil, 0, err
 	}
-	best := 0
-	for i, x := range left.cells {
-		if x > left.cells[best] {
-			best = i
-		}
+	type step struct {
+		column int
+		of     factor
 	}
-	of := make(map[int]int32, len(wanted))
-	rest := best
-	for k := len(left.columns) - 1; k >= 0; k-- {
-		r := e.net.nodes[left.columns[k]].states
-		of[left.columns[k]] = int32(rest % r)
-		rest /= r
+	var steps []step
+	left, err = e.eliminate(left, nil, func(f factor, v int) factor {
+		steps = append(steps, step{v, f})
+		return e.fold(f, v, math.Max)
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	of := make([]int32, len(e.net.nodes))
+	for _, s := range slices.Backward(steps) {
+		best, most := int32(0), math.Inf(-1)
+		for k := range int32(e.net.nodes[s.column].states) {
+			of[s.column] = k
+			at := 0
+			for _, c := range s.of.columns {
+				at = at*e.net.nodes[c].states + int(of[c])
+			}
+			if s.of.cells[at] > most {
+				best, most = k, s.of.cells[at]
+			}
+		}
+		of[s.column] = best
 	}
 	codes := make([]int32, len(wanted))
 	for i, c := range wanted {
 		codes[i] = of[c]
 	}
-	return codes, e.log + math.Log(left.cells[best]), nil
+	log := math.Log(e.multiply(left).cells[0])
+	return codes, e.log + log, nil
 }
 
 // reduce sums out all columns but those that are wanted, and multiplies the rest.
 func (e *elimination) reduce(all []factor, wanted []int) (factor, error) {
+	left, err := e.eliminate(all, wanted, e.sumOut)
+	if err != nil {
+		return factor{}, err
+	}
+	if size := e.joint(left, -1); size > e.net.limit() {
+		return factor{}, errWide{size, e.net.limit()}
+	}
+	return e.multiply(left), nil
+}
+
+// eliminate takes all columns but some out of the factors, that of the smallest
+// product first.
+func (e *elimination) eliminate(all []factor, but []int, out func(product factor, v int) factor) ([]factor, error) {
 	for {
 		best, least := -1, math.Inf(1)
 		for v := range e.net.nodes {
-			if slices.Contains(wanted, v) || !slices.ContainsFunc(all, func(f factor) bool { return slices.Contains(f.columns, v) }) {
+			if slices.Contains(but, v) || !slices.ContainsFunc(all, func(f factor) bool { return slices.Contains(f.columns, v) }) {
 				continue
 			}
 			if size := e.joint(all, v); size < least {
 				best, least = v, size
 			}
 		}
+		if best < 0 {
+			return all, nil
+		}
+		if least > e.net.limit() {
+			return nil, errWide{least, e.net.limit()}
+		}
 		var with, without []factor
 		for _, f := range all {
-			if best < 0 || slices.Contains(f.columns, best) {
+			if slices.Contains(f.columns, best) {
 				with = append(with, f)
 			} else {
 				without = append(without, f)
 			}
 		}
-		if best < 0 {
-			least = e.joint(all, -1)
-		}
-		if least > maxWidth {
-			return factor{}, errWide{least}
-		}
-		product := e.multiply(with)
-		if best < 0 {
-			return product, nil
-		}
-		all = append(without, e.sumOut(product, best))
+		all = append(without, out(e.multiply(with), best))
 	}
 }
 
@@ -226,12 +266,17 @@ func (e *elimination) multiply(all []factor) factor {
 
 // sumOut adds up a factor over one of its columns.
 func (e *elimination) sumOut(f factor, v int) factor {
+	return e.fold(f, v, func(a, b float64) float64 { return a + b })
+}
+
+// fold puts the cells of a factor together that differ in one of its columns alone.
+func (e *elimination) fold(f factor, v int, together func(a, b float64) float64) factor {
 	c := clique{columns: f.columns, base: f.cells}
 	rest := slices.DeleteFunc(slices.Clone(f.columns), func(c int) bool { return c == v })
 	places, size := c.places(e.net, rest)
 	to := factor{rest, make([]float64, size)}
 	for i, at := range places {
-		to.cells[at] += f.cells[i]
+		to.cells[at] = together(to.cells[at], f.cells[i])
 	}
 	return to
 }

@@ -90,11 +90,31 @@ func (m *Model) near() []int {
 	add(m.net.children[m.target]...)
 	for _, c := range m.net.children[m.target] {
 		add(m.net.nodes[c].parents...)
+		add(m.net.nodes[c].lines...)
 	}
 	for v := range m.net.nodes {
 		add(v)
 	}
 	return list
+}
+
+// around returns numbers that a column may have, as its normals expect them and two
+// deviations around: of each combination of names, or if it hangs on numbers too,
+// given what is known.
+func (m *Model) around(d *desk, v int) []float64 {
+	n := &m.net.nodes[v]
+	if !n.numeric {
+		return nil
+	}
+	x := mixture{mean: n.mean, deviation: n.deviation}
+	if len(n.lines) > 0 {
+		x, _ = m.normal(d, v)
+	}
+	var all []float64
+	for k := range min(len(x.mean), 16) {
+		all = append(all, x.mean[k]-2*x.deviation[k], x.mean[k], x.mean[k]+2*x.deviation[k])
+	}
+	return all
 }
 
 // missing says how far each unknown cell could move the answer: a name by all of
@@ -120,11 +140,9 @@ func (m *Model) missing(e *learn.Explanation, t *table.Table, row int, all *find
 			d.codes[v] = int32(s)
 			try()
 		}
-		for k := range min(len(n.mean), 16) {
-			for _, z := range []float64{-2, 0, 2} {
-				d.floats[v] = n.mean[k] + z*n.deviation[k]
-				try()
-			}
+		for _, x := range m.around(d, v) {
+			d.floats[v] = x
+			try()
 		}
 		e.Missing = append(e.Missing, learn.MissingCell{Column: m.schema.Attributes[v].Name, CouldMove: min(most, 1)})
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 
 	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/internal/netfile"
@@ -33,7 +35,8 @@ func (d *data) fit(ctx context.Context, m *Model) error {
 			d.family(v).count(append(append([]int(nil), n.parents...), v), counts[v])
 			n.table = estimate(counts[v], n.states, &priors[v])
 		case d.numbers[v].deviation > 0:
-			d.normals(n, v, d.family(v).sums(v, n.parents, false))
+			of := d.family(v)
+			of.normals(n, v, of.moments(v, n.parents, n.lines, false))
 		default:
 			n.numeric = false // no number is known yet
 		}
@@ -41,7 +44,8 @@ func (d *data) fit(ctx context.Context, m *Model) error {
 		return err
 	}
 	m.counts = counts
-	if d.rows == 0 || d.settings.Missing == "skip" && !d.hidden || !d.gaps && !d.hidden {
+	m.net.reaches()
+	if d.rows == 0 || d.settings.Missing == "skip" && !d.hidden || !d.gaps && !d.hidden && !(d.numberGaps && m.net.lined) {
 		return nil
 	}
 	return d.iterate(ctx, m, priors)
@@ -67,19 +71,27 @@ func estimate(counts []float64, states int, p *prior) []float64 {
 	return t
 }
 
-// normals sets the means and deviations of a number from its sums.
-func (d *data) normals(n *node, v int, all []sums) {
+// normals sets the means, slopes and deviations of a number from its moments.
+func (d *data) normals(n *node, v int, all moments) {
 	x := &d.numbers[v]
-	n.unit = max(x.deviation/x.scale, math.SmallestNonzeroFloat64)
-	n.mean, n.deviation = make([]float64, len(all)), make([]float64, len(all))
-	for row := range all {
-		s := &all[row]
-		mean := 0.0
-		if s.n > 0 {
-			mean = s.x / s.n
+	unit := x.deviation / x.scale
+	n.unit = max(unit, math.SmallestNonzeroFloat64)
+	rows := all.rows()
+	n.mean, n.deviation = make([]float64, rows), make([]float64, rows)
+	if len(n.lines) > 0 {
+		n.slope, n.at = make([]float64, 0, rows*len(n.lines)), make([]float64, len(n.lines))
+	}
+	for l, p := range n.lines {
+		n.at[l] = d.numbers[p].mean / d.numbers[p].scale
+	}
+	for row := range rows {
+		line := all.regress(row, max(d.settings.M, 1e-9))
+		n.mean[row] = (x.mean + line.mean*x.deviation) / x.scale
+		n.deviation[row] = max(min(math.Sqrt(line.variance)*x.deviation/x.scale, math.MaxFloat64), 1e-300)
+		for l, p := range n.lines {
+			slope := line.slope[l] * (unit / (d.numbers[p].deviation / d.numbers[p].scale))
+			n.slope = append(n.slope, slope)
 		}
-		n.mean[row] = (x.mean + mean*x.deviation) / x.scale
-		n.deviation[row] = max(min(math.Sqrt(s.variance(max(d.settings.M, 1e-9)))*x.deviation/x.scale, math.MaxFloat64), 1e-300)
 	}
 }
 
@@ -121,7 +133,7 @@ func (d *data) fileTable(net *network, v int, to []float64) bool {
 		at[d.file.Variables[i].Name] = &d.file.Variables[i]
 	}
 	from, n := at[d.schema.Attributes[v].Name], &net.nodes[v]
-	if from == nil || len(from.Parents) != len(n.parents) {
+	if from == nil || from.Table == nil || len(from.Parents) != len(n.parents) {
 		return false
 	}
 	// strides of the file's table by the network's parents
@@ -160,100 +172,162 @@ func (d *data) fileTable(net *network, v int, to []float64) bool {
 
 // expecting is what a step of EM or of gradient ascent works with.
 type expecting struct {
-	net      *network
+	net     *network
+	plans   map[string]*plan // by which numbers are known
+	counts  [][]float64
+	moments []moments
+	log     float64 // likelihood of the rows
+	z       []float64
+	shares  []float64
+}
+
+// plan is a network compiled for rows that know the same numbers.
+type plan struct {
 	tree     *junction
 	families []family // of each column
-	counts   [][]float64
-	sums     [][]sums
-	log      float64 // likelihood of the rows
 }
 
-// family is the columns of a table, and where their values stand in a clique.
+// family is the columns of a nominal column's table, and where their values stand
+// in a clique.
 type family struct {
-	columns []int
-	clique  int
-	places  []int32
+	clique int
+	places []int32
 }
 
-// newExpecting compiles the network as it is.
-func newExpecting(net *network) (*expecting, error) {
-	tree, err := compile(net)
+// newExpecting begins with nothing expected.
+func newExpecting(net *network) *expecting {
+	e := &expecting{net: net, plans: map[string]*plan{}, counts: make([][]float64, len(net.nodes)), moments: make([]moments, len(net.nodes))}
+	for v := range net.nodes {
+		n := &net.nodes[v]
+		e.counts[v] = make([]float64, len(n.table))
+		if n.numeric {
+			e.moments[v] = newMoments(len(n.lines), len(n.mean))
+		}
+	}
+	return e
+}
+
+// plan compiles the network as it is for the numbers that a row knows.
+func (e *expecting) plan(d *desk) (*plan, error) {
+	d.pattern = d.pattern[:0]
+	for v := range e.net.nodes {
+		if e.net.lined {
+			d.pattern = strconv.AppendBool(d.pattern, d.floats[v] == d.floats[v])
+		}
+	}
+	if p, ok := e.plans[string(d.pattern)]; ok {
+		return p, nil
+	}
+	tree, err := compile(e.net, e.net.groups(func(v int) bool { return d.floats[v] == d.floats[v] }, -1))
 	if err != nil {
 		return nil, err
 	}
-	e := &expecting{net: net, tree: tree, families: make([]family, len(net.nodes)), counts: make([][]float64, len(net.nodes)), sums: make([][]sums, len(net.nodes))}
-	for v := range net.nodes {
-		n := &net.nodes[v]
-		f := family{columns: append([]int(nil), n.parents...), clique: -1}
-		if n.states > 0 {
-			f.columns = append(f.columns, v)
-		}
-		if len(f.columns) > 0 && n.there() {
-			f.clique = tree.smallest(f.columns)
-			f.places, _ = tree.cliques[f.clique].places(net, f.columns)
-		}
-		e.families[v] = f
-		e.counts[v] = make([]float64, len(n.table))
-		if n.numeric {
-			e.sums[v] = make([]sums, len(n.mean))
+	p := &plan{tree: tree, families: make([]family, len(e.net.nodes))}
+	for v := range e.net.nodes {
+		if n := &e.net.nodes[v]; n.states > 0 {
+			columns := append(slices.Clone(n.parents), v)
+			p.families[v].clique = tree.smallest(columns)
+			p.families[v].places, _ = tree.cliques[p.families[v].clique].places(e.net, columns)
 		}
 	}
-	return e, nil
+	e.plans[string(d.pattern)] = p
+	return p, nil
 }
 
 // take adds a row's expected counts, P(child, parents | row), to the families.
-func (e *expecting) take(desk *desk, weight float64, z []float64) {
-	log := e.tree.collect(desk)
+func (e *expecting) take(desk *desk, weight float64, numbers []numbers) error {
+	plan, err := e.plan(desk)
+	if err != nil {
+		return err
+	}
+	tree := plan.tree
+	desk.use(tree)
+	log := tree.collect(desk)
 	if math.IsInf(log, -1) {
-		return // a row that cannot be has nothing to say
+		return nil // a row that cannot be has nothing to say
 	}
 	e.log += weight * log
-	for v := range e.families {
-		f, n := &e.families[v], &e.net.nodes[v]
-		if f.clique < 0 {
-			if n.numeric && z[v] == z[v] {
-				e.sums[v][0].add(weight, z[v])
-			}
+	for v := range plan.families {
+		if e.net.nodes[v].states == 0 {
 			continue
 		}
-		if n.numeric && z[v] != z[v] {
-			continue
-		}
-		e.tree.distribute(desk, f.clique)
-		for entry, p := range desk.table(&e.tree.cliques[f.clique]) {
-			switch {
-			case p == 0:
-			case n.numeric:
-				e.sums[v][f.places[entry]].add(weight*p, z[v])
-			default:
+		f := &plan.families[v]
+		tree.distribute(desk, f.clique)
+		for entry, p := range desk.table(&tree.cliques[f.clique]) {
+			if p > 0 {
 				e.counts[v][f.places[entry]] += weight * p
 			}
 		}
 	}
+	for i := range tree.numbers {
+		e.takeGroup(desk, &tree.numbers[i], weight, numbers)
+	}
+	return nil
 }
 
-func (s *sums) add(w, z float64) { s.n, s.x, s.xx = s.n+w, s.x+w*z, s.xx+w*z*z }
+// takeGroup adds what is expected of the numbers of a group.
+func (e *expecting) takeGroup(desk *desk, r *reading, weight float64, numbers []numbers) {
+	if len(r.members) == 1 && math.IsNaN(desk.floats[r.members[0]]) {
+		return
+	}
+	e.shares = slices.Grow(e.shares[:0], r.size)[:r.size]
+	desk.tree.shares(desk, r, e.shares)
+	for k, p := range e.shares {
+		if p == 0 {
+			continue
+		}
+		if r.open > 0 {
+			desk.filter.run(e.net, &r.group, k, desk.floats)
+		}
+		for i, v := range r.members {
+			e.takeMember(desk, v, r.row(i, k), weight*p, numbers)
+		}
+	}
+}
+
+// takeMember adds a number and its numeric parents, as far as they are known, and
+// as they are expected where they are not.
+func (e *expecting) takeMember(desk *desk, v, row int, w float64, numbers []numbers) {
+	n, f := &e.net.nodes[v], desk.filter
+	unit := func(c int) float64 { return numbers[c].deviation / numbers[c].scale }
+	e.z = e.z[:0]
+	family := append(slices.Clone(n.lines), v)
+	for _, c := range family {
+		x := desk.floats[c]
+		if x != x {
+			x, _ = f.of(c)
+		}
+		e.z = append(e.z, (x*numbers[c].scale-numbers[c].mean)/numbers[c].deviation)
+	}
+	e.moments[v].add(row, w, e.z)
+	for i, a := range family {
+		for j, b := range family[:i+1] {
+			ka, kb := slices.Index(f.open, a), slices.Index(f.open, b)
+			if desk.floats[a] != desk.floats[a] && desk.floats[b] != desk.floats[b] {
+				e.moments[v].spread(row, i, j, w, f.cov[ka*f.size+kb]/unit(a)/unit(b))
+			}
+		}
+	}
+}
 
 // iterate raises the likelihood of rows that do not know everything.
 func (d *data) iterate(ctx context.Context, m *Model, priors []prior) error {
 	d.start(m, priors)
 	rate, last := 0.01, math.Inf(-1)
 	for range d.settings.Iterations {
-		e, err := newExpecting(m.net)
-		if err != nil {
-			return err
-		}
-		desk, z := e.tree.newDesk(), make([]float64, len(m.net.nodes))
+		e, desk := newExpecting(m.net), newDesk(len(m.net.nodes))
 		for r := range d.rows {
 			if r%256 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			d.row(desk.findings, r, m.net, z)
+			d.row(desk.findings, r, m.net)
 			w := 1.0
 			if d.weights != nil {
 				w = d.weights[r]
 			}
-			e.take(desk, w, z)
+			if err := e.take(desk, w, d.numbers); err != nil {
+				return err
+			}
 		}
 		if d.settings.Missing == "gradient" {
 			if rate *= 1.1; e.log < last {
@@ -269,7 +343,7 @@ func (d *data) iterate(ctx context.Context, m *Model, priors []prior) error {
 		}
 		for v := range m.net.nodes {
 			if n := &m.net.nodes[v]; n.numeric {
-				d.normals(n, v, e.sums[v])
+				d.normals(n, v, e.moments[v])
 			}
 		}
 		m.counts = e.counts
@@ -378,10 +452,10 @@ func (e *expecting) ascend(rate float64) {
 	}
 }
 
-// row reads a row's cells, and its numbers in deviations.
-func (d *data) row(f *findings, r int, net *network, z []float64) {
+// row reads a row's cells.
+func (d *data) row(f *findings, r int, net *network) {
 	for v := range net.nodes {
-		f.codes[v], f.floats[v], z[v] = -1, math.NaN(), math.NaN()
+		f.codes[v], f.floats[v] = -1, math.NaN()
 		switch {
 		case d.codes[v] != nil:
 			if c := d.codes[v][r]; c != unknown {
@@ -389,8 +463,7 @@ func (d *data) row(f *findings, r int, net *network, z []float64) {
 			}
 		case net.nodes[v].numeric:
 			x := &d.numbers[v]
-			z[v] = x.z[r]
-			f.floats[v] = (x.mean + z[v]*x.deviation) / x.scale
+			f.floats[v] = (x.mean + x.z[r]*x.deviation) / x.scale
 		}
 	}
 }

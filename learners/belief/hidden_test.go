@@ -26,14 +26,12 @@ func campfire() *network {
 // expect takes the three rows of the fixture: ¬S ¬B C, C, S ¬C.
 func expect(t *testing.T, n *network) *expecting {
 	t.Helper()
-	e, err := newExpecting(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	desk := e.tree.newDesk()
+	e, desk := newExpecting(n), newDesk(3)
 	for _, codes := range [][]int32{{1, 1, 0}, {-1, -1, 0}, {0, -1, 1}} {
 		copy(desk.codes, codes)
-		e.take(desk, 1, make([]float64, 3))
+		if err := e.take(desk, 1, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return e
 }

@@ -148,17 +148,101 @@ func TestStorm(t *testing.T) {
 	}
 }
 
+// The most probable explanation of everything that is not known is found also
+// where a table of all columns would have 10^16 cells: no cell of it can be changed
+// for a more probable one, nor two.
+func TestMostProbableOfAll(t *testing.T) {
+	m := open(t, "alarm")
+	given := map[string]string{"HRBP": "HIGH", "PRESS": "LOW", "CVP": "NORMAL", "EXPCO2": "LOW"}
+	var wanted []int
+	for v, a := range m.schema.Attributes {
+		if _, known := given[a.Name]; !known {
+			wanted = append(wanted, v)
+		}
+	}
+	codes, p, err := m.MostProbable(row(t, m, given), 0, wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFindings(len(m.net.nodes))
+	f.read(row(t, m, given), 0, -1)
+	all, err := (&elimination{net: m.net, findings: f}).sum(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range wanted {
+		f.codes[v] = codes[i]
+	}
+	log := func() (sum float64) {
+		for v := range m.net.nodes {
+			n := &m.net.nodes[v]
+			sum += math.Log(n.table[n.row(f.codes)*n.states+int(f.codes[v])])
+		}
+		return sum
+	}
+	best := log()
+	if math.Abs(math.Exp(best-all)/p-1) > 1e-9 {
+		t.Errorf("said to have the probability %v, but has %v", p, math.Exp(best-all))
+	}
+	change := func(v int, then func()) {
+		was := f.codes[v]
+		for k := range m.net.nodes[v].states {
+			f.codes[v] = int32(k)
+			then()
+		}
+		f.codes[v] = was
+	}
+	for i, v := range wanted {
+		for _, u := range wanted[:i] {
+			change(v, func() {
+				change(u, func() {
+					if log() > best+1e-9 {
+						t.Fatalf("%s and %s can be changed for something more probable", m.schema.Attributes[v].Name, m.schema.Attributes[u].Name)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A network that is wider than allowed is answered by elimination, and by sampling
+// where that is too wide as well.
+func TestWidth(t *testing.T) {
+	m := open(t, "alarm")
+	given := row(t, m, map[string]string{"HRBP": "HIGH", "CVP": "NORMAL"})
+	column := m.schema.Index("LVFAILURE")
+	want, err := m.Ask(given, 0, column)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		width     int
+		inference string
+		most      float64
+	}{{600, "", 1e-12}, {0, "elimination", 1e-12}, {8, "", .05}} {
+		m := open(t, "alarm")
+		m.lesson.Settings.Width, m.lesson.Settings.Inference = c.width, c.inference
+		got, err := m.Ask(given, 0, column)
+		if err != nil || !(math.Abs(got.P[0]-want.P[0]) <= c.most) || (m.tree == nil) != (c.width > 0) {
+			t.Errorf("width %d, inference %q: %v, %v; expected %v", c.width, c.inference, got, err, want.P)
+		}
+		if c.most == .05 && got.P[0] == want.P[0] {
+			t.Errorf("width %d: the answer is exact, expected a sampled one", c.width)
+		}
+	}
+}
+
 // Sampling agrees within four standard errors; soft evidence is Bayes' rule.
 func TestSampling(t *testing.T) {
 	m := open(t, "mitchell_storm")
 	f := newFindings(6)
 	f.codes[4], f.codes[1] = 0, 0
 	const n = 40000
-	for name, sample := range map[string]func(*findings, *rand.Rand, int, func([]int32, float64)) float64{"weighting": m.net.weighting, "gibbs": m.net.gibbs} {
+	for name, sample := range map[string]func(*findings, *rand.Rand, int, func(*findings, float64)) float64{"weighting": m.net.weighting, "gibbs": m.net.gibbs} {
 		fire, total := 0.0, 0.0
-		sample(f, rand.New(rand.NewPCG(1, 2)), n, func(codes []int32, w float64) {
+		sample(f, rand.New(rand.NewPCG(1, 2)), n, func(at *findings, w float64) {
 			total += w
-			if codes[5] == 0 {
+			if at.codes[5] == 0 {
 				fire += w
 			}
 		})

@@ -19,6 +19,9 @@ type junction struct {
 	home    []int // the smallest clique with the column; −1 for numbers
 	numbers []reading
 	size    int // numbers in all tables
+	sent    int // and in all messages
+	most    int // the longest message, or combinations of a group
+	open    int // the most numbers of a group that are not known
 }
 
 // clique is a table over some columns, the last of which changes fastest.
@@ -35,27 +38,29 @@ type clique struct {
 	sent     int // where its message begins on a desk
 }
 
-// reading is a numeric column: the density of its number multiplies the clique
-// of its parents.
+// reading is a group of numeric columns: the density of those that are known
+// multiplies the clique of their nominal parents.
 type reading struct {
-	column, clique int
-	rows           []int32 // row of the column's table of each entry
+	group
+	clique int     // −1: they have none
+	places []int32 // combination of the nominal parents of each entry
 }
 
-// maxWidth bounds the numbers in the tables of a junction tree: 128 MiB on the
-// desk of each question.
+// maxWidth bounds the numbers in the tables of a junction tree, if nothing else is
+// said: 128 MiB on the desk of each question.
 const maxWidth = 1 << 24
 
 // errWide says that a network is too tangled for exact answers.
-type errWide struct{ size float64 }
+type errWide struct{ size, limit float64 }
 
 func (e errWide) Error() string {
-	return fmt.Sprintf("exact answers would take tables of %.3g numbers, more than %d; ask for approximate ones (inference=weighting or gibbs), or learn with fewer parents", e.size, maxWidth)
+	return fmt.Sprintf("exact answers would take tables of %.3g numbers, more than %.0f; allow more (width=), ask for approximate ones (inference=weighting or gibbs), or learn with fewer parents", e.size, e.limit)
 }
 
-// compile builds the junction trees of a network.
-func compile(net *network) (*junction, error) {
-	sets, parents, err := triangulate(net)
+// compile builds the junction trees of a network, for questions that have to do
+// with some groups of numbers.
+func compile(net *network, groups []group) (*junction, error) {
+	sets, parents, err := triangulate(net, groups)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +79,7 @@ func compile(net *network) (*junction, error) {
 		j.size += size
 		j.cliques = append(j.cliques, c)
 	}
-	sent := 0
+	j.most = 1
 	for i := range j.cliques {
 		c := &j.cliques[i]
 		if c.parent < 0 {
@@ -89,8 +94,9 @@ func compile(net *network) (*junction, error) {
 		}
 		c.up, c.message = c.places(net, shared)
 		c.down, _ = p.places(net, shared)
-		c.sent = sent
-		sent += c.message
+		c.sent = j.sent
+		j.sent += c.message
+		j.most = max(j.most, c.message)
 	}
 	for v := range net.nodes {
 		n := &net.nodes[v]
@@ -102,11 +108,18 @@ func compile(net *network) (*junction, error) {
 			for e, at := range places {
 				c.base[e] *= n.table[at]
 			}
-		} else if n.numeric && len(n.parents) > 0 {
-			at := j.smallest(n.parents)
-			rows, _ := j.cliques[at].places(net, n.parents)
-			j.numbers = append(j.numbers, reading{v, at, rows})
 		}
+	}
+	for _, g := range groups {
+		r := reading{group: g, clique: -1}
+		r.size = 1
+		if len(g.columns) > 0 {
+			r.clique = j.smallest(g.columns)
+			r.places, r.size = j.cliques[r.clique].places(net, g.columns)
+		}
+		r.combine(net)
+		j.numbers = append(j.numbers, r)
+		j.most, j.open = max(j.most, r.size), max(j.open, r.open)
 	}
 	return j, nil
 }
@@ -167,22 +180,26 @@ func (l links) list(v int) []int {
 
 // triangulate returns the cliques of the triangulated moral graph, and which
 // clique each hangs on; later ones, or −1.
-func triangulate(net *network) (sets [][]int, parents []int, err error) {
+func triangulate(net *network, groups []group) (sets [][]int, parents []int, err error) {
 	n := len(net.nodes)
 	graph := make(links, n)
 	for v := range graph {
 		graph[v] = make([]uint64, (n+63)/64)
 	}
-	for v := range net.nodes {
-		family := net.nodes[v].parents
-		if net.nodes[v].states > 0 {
-			family = append(slices.Clone(family), v)
-		}
+	link := func(family []int) {
 		for i, a := range family {
 			for _, b := range family[:i] {
 				graph.join(a, b)
 			}
 		}
+	}
+	for v := range net.nodes {
+		if net.nodes[v].states > 0 {
+			link(append(slices.Clone(net.nodes[v].parents), v))
+		}
+	}
+	for i := range groups {
+		link(groups[i].columns)
 	}
 	gone := make([]int, n) // when a column was eliminated, 0: not yet
 	fill, weight := make([]int, n), make([]float64, n)
@@ -211,8 +228,8 @@ func triangulate(net *network) (sets [][]int, parents []int, err error) {
 		when++
 		gone[v], all[v] = when, near
 		order = append(order, v)
-		if total += weight[v]; total > maxWidth {
-			return nil, nil, errWide{total}
+		if total += weight[v]; total > net.limit() {
+			return nil, nil, errWide{total, net.limit()}
 		}
 		for i, a := range near {
 			graph[a][v/64] &^= 1 << (v % 64)
@@ -317,22 +334,25 @@ func sortTrees(sets [][]int, parents []int) ([][]int, []int) {
 // desk is where one question is worked on.
 type desk struct {
 	*findings
+	tree     *junction // that the room below is for
 	tables   []float64
 	messages []float64
 	room     []float64 // of one message or density
 	down     []bool    // cliques that have heard from their parents
+	filter   *filter   // of one group
+	pattern  []byte    // which numbers are known: see Model.collect
 }
 
-func (j *junction) newDesk() *desk {
-	sent, most := 0, 1
-	for i := range j.cliques {
-		sent += j.cliques[i].message
-		most = max(most, j.cliques[i].message)
+func newDesk(columns int) *desk { return &desk{findings: newFindings(columns)} }
+
+// use makes room for a tree.
+func (d *desk) use(j *junction) {
+	if d.tree == j {
+		return
 	}
-	for v := range j.net.nodes {
-		most = max(most, len(j.net.nodes[v].mean))
-	}
-	return &desk{newFindings(len(j.net.nodes)), make([]float64, j.size), make([]float64, sent), make([]float64, most), make([]bool, len(j.cliques))}
+	d.tree = j
+	d.tables, d.messages, d.room = make([]float64, j.size), make([]float64, j.sent), make([]float64, j.most)
+	d.down, d.filter = make([]bool, len(j.cliques)), newFilter(j.open)
 }
 
 func (d *desk) table(c *clique) []float64 { return d.tables[c.from:][:len(c.base)] }
@@ -356,11 +376,6 @@ func (j *junction) collect(d *desk) float64 {
 	}
 	for i := range j.numbers {
 		log += j.density(d, &j.numbers[i])
-	}
-	for v := range j.net.nodes {
-		if n := &j.net.nodes[v]; n.numeric && len(n.parents) == 0 && d.floats[v] == d.floats[v] {
-			log += n.logNormal(0, d.floats[v])
-		}
 	}
 	for i := range j.cliques {
 		c := &j.cliques[i]
@@ -428,25 +443,30 @@ func (j *junction) weigh(d *desk, v int, likelihood []float64) {
 	}
 }
 
-// density multiplies the clique of a number's parents by its density, scaled to
-// at most 1, and returns the log of the scale.
+// density multiplies the clique of a group's nominal parents by its density,
+// scaled to at most 1, and returns the log of the scale.
 func (j *junction) density(d *desk, r *reading) float64 {
-	x := d.floats[r.column]
-	if math.IsNaN(x) {
+	if r.open == len(r.members) || len(r.members) == 1 && math.IsNaN(d.floats[r.members[0]]) {
 		return 0
 	}
-	n := &j.net.nodes[r.column]
-	logs, most := d.room[:len(n.mean)], math.Inf(-1)
+	logs, most := d.room[:r.size], math.Inf(-1)
 	for row := range logs {
-		logs[row] = n.logNormal(row, x)
+		if r.open == 0 { // a single number, whose parents are known
+			logs[row] = j.net.nodes[r.members[0]].logNormal(row, d.floats[r.members[0]], d.floats)
+		} else {
+			logs[row] = d.filter.run(j.net, &r.group, row, d.floats)
+		}
 		most = max(most, logs[row])
+	}
+	if r.clique < 0 {
+		return most
 	}
 	for row := range logs {
 		logs[row] = math.Exp(logs[row] - most)
 	}
 	t := d.table(&j.cliques[r.clique])
 	for e := range t {
-		t[e] *= logs[r.rows[e]]
+		t[e] *= logs[r.places[e]]
 	}
 	return most
 }
@@ -491,19 +511,16 @@ func (j *junction) marginal(d *desk, v int, p []float64) {
 	}
 }
 
-// family fills in the joint distribution of some columns of one family, the
-// last of which changes fastest, after collect.
-func (j *junction) family(d *desk, columns []int, p []float64) {
+// shares fills in the distribution over the combinations of a group's nominal
+// parents, after collect.
+func (j *junction) shares(d *desk, r *reading, p []float64) {
 	clear(p)
-	if len(columns) == 0 {
+	if r.clique < 0 {
 		p[0] = 1
 		return
 	}
-	at := j.smallest(columns)
-	j.distribute(d, at)
-	c := &j.cliques[at]
-	places, _ := c.places(j.net, columns)
-	for e, x := range d.table(c) {
-		p[places[e]] += x
+	j.distribute(d, r.clique)
+	for e, x := range d.table(&j.cliques[r.clique]) {
+		p[r.places[e]] += x
 	}
 }

@@ -16,7 +16,7 @@ import (
 var rowsGen = rapid.Custom(func(t *rapid.T) *table.Table {
 	s := &table.Schema{}
 	n := rapid.IntRange(1, 12).Draw(t, "rows")
-	columns := make([]table.Column, 4)
+	columns := make([]table.Column, 5)
 	for j, name := range []string{"class", "a", "b"} {
 		s.Attributes = append(s.Attributes, table.Attribute{Name: name, Values: []string{"x", "y", "z"}[:2+j%2]})
 		for range n {
@@ -30,6 +30,14 @@ var rowsGen = rapid.Custom(func(t *rapid.T) *table.Table {
 	s.Attributes = append(s.Attributes, table.Attribute{Name: "n", Kind: table.Numeric})
 	for range n {
 		columns[3].Floats = append(columns[3].Floats, float64(rapid.IntRange(-4, 4).Draw(t, "n")))
+	}
+	s.Attributes = append(s.Attributes, table.Attribute{Name: "k", Kind: table.Numeric})
+	for r := range n {
+		k := columns[3].Floats[r] + rapid.Float64Range(-1, 1).Draw(t, "k")
+		if rapid.IntRange(0, 5).Draw(t, "gap") == 0 {
+			k = table.NA
+		}
+		columns[4].Floats = append(columns[4].Floats, k)
 	}
 	for j := range 3 { // Unseen stands where nothing is known
 		for r, c := range columns[j].Codes {
@@ -52,7 +60,7 @@ func TestNetworksAreExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		set := map[string]string{"structure": rapid.SampledFrom([]string{"given", "naive", "tan", "k2", "climb", "pc"}).Draw(rt, "structure")}
 		if set["structure"] == "given" {
-			set["require"] = "class->a,a->b,class->n"
+			set["require"] = "class->a,a->b,class->n,n->k,b->k"
 		}
 		if set["structure"] == "given" || set["structure"] == "naive" {
 			set["keep"] = rapid.SampledFrom([]string{"rows", "counts"}).Draw(rt, "keep")
@@ -111,10 +119,10 @@ func TestNetworksAreExact(t *testing.T) {
 func compareNetworks(t *rapid.T, what string, want, got *Model) {
 	for v := range want.net.nodes {
 		w, g := &want.net.nodes[v], &got.net.nodes[v]
-		if !slices.Equal(w.parents, g.parents) {
+		if !slices.Equal(w.parents, g.parents) || !slices.Equal(w.lines, g.lines) {
 			t.Fatalf("%s: parents of column %d are %v, want %v", what, v, g.parents, w.parents)
 		}
-		for _, pair := range [][2][]float64{{w.table, g.table}, {want.counts[v], got.counts[v]}, {w.mean, g.mean}, {w.deviation, g.deviation}} {
+		for _, pair := range [][2][]float64{{w.table, g.table}, {want.counts[v], got.counts[v]}, {w.mean, g.mean}, {w.deviation, g.deviation}, {w.slope, g.slope}} {
 			if len(pair[0]) != len(pair[1]) {
 				t.Fatalf("%s: column %d has %d numbers, want %d", what, v, len(pair[1]), len(pair[0]))
 			}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
@@ -28,6 +29,7 @@ type Model struct {
 	compiling sync.Once
 	tree      *junction // nil: answers are sampled
 	wide      error     // why
+	trees     trees     // of questions about numbers among numbers
 	desks     sync.Pool
 	alone     []float64 // the target when nothing is known
 }
@@ -55,8 +57,8 @@ func (m *Model) Size() learn.Size {
 	s := learn.Size{Rows: m.weight}
 	for v := range m.net.nodes {
 		if n := &m.net.nodes[v]; n.there() {
-			s.Rules += n.rows(m.net.nodes)
-			s.Units += len(n.parents)
+			s.Rules += n.rows(m.net.nodes) * (1 + len(n.lines))
+			s.Units += len(n.parents) + len(n.lines)
 		}
 	}
 	return s
@@ -90,8 +92,9 @@ func (m *Model) Order() []string {
 // compiled makes the junction tree when the first question comes.
 func (m *Model) compiled() *junction {
 	m.compiling.Do(func() {
-		if i := m.lesson.Settings.Inference; i == "" || i == "exact" {
-			m.tree, m.wide = compile(m.net)
+		m.net.width = float64(m.lesson.Settings.Width)
+		if m.exact() {
+			m.tree, m.wide = compile(m.net, m.net.groups(func(int) bool { return false }, -1))
 		}
 		if m.target == learn.NoTarget {
 			return
@@ -104,6 +107,12 @@ func (m *Model) compiled() *junction {
 	return m.tree
 }
 
+// exact reports whether answers are worked out where they can be.
+func (m *Model) exact() bool {
+	i := m.lesson.Settings.Inference
+	return i == "" || i == "exact" || i == "elimination"
+}
+
 // desk returns a desk with nothing on it.
 func (m *Model) desk() *desk {
 	if d, ok := m.desks.Get().(*desk); ok {
@@ -113,26 +122,113 @@ func (m *Model) desk() *desk {
 		d.likelihood = nil
 		return d
 	}
-	if m.tree == nil {
-		return &desk{findings: newFindings(len(m.net.nodes))}
+	return newDesk(len(m.net.nodes))
+}
+
+// trees are junction trees by which numbers are known, and which is wanted.
+type trees struct {
+	lock sync.RWMutex
+	by   map[string]*junction // nil: too wide
+}
+
+// mostTrees bounds those that are remembered.
+const mostTrees = 256
+
+// compiledFor returns the junction tree of a question: of the desk's findings, and
+// of a number that is wanted (−1: none). It is nil where answers are sampled.
+func (m *Model) compiledFor(d *desk, wanted int) *junction {
+	if m.tree == nil || !m.net.lined {
+		return m.tree
 	}
-	return m.tree.newDesk()
+	d.pattern = d.pattern[:0]
+	for v := range m.net.nodes {
+		switch {
+		case !m.net.nodes[v].numeric:
+		case v == wanted:
+			d.pattern = append(d.pattern, 2)
+		case d.floats[v] == d.floats[v]:
+			d.pattern = append(d.pattern, 1)
+		default:
+			d.pattern = append(d.pattern, 0)
+		}
+	}
+	m.trees.lock.RLock()
+	tree, ok := m.trees.by[string(d.pattern)]
+	m.trees.lock.RUnlock()
+	if ok {
+		return tree
+	}
+	tree, err := compile(m.net, m.net.groups(func(v int) bool { return d.floats[v] == d.floats[v] }, wanted))
+	if err != nil {
+		tree = nil
+	}
+	m.trees.lock.Lock()
+	defer m.trees.lock.Unlock()
+	if m.trees.by == nil || len(m.trees.by) >= mostTrees {
+		m.trees.by = map[string]*junction{}
+	}
+	m.trees.by[string(d.pattern)] = tree
+	return tree
+}
+
+// collect takes the findings of a question in, and returns the log of their
+// probability; false where that can only be sampled.
+func (m *Model) collect(d *desk, wanted int) (log float64, ok bool) {
+	tree := m.compiledFor(d, wanted)
+	if tree == nil {
+		return 0, false
+	}
+	d.use(tree)
+	return tree.collect(d), true
 }
 
 // posterior fills in the distribution of a nominal column given the desk's
-// findings, and returns the log of their probability, −Inf if they cannot be.
-// Sampled answers tell it within their error.
+// findings, and returns the log of their probability, −Inf if they cannot be: by the
+// junction tree, by eliminating the other columns where that is asked for or the tree
+// is too wide, or by sampling where that is too wide as well. Sampled answers tell it
+// within their error.
 func (m *Model) posterior(d *desk, column int, p []float64) float64 {
-	if m.tree == nil {
+	if m.lesson.Settings.Inference == "elimination" {
+		if log, ok := m.eliminated(d.findings, column, p); ok {
+			return log
+		}
+	}
+	log, ok := m.collect(d, -1)
+	if !ok {
+		if log, ok := m.eliminated(d.findings, column, p); ok {
+			return log
+		}
 		return m.sampled(d.findings, column, p)
 	}
-	log := m.tree.collect(d)
 	if math.IsInf(log, -1) {
 		clear(p)
 		return log
 	}
-	m.tree.marginal(d, column, p)
+	d.tree.marginal(d, column, p)
 	return log
+}
+
+// eliminated answers by variable elimination; false where that is not wanted, or
+// takes too much room.
+func (m *Model) eliminated(f *findings, column int, p []float64) (log float64, ok bool) {
+	if !m.exact() {
+		return 0, false
+	}
+	log, err := (&elimination{net: m.net, findings: f}).sum(p, column)
+	if err != nil {
+		return 0, false
+	}
+	total := 0.0
+	for _, x := range p {
+		total += x
+	}
+	for k := range p {
+		p[k] /= total
+	}
+	if total == 0 {
+		clear(p)
+	}
+	return log, true
 }
 
 // Predict answers whole tables: by the Markov blanket of the target where it is
@@ -186,14 +282,23 @@ func (m *Model) LogDensity(ctx context.Context, t *table.Table, out []float64) e
 	if m.compiled() == nil {
 		return m.needTree("tell how dense rows are")
 	}
-	return learn.Split(ctx, t.Rows(), func(lo, hi int) {
+	var wide atomic.Bool
+	err := learn.Split(ctx, t.Rows(), func(lo, hi int) {
 		d := m.desk()
 		defer m.desks.Put(d)
 		for row := lo; row < hi; row++ {
 			d.read(t, row, learn.NoTarget)
-			out[row] = max(m.tree.collect(d), -math.MaxFloat64)
+			log, ok := m.collect(d, -1)
+			if !ok {
+				wide.Store(true)
+			}
+			out[row] = max(log, -math.MaxFloat64)
 		}
 	})
+	if err == nil && wide.Load() {
+		return fmt.Errorf("rows that know so few of the numbers would take tables of more than %.0f numbers; allow more (width=), fill in cells first, or learn with fewer parents", m.net.limit())
+	}
+	return err
 }
 
 func (m *Model) needTree(what string) error {
@@ -219,7 +324,7 @@ func (m *Model) Impute(ctx context.Context, t *table.Table) (*table.Table, error
 		d := m.desk()
 		defer m.desks.Put(d)
 		room := make([]float64, m.room())
-		for row := lo; row < hi; row++ {
+		for row := lo; row < hi && ctx.Err() == nil; row++ {
 			m.fill(d, t, row, columns, room)
 		}
 	})
@@ -229,45 +334,46 @@ func (m *Model) Impute(ctx context.Context, t *table.Table) (*table.Table, error
 	return table.New(t.Schema, columns, t.Weights)
 }
 
-// room is the most states or rows of a table.
+// room is the most states.
 func (m *Model) room() int {
 	most := 1
 	for v := range m.net.nodes {
-		most = max(most, m.net.nodes[v].states, len(m.net.nodes[v].mean))
+		most = max(most, m.net.nodes[v].states)
 	}
 	return most
 }
 
 // fill fills in the missing cells of a row.
 func (m *Model) fill(d *desk, t *table.Table, row int, columns []table.Column, room []float64) {
-	asked := false
+	read, asked := false, false
 	for v := range m.net.nodes {
 		n := &m.net.nodes[v]
 		gone := n.states > 0 && t.Columns[v].Codes[row] == table.Missing || n.numeric && table.IsMissing(t.Columns[v].Floats[row])
 		if !gone {
 			continue
 		}
-		if !asked {
+		if !read {
 			d.read(t, row, learn.NoTarget)
-			if asked = true; math.IsInf(m.tree.collect(d), -1) {
+			if log, ok := m.collect(d, -1); ok && math.IsInf(log, -1) {
 				for j := range d.codes { // cannot be: as if nothing were known
 					d.codes[j], d.floats[j] = -1, math.NaN()
 				}
-				m.tree.collect(d)
 			}
+			read = true
 		}
 		if n.states > 0 {
 			p := room[:n.states]
-			m.tree.marginal(d, v, p)
+			if tree := m.compiledFor(d, -1); asked && tree == d.tree && tree != nil {
+				tree.marginal(d, v, p)
+			} else {
+				m.posterior(d, v, p)
+				asked = d.tree != nil
+			}
 			columns[v].Codes[row] = int32(learn.Best(p, m.schema.Attributes[v].Values))
 			continue
 		}
-		p := room[:len(n.mean)]
-		m.tree.family(d, n.parents, p)
-		mean := 0.0
-		for k, q := range p {
-			mean += q * n.mean[k]
-		}
-		columns[v].Floats[row] = mean
+		x, _ := m.normal(d, v)
+		asked = false
+		columns[v].Floats[row] = x.centre()
 	}
 }

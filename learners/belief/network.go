@@ -13,10 +13,21 @@ type network struct {
 	nodes    []node
 	order    []int   // parents before children
 	children [][]int // of each node
+	lined    bool    // some number has a numeric parent
+	width    float64 // see limit
 }
 
-// node is a column. Parents are nominal always; a number is normal given their
-// values, with a mean and a deviation for each combination of them.
+// limit is how many numbers the tables of an exact answer may have.
+func (n *network) limit() float64 {
+	if n.width > 0 {
+		return n.width
+	}
+	return maxWidth
+}
+
+// node is a column. A number is normal given the values of its parents, with a
+// mean and a deviation for each combination of those that are nominal, and a slope
+// along each of those that are numbers.
 type node struct {
 	states  int // of a nominal column; 0: a number, or a column that is not there yet
 	numeric bool
@@ -27,7 +38,11 @@ type node struct {
 	table []float64
 	// of numbers, for each combination
 	mean, deviation []float64
-	unit            float64 // deviation of the whole column
+	lines           []int     // numeric parents
+	slope           []float64 // combinations × numeric parents
+	at              []float64 // where a numeric parent stands when the mean is as said
+	reach           []float64 // how far from there it can be: see away
+	unit            float64   // deviation of the whole column
 }
 
 // there reports whether anything is known of the column.
@@ -48,7 +63,14 @@ func newNetwork(schema *table.Schema, parents [][]int) *network {
 	n := &network{nodes: make([]node, len(schema.Attributes)), children: make([][]int, len(schema.Attributes))}
 	for j := range n.nodes {
 		a := &schema.Attributes[j]
-		n.nodes[j] = node{numeric: a.Kind == table.Numeric, parents: parents[j]}
+		n.nodes[j] = node{numeric: a.Kind == table.Numeric}
+		for _, p := range parents[j] {
+			if schema.Attributes[p].Kind == table.Numeric {
+				n.nodes[j].lines, n.lined = append(n.nodes[j].lines, p), true
+			} else {
+				n.nodes[j].parents = append(n.nodes[j].parents, p)
+			}
+		}
 		if a.Kind == table.Nominal {
 			n.nodes[j].states = len(a.Values)
 		}
@@ -61,6 +83,9 @@ func newNetwork(schema *table.Schema, parents [][]int) *network {
 			v.strides[k] = stride
 			stride *= n.nodes[v.parents[k]].states
 			n.children[v.parents[k]] = append(n.children[v.parents[k]], j)
+		}
+		for _, p := range v.lines {
+			n.children[p] = append(n.children[p], j)
 		}
 	}
 	n.order = topological(parents)
@@ -146,10 +171,10 @@ func (n *node) row(codes []int32) int {
 	return row
 }
 
-// logNormal is the log density of a number given a row of parents' values.
-func (n *node) logNormal(row int, x float64) float64 {
-	z := max(-1e100, min(1e100, x/n.deviation[row]-n.mean[row]/n.deviation[row]))
-	return -0.5*z*z - math.Log(n.deviation[row]) - 0.5*math.Log(2*math.Pi)
+// logNormal is the log density of a number given a row of parents' values, and
+// the numbers of its numeric parents.
+func (n *node) logNormal(row int, x float64, floats []float64) float64 {
+	return logNormal(x, n.centre(row, floats), n.deviation[row])
 }
 
 // blanket fills in the posterior of a column whose Markov blanket is known: its
@@ -168,7 +193,8 @@ func (n *network) blanket(f *findings, column int, p []float64) (known bool, log
 				return false, 0
 			}
 		}
-		if !child.numeric && f.codes[c] < 0 && !n.barren(c, f) {
+		switch seen := f.codes[c] >= 0 || f.floats[c] == f.floats[c]; {
+		case !seen && !n.barren(c, f), seen && !child.known(f.floats):
 			return false, 0
 		}
 	}
@@ -210,7 +236,7 @@ func (n *network) weighChild(f *findings, column, c int, p []float64) {
 	for s := range p {
 		at := base + s*stride
 		if child.numeric {
-			p[s] += child.logNormal(at, x)
+			p[s] += child.logNormal(at, x, f.floats)
 		} else {
 			p[s] += math.Log(child.table[at*child.states+int(f.codes[c])])
 		}
@@ -252,7 +278,7 @@ func (n *network) separated(a, b, given []int) bool {
 		stack = stack[:len(stack)-1]
 		if !above[v] {
 			above[v] = true
-			stack = append(stack, n.nodes[v].parents...)
+			stack = append(append(stack, n.nodes[v].parents...), n.nodes[v].lines...)
 		}
 	}
 	type visit struct {
@@ -275,7 +301,7 @@ func (n *network) separated(a, b, given []int) bool {
 			return false
 		}
 		if v.up && !known[v.at] || !v.up && above[v.at] {
-			for _, p := range n.nodes[v.at].parents {
+			for _, p := range slices.Concat(n.nodes[v.at].parents, n.nodes[v.at].lines) {
 				stack = append(stack, visit{p, true})
 			}
 		}

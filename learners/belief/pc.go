@@ -15,7 +15,9 @@ import (
 // Neighbours are those before each size of sets, so that the order of columns
 // has no say (PC-stable, Colombo & Maathuis 2014). Links of two columns that are
 // both linked to a third, which did not make them independent, point at it; the
-// others are turned so that no further such meeting and no circle arises.
+// others are turned so that no further such meeting and no circle arises. Numbers
+// are tested by the likelihood of lines and normals; a link of a name and a number
+// points at the number, and numbers do not make names independent.
 func (g *graph) pc(ctx context.Context) error {
 	g.said = fmt.Sprintf("dependent given every set tried, at the level %v", g.settings.Alpha)
 	n := len(g.parents)
@@ -24,7 +26,7 @@ func (g *graph) pc(ctx context.Context) error {
 	for a := range n {
 		linked[a] = make([]bool, n)
 		for b := range n {
-			linked[a][b] = a != b && g.parent(a) && g.parent(b)
+			linked[a][b] = a != b && g.there(a) && g.there(b)
 		}
 	}
 	for size := 0; size <= g.settings.Parents; size++ {
@@ -90,6 +92,9 @@ func subsets(of []int, size int, each func([]int) bool) {
 // for each degree of freedom they cannot tell, and the columns are taken to be
 // independent, as Spirtes et al. have it.
 func (g *graph) independent(a, b int, given []int) bool {
+	if g.isNominal(a) && g.isNominal(b) && slices.ContainsFunc(given, func(c int) bool { return !g.isNominal(c) }) {
+		return false
+	}
 	g2, freedom, n, ok := g.deviance(append(slices.Clone(given), a, b))
 	if !ok || len(given) > 0 && n < 10*freedom {
 		return true
@@ -114,6 +119,13 @@ func (g *graph) point(linked [][]bool, apart map[[2]int][]int) {
 	}
 	for a := range g.forbidden {
 		set(a[1], a[0])
+	}
+	for a := range n {
+		for b := range n {
+			if g.isNominal(a) && !g.isNominal(b) {
+				set(a, b)
+			}
+		}
 	}
 	for c := range n {
 		for a := range n {
@@ -199,26 +211,6 @@ func (g *graph) extend(linked, arrow [][]bool) {
 			if !gone[u] && linked[u][best] {
 				g.add(u, best, 0)
 			}
-		}
-	}
-	for v := range n { // numbers are children of what tells most of them
-		if g.isNominal(v) || !g.there(v) {
-			continue
-		}
-		for len(g.parents[v]) < g.settings.Parents {
-			best, most := -1, least
-			for p := range n {
-				if slices.Contains(g.parents[v], p) || !g.parent(p) || g.forbidden[[2]int{p, v}] {
-					continue
-				}
-				if gain, ok := g.gain(v, g.parents[v], p); ok && gain > most {
-					best, most = p, gain
-				}
-			}
-			if best < 0 {
-				break
-			}
-			g.add(best, v, most)
 		}
 	}
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // Rules returns each row of each table as a rule: IF the parents have these
-// values THEN the column has this distribution, or this mean and deviation. The
+// values THEN the column has this distribution, or this mean and deviation, to which
+// each numeric parent adds so much for each of its units. The
 // target's table comes first. Together they are the network; read one by one, as
 // the language of rules does, they are a summary.
 func (m *Model) Rules() (*rule.Base, error) {
@@ -40,6 +41,11 @@ func (m *Model) table(base *rule.Base, v int) {
 		if n.numeric {
 			r.Then.Numeric, r.Then.Mean, r.Then.Deviation = true, n.mean[row], n.deviation[row]
 			base.Rules = append(base.Rules, r)
+			for l, p := range n.lines { // what a numeric parent adds, for each unit from where it usually is
+				adds := rule.Rule{If: r.If, Then: rule.Conclusion{Column: r.Then.Column, Numeric: true, Adds: true, Mean: n.slope[row*len(n.lines)+l]}}
+				adds.Then.Line = &rule.Line{Column: m.schema.Attributes[p].Name, Centre: n.at[l]}
+				base.Rules = append(base.Rules, adds)
+			}
 			continue
 		}
 		best, covered := 0, 0.0

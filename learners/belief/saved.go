@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/internal/netfile"
 	"github.com/accrete-ml/accrete/learn"
@@ -28,6 +29,15 @@ type savedBody struct {
 	Weight  float64             `cbor:"weight"`
 	Nodes   []savedNode         `cbor:"nodes"`
 	Arcs    []Arc               `cbor:"arcs"`
+	Lines   []savedLines        `cbor:"lines,omitempty"`
+}
+
+// savedLines are the slopes of a number that has numeric parents.
+type savedLines struct {
+	_     struct{} `cbor:",toarray"`
+	Node  int
+	Slope []float64
+	At    []float64
 }
 
 type savedNode struct {
@@ -54,7 +64,10 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	body := savedBody{Columns: table.SaveColumns(m.schema), Weight: m.weight, Arcs: m.grown}
 	for v := range m.net.nodes {
 		n := &m.net.nodes[v]
-		body.Nodes = append(body.Nodes, savedNode{Parents: n.parents, Table: n.table, Counts: m.counts[v], Numeric: n.numeric, Unit: n.unit, Mean: n.mean, Deviation: n.deviation})
+		if len(n.lines) > 0 {
+			body.Lines = append(body.Lines, savedLines{Node: v, Slope: n.slope, At: n.at})
+		}
+		body.Nodes = append(body.Nodes, savedNode{Parents: slices.Concat(n.parents, n.lines), Table: n.table, Counts: m.counts[v], Numeric: n.numeric, Unit: n.unit, Mean: n.mean, Deviation: n.deviation})
 	}
 	return m.lesson.Parts(headPart, m.rows, bodyPart, body)
 }
@@ -121,6 +134,10 @@ func fromFile(text string) (learn.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	name, body, _ := strings.Cut(text, "\n")
+	if net, err := netfile.Parse(name, []byte(body)); err != nil || !net.Whole() {
+		return nil, fmt.Errorf("%s: the network does not give the states and the table of every variable; learn it from rows (the setting network=%s), or give them: P(a=yes | b=no) = 0.3", name, name)
+	}
 	m, err := learnRows(context.Background(), &kept.Rows{}, lesson{Format: format, Settings: s})
 	if err != nil {
 		return nil, err
@@ -148,7 +165,7 @@ func (m *Model) restore(body *savedBody) error {
 	for v := range body.Nodes {
 		parents[v] = body.Nodes[v].Parents
 		for i, p := range parents[v] {
-			if p < 0 || p >= n || p == v || slices.Contains(parents[v][:i], p) || len(m.schema.Attributes[p].Values) == 0 {
+			if p < 0 || p >= n || p == v || slices.Contains(parents[v][:i], p) || len(m.schema.Attributes[p].Values) == 0 && !(body.Nodes[p].Numeric && body.Nodes[v].Numeric) {
 				return fmt.Errorf("column %d cannot have parent %d", v+1, p+1)
 			}
 		}
@@ -166,6 +183,31 @@ func (m *Model) restore(body *savedBody) error {
 			return fmt.Errorf("column %q: %v", m.schema.Attributes[v].Name, err)
 		}
 	}
+	return m.restoreLines(body.Lines)
+}
+
+func (m *Model) restoreLines(all []savedLines) error {
+	for _, s := range all {
+		if s.Node < 0 || s.Node >= len(m.net.nodes) {
+			return fmt.Errorf("there is no column %d with slopes", s.Node+1)
+		}
+		m.net.nodes[s.Node].slope, m.net.nodes[s.Node].at = s.Slope, s.At
+	}
+	for v := range m.net.nodes {
+		n := &m.net.nodes[v]
+		if len(n.at) != len(n.lines) || len(n.slope) != len(n.lines)*len(n.mean) {
+			return fmt.Errorf("column %q: %d slopes do not fit %d numeric parents", m.schema.Attributes[v].Name, len(n.slope), len(n.lines))
+		}
+		for _, x := range slices.Concat(n.slope, n.at) {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return fmt.Errorf("column %q: %v is no slope", m.schema.Attributes[v].Name, x)
+			}
+		}
+		if len(n.lines) > 0 && !within(n.unit) || slices.ContainsFunc(n.lines, func(p int) bool { return !within(m.net.nodes[p].unit) }) {
+			return fmt.Errorf("column %q has slopes along numbers that are too small or too large for them", m.schema.Attributes[v].Name)
+		}
+	}
+	m.net.reaches()
 	return nil
 }
 

@@ -94,70 +94,119 @@ func lgamma(x float64) float64 {
 }
 
 // numericGain is gain for a number: the likelihood of normal densities, one for
-// each combination of the parents' values, less what their parameters cost.
+// each combination of the nominal parents' values and each a line along the
+// numeric parents, less what their parameters cost.
 func (d *data) numericGain(column int, parents []int, more int) (float64, bool) {
-	columns := append(append(make([]int, 0, len(parents)+1), parents...), more)
-	size, ok := d.sizeWith(columns, true)
-	if !ok {
+	names, lines := d.sorts(parents)
+	before := len(lines)
+	if d.isNominal(more) {
+		names = append(names, more)
+	} else {
+		lines = append(lines, more)
+	}
+	size, ok := d.sizeWith(names, true)
+	if !ok || size*(len(lines)+2)*(len(lines)+2) > netfile.MaxTable {
 		return 0, false
 	}
-	with := d.sums(column, columns, true)
-	values := d.states(more, true)
-	without := make([]sums, size/values)
-	n := 0.0
-	for row, s := range with {
-		to := &without[row/values]
-		to.n, to.x, to.xx = to.n+s.n, to.x+s.x, to.xx+s.xx
-		n += s.n
+	with := d.moments(column, names, lines, true)
+	var without moments
+	if before < len(lines) {
+		without = with.drop(before)
+	} else {
+		without = with.join(d.states(more, true))
 	}
-	price := math.Log(max(n, 1)) // two parameters each, at half of it
-	return logNormals(with) - price*float64(size) - logNormals(without) + price*float64(len(without)), true
+	n := 0.0
+	for row := range with.rows() {
+		n += with.weight(row)
+	}
+	price := 0.5 * math.Log(max(n, 1)) // a mean, a deviation and the slopes
+	score := func(m *moments) float64 { return m.logLikelihood() - price*float64(m.rows()*(2+m.lines)) }
+	return score(&with) - score(&without), true
 }
 
-// sums are the weight, the sum and the sum of squares of numbers in deviations.
-type sums struct{ n, x, xx float64 }
+// sorts returns which of some columns are nominal, and which numeric.
+func (d *data) sorts(columns []int) (names, lines []int) {
+	for _, c := range columns {
+		if d.isNominal(c) {
+			names = append(names, c)
+		} else {
+			lines = append(lines, c)
+		}
+	}
+	return names, lines
+}
 
-// sums adds up a numeric column by the values of its parents, of which not being
-// known may be one.
-func (d *data) sums(column int, parents []int, gaps bool) []sums {
-	size, _ := d.sizeWith(parents, gaps)
-	all := make([]sums, size)
-	for r, z := range d.numbers[column].z {
+// moments adds up a numeric column and its numeric parents by the values of its
+// nominal parents. With gaps, not being known is a value of these, and a number that
+// is not known stands at its mean, so that all graphs are compared on the same rows;
+// without, rows that do not know the whole family are left out.
+func (d *data) moments(column int, names, lines []int, gaps bool) moments {
+	size, _ := d.sizeWith(names, gaps)
+	all := newMoments(len(lines), size)
+	z := make([]float64, len(lines)+1)
+rows:
+	for r, own := range d.numbers[column].z {
+		if own != own {
+			continue
+		}
 		at := 0
-		for _, p := range parents {
+		for _, p := range names {
 			code, states := int(d.codes[p][r]), d.states(p, gaps)
 			if code == unknown && !gaps {
-				at = -1
-				break
+				continue rows
 			}
 			at = at*states + min(code, states-1)
 		}
-		if at < 0 || z != z {
-			continue
+		for l, p := range lines {
+			if z[l] = d.numbers[p].z[r]; z[l] != z[l] {
+				if !gaps {
+					continue rows
+				}
+				z[l] = 0
+			}
 		}
 		w := 1.0
 		if d.weights != nil {
 			w = d.weights[r]
 		}
-		s := &all[at]
-		s.n, s.x, s.xx = s.n+w, s.x+w*z, s.xx+w*z*z
+		z[len(lines)] = own
+		all.add(at, w, z)
 	}
 	return all
 }
 
-// variance is that of the numbers, with a case more that has the variance of
-// the whole column, which is 1.
-func (s *sums) variance(m float64) float64 {
-	if s.n == 0 {
-		return 1
+// drop returns the moments without one of the numeric parents.
+func (m *moments) drop(line int) moments {
+	to := newMoments(m.lines-1, m.rows())
+	for row := range m.rows() {
+		from, at := m.row(row), to.row(row)
+		at[0] = from[0]
+		sum, product := 1, 1+to.lines+1
+		for i := 0; i <= m.lines; i++ {
+			if i == line {
+				continue
+			}
+			at[sum] = from[1+i]
+			sum++
+			for j := 0; j <= i; j++ {
+				if j != line {
+					at[product] = from[2+m.lines+i*(i+1)/2+j]
+					product++
+				}
+			}
+		}
 	}
-	return max((max(s.xx-s.x*s.x/s.n, 0)+m)/(s.n+m), 1e-18)
+	return to
 }
 
-func logNormals(all []sums) float64 {
-	log := 0.0
-	for i := range all {
-		log -= 0.5 * all[i].n * math.Log(all[i].variance(1))
+// join returns the moments without the last of the nominal parents, which has so
+// many values.
+func (m *moments) join(values int) moments {
+	to := newMoments(m.lines, m.rows()/values)
+	for row := range m.rows() {
+		for i, x := range m.row(row) {
+			to.row(row / values)[i] += x
+		}
 	}
-	return log
+	return to
 }

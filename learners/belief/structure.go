@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/internal/crew"
+	"github.com/accrete-ml/accrete/internal/netfile"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -45,7 +46,7 @@ func (d *data) structure(ctx context.Context, l *lesson) (parents [][]int, arcs 
 		return nil, nil, err
 	}
 	for v := range g.parents { // of which no cell is known yet
-		g.parents[v] = slices.DeleteFunc(g.parents[v], func(p int) bool { return !d.parent(p) || !d.there(v) })
+		g.parents[v] = slices.DeleteFunc(g.parents[v], func(p int) bool { return !d.may(p, v) })
 	}
 	switch d.settings.Structure {
 	case "given":
@@ -68,7 +69,8 @@ func (d *data) structure(ctx context.Context, l *lesson) (parents [][]int, arcs 
 		return nil, nil, fmt.Errorf("the arcs go in a circle; expected a graph without (see the settings require and order)")
 	}
 	for v := range g.parents {
-		if _, ok := d.size(append(slices.Clone(g.parents[v]), v)[:len(g.parents[v])]); !ok {
+		names, _ := d.sorts(g.parents[v])
+		if _, ok := d.size(names); !ok {
 			return nil, nil, fmt.Errorf("the table of column %q would be too large; give it fewer parents", d.schema.Attributes[v].Name)
 		}
 		for _, p := range g.parents[v] {
@@ -124,7 +126,7 @@ func (g *graph) wishes() error {
 
 // add takes an arc in, unless it is there or forbidden.
 func (g *graph) add(from, to int, gain float64) {
-	if from == to || g.forbidden[[2]int{from, to}] || slices.Contains(g.parents[to], from) || !g.parent(from) || !g.there(to) {
+	if g.forbidden[[2]int{from, to}] || slices.Contains(g.parents[to], from) || !g.may(from, to) {
 		return
 	}
 	g.parents[to] = append(g.parents[to], from)
@@ -146,6 +148,9 @@ func (g *graph) given() error {
 	}
 	for i := range g.file.Variables {
 		for _, p := range g.file.Variables[i].Parents {
+			if err := g.fits(at[p], at[i]); err != nil {
+				return fmt.Errorf("the network has the arc %s -> %s: %w", g.file.Variables[p].Name, g.file.Variables[i].Name, err)
+			}
 			g.add(at[p], at[i], 0)
 		}
 	}
@@ -164,9 +169,10 @@ func (g *graph) naive() error {
 	return nil
 }
 
-// tan makes the class the parent of all, if there is one, and joins the nominal
-// columns by the tree of the most information given the class (Chow & Liu 1968;
-// Friedman, Geiger & Goldszmidt 1997).
+// tan makes the class the parent of all, if there is one, and joins the columns by
+// the tree of the most information given the class (Chow & Liu 1968; Friedman,
+// Geiger & Goldszmidt 1997). Names are joined first and numbers hang on that tree
+// (Pérez, Larrañaga & Inza 2006), since no name depends on a number.
 func (g *graph) tan(ctx context.Context) error {
 	g.said = "of the class"
 	if g.target != learn.NoTarget {
@@ -175,10 +181,11 @@ func (g *graph) tan(ctx context.Context) error {
 	g.said = "of the class"
 	var columns []int
 	for v := range g.parents {
-		if v != g.target && g.parent(v) {
+		if v != g.target && g.there(v) {
 			columns = append(columns, v)
 		}
 	}
+	names := slices.DeleteFunc(slices.Clone(columns), func(v int) bool { return !g.named(v) })
 	k := len(columns)
 	shared := make([]float64, k*k)
 	if err := crew.Each(ctx, k, func(i int) {
@@ -194,10 +201,10 @@ func (g *graph) tan(ctx context.Context) error {
 	for i := range best {
 		best[i], from[i] = math.Inf(-1), -1
 	}
-	for range k {
+	for at := range k {
 		next := -1
 		for i := range k {
-			if !done[i] && (next < 0 || best[i] > best[next]) {
+			if !done[i] && (at < len(names)) == g.named(columns[i]) && (next < 0 || best[i] > best[next]) {
 				next = i
 			}
 		}
@@ -225,12 +232,47 @@ func (g *graph) information(a, b int) float64 {
 	if !ok {
 		return 0
 	}
-	return g2 / 2
+	return max(g2/2, 0)
+}
+
+// normalDeviance is deviance where one of the last two columns is a number.
+func (d *data) normalDeviance(columns []int) (g2, freedom, n float64, ok bool) {
+	last := len(columns) - 1
+	a, b, given := columns[last-1], columns[last], columns[:last-1]
+	if d.isNominal(b) {
+		a, b = b, a
+	}
+	names, lines := d.sorts(given)
+	kept := len(lines)
+	if d.isNominal(a) {
+		names = append(names, a)
+	} else {
+		lines = append(lines, a)
+	}
+	size, ok := d.size(names)
+	if !ok || size*(len(lines)+2)*(len(lines)+2) > netfile.MaxTable {
+		return 0, 0, 0, false
+	}
+	with := d.moments(b, names, lines, false)
+	var without moments
+	if kept < len(lines) {
+		without = with.drop(kept)
+	} else {
+		without = with.join(d.states(a, false))
+	}
+	for row := range with.rows() {
+		n += with.weight(row)
+	}
+	freedom = float64(with.rows()*(2+with.lines) - without.rows()*(2+without.lines))
+	return 2 * (with.logLikelihood() - without.logLikelihood()), freedom, n, true
 }
 
 // deviance returns G² of the last two columns given those before them, its
 // degrees of freedom as in the tables, and the weight of the rows that know all.
 func (d *data) deviance(columns []int) (g2, freedom, n float64, ok bool) {
+	if !d.isNominal(columns[len(columns)-1]) || !d.isNominal(columns[len(columns)-2]) {
+		return d.normalDeviance(columns)
+	}
 	size, ok := d.size(columns)
 	if !ok {
 		return 0, 0, 0, false
@@ -318,7 +360,7 @@ func (g *graph) k2(ctx context.Context) error {
 		for len(parents) < g.settings.Parents && ctx.Err() == nil {
 			best, most := -1, 1e-9
 			for _, z := range order[:i] {
-				if slices.Contains(parents, z) || g.forbidden[[2]int{z, v}] || !g.parent(z) {
+				if slices.Contains(parents, z) || g.forbidden[[2]int{z, v}] || !g.may(z, v) {
 					continue
 				}
 				if gain, ok := g.gain(v, parents, z); ok && gain > most {

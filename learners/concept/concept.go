@@ -33,6 +33,11 @@
 //
 // It stands on learn/kept: models keep their rows, so update, merge and forget
 // are exact.
+//
+// A row costs one look at each column of each member of the boundaries. S is one
+// conjunction; G can grow exponentially with the columns, so that it is written
+// out up to a limit (most) and stands for its negative rows beyond. Listed spaces
+// cost a look at every member that is left.
 package concept
 
 import (

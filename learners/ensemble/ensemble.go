@@ -176,23 +176,9 @@ func (s *settings) learner() (learn.Learner, error) {
 	}
 	l, err := learn.New(s.Base, s.OfBase)
 	if err == nil {
-		err = rowless(l, s.OfBase)
+		err = kept.Rowless(l, s.OfBase)
 	}
 	return l, err
-}
-
-// rowless tells a learner that can to keep no rows: members are never updated,
-// and what is kept of a session is the ensemble's to decide.
-func rowless(l learn.Learner, told map[string]string) error {
-	for _, o := range learn.Options(l) {
-		word, has := map[string]string{"keep": "nothing", "update": "none"}[o.Key]
-		if _, given := told[o.Key]; has && !given && slices.Contains(o.Choices, word) {
-			if err := learn.Set(l, o.Key, word); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Check returns what is wrong with the settings, or nil.

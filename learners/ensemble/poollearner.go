@@ -47,6 +47,9 @@ const (
 
 // MajorityLearner makes pools whose members vote with weights. To judge
 // members by rows that they have not learnt, it first learns them on folds.
+//
+// Learning costs what each member costs, once for each fold and once for all rows;
+// an answer costs one of each member.
 type MajorityLearner struct {
 	Members   string            `set:"members" default:"bayes,tree,mlp" doc:"learners of the members, separated by commas"`
 	Beta      *float64          `set:"beta" default:"0.5" doc:"factor by which a mistake lowers a member's weight, from 0 to less than 1"`
@@ -54,7 +57,11 @@ type MajorityLearner struct {
 	OfMembers map[string]string `set:"MEMBER.KEY" default:"the members' own" doc:"a setting of the members of one learner, as in mlp.hidden=20"`
 }
 
-// HalvingLearner is MajorityLearner with a factor of 0.
+// HalvingLearner is MajorityLearner with a factor of 0: a member that was wrong
+// once has no say any more, as long as others have been right throughout.
+//
+// Learning costs what each member costs, once for each fold and once for all rows;
+// an answer costs one of each member.
 type HalvingLearner struct {
 	Members   string            `set:"members" default:"bayes,tree,mlp" doc:"learners of the members, separated by commas"`
 	Folds     int               `set:"folds" default:"5" doc:"parts of the first rows, each judged by members that learnt the others"`
@@ -63,6 +70,9 @@ type HalvingLearner struct {
 
 // CommitteeLearner makes pools whose members have equal say, or are heard as
 // Bayes' rule says (see posterior.go).
+//
+// Learning costs what each member costs, as often as it is drawn, and once more for
+// each fold where Bayes' rule weighs them; an answer costs one of each member.
 type CommitteeLearner struct {
 	Members   string            `set:"members" default:"bayes,tree,mlp; for numbers tree,mlp" doc:"learners of the members, separated by commas"`
 	Vote      string            `set:"vote" default:"mean" oneof:"mean|bayes|gibbs" doc:"members are heard alike, each by its probability given the rows (the Bayes optimal answer), or one for each row, drawn by that (Gibbs)"`
@@ -268,7 +278,7 @@ func (o order) learnMembers(ctx context.Context, task learn.Task, rows *table.Ta
 		l, err := makers[member]()
 		if part := parts[i/len(names)]; err == nil && part.test != nil {
 			own = rows.Select(part.learn)
-			err = rowless(l, nil) // it is judged, and learns no more
+			err = kept.Rowless(l, nil) // it is judged, and learns no more
 		}
 		if err == nil {
 			quiet := learn.WithProgress(ctx, func(float64) {})

@@ -38,6 +38,8 @@ import (
 const Name = "gabil"
 
 // Gabil evolves sets of rules. Its zero value is ready to use.
+//
+// A generation costs a look at every row by each rule of the sets that are new.
 type Gabil struct {
 	Population   int      `set:"population" default:"100" doc:"rule sets in a generation, on each island"`
 	Generations  int      `set:"generations" default:"200" most:"1000000" doc:"generations at most; evolution ends before when all rows are right"`
@@ -52,8 +54,11 @@ type Gabil struct {
 	Selection    string   `set:"selection" default:"tournament" oneof:"proportionate|tournament|rank" doc:"how members are chosen to breed"`
 	Elite        *int     `set:"elite" default:"2" doc:"best members of a generation that are copied as they are; published: 0"`
 	Sharing      float64  `set:"sharing" default:"0" doc:"bits within which members are alike and share their fitness; 0 for none"`
+	Cross        string   `set:"cross" default:"two-point" oneof:"two-point|one-point|uniform" doc:"how two rule sets are crossed: between two points or behind one, that lie alike within their rules, or bit by bit"`
+	Niche        string   `set:"niche" default:"none" oneof:"none|crowding|mating|grid" doc:"what keeps members different: offspring take the place of the parent that they are like (crowding), of some the most similar mate (mating), or neighbours on a torus do (grid)"`
+	Learning     string   `set:"learning" default:"none" oneof:"none|lamarck|baldwin" doc:"whether members learn in their lives, from ten changes that they try, before they are judged; what they learnt is inherited (lamarck) or not (baldwin)"`
 	Islands      int      `set:"islands" default:"1" doc:"populations that evolve apart, on all cores, and exchange their best every ten generations"`
-	Search       string   `set:"search" default:"genetic" oneof:"genetic|climb|anneal" doc:"how rule sets are searched: by evolution, or by its rivals with as many trials"`
+	Search       string   `set:"search" default:"genetic" oneof:"genetic|program|michigan|climb|anneal" doc:"how rules are searched: by evolution of rule sets; by evolutionary programming, mutants alone; by a classifier system, whose rules bid, pay and breed (Michigan-style); or by the rivals of evolution, hill climbing and annealing, with as many trials"`
 	First        string   `set:"first" default:"rows" oneof:"rows|random" doc:"rules of the first generation: rows made more general, or random bits"`
 	MaxRules     int      `set:"max-rules" default:"40" doc:"rules of a set at most"`
 	M            *float64 `set:"m" default:"2" doc:"rows of all classes in equal parts that are added to a rule's own for its probabilities"`
@@ -75,6 +80,9 @@ type gabilSettings struct {
 	Selection    string  `cbor:"selection"`
 	Elite        int     `cbor:"elite,omitempty"`
 	Sharing      float64 `cbor:"sharing,omitempty"`
+	Cross        string  `cbor:"cross,omitempty"`
+	Niche        string  `cbor:"niche,omitempty"`
+	Learning     string  `cbor:"learning,omitempty"`
 	Islands      int     `cbor:"islands"`
 	Search       string  `cbor:"search"`
 	First        string  `cbor:"first"`
@@ -94,6 +102,7 @@ func (l *Gabil) resolve() (gabilSettings, error) {
 		Population: cmp.Or(l.Population, 100), Generations: cmp.Or(l.Generations, 200), Stall: setting.Or(l.Stall, 60), Settle: setting.Or(l.Settle, 20), Seconds: l.Seconds,
 		Crossover: setting.Or(l.Crossover, 0.6), Mutation: setting.Or(l.Mutation, 0.001), Alternatives: setting.Or(l.Alternatives, 0.01), Drops: setting.Or(l.Drops, 0.6),
 		Adaptive: l.Adaptive, Selection: cmp.Or(l.Selection, "tournament"), Elite: setting.Or(l.Elite, min(2, cmp.Or(l.Population, 100))), Sharing: l.Sharing, Islands: cmp.Or(l.Islands, 1),
+		Cross: cmp.Or(l.Cross, "two-point"), Niche: cmp.Or(l.Niche, "none"), Learning: cmp.Or(l.Learning, "none"),
 		Search: cmp.Or(l.Search, "genetic"), First: cmp.Or(l.First, "rows"), MaxRules: cmp.Or(l.MaxRules, 40), M: setting.Or(l.M, 2), Keep: cmp.Or(l.Keep, "rows"),
 	}
 	return s, s.check()
@@ -124,7 +133,8 @@ func within(key string, x, low, high float64) error {
 }
 
 func (s *gabilSettings) check() error {
-	for key, value := range map[string]string{"selection": s.Selection, "search": s.Search, "first": s.First, "keep": s.Keep} {
+	for key, value := range map[string]string{"selection": s.Selection, "search": s.Search, "first": s.First, "keep": s.Keep,
+		"cross": cmp.Or(s.Cross, "two-point"), "niche": cmp.Or(s.Niche, "none"), "learning": cmp.Or(s.Learning, "none")} { // models of before have none
 		if err := learn.Set(&Gabil{}, key, value); err != nil {
 			return err
 		}
@@ -141,6 +151,9 @@ func (s *gabilSettings) check() error {
 		if err := within(w.key, w.x, w.low, w.high); err != nil {
 			return err
 		}
+	}
+	if s.Search != "genetic" && (s.Islands > 1 || s.Sharing > 0 || s.Niche != "" && s.Niche != "none" || s.Learning != "" && s.Learning != "none") {
+		return fmt.Errorf("setting search=%s: islands, sharing, niche and learning are for search=genetic", s.Search)
 	}
 	if s.Islands*s.Population > mostMembers {
 		return fmt.Errorf("settings islands=%d and population=%d make %d rule sets; expected at most %d", s.Islands, s.Population, s.Islands*s.Population, mostMembers)

@@ -3,10 +3,12 @@ package evolve
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
 
+	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learners/evolve/genetic"
 )
@@ -63,6 +65,9 @@ func (g *breeding) evolve(evolving, ctx context.Context, seed uint64) (member, e
 	s := g.settings
 	species := g.species()
 	const perfect = 100*100 - 1e-9
+	if s.Search != "genetic" {
+		species.Mutate = g.vary
+	}
 	var r *genetic.Result[member]
 	var err error
 	switch tries := s.Population * s.Generations; s.Search {
@@ -70,33 +75,116 @@ func (g *breeding) evolve(evolving, ctx context.Context, seed uint64) (member, e
 		r, err = genetic.Climb(evolving, &species, tries, 20*s.Population, perfect, seed)
 	case "anneal":
 		r, err = genetic.Anneal(evolving, &species, tries, 100, 0.1, perfect, seed)
+	case "program":
+		r, err = genetic.Program(evolving, &species, s.Population, s.Generations, perfect, seed)
+	case "michigan":
+		r, err = g.classify(evolving, seed)
 	default:
-		ga := &genetic.GA[member]{
-			Species: species, Size: s.Population, Replaced: s.Crossover, Mutation: 1, Threshold: perfect, Settle: s.Settle, Generations: s.Generations, Stall: s.Stall,
-			Selection: genetic.Selection{Method: methods[s.Selection]}, Elite: s.Elite, Niche: genetic.Niche{Sharing: s.Sharing},
-			Islands: genetic.Islands{Count: s.Islands}, Better: g.shorter, First: g.first(),
-			Watch: func(generation int, p *genetic.Population[member]) { g.watch(ctx, generation, p) },
-		}
-		r, err = ga.Evolve(evolving, seed)
+		r, err = g.algorithm(ctx, species, perfect).Evolve(evolving, seed)
 	}
 	if err := ended(ctx, err); err != nil {
 		return member{}, err
 	}
 	if r == nil || r.Best.rules == nil {
-		return member{rules: g.constant()}, nil // stopped before anything was judged
+		return member{rules: g.always(bits.New(g.rows))}, nil // stopped before anything was judged
 	}
 	if g.stopped = r.Stopped; err != nil {
 		g.stopped = "it was told to be done"
 	}
-	if s.Search != "genetic" || s.Islands > 1 {
+	if s.Search != "genetic" {
 		g.history = []progress{{r.Generations, g.correct(r.Best.rules, g.newDesk()), len(r.Best.rules) / g.length}}
 	}
 	return r.Best, nil
 }
 
+// algorithm is the genetic algorithm that the settings ask for.
+func (g *breeding) algorithm(ctx context.Context, species genetic.Species[member], perfect float64) *genetic.GA[member] {
+	s := g.settings
+	ga := &genetic.GA[member]{
+		Species: species, Size: s.Population, Replaced: s.Crossover, Mutation: 1, Threshold: perfect, Settle: s.Settle, Generations: s.Generations, Stall: s.Stall,
+		Selection: genetic.Selection{Method: methods[s.Selection]}, Elite: s.Elite, Niche: genetic.Niche{Sharing: s.Sharing},
+		Islands: genetic.Islands{Count: s.Islands}, Better: g.shorter, First: g.first(),
+		Watch: func(generation int, p *genetic.Population[member]) { g.watch(ctx, generation, p) },
+	}
+	switch s.Niche {
+	case "crowding":
+		ga.Niche.Crowding = true
+	case "mating":
+		ga.Niche.Mating = 5
+	case "grid":
+		ga.Niche.Grid = int(math.Sqrt(float64(s.Population)))
+	}
+	if s.Learning == "lamarck" || s.Learning == "baldwin" {
+		ga.Learn, ga.Lamarckian = g.live(species), s.Learning == "lamarck"
+	}
+	return ga
+}
+
+// lessons is how many changes a member tries in its life.
+const lessons = 10
+
+// live is a life in which a member tries changes, one after the other, and keeps
+// those that make it no less fit.
+func (g *breeding) live(species genetic.Species[member]) func(r *rand.Rand, m member) member {
+	return func(r *rand.Rand, m member) member {
+		fitness := species.Fitness(m)
+		for range lessons {
+			other := g.changed(r, m)
+			if f := species.Fitness(other); f >= fitness {
+				m, fitness = other, f
+			}
+		}
+		return m
+	}
+}
+
+// vary is how rule sets change where none are crossed: in one condition, or by a
+// rule more, a rule less, or two that change places.
+func (g *breeding) vary(r *rand.Rand, m member) member {
+	n := len(m.rules) / g.length
+	at := r.IntN(n) * g.length
+	one := m.rules[at : at+g.length]
+	switch rest := slices.Concat(m.rules[:at], m.rules[at+g.length:]); r.IntN(6) {
+	case 0:
+		if n < g.settings.MaxRules {
+			more := genetic.RandomBits(r, g.length)
+			if g.settings.First == "rows" {
+				g.generalised(r.IntN, r.IntN(g.rows), more)
+			}
+			m.rules = slices.Concat(m.rules[:at], more, m.rules[at:])
+		}
+	case 1:
+		if n > 1 {
+			m.rules = rest
+		}
+	case 2:
+		to := r.IntN(n) * g.length
+		m.rules = slices.Concat(rest[:to], one, rest[to:])
+	default:
+		return g.changed(r, m)
+	}
+	return m
+}
+
+// changed is a member with one condition that allows a value more or less, or is
+// dropped.
+func (g *breeding) changed(r *rand.Rand, m member) member {
+	m.rules = slices.Clone(m.rules)
+	if len(g.segments) == 0 {
+		return m
+	}
+	condition := g.someCondition(r, m.rules)
+	if r.IntN(4) == 0 {
+		DropCondition(condition)
+	} else {
+		condition[r.IntN(len(condition))] ^= 1
+	}
+	return m
+}
+
 // watch notes progress.
 func (g *breeding) watch(ctx context.Context, generation int, p *genetic.Population[member]) {
-	best := p.Members[p.Fittest()].rules
+	best := p.Grown(p.Fittest()).rules
 	correct := g.correct(best, g.newDesk())
 	if n := len(g.history); n == 0 || correct > g.history[n-1].Correct {
 		g.history = append(g.history, progress{generation, correct, len(best) / g.length})
@@ -113,13 +201,6 @@ func (g *breeding) first() []member {
 	return slices.Repeat([]member{m}, max(1, g.settings.Population/10))
 }
 
-// constant is the rule set that never answers otherwise than the usual class.
-func (g *breeding) constant() genetic.Bits {
-	one := slices.Repeat(genetic.Bits{1}, g.length)
-	g.conclude(one, g.usual)
-	return one
-}
-
 // random returns one to six rules: random bits, or rows made more general.
 func (g *breeding) random(r *rand.Rand) member {
 	n := 1 + r.IntN(min(6, g.settings.MaxRules))
@@ -132,11 +213,18 @@ func (g *breeding) random(r *rand.Rand) member {
 	return m
 }
 
-// cross crosses the rules at points that lie alike, and swaps the operators'
-// bits by coins.
+// cross crosses the rules as the settings say, and swaps the operators' bits by
+// coins.
 func (g *breeding) cross(r *rand.Rand, a, b member) (member, member) {
 	c, d := a, b
-	c.rules, d.rules = genetic.CrossRules(r, a.rules, b.rules, g.length, g.settings.MaxRules)
+	switch g.settings.Cross {
+	case "one-point":
+		c.rules, d.rules = genetic.CrossTails(r, a.rules, b.rules, g.length, g.settings.MaxRules)
+	case "uniform":
+		c.rules, d.rules = genetic.CrossEach(r, a.rules, b.rules)
+	default:
+		c.rules, d.rules = genetic.CrossRules(r, a.rules, b.rules, g.length, g.settings.MaxRules)
+	}
 	if r.IntN(2) == 1 {
 		c.addAlternatives, d.addAlternatives = d.addAlternatives, c.addAlternatives
 	}

@@ -43,6 +43,30 @@ type segment struct {
 // each.
 const mostValues = 256
 
+// fewNumbers is how many different numbers a column may have to be cut between
+// all of them: such as 0 and 1, which may tell classes apart only together with
+// other columns.
+const fewNumbers = 4
+
+// withEach returns the cuts between all numbers of a column that has few of them,
+// and the cuts that it has otherwise.
+func withEach(cuts *encode.Cuts, column []float64) *encode.Cuts {
+	var numbers []float64
+	for _, x := range column {
+		if at, found := slices.BinarySearch(numbers, x); !found && !table.IsMissing(x) {
+			if len(numbers) == fewNumbers {
+				return cuts
+			}
+			numbers = slices.Insert(numbers, at, x)
+		}
+	}
+	each := &encode.Cuts{}
+	for i := 1; i < len(numbers); i++ {
+		each.At = append(each.At, numbers[i-1]/2+numbers[i]/2)
+	}
+	return each
+}
+
 // newInstances lays out a table. Numbers are cut into intervals by their
 // classes (encode.MDL), and where told rules compare them.
 func newInstances(ctx context.Context, t *table.Table, target int, told string) (*instances, error) {
@@ -63,7 +87,7 @@ func newInstances(ctx context.Context, t *table.Table, target int, told string) 
 		case j == target || a.Kind == table.Nominal && (s.size < 2 && !mentioned(theory, a.Name) || s.size > mostValues):
 			continue
 		case a.Kind == table.Numeric:
-			s.cuts = withLimits(cuts.Columns[j], theory, a.Name)
+			s.cuts = withLimits(withEach(cuts.Columns[j], t.Columns[j].Floats), theory, a.Name)
 			codes = make([]int32, x.rows)
 			s.cuts.Apply(t.Columns[j].Floats, codes)
 			if s.size = s.cuts.Intervals(); s.size < 2 {

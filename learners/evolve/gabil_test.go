@@ -252,3 +252,77 @@ func load(t testing.TB, name string) (*table.Table, int) {
 	}
 	return tab, tab.Schema.Index(set.Target)
 }
+
+// Every way to search, to cross and to keep members apart finds rules that get
+// most days right, and depends on the seed alone.
+func TestEveryWayToEvolveRules(t *testing.T) {
+	days, _ := tennis(t)
+	for _, setting := range []string{
+		"search=genetic", "search=program", "search=michigan", "search=climb", "search=anneal", "cross=one-point", "cross=uniform",
+		"niche=crowding", "niche=mating", "niche=grid", "learning=lamarck", "learning=baldwin", "islands=3", "sharing=4", "selection=rank", "selection=proportionate",
+	} {
+		key, value, _ := strings.Cut(setting, "=")
+		var rules [2]string
+		for i := range rules {
+			l, err := learn.New(Name, map[string]string{key: value, "population": "40", "generations": "60"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := l.Learn(context.Background(), learn.Task{Table: days, Target: "PlayTennis", Seed: 3})
+			if err != nil {
+				t.Fatalf("%s: %v", setting, err)
+			}
+			history := m.(*RuleSet).history
+			if right := history[len(history)-1].Correct; right < 12./14 {
+				t.Errorf("%s: %.2f of the days are right", setting, right)
+			}
+			rules[i] = m.(*RuleSet).base.String()
+		}
+		if rules[0] != rules[1] {
+			t.Errorf("%s: the same seed gives\n%s\nand\n%s", setting, rules[0], rules[1])
+		}
+	}
+}
+
+// What a classifier says in bits of a situation, its rule says of values: both
+// hold of the same rows.
+func TestClassifiersAreRewritten(t *testing.T) {
+	_, x := tennis(t)
+	g := &breeding{instances: x, settings: &gabilSettings{MaxRules: 40}}
+	situations := g.situations()
+	system := genetic.NewClassifierSystem(200, len(situations[0]), 2, 5)
+	d := x.newDesk()
+	for i := range system.Rules {
+		c := &system.Rules[i]
+		c.If = "#" + c.If[1:] // the first bit is about nothing
+		d.left.Fill(x.rows)
+		some := x.cover(g.rewritten(c), d.left, d.of, d.room)
+		for r, b := range situations {
+			if c.Matches(b) != (some && d.of.Get(r)) {
+				t.Fatalf("%s: row %d", c.If, r+1)
+			}
+		}
+	}
+}
+
+// Numbers that are 0 and 1 may tell classes apart only together.
+func TestFewNumbersAreAllCut(t *testing.T) {
+	schema := &table.Schema{Attributes: []table.Attribute{{Name: "a", Kind: table.Numeric}, {Name: "b", Kind: table.Numeric}, {Name: "odd", Values: []string{"no", "yes"}}}}
+	cells := make([]table.Column, 3)
+	for i := range 40 {
+		a, b := i&1, i>>1&1
+		cells[0].Floats, cells[1].Floats = append(cells[0].Floats, float64(a)), append(cells[1].Floats, float64(b))
+		cells[2].Codes = append(cells[2].Codes, int32(a^b))
+	}
+	rows, err := table.New(schema, cells, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := (&Gabil{}).Learn(context.Background(), learn.Task{Table: rows, Target: "odd", Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if grown, _ := m.(*RuleSet).Grown(); !strings.Contains(grown[len(grown)-1].String(), "100.0 %") {
+		t.Errorf("XOR of 0 and 1: %v", grown)
+	}
+}

@@ -29,6 +29,9 @@ func readTold(text string, schema *table.Schema, target int) ([]rule.Rule, error
 	if err != nil {
 		return nil, err
 	}
+	if len(theory.Contradictions) > 0 {
+		return nil, fmt.Errorf("%v; take one of the two out", theory.Contradictions[0])
+	}
 	name := schema.Attributes[target].Name
 	var rules []rule.Rule
 	for i := range theory.Rules {

@@ -29,6 +29,9 @@ const Formulas = "gp"
 // is the front of error against length; the formula that answers is the
 // shortest whose error on rows held out is within one standard error of the
 // least.
+//
+// A generation costs a pass over the rows for each node of the expressions that are
+// new, and a few more where constants are fitted.
 type GP struct {
 	Functions   string  `set:"functions" default:"+,-,*,/,^,sqrt,exp,log,sin,cos" doc:"operators and functions that formulas may have, with commas between them; also square, tan, tanh, abs, asin, acos, atan, inv"`
 	Population  int     `set:"population" default:"300" doc:"formulas in a generation"`
@@ -39,6 +42,10 @@ type GP struct {
 	Short       int     `set:"short" default:"60000" most:"1000000" doc:"short expressions to try before evolution, each value once"`
 	Nested      bool    `set:"nested" default:"false" doc:"functions such as exp, log and sin may stand within each other, as in sin(exp(x))"`
 	Units       string  `set:"units" default:"none" doc:"units of measure of columns, the target among them, as 'm:kg, s:m, t:s, F:kg*m/s^2'; columns that are not named have none. Formulas then respect them: constants are pure numbers"`
+	Selection   string  `set:"selection" default:"tournament" oneof:"proportionate|tournament|rank" doc:"how formulas are chosen to breed"`
+	Islands     int     `set:"islands" default:"1" doc:"populations that evolve apart, on all cores, and exchange their best every ten generations"`
+	Search      string  `set:"search" default:"genetic" oneof:"genetic|program|climb|anneal" doc:"how formulas are searched: by evolution, by evolutionary programming, mutants alone, or by hill climbing or annealing with as many trials"`
+	Learning    string  `set:"learning" default:"lamarck" oneof:"lamarck|baldwin|none" doc:"whether constants are fitted in a formula's life, and inherited (lamarck) or only judged (baldwin)"`
 	Keep        string  `set:"keep" default:"rows" oneof:"rows|nothing" doc:"keep the rows, for update, merge and forget"`
 }
 
@@ -53,6 +60,10 @@ type gpSettings struct {
 	Short       int     `cbor:"short"`
 	Nested      bool    `cbor:"nested,omitempty"`
 	Units       string  `cbor:"units,omitempty"`
+	Selection   string  `cbor:"selection,omitempty"`
+	Islands     int     `cbor:"islands,omitempty"`
+	Search      string  `cbor:"search,omitempty"`
+	Learning    string  `cbor:"learning,omitempty"`
 	Keep        string  `cbor:"keep"`
 }
 
@@ -61,6 +72,7 @@ func (l *GP) resolve() (gpSettings, error) {
 	s := gpSettings{
 		Population: cmp.Or(l.Population, 300), Generations: setting.Or(l.Generations, 40), Seconds: l.Seconds, Length: cmp.Or(l.Length, 40), Terms: cmp.Or(l.Terms, 5),
 		Short: cmp.Or(l.Short, 60000), Nested: l.Nested, Units: l.Units, Keep: cmp.Or(l.Keep, "rows"),
+		Selection: l.Selection, Islands: l.Islands, Search: l.Search, Learning: l.Learning,
 	}
 	s.Functions = cmp.Or(l.Functions, "+,-,*,/,^,sqrt,exp,log,sin,cos")
 	return s, s.check()
@@ -91,8 +103,13 @@ func (l *GP) Check() error {
 }
 
 func (s *gpSettings) check() error {
-	if err := learn.Set(&GP{}, "keep", s.Keep); err != nil {
-		return err
+	for key, value := range map[string]string{"keep": s.Keep, "selection": cmp.Or(s.Selection, "tournament"), "search": cmp.Or(s.Search, "genetic"), "learning": cmp.Or(s.Learning, "lamarck")} {
+		if err := learn.Set(&GP{}, key, value); err != nil {
+			return err
+		}
+	}
+	if s.rivalled() && (s.Islands > 1 || cmp.Or(s.Selection, s.Learning) != "") {
+		return fmt.Errorf("setting search=%s: selection, islands and learning are for search=genetic", s.Search)
 	}
 	for _, w := range []struct {
 		key          string
@@ -100,13 +117,14 @@ func (s *gpSettings) check() error {
 	}{
 		{"population", float64(s.Population), 4, mostPopulation}, {"generations", float64(s.Generations), 0, mostGenerations}, {"seconds", s.Seconds, 0, 1e6},
 		{"length", float64(s.Length), 3, 1000}, {"terms", float64(s.Terms), 1, 20}, {"short", float64(s.Short), 1, 1_000_000},
+		{"islands", float64(max(1, s.Islands)), 1, mostIslands}, // models of before have none
 	} {
 		if err := within(w.key, w.x, w.low, w.high); err != nil {
 			return err
 		}
 	}
-	if s.Population*s.Length > 20_000_000 {
-		return fmt.Errorf("settings population=%d and length=%d make %d nodes; expected at most 20000000", s.Population, s.Length, s.Population*s.Length)
+	if nodes := s.Population * s.Length * max(1, s.Islands); nodes > 20_000_000 {
+		return fmt.Errorf("settings population=%d and length=%d make %d nodes on all islands; expected at most 20000000", s.Population, s.Length, nodes)
 	}
 	if _, err := readUnits(s.Units); err != nil {
 		return err
@@ -116,6 +134,9 @@ func (s *gpSettings) check() error {
 	}
 	return nil
 }
+
+// rivalled reports whether a rival of evolution searches.
+func (s *gpSettings) rivalled() bool { return s.Search != "" && s.Search != "genetic" }
 
 func (s *gpSettings) keeps() (bool, error) { return s.Keep == "rows", s.check() }
 

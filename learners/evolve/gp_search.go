@@ -1,6 +1,7 @@
 package evolve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -470,25 +471,13 @@ func monomials(variables, degree int) []formula.Tree {
 	return all
 }
 
-// evolve breeds plans.
+// evolve breeds plans, or lets a rival of evolution search.
 func (s *search) evolve(ctx context.Context) (string, error) {
-	const elite = 6
-	ga := &genetic.GA[*plan]{
-		Species: genetic.Species[*plan]{
-			Random: s.random, Cross: s.cross, Mutate: s.mutate, Learn: s.learn,
-			Fitness: func(p *plan) float64 {
-				left := s.judge(p).left
-				return 1 / (left*(1+0.005*float64(p.length())) + 1e-24)
-			},
-		},
-		Size: s.settings.Population, Replaced: 0.7, Mutation: 0.4, Generations: s.settings.Generations, Lamarckian: true,
-		Selection: genetic.Selection{Method: genetic.Tournament}, Elite: min(elite, s.settings.Population), First: s.first(),
-	}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := false
-	ga.Watch = func(generation int, p *genetic.Population[*plan]) {
-		for _, member := range p.Members {
+	watch := func(generation int, members ...*plan) {
+		for _, member := range members {
 			if j := member.judged.Load(); j != nil && s.promising(j.left, member.length()) {
 				s.offer(whole(member.terms, j), j.left)
 			}
@@ -499,7 +488,13 @@ func (s *search) evolve(ctx context.Context) (string, error) {
 			cancel()
 		}
 	}
-	r, err := ga.Evolve(inner, s.seed)
+	var r *genetic.Result[*plan]
+	var err error
+	if s.settings.rivalled() {
+		r, err = s.rival(inner, watch)
+	} else {
+		r, err = s.algorithm(watch).Evolve(inner, s.seed)
+	}
 	switch {
 	case done:
 		return "a formula leaves nothing", nil
@@ -507,6 +502,62 @@ func (s *search) evolve(ctx context.Context) (string, error) {
 		return "it was told to be done", err
 	}
 	return r.Stopped, nil
+}
+
+// species says how plans are made, judged and bred.
+func (s *search) species() genetic.Species[*plan] {
+	return genetic.Species[*plan]{
+		Random: s.random, Cross: s.cross, Mutate: s.mutate, Learn: s.learn,
+		Fitness: func(p *plan) float64 {
+			left := s.judge(p).left
+			return 1 / (left*(1+0.005*float64(p.length())) + 1e-24)
+		},
+	}
+}
+
+// algorithm is the genetic algorithm that the settings ask for.
+func (s *search) algorithm(watch func(generation int, members ...*plan)) *genetic.GA[*plan] {
+	const elite = 6
+	ga := &genetic.GA[*plan]{
+		Species: s.species(), Size: s.settings.Population, Replaced: 0.7, Mutation: 0.4, Generations: s.settings.Generations, Lamarckian: s.settings.Learning != "baldwin",
+		Selection: genetic.Selection{Method: methods[cmp.Or(s.settings.Selection, "tournament")]}, Elite: min(elite, s.settings.Population), First: s.first(),
+		Islands: genetic.Islands{Count: s.settings.Islands},
+		Watch:   func(generation int, p *genetic.Population[*plan]) { watch(generation, p.Lived()...) },
+	}
+	if s.settings.Learning == "none" {
+		ga.Learn = nil
+	}
+	return ga
+}
+
+// rival searches by mutants alone, one after the other. What it begins with is
+// what evolution would, and constants are fitted as they are there.
+func (s *search) rival(ctx context.Context, watch func(generation int, members ...*plan)) (*genetic.Result[*plan], error) {
+	species := s.species()
+	tried, given := 0, s.first()
+	species.Random = func(r *rand.Rand) *plan {
+		if len(given) > 0 {
+			p := given[len(given)-1]
+			given = given[:len(given)-1]
+			return p
+		}
+		return s.random(r)
+	}
+	species.Mutate = func(r *rand.Rand, p *plan) *plan { return s.learn(r, s.mutate(r, p)) }
+	fitness := species.Fitness
+	species.Fitness = func(p *plan) float64 {
+		f := fitness(p)
+		tried++
+		watch(tried/s.settings.Population, p)
+		return f
+	}
+	switch tries := s.settings.Population * s.settings.Generations; s.settings.Search {
+	case "climb":
+		return genetic.Climb(ctx, &species, tries, 20*s.settings.Population, 0, s.seed)
+	case "anneal":
+		return genetic.Anneal(ctx, &species, tries, 1, 1e-3, 0, s.seed)
+	}
+	return genetic.Program(ctx, &species, s.settings.Population, s.settings.Generations, 0, s.seed)
 }
 
 // first returns plans of the front, and of the best short expressions.

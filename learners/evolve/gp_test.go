@@ -166,3 +166,33 @@ func FuzzDecodeFormulas(f *testing.F) {
 		}
 	})
 }
+
+// Every way to search formulas finds a law that short expressions alone do not
+// have, or comes near it.
+func TestEveryWayToSearchFormulas(t *testing.T) {
+	schema := &table.Schema{Attributes: []table.Attribute{{Name: "x", Kind: table.Numeric}, {Name: "y", Kind: table.Numeric}}}
+	cells := make([]table.Column, 2)
+	for i := range 60 {
+		x := 0.5 + float64(i)/20
+		cells[0].Floats, cells[1].Floats = append(cells[0].Floats, x), append(cells[1].Floats, 3*x/(x+1.7)+0.2*math.Sin(2.3*x))
+	}
+	rows, err := table.New(schema, cells, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, setting := range []string{"search=genetic", "search=program", "search=climb", "search=anneal", "islands=3", "selection=rank", "selection=proportionate", "learning=baldwin", "learning=none"} {
+		key, value, _ := strings.Cut(setting, "=")
+		l, err := learn.New(Formulas, map[string]string{key: value, "population": "30", "generations": "4", "short": "50"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := l.Learn(context.Background(), learn.Task{Table: rows, Target: "y", Seed: 2})
+		if err != nil {
+			t.Fatalf("%s: %v", setting, err)
+		}
+		steps, _ := m.(learn.Grower).Grown()
+		if last := steps[len(steps)-1].(step); last.R2 < 0.98 {
+			t.Errorf("%s: R² %v", setting, last.R2)
+		}
+	}
+}

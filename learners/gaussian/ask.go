@@ -134,3 +134,12 @@ func (m *Model) unknown(j int) bool {
 	}
 	return m.overall[j].moment.N == 0
 }
+
+// SampleRows draws rows; they stand alone, whatever the length of sequences.
+func (m *Model) SampleRows(rows, _ int, seed uint64) (*table.Table, error) {
+	if rows < 1 {
+		return nil, fmt.Errorf("%d rows: expected at least 1", rows)
+	}
+	made := m.make(rows, rand.New(rand.NewPCG(seed, 0x9a05)), func(int) bool { return true })
+	return table.New(made.Schema, made.Columns, nil)
+}

@@ -60,7 +60,7 @@ func testUnitsCurve(t *testing.T, start string) {
 	for division := range divisions {
 		for f := range folds {
 			training, test := fold(all, f, division+1)
-			points, err := (&Learner{Units: 30, Start: start, Reference: all}).Curve(context.Background(), learn.Task{Table: training, NoTarget: true, Seed: 10*division + uint64(f)}, test)
+			points, err := (&Learner{Units: 30, StartAt: start, Reference: all}).Curve(context.Background(), learn.Task{Table: training, NoTarget: true, Seed: 10*division + uint64(f)}, test)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -422,7 +422,7 @@ func TestSettings(t *testing.T) {
 	target := all.Schema.Index("medv")
 	for _, l := range []*Learner{
 		{Units: 3, Inputs: 3}, {Units: 12, Size: "validation"}, {Units: 10, From: 16, Pruning: "centres"}, {Units: 10, From: 16},
-		{Units: 6, Tune: 50}, {Start: "kmeans"}, {Default: 5},
+		{Units: 6, Tune: 50}, {StartAt: "kmeans"}, {Default: 5},
 	} {
 		m, err := l.Learn(ctx, learn.Task{Table: all, Seed: 1}.At(target))
 		if err != nil {

@@ -331,6 +331,17 @@ func (c *column) number64(x float64) float64 {
 	return min(max(x/c.scale, -math.MaxFloat64), math.MaxFloat64)
 }
 
+// Units returns the deviation of each numeric column, which densities are in.
+func (m *Model) Units() []float64 {
+	units := make([]float64, len(m.overall))
+	for j := range units {
+		if m.columns[j].precision != nil {
+			units[j] = m.overall[j].deviation() / m.columns[j].scale
+		}
+	}
+	return units
+}
+
 // LogDensity fills in the natural log of the density at the rows. Numbers are
 // taken in z-scores of the rows that the model learnt from, so that the figure
 // does not depend on their units: the density per unit of column j is less by

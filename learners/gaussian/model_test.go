@@ -61,7 +61,7 @@ func TestOddTables(t *testing.T) {
 		"a far outlier":          numbers(t, []float64{0, 1, 0, 1, 1e12}, []float64{0, 1, 2, 3, 4}),
 		"a unit that no row has": numbers(t, []float64{0, 0, 0, 0, 0, 1e6}, []float64{0, 0, 0, 0, 0, 1e6}),
 	} {
-		for kind, l := range []*Learner{{}, {Covariance: "full"}, {Start: "kmeans", Default: 2}, {Units: 3, From: 6, Size: "validation"}} {
+		for kind, l := range []*Learner{{}, {Covariance: "full"}, {StartAt: "kmeans", Default: 2}, {Units: 3, From: 6, Size: "validation"}} {
 			for _, target := range []int{learn.NoTarget, 0} {
 				t.Run(fmt.Sprintf("%s, learner %d, target %d", name, kind, target), func(t *testing.T) { testOddTable(t, name, rows, l, target) })
 			}
@@ -119,7 +119,7 @@ func testOddTable(t *testing.T, name string, rows *table.Table, l *Learner, targ
 func TestWrongSettings(t *testing.T) {
 	rows := mixedTable(t)
 	for want, l := range map[string]*Learner{
-		"units=-1": {Units: -1}, "floor=-1": {Floor: new(-1.0)}, "m=-1": {M: new(-1.0)}, "start=x": {Start: "x"}, "knowledge=x": {Knowledge: "x"},
+		"units=-1": {Units: -1}, "floor=-1": {Floor: new(-1.0)}, "m=-1": {M: new(-1.0)}, "start=x": {StartAt: "x"}, "knowledge=x": {Knowledge: "x"},
 		"inputs=2: without a target": {Inputs: 2}, "tune=5: only the error": {Tune: 5}, "default=-2": {Default: -2}, "iterations=-3": {Iterations: -3},
 	} {
 		_, err := l.Learn(context.Background(), learn.Task{Table: rows, NoTarget: true})

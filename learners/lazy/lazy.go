@@ -139,21 +139,7 @@ func (s *settings) learner(classes, numbers bool) (learn.Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l, rowless(l, own)
-}
-
-// rowless tells a learner that can to keep no rows: what is learnt for one
-// answer is never updated.
-func rowless(l learn.Learner, told map[string]string) error {
-	for _, o := range learn.Options(l) {
-		word, has := map[string]string{"keep": "nothing", "update": "none"}[o.Key]
-		if _, given := told[o.Key]; has && !given && slices.Contains(o.Choices, word) {
-			if err := learn.Set(l, o.Key, word); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return l, kept.Rowless(l, own)
 }
 
 // Check tells settings that do not go together.

@@ -134,11 +134,15 @@ const (
 // mean of the first rows, so that little is lost when their mean is taken out.
 func (b *block) sum(ctx context.Context, t *table.Table, rows []int32) (*block, error) {
 	n, weighted := b.size(), t.Weights != nil
-	pivot := b.pivot(t, rows[:min(len(rows), tileRows)])
+	pivot, bare := b.pivot(t, rows[:min(len(rows), tileRows)])
+	if err := b.bareColumns(ctx, t, rows, bare); err != nil {
+		return nil, err
+	}
 	total := newSpan(b, n, weighted)
 	spans := make([]*span, min(spansAtOnce, (len(rows)+spanRows-1)/spanRows))
 	for i := range spans {
 		spans[i] = newSpan(b, n, weighted)
+		spans[i].bare = bare
 	}
 	for lo := 0; lo < len(rows); lo += spansAtOnce * spanRows {
 		busy := spans[:min(len(spans), (len(rows)-lo+spanRows-1)/spanRows)]
@@ -156,6 +160,9 @@ func (b *block) sum(ctx context.Context, t *table.Table, rows []int32) (*block, 
 		}
 		learn.Report(ctx, float64(min(lo+spansAtOnce*spanRows, len(rows)))/float64(len(rows))*almostAll)
 	}
+	m := b.measure(pivot, bare)
+	m.products(total.products, total.sums, total.weight, n)
+	m.sums(total.sums, total.weight)
 	of := newBlock(b.source, b.layout)
 	of.weight = total.weight
 	for i := range n {
@@ -169,16 +176,46 @@ func (b *block) sum(ctx context.Context, t *table.Table, rows []int32) (*block, 
 	return of, nil
 }
 
+// bareColumns leaves those columns of numbers that have no gaps and whose
+// rows are all there: they are summed where they are.
+func (b *block) bareColumns(ctx context.Context, t *table.Table, rows []int32, bare []bool) error {
+	return learn.Each(ctx, len(bare), func(j int) {
+		bare[j] = bare[j] && len(rows) == t.Rows() && b.frames[j].mild() && allFinite(t.Columns[j].Floats)
+	})
+}
+
+func allFinite(xs []float64) bool {
+	for _, x := range xs {
+		if x-x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// measure returns how the terms less their pivots follow from the cells of bare
+// columns.
+func (b *block) measure(pivot []float64, bare []bool) *measure {
+	m := newMeasure(len(pivot))
+	for j, is := range bare {
+		if i := b.first[j]; is {
+			m.by[i], m.off[i] = b.frames[j].scale(), b.frames[j].Shift+pivot[i]
+		}
+	}
+	return m
+}
+
 // almostAll is the part of the work that summing is.
 const almostAll = 0.9
 
 // pivot returns what is taken from each term before it is summed: for powers
-// and the target their mean over some rows, for indicators nothing.
-func (b *block) pivot(t *table.Table, rows []int32) []float64 {
+// and the target their mean over some rows, for indicators nothing; and of a
+// model of classes the columns whose numbers lie around 0 in those rows.
+func (b *block) pivot(t *table.Table, rows []int32) (pivot []float64, bare []bool) {
 	at := newTile(b.layout, b.frames, b.size())
 	at.fill(t.Columns, rows)
 	b.fillTarget(at, t, rows)
-	pivot := make([]float64, b.size())
+	pivot, bare = make([]float64, b.size()), make([]bool, len(b.frames))
 	for j := range b.frames {
 		first, last := b.first[j], b.missing(j)
 		if j == b.target && b.hasNumber() {
@@ -189,8 +226,16 @@ func (b *block) pivot(t *table.Table, rows []int32) []float64 {
 		for i := first; i < last; i++ {
 			pivot[i] = floats.Sum(at.term(i, len(rows))) / float64(len(rows))
 		}
+		if j != b.target && !b.hasNumber() && b.degree == 1 {
+			squares := 0.0
+			for _, z := range at.term(first, len(rows)) {
+				squares += (z - pivot[first]) * (z - pivot[first])
+			}
+			off := pivot[first] + b.frames[j].Shift
+			bare[j] = off*off <= mostOff*mostOff*squares/float64(len(rows))
+		}
 	}
-	return pivot
+	return pivot, bare
 }
 
 // fillTarget lays the target out behind the terms.
@@ -211,8 +256,11 @@ type span struct {
 	of             *block
 	at             *tile
 	weight         float64
-	weights        []float64 // of a tile's rows; nil: all 1
-	heavy          []float64 // a term's cells times their weights
+	bare           []bool      // columns that are summed as they are
+	x              [][]float64 // terms that are not 0 throughout, some of the last again to make them groups of four
+	live           []int       // which they are
+	weights        []float64   // of a tile's rows; nil: all 1
+	heavy          []float64   // a term's cells times their weights
 	sums, products []float64
 }
 
@@ -231,7 +279,7 @@ func (s *span) add(ctx context.Context, t *table.Table, rows []int32, pivot []fl
 	clear(s.products)
 	for lo := 0; lo < len(rows) && ctx.Err() == nil; lo += tileRows {
 		some := rows[lo:min(len(rows), lo+tileRows)]
-		s.at.fill(t.Columns, some)
+		s.at.fillBut(t.Columns, some, s.bare)
 		s.of.fillTarget(s.at, t, some)
 		s.weight += float64(len(some))
 		if s.weights != nil {
@@ -241,33 +289,56 @@ func (s *span) add(ctx context.Context, t *table.Table, rows []int32, pivot []fl
 				s.weight += s.weights[r]
 			}
 		}
-		s.multiply(len(some), pivot)
+		s.multiply(int(some[0]), len(some), t.Columns, pivot)
 	}
 }
 
 // multiply adds the products of the tile's terms.
-func (s *span) multiply(rows int, pivot []float64) {
+func (s *span) multiply(from, rows int, columns []table.Column, pivot []float64) {
 	n := len(s.sums)
-	for i := range n {
-		if pivot[i] != 0 {
-			s.at.live[i] = true
-			floats.AddConst(-pivot[i], s.at.term(i, rows))
-		}
-		if !s.at.live[i] {
+	s.x, s.live = s.x[:0], s.live[:0]
+	for j := range s.of.frames {
+		if i := s.of.first[j]; s.bare[j] {
+			s.x, s.live = append(s.x, columns[j].Floats[from:from+rows]), append(s.live, i)
 			continue
 		}
-		x := s.at.term(i, rows)
+		last := s.of.first[j] + s.of.count(j)
+		for i := s.of.first[j]; i < last; i++ {
+			s.lives(i, rows, pivot[i])
+		}
+	}
+	if n > s.of.terms {
+		s.lives(s.of.terms, rows, pivot[s.of.terms])
+	}
+	for len(s.x)%lanes > 0 {
+		s.x = append(s.x, s.x[0])
+	}
+	for k, i := range s.live {
+		x := s.x[k]
 		if s.weights != nil {
 			floats.MulTo(s.heavy[:rows], s.weights[:rows], x)
 			x = s.heavy[:rows]
 		}
 		s.sums[i] += floats.Sum(x)
 		row := s.products[i*n:]
-		for j := range i + 1 {
-			if s.at.live[j] {
-				row[j] += floats.Dot(x, s.at.term(j, rows))
+		for first := 0; first <= k; first += lanes {
+			var products [lanes]float64
+			dotFour(x, (*[lanes][]float64)(s.x[first:]), &products)
+			for l := first; l < min(first+lanes, k+1); l++ {
+				row[s.live[l]] += products[l-first]
 			}
 		}
+	}
+}
+
+// lives takes in a term of the tile, less its pivot, if it is not 0 throughout.
+func (s *span) lives(i, rows int, pivot float64) {
+	if pivot != 0 {
+		s.at.live[i] = true
+		floats.AddConst(-pivot, s.at.term(i, rows))
+	}
+	if s.at.live[i] {
+		s.x, s.live = append(s.x, s.at.term(i, rows)), append(s.live, i)
 	}
 }
 

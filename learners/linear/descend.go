@@ -10,22 +10,25 @@ import (
 
 const (
 	remembered = 12  // steps that the curvature is told from
-	mostSteps  = 500 // of descent
+	mostSteps  = 500 // of descent where there is no other way
 )
 
-// descend finds the weights of several classes by limited-memory BFGS (Nocedal
-// 1980). The curvature before any step is that at the start, as if a class
-// moved alone: share·(1 − share)·correlations + ridge.
-func (l *logit) descend(ctx context.Context) error {
+// descend finds the weights by limited-memory BFGS (Nocedal 1980), from what
+// applies the inverse of a curvature before any step. It says whether they are
+// found after that many steps.
+func (l *logit) descend(ctx context.Context, start func([]float64) []float64, most int) (found bool, err error) {
 	n, rows := len(l.at), l.table.Rows()
-	start := l.startCurvature()
 	var moves, turns [][]float64 // the last steps, and what they did to the slope
 	loss, slope, _, err := l.pass(ctx, l.at, rows, false)
-	for step := 0; step < mostSteps && err == nil; step++ {
+	for step := 0; step < most && err == nil; step++ {
 		move := twoLoops(slope, moves, turns, start)
 		gain := floats.Dot(move, slope)
 		if !(gain > enough*l.total) {
-			return nil
+			return true, nil
+		}
+		if gain < lastStep*l.total { // what would be left is rounding
+			floats.AddScaled(l.at, -1, move)
+			return true, nil
 		}
 		moved, length := make([]float64, n), 1.0
 		var now float64
@@ -33,14 +36,14 @@ func (l *logit) descend(ctx context.Context) error {
 		for ; ; length /= 2 {
 			floats.AddScaledTo(moved, l.at, -length, move)
 			if now, slopeNow, _, err = l.pass(ctx, moved, rows, false); err != nil {
-				return err
+				return false, err
 			}
 			if now <= loss-1e-4*length*gain || length < 1e-6 || gain < 1e-11*l.total && now <= loss+1e-12*l.total {
 				break
 			}
 		}
 		if length < 1e-6 {
-			return nil
+			return true, nil
 		}
 		turn := make([]float64, n)
 		floats.SubTo(turn, slopeNow, slope)
@@ -54,7 +57,7 @@ func (l *logit) descend(ctx context.Context) error {
 		loss, slope = now, slopeNow
 		learn.Report(ctx, almostAll)
 	}
-	return err
+	return false, err
 }
 
 // twoLoops returns the step that the remembered steps suggest.
@@ -73,7 +76,9 @@ func twoLoops(slope []float64, moves, turns [][]float64, start func([]float64) [
 	return q
 }
 
-// startCurvature returns what applies the inverse of the curvature at the start.
+// startCurvature returns what applies the inverse of the curvature of several
+// classes at the start, as if a class moved alone: share·(1 − share)·correlations
+// + ridge.
 func (l *logit) startCurvature() func([]float64) []float64 {
 	n, outputs := len(l.terms), l.outputs
 	constants := l.at[n*outputs:]

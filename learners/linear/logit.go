@@ -22,18 +22,26 @@ type logit struct {
 	of      *block
 	choice  *choice
 	terms   []int
-	class   []int32 // of each row, among those seen
-	outputs int     // 1, or the number of classes
+	class   []int32   // of each row, among those seen
+	second  []float64 // of two: 1 for rows of the second
+	outputs int       // 1, or the number of classes
 	ridge   float64
 	total   float64 // weight of all rows
 
-	// design is the standardised terms of all rows, tile by tile, as far as
-	// they were asked for (laid); nil if they would take too much memory.
-	design []float64
-	laid   []bool
-	spans  []*passes
-	factor []float64 // of the curvature, as it was when last looked at
-	at     []float64 // weights: of term i for output k at i·outputs + k, then the constants
+	// Terms are read where they are if they are numbers without gaps around 0
+	// (bare), and how they differ from standardised ones is made up for in the
+	// sums (measure). The others are laid out standardised: design has them for
+	// all rows, tile by tile, as far as they were asked for (laid); nil if they
+	// would take too much memory.
+	bare    [][]float64
+	measure *measure
+	apart   []int // place of each term among those laid out, -1: bare
+	laying  int   // how many are
+	design  []float64
+	laid    []bool
+	spans   []*passes
+	factor  []float64 // of the curvature, as it was when last looked at
+	at      []float64 // weights: of term i for output k at i·outputs + k, then the constants
 }
 
 // trace is the ridge that stands for none, so that classes that can be told
@@ -56,8 +64,10 @@ func newLogit(t *table.Table, of *block, c *choice, m *Classes) *logit {
 		place[code] = int32(i)
 	}
 	l.class = make([]int32, t.Rows())
+	l.second = make([]float64, t.Rows())
 	for r, code := range t.Columns[m.target].Codes {
 		l.class[r] = place[code]
+		l.second[r] = float64(place[code])
 	}
 	l.at = make([]float64, (len(l.terms)+1)*l.outputs)
 	constants := l.at[len(l.terms)*l.outputs:]
@@ -68,13 +78,40 @@ func newLogit(t *table.Table, of *block, c *choice, m *Classes) *logit {
 			constants[k] = math.Log(m.counts[code] / l.total)
 		}
 	}
-	if tiles := (t.Rows() + tileRows - 1) / tileRows; tiles*tileRows*len(l.terms) <= mostDesign {
-		l.design, l.laid = make([]float64, tiles*tileRows*len(l.terms)), make([]bool, tiles)
+	l.bareTerms()
+	if tiles := (t.Rows() + tileRows - 1) / tileRows; tiles*tileRows*l.laying <= mostDesign {
+		l.design, l.laid = make([]float64, tiles*tileRows*l.laying), make([]bool, tiles)
 	}
 	for range min(spansAtOnce, (t.Rows()+spanRows-1)/spanRows) {
 		l.spans = append(l.spans, l.newPasses())
 	}
 	return l
+}
+
+// bareTerms finds the terms that need not be laid out.
+func (l *logit) bareTerms() {
+	n := len(l.terms)
+	l.bare, l.measure, l.apart = make([][]float64, n), newMeasure(n), make([]int, n)
+	for j := range l.of.frames {
+		if l.of.count(j) == 0 {
+			continue
+		}
+		for k, i := range l.terms {
+			if i != l.of.first[j] || !l.of.numeric(j) || l.of.mean[l.of.missing(j)] != 0 {
+				continue
+			}
+			f, deviation := l.of.frames[j], l.choice.deviation[i]
+			if off := (f.Shift + l.of.mean[i]) / deviation; f.mild() && math.Abs(off) <= mostOff {
+				l.bare[k], l.measure.by[k], l.measure.off[k] = l.table.Columns[j].Floats, f.scale()/deviation, off
+			}
+		}
+	}
+	for k, x := range l.bare {
+		if l.apart[k] = -1; x == nil {
+			l.apart[k] = l.laying
+			l.laying++
+		}
+	}
 }
 
 // spread returns the weights of all terms for all classes, as they are, and
@@ -105,7 +142,8 @@ func (l *logit) minimise(ctx context.Context) error {
 	if l.outputs == 1 {
 		return l.newton(ctx)
 	}
-	return l.descend(ctx)
+	_, err := l.descend(ctx, l.startCurvature(), mostSteps)
+	return err
 }
 
 // passes is what one goroutine sums up over some rows: the loss, its slope and,
@@ -119,20 +157,22 @@ type passes struct {
 	scores    []float64 // of output k for a tile's row r at k·tileRows + r
 	heavy     []float64
 	rows      []int32
-	own, x    []float64 // standardised terms: room for a tile, and those of the one at hand
+	own       []float64   // room for the terms of a tile that are laid out
+	x         [][]float64 // the terms of the tile at hand, some of the last again to make them groups of four
 }
 
-// term returns the cells of a term in use, for n rows.
-func (s *passes) term(j, n int) []float64 { return s.x[j*tileRows:][:n] }
+// group returns four terms from the j-th on.
+func (s *passes) group(j int) *[lanes][]float64 { return (*[lanes][]float64)(s.x[j:]) }
 
 func (l *logit) newPasses() *passes {
 	s := &passes{of: l, at: newTile(l.of.layout, l.of.frames, l.of.terms), slope: make([]float64, len(l.at)),
-		scores: make([]float64, (l.outputs+1)*tileRows), heavy: make([]float64, tileRows), rows: make([]int32, tileRows)}
+		scores: make([]float64, (l.outputs+1)*tileRows), heavy: make([]float64, tileRows), rows: make([]int32, tileRows),
+		x: make([][]float64, (len(l.terms)+lanes-1)/lanes*lanes)}
 	if n := len(l.at); l.outputs == 1 {
 		s.curvature = make([]float64, n*n)
 	}
 	if l.design == nil {
-		s.own = make([]float64, len(l.terms)*tileRows)
+		s.own = make([]float64, l.laying*tileRows)
 	}
 	return s
 }
@@ -144,11 +184,12 @@ func (l *logit) pass(ctx context.Context, at []float64, rows int, curved bool) (
 	if curved {
 		curvature = make([]float64, len(at)*len(at))
 	}
+	bare := l.measure.weights(at, l.outputs)
 	for lo := 0; lo < rows; lo += spansAtOnce * spanRows {
 		busy := l.spans[:min(len(l.spans), (rows-lo+spanRows-1)/spanRows)]
 		err := learn.Each(ctx, len(busy), func(i int) {
 			from := lo + i*spanRows
-			busy[i].add(ctx, at, from, min(rows, from+spanRows), curved)
+			busy[i].add(ctx, bare, from, min(rows, from+spanRows), curved)
 		})
 		if err != nil {
 			return 0, nil, nil, err
@@ -160,6 +201,11 @@ func (l *logit) pass(ctx context.Context, at []float64, rows int, curved bool) (
 				floats.Add(curvature, s.curvature)
 			}
 		}
+	}
+	l.measure.slopes(slope, l.outputs)
+	if curved {
+		l.measure.products(curvature, curvature[len(l.terms)*len(at):], curvature[len(at)*len(at)-1], len(at))
+		l.measure.sums(curvature[len(l.terms)*len(at):], curvature[len(at)*len(at)-1])
 	}
 	shrunk := len(l.terms) * l.outputs
 	share := float64(rows) / float64(l.table.Rows())
@@ -189,21 +235,34 @@ func (s *passes) add(ctx context.Context, at []float64, from, to int, curved boo
 	}
 }
 
-// lay finds or lays out a tile's terms as deviations from their means.
+// lay finds a tile's terms, or lays them out as deviations from their means.
 func (s *passes) lay(lo, n int) {
-	tile, size := lo/tileRows, len(s.of.terms)*tileRows
-	if s.x = s.own; s.of.design != nil {
-		if s.x = s.of.design[tile*size:][:size]; s.of.laid[tile] {
-			return
+	l := s.of
+	tile, size, room, done := lo/tileRows, l.laying*tileRows, s.own, l.laying == 0
+	if l.design != nil {
+		room, done = l.design[tile*size:][:size], done || l.laid[tile]
+		l.laid[tile] = true
+	}
+	for j := range s.x {
+		k := min(j, len(l.terms)-1)
+		if s.x[j] = l.bare[k]; s.x[j] != nil {
+			s.x[j] = s.x[j][lo : lo+n]
+		} else {
+			s.x[j] = room[l.apart[k]*tileRows:][:n]
 		}
-		s.of.laid[tile] = true
+	}
+	if done {
+		return
 	}
 	for r := range n {
 		s.rows[r] = int32(lo + r)
 	}
-	s.at.fill(s.of.table.Columns, s.rows[:n])
-	for j, i := range s.of.terms {
-		x, mean, by := s.term(j, n), s.of.of.mean[i], 1/s.of.choice.deviation[i]
+	s.at.fill(l.table.Columns, s.rows[:n])
+	for j, i := range l.terms {
+		if l.bare[j] != nil {
+			continue
+		}
+		x, mean, by := s.x[j], l.of.mean[i], 1/l.choice.deviation[i]
 		for r, cell := range s.at.term(i, n) {
 			x[r] = (cell - mean) * by
 		}
@@ -212,15 +271,19 @@ func (s *passes) lay(lo, n int) {
 
 // score adds up the terms.
 func (s *passes) score(at []float64, n int) {
-	outputs := s.of.outputs
-	constants := at[len(s.of.terms)*outputs:]
+	outputs, terms := s.of.outputs, len(s.of.terms)
+	constants := at[terms*outputs:]
 	for k := range outputs {
 		sum := s.scores[k*tileRows:][:n]
 		for r := range sum {
 			sum[r] = constants[k]
 		}
-		for j := range s.of.terms {
-			floats.AddScaled(sum, at[j*outputs+k], s.term(j, n))
+		for j := 0; j < terms; j += lanes {
+			var a [lanes]float64
+			for i := j; i < min(j+lanes, terms); i++ {
+				a[i-j] = at[i*outputs+k]
+			}
+			addFour(sum, s.group(j), &a)
 		}
 	}
 }
@@ -228,51 +291,54 @@ func (s *passes) score(at []float64, n int) {
 // binary turns log odds into the slopes of the loss, and leaves its curvatures
 // behind them.
 func (s *passes) binary(lo, n int) {
-	sum, bent := s.scores[:n], s.scores[tileRows:][:n]
-	product, weights := 1.0, s.of.table.Weights
-	for r, odds := range sum {
-		w, class := 1.0, float64(s.of.class[lo+r])
-		e := math.Exp(-math.Abs(odds))
-		p := 1 / (1 + e)
-		if weights == nil { // many logarithms at once: each factor is at most 2
-			if product *= 1 + e; r%512 == 511 {
-				s.loss += math.Log(product)
-				product = 1
-			}
-		} else {
-			w = weights[lo+r]
-			s.loss += w * math.Log1p(e)
-		}
-		s.loss += w * (max(odds, 0) - class*odds)
-		bent[r] = w * p * (1 - p)
-		if odds < 0 {
-			p = e * p
-		}
-		sum[r] = w * (p - class)
+	if s.of.table.Weights != nil {
+		s.weighed(lo, n)
+		return
 	}
-	s.loss += math.Log(product)
+	s.loss += logistic(s.scores[:n], s.of.second[lo:lo+n], s.scores[tileRows:][:n])
+}
+
+// weighed is binary where rows weigh differently.
+func (s *passes) weighed(lo, n int) {
+	sum, bent := s.scores[:n], s.scores[tileRows:][:n]
+	for r, odds := range sum {
+		w, is := s.of.table.Weights[lo+r], float64(s.of.class[lo+r])
+		size := math.Abs(odds)
+		e := math.Exp(-size)
+		p := 1 / (1 + e)
+		s.loss += w * (math.Log1p(e) + (odds+size)/2 - is*odds)
+		bent[r] = w * e * p * p
+		sum[r] = w * (0.5 + math.Copysign(p-0.5, odds) - is)
+	}
 }
 
 // bend adds the slopes by weight and the curvature of two classes.
 func (s *passes) bend(n int, curved bool) {
-	terms := s.of.terms
-	size := len(s.slope)
+	terms, size := len(s.of.terms), len(s.slope)
 	slopes, bent := s.scores[:n], s.scores[tileRows:][:n]
+	s.multiply(slopes, terms, s.slope, 1)
+	s.slope[size-1] += floats.Sum(slopes)
+	if !curved {
+		return
+	}
 	for j := range terms {
-		x := s.term(j, n)
-		s.slope[j] += floats.Dot(slopes, x)
-		if !curved {
-			continue
-		}
-		floats.MulTo(s.heavy[:n], bent, x)
-		row := s.curvature[j*size:]
-		for k := range j + 1 {
-			row[k] += floats.Dot(s.heavy[:n], s.term(k, n))
-		}
+		floats.MulTo(s.heavy[:n], bent, s.x[j])
+		s.multiply(s.heavy[:n], j+1, s.curvature[j*size:], 1)
 		s.curvature[(size-1)*size+j] += floats.Sum(s.heavy[:n])
 	}
-	s.slope[size-1] += floats.Sum(slopes)
 	s.curvature[size*size-1] += floats.Sum(bent)
+}
+
+// multiply adds the products of a column with the first terms to every step-th
+// number.
+func (s *passes) multiply(y []float64, terms int, to []float64, step int) {
+	for j := 0; j < terms; j += lanes {
+		var products [lanes]float64
+		dotFour(y, s.group(j), &products)
+		for k := j; k < min(j+lanes, terms); k++ {
+			to[k*step] += products[k-j]
+		}
+	}
 }
 
 // several turns scores into the slopes of the loss, and adds those by weight.
@@ -298,9 +364,7 @@ func (s *passes) several(lo, n int) {
 	}
 	for k := range outputs {
 		slopes := s.scores[k*tileRows:][:n]
-		for j := range s.of.terms {
-			s.slope[j*outputs+k] += floats.Dot(slopes, s.term(j, n))
-		}
+		s.multiply(slopes, len(s.of.terms), s.slope[k:], outputs)
 		s.slope[len(s.of.terms)*outputs+k] += floats.Sum(slopes)
 	}
 }
@@ -312,12 +376,29 @@ const enough = 1e-18
 // shrink the gain a hundredfold and more, and a weight's error is its root.
 const lastStep = 1e-15
 
+// fewSteps cost as much as two or three with a curvature.
+const fewSteps = 12
+
 // newton solves for the weights of two classes: each step is a weighted least
-// squares problem. The first steps look at some rows alone.
+// squares problem. Of many rows some show where the weights lie, and how the
+// loss is curved there: all of them then seldom need a curvature of their own.
 func (l *logit) newton(ctx context.Context) error {
-	rows := l.table.Rows()
-	if some := rows / 16 / spanRows * spanRows; some > 0 { // whole tiles: they are laid out once
-		if err := l.newtonOn(ctx, some, 1e-6); err != nil {
+	rows, some := l.table.Rows(), 0
+	for _, part := range [...]int{16, 4} {
+		if some = rows / part / spanRows * spanRows; some > 0 { // whole tiles: they are laid out once
+			if err := l.newtonOn(ctx, some, 1e-6); err != nil {
+				return err
+			}
+		}
+	}
+	if some > 0 {
+		share := float64(some) / float64(rows)
+		found, err := l.descend(ctx, func(slope []float64) []float64 {
+			move := solveFactor(l.factor, slope, len(slope))
+			floats.Scale(share, move)
+			return move
+		}, fewSteps)
+		if found || err != nil {
 			return err
 		}
 	}

@@ -156,3 +156,34 @@ func (p *plane) ruleCount() int {
 func (p *plane) isRule(j, i int) bool {
 	return (!p.numeric(j) || i == p.missing(j)) && p.mean[i] > 0
 }
+
+// parts fills in what the cells of a column add to each output, of which the
+// caller has more; of column −1, where the sums start.
+func (p *plane) parts(t *table.Table, col int, at []int, of int, out []float64) {
+	for r := range t.Rows() {
+		for k, place := range at {
+			if col < 0 {
+				out[r*of+place] = p.prior[k]
+			} else if p.count(col) > 0 {
+				out[r*of+place] = p.contribution(col, &t.Columns[col], r, k)
+			}
+		}
+	}
+}
+
+// Adds fills in what the cells of a column add to the number, row by row; of
+// column −1, where the sum starts.
+func (m *Model) Adds(t *table.Table, col int, out []float64) {
+	m.plane.parts(t, col, []int{0}, 1, out)
+}
+
+// Adds fills in what the cells of a column add to the score of each class, row by
+// row; of column −1, where the sums start.
+func (m *Classes) Adds(t *table.Table, col int, out []float64) {
+	if col < 0 {
+		for i := range out {
+			out[i] = math.Inf(-1)
+		}
+	}
+	m.plane.parts(t, col, m.seen, len(m.classes()), out)
+}

@@ -121,13 +121,14 @@ func (p *plane) slopes(target string, classes []string) []string {
 			if log < 0 {
 				more, other, log = other, more, -log
 			}
-			note = fmt.Sprintf("each 1 that %s is above %.6g makes %s = %s %.4g times likelier beside %s, and the other way below", p.schema.Attributes[j].Name, centre, target, more, math.Exp(log), other)
+			step := steps(log)
+			note = fmt.Sprintf("each %v more of %s makes %s = %s %.3g times likelier beside %s, counted from %.4g", step, p.schema.Attributes[j].Name, target, more, math.Exp(log*step), other, centre)
 		case p.degree == 1 && same:
 			var by []string
 			for k, class := range classes {
 				by = append(by, fmt.Sprintf("%s %.6g", class, p.factor(j, 1, k)))
 			}
-			note = fmt.Sprintf("each 1 that %s is above %.6g adds to the score of %s = %s, and the other way below", p.schema.Attributes[j].Name, centre, target, strings.Join(by, ", of "))
+			note = fmt.Sprintf("each 1 more of %s adds to the score of %s = %s, counted from %.4g", p.schema.Attributes[j].Name, target, strings.Join(by, ", of "), centre)
 		case classes == nil:
 			note = fmt.Sprintf("%s also adds %s", target, p.polynomial(j, 0))
 		default:
@@ -143,6 +144,19 @@ func (p *plane) slopes(target string, classes []string) []string {
 		notes = append(notes, "summary: "+note)
 	}
 	return notes
+}
+
+// steps is how much more of a column is worth saying: 1, or the power of ten by
+// which the odds change by a tenth at least, and less than tenfold where that is so.
+func steps(log float64) float64 {
+	step := 1.0
+	for log > 0 && log*step < math.Log(1.1) && step < 1e9 {
+		step *= 10
+	}
+	for log*step > math.Log(10) && step > 1e-9 {
+		step /= 10
+	}
+	return step
 }
 
 // moves reports whether a column's powers have a weight.

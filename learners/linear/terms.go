@@ -77,9 +77,12 @@ func (f frame) raised(exp int) frame {
 // largest distance from the mean, which the shift is, as far as 1/64 of a unit
 // goes. Of equal numbers the shift is that number, exactly.
 func frameOf(xs []float64, rows []int32) frame {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, r := range rows {
+	low, high, n := math.Inf(1), math.Inf(-1), 0
+	var sums [4]float64 // side by side, as a sum waits for the one before it
+	for i, r := range rows {
 		if x := xs[r]; x-x == 0 {
+			n++
+			sums[i&3] += x
 			if x < low {
 				low = x
 			}
@@ -95,12 +98,16 @@ func frameOf(xs []float64, rows []int32) frame {
 		return frame{Exp: exponent(low), Shift: low * math.Ldexp(1, -exponent(low)), Set: true}
 	}
 	whole := frame{Exp: exponent(max(math.Abs(low), math.Abs(high)))}
-	n, scale := 0, whole.scale()
-	var sums [4]float64 // side by side, as a sum waits for the one before it
-	for i, r := range rows {
-		if x := xs[r]; x-x == 0 {
-			n++
-			sums[i&3] += x * scale
+	scale := whole.scale()
+	for k := range sums {
+		sums[k] *= scale
+	}
+	if whole.Exp < -900 || whole.Exp > 900 { // sums as they are may be too small or too large
+		clear(sums[:])
+		for i, r := range rows {
+			if x := xs[r]; x-x == 0 {
+				sums[i&3] += x * scale
+			}
 		}
 	}
 	mean := (sums[0] + sums[1] + sums[2] + sums[3]) / float64(n)
@@ -162,11 +169,14 @@ func newTile(l *layout, frames []frame, terms int) *tile {
 func (t *tile) term(i, n int) []float64 { return t.cells[i*tileRows:][:n] }
 
 // fill lays out the terms of rows of a table, at most tileRows.
-func (t *tile) fill(columns []table.Column, rows []int32) {
+func (t *tile) fill(columns []table.Column, rows []int32) { t.fillBut(columns, rows, nil) }
+
+// fillBut leaves some columns out, if any are named.
+func (t *tile) fillBut(columns []table.Column, rows []int32, bare []bool) {
 	clear(t.live)
 	for j := range t.schema.Attributes {
 		switch c := t.count(j); {
-		case c == 0:
+		case c == 0 || bare != nil && bare[j]:
 		case t.numeric(j):
 			t.fillNumbers(j, columns[j].Floats, rows)
 		default:

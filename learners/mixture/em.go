@@ -220,8 +220,7 @@ func (m *Model) share(ctx context.Context, t *table.Table, shares []float64) ([]
 		if rows.Schema.Sequence != t.Schema.Sequence {
 			return nil, fmt.Errorf("rows are in sequences by %q, expected %q; read them the same way", t.Schema.Sequence, rows.Schema.Sequence)
 		}
-		logs[c] = make([]float64, t.Rows())
-		if err := of.LogDensity(ctx, rows, logs[c]); err != nil {
+		if logs[c], err = logDensity(ctx, of, rows); err != nil {
 			return nil, err
 		}
 	}
@@ -244,4 +243,28 @@ func (m *Model) share(ctx context.Context, t *table.Table, shares []float64) ([]
 		}
 	})
 	return all, nil
+}
+
+// logDensity returns the log density of each row in the units of the columns, which
+// a component may count in deviations of its own rows instead.
+func logDensity(ctx context.Context, of learn.Density, t *table.Table) ([]float64, error) {
+	logs := make([]float64, t.Rows())
+	if err := of.LogDensity(ctx, t, logs); err != nil {
+		return nil, err
+	}
+	own, ok := of.(interface{ Units() []float64 })
+	if !ok {
+		return logs, nil
+	}
+	for j, unit := range own.Units() {
+		if !(unit > 0) || t.Columns[j].Floats == nil {
+			continue
+		}
+		for r, x := range t.Columns[j].Floats {
+			if x-x == 0 {
+				logs[r] -= math.Log(unit)
+			}
+		}
+	}
+	return logs, nil
 }

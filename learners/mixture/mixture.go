@@ -11,9 +11,16 @@
 //
 // The components are models of one learner, of=belief (with of.structure=tan a
 // mixture of trees, Meilă & Jordan 2000) or of=markov, of which whole sequences
-// are rows: clusters of sequences (Smyth 1997). A Gaussian mixture is what package
-// gaussian is; its densities are in units of its own rows, which components do not
-// share.
+// are rows: clusters of sequences (Smyth 1997), or of=gaussian, each of which may be
+// a mixture itself (of.units=1: one Gaussian each). A Gaussian mixture by itself is
+// what package gaussian learns better and faster. With of=mixture the components are
+// mixtures themselves: states whose sub-states have sub-states, in as many layers as
+// are asked for (Tresp, Hollatz & Ahmad 1997, equations 7 and 8), as in
+//
+//	components=3 of=mixture of.components=2 of.of=gaussian of.of.units=1
+//
+// where the M step of a layer is EM of the layer below, and P(s*=j | s=i) the share
+// that j has of the rows of i.
 //
 // EM starts from rows shared out at random, several times, and the start that makes
 // the rows most probable is carried on. What a component learns may have a prior,
@@ -23,7 +30,8 @@
 //
 // An update shares new rows out as they are found and has each component learn its
 // own (one step of incremental EM, Neal & Hinton 1993): it promises nothing compared
-// with finding all anew. Forgetting drops a source from every component. Rows are
+// with finding all anew. Merging joins components that are most like each other.
+// Forgetting drops a source from every component. Rows are
 // kept if the components keep them.
 //
 // A step costs what the learner costs, times the components, and one pass of their
@@ -51,7 +59,7 @@ func init() {
 		Summary:  "mixture of any densities by EM: clusters of rows (of=belief) or of sequences (of=markov)",
 		Source:   "Dempster, Laird & Rubin 1977; Meilă & Jordan 2000; Smyth 1997",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Density: true, Sequences: true},
-		Can:      learn.Can{Update: true, Forget: true, Density: true, Remark: true},
+		Can:      learn.Can{Update: true, Merge: true, Forget: true, Density: true, Ask: true, Remark: true},
 		Contract: learn.None,
 		Keeps:    "what its components keep",
 		New:      func() learn.Learner { return &Learner{} },
@@ -61,7 +69,7 @@ func init() {
 
 // Learner makes mixtures. Its zero value is ready to use.
 type Learner struct {
-	Of         string            `set:"of" default:"belief; markov, where rows are in sequences" doc:"learner of the components: any that makes densities, but for gaussian, which is a mixture already"`
+	Of         string            `set:"of" default:"belief; markov, where rows are in sequences" doc:"learner of the components: any that makes densities (belief, gaussian, markov)"`
 	Components int               `set:"components" default:"2" doc:"number of components"`
 	Starts     int               `set:"starts" default:"3" doc:"random beginnings, of which the best is carried on"`
 	Iterations int               `set:"iterations" default:"100" doc:"steps of EM at most"`
@@ -140,12 +148,10 @@ func (s *settings) learner() (learn.Learner, error) {
 		return nil, fmt.Errorf("of=%s: %w", s.Of, err)
 	}
 	switch {
-	case s.Of == Name || s.Of == "gaussian":
-		return nil, fmt.Errorf("of=%s: that is a mixture already; give it more units or components", s.Of)
 	case !info.Takes.Density || !info.Can.Density:
 		var names []string
 		for _, other := range learn.All() {
-			if other.Takes.Density && other.Can.Density && other.Name != Name && other.Name != "gaussian" {
+			if other.Takes.Density && other.Can.Density {
 				names = append(names, other.Name)
 			}
 		}

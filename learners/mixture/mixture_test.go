@@ -19,6 +19,13 @@ func TestContract(t *testing.T) {
 	learntest.RunWith(t, Name, learntest.Options{Settings: map[string]string{"of": "belief", "of.structure": "tan", "starts": "1", "iterations": "3"}})
 }
 
+// Mixtures of mixtures keep what depends on their layers.
+func TestContractOfLayers(t *testing.T) {
+	settings := map[string]string{"of": "mixture", "of.of": "belief", "of.of.structure": "tan", "starts": "1", "iterations": "2", "of.starts": "1", "of.iterations": "2"}
+	laws := []string{"missing cells", "unseen values", "constant and duplicate columns", "save and load", "updates bring new values and classes"}
+	learntest.RunWith(t, Name, learntest.Options{Settings: settings, Laws: laws})
+}
+
 // walkers are sequences of two kinds: those that alternate, and those that stay.
 func walkers(t testing.TB, each, length int) *table.Table {
 	t.Helper()

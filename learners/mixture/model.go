@@ -31,6 +31,8 @@ var (
 	_ learn.Density   = (*Model)(nil)
 	_ learn.Updater   = (*Model)(nil)
 	_ learn.Forgetter = (*Model)(nil)
+	_ learn.Merger    = (*Model)(nil)
+	_ learn.Asker     = (*Model)(nil)
 	_ learn.Remarker  = (*Model)(nil)
 )
 
@@ -152,24 +154,33 @@ func (m *Model) Wholes(ctx context.Context, t *table.Table, each func(from, to i
 // OfWholes says that a sequence is of one component.
 func (m *Model) OfWholes() bool { return true }
 
-// Remark is a component's share of the rows.
+// Remark is a component's share of the rows, of a sub-state of those of its state.
 type Remark struct {
-	Component int
+	Component string // 2, or 2.1 of its first sub-state
 	Share     float64
 	Of        string
 }
 
 func (r Remark) String() string {
-	return fmt.Sprintf("component %d (%s) has %.1f %% of the rows", r.Component, r.Of, 100*r.Share)
+	rows := "the rows"
+	if at := strings.LastIndexByte(r.Component, '.'); at >= 0 {
+		rows = "those of component " + r.Component[:at]
+	}
+	return fmt.Sprintf("component %s (%s) has %.1f %% of %s", r.Component, r.Of, 100*r.Share, rows)
 }
 
-// Remarks says how the rows are shared.
-func (m *Model) Remarks() ([]fmt.Stringer, error) {
-	var all []fmt.Stringer
+// Remarks says how the rows are shared, layer within layer.
+func (m *Model) Remarks() ([]fmt.Stringer, error) { return m.remarks(""), nil }
+
+func (m *Model) remarks(within string) (all []fmt.Stringer) {
 	for c, l := range m.logs {
-		all = append(all, Remark{c + 1, math.Exp(l), m.settings.Of})
+		name := fmt.Sprint(within, c+1)
+		all = append(all, Remark{name, math.Exp(l), m.settings.Of})
+		if below, ok := m.components[c].(*Model); ok {
+			all = append(all, below.remarks(name+".")...)
+		}
 	}
-	return all, nil
+	return all
 }
 
 // Component returns the model of one component, from 1.

@@ -42,6 +42,7 @@ var algorithms = map[string]*algorithm{
 	"graph":       {classes: true, numbers: true, rate: 0.05, epochs: 200, steps: true, random: true, learn: (*lesson).graph},
 	"elman":       {classes: true, numbers: true, rate: 0.05, epochs: 200, steps: true, random: true, learn: (*lesson).recurrent},
 	"jordan":      {classes: true, numbers: true, rate: 0.05, epochs: 200, steps: true, random: true, learn: (*lesson).recurrent},
+	"evolve":      {classes: true, numbers: true, rate: 0.1, epochs: 300, learn: (*lesson).evolve},
 	"rectangle":   {classes: true, rate: 0.5, epochs: 2000, steps: true, learn: (*lesson).rectangle},
 }
 
@@ -61,6 +62,10 @@ type unitSettings struct {
 	Descent   bool    `cbor:"descent,omitempty"` // gradient descent instead of L-BFGS
 	Squared   bool    `cbor:"squared,omitempty"` // error of probabilities, instead of cross entropy
 	Restarts  int     `cbor:"restarts,omitempty"`
+
+	Evolution  string `cbor:"evolution,omitempty"`
+	Learning   string `cbor:"learning,omitempty"`
+	Population int    `cbor:"population,omitempty"`
 }
 
 // unitSettings returns the settings of the learner's algorithm.
@@ -74,6 +79,8 @@ func (l *Learner) unitSettings() (*unitSettings, error) {
 	switch {
 	case l.Algorithm == "graph" && strings.TrimSpace(l.Graph) == "":
 		return nil, fmt.Errorf("algorithm=graph needs the graph of units, as in graph='h = sigmoid(a, b); out = sigmoid(a, h)'")
+	case l.Scaling == "together":
+		return nil, fmt.Errorf("setting scaling=together: it is for algorithm=backprop, not %s", l.Algorithm)
 	case l.Algorithm != "graph" && l.Graph != "":
 		return nil, fmt.Errorf("setting graph: it is for algorithm=graph, not %s", l.Algorithm)
 	case l.Optimiser != "" && l.Optimiser != "momentum" && l.Optimiser != "lbfgs":
@@ -81,7 +88,15 @@ func (l *Learner) unitSettings() (*unitSettings, error) {
 	case l.Schedule != "" && l.Schedule != "constant" && l.Schedule != "falling":
 		return nil, fmt.Errorf("setting schedule=%s: with algorithm=%s expected constant or falling", l.Schedule, l.Algorithm)
 	}
-	defaults := map[string]int{"cascade": 20, "elman": 5, "jordan": 5}
+	if evolves := l.Algorithm == "evolve"; evolves {
+		s.Evolution, s.Learning, s.Population = cmp.Or(l.Evolution, "genetic"), cmp.Or(l.Learning, "none"), cmp.Or(l.Population, 60)
+		if s.Learning != "none" && s.Evolution != "genetic" {
+			return nil, fmt.Errorf("setting learning=%s: networks learn in their lives with evolution=genetic, not %s", s.Learning, s.Evolution)
+		}
+	} else if l.Evolution+l.Learning != "" || l.Population != 0 {
+		return nil, fmt.Errorf("settings evolution, learning and population: they are for algorithm=evolve, not %s", l.Algorithm)
+	}
+	defaults := map[string]int{"cascade": 20, "elman": 5, "jordan": 5, "evolve": 8}
 	s.Hidden = defaults[l.Algorithm]
 	if l.Hidden != "" && s.Hidden > 0 {
 		if _, err := fmt.Sscan(l.Hidden, &s.Hidden); err != nil {
@@ -94,6 +109,9 @@ func (l *Learner) unitSettings() (*unitSettings, error) {
 func (s *unitSettings) check() error {
 	if _, known := algorithms[s.Algorithm]; !known {
 		return fmt.Errorf("unknown algorithm %q", s.Algorithm)
+	}
+	if s.Algorithm == "evolve" && (s.Population < 2 || s.Population > mostNetworks || s.Hidden < 1 || s.Hidden*s.Population > 20*mostNetworks) {
+		return fmt.Errorf("settings population=%d and hidden=%d: expected 2 to %d networks of 1 hidden unit or more, %d units in all at most", s.Population, s.Hidden, mostNetworks, 20*mostNetworks)
 	}
 	for _, x := range []struct {
 		key         string
@@ -108,6 +126,9 @@ func (s *unitSettings) check() error {
 	}
 	return nil
 }
+
+// mostNetworks is how many networks a population may have.
+const mostNetworks = 10_000
 
 func (s *unitSettings) schedule() units.Schedule {
 	if s.Falling {

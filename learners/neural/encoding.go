@@ -41,6 +41,25 @@ func (m *Model) fitEncoding(ctx context.Context, t *table.Table) error {
 	return nil
 }
 
+// scaleTogether gives the pixels of a picture one scale: of few pictures, one
+// pixel's own deviations tell little, and a pixel that is rarely dark would count
+// most of all.
+func (m *Model) scaleTogether(t *table.Table) {
+	var all, weights []float64
+	for i := range m.matrix.Inputs {
+		if in := &m.matrix.Inputs[i]; in.Scale != nil {
+			all = append(all, t.Columns[in.Column].Floats...)
+			weights = append(weights, t.Weights...)
+		}
+	}
+	together := encode.FitScale(all, weights, encode.ZScore, false)
+	for i := range m.matrix.Inputs {
+		if s := m.matrix.Inputs[i].Scale; s != nil {
+			s.Offset, s.Factor = together.Offset, together.Factor
+		}
+	}
+}
+
 // sample returns a table of the model's columns as numbers.
 func (m *Model) sample(ctx context.Context, t *table.Table) (*sample, error) {
 	width := m.matrix.Width()

@@ -1,5 +1,7 @@
 package neural
 
+import "math"
+
 // Matrices are multiplied tile by tile: side rows of one operand by side
 // columns of the other, whose products add up in registers. Matrices stand
 // row by row; rows are padded with zeros to a stride that suits tiles and
@@ -59,6 +61,32 @@ func multiplyPlain(n int, a []float32, row, step int, b []float32, stride int, c
 			s, t := c[i*side+j:][:4:4], c[(i+1)*side+j:][:4:4]
 			s[0], s[1], s[2], s[3] = s0, s1, s2, s3
 			t[0], t[1], t[2], t[3] = t0, t1, t2, t3
+		}
+	}
+}
+
+// multiplyDouble sets c[i][j] to the sum over k < n of a[i·row + k]·b[k·stride + j],
+// the sums in double precision and each product added to its sum without being
+// rounded first: what answers are computed with, from weights as they are kept.
+func multiplyDouble(n int, a []float64, row int, b []float32, stride int, c *[side * side]float64) {
+	_, _ = a[(side-1)*row+n-1], b[(n-1)*stride+side-1] // n is at least 1
+	if fused {
+		multiplyFused(n, &a[0], row, &b[0], stride, c)
+		return
+	}
+	for i := range side {
+		x := a[i*row:][:n]
+		for j := 0; j < side; j += 4 {
+			var s0, s1, s2, s3 float64
+			for k, u := range x {
+				w := b[k*stride+j:][:4:4]
+				s0 = math.FMA(u, float64(w[0]), s0)
+				s1 = math.FMA(u, float64(w[1]), s1)
+				s2 = math.FMA(u, float64(w[2]), s2)
+				s3 = math.FMA(u, float64(w[3]), s3)
+			}
+			s := c[i*side+j:][:4:4]
+			s[0], s[1], s[2], s[3] = s0, s1, s2, s3
 		}
 	}
 }

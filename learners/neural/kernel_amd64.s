@@ -97,3 +97,64 @@ TEXT ·moveVector(SB), NOSPLIT, $0-40
 	VMOVUPS Y8, (DI)
 	VZEROUPPER
 	RET
+
+// FUSED adds one element of a, times the four columns in Y8, to a row of sums.
+#define FUSED(address, element, sum) \
+	VBROADCASTSD address, element; \
+	VFMADD231PD  Y8, element, sum
+
+// func multiplyFused(n int, a *float64, row int, b *float32, stride int, c *[64]float64)
+TEXT ·multiplyFused(SB), NOSPLIT, $0-48
+	MOVQ row+16(FP), R8
+	MOVQ b+24(FP), BX
+	MOVQ stride+32(FP), R10
+	MOVQ c+40(FP), DX
+	SHLQ $3, R8             // doubles to bytes
+	SHLQ $2, R10            // floats to bytes
+	LEAQ (R8)(R8*2), R11    // 3, 5 and 7 rows
+	LEAQ (R8)(R8*4), R12
+	LEAQ (R11)(R8*4), R13
+	MOVQ $2, R9             // halves
+
+half:
+	MOVQ n+0(FP), CX
+	MOVQ a+8(FP), SI
+	MOVQ BX, DI
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+
+row:
+	VCVTPS2PD (DI), Y8
+	FUSED((SI), Y9, Y0)
+	FUSED((SI)(R8*1), Y10, Y1)
+	FUSED((SI)(R8*2), Y11, Y2)
+	FUSED((SI)(R11*1), Y12, Y3)
+	FUSED((SI)(R8*4), Y9, Y4)
+	FUSED((SI)(R12*1), Y10, Y5)
+	FUSED((SI)(R11*2), Y11, Y6)
+	FUSED((SI)(R13*1), Y12, Y7)
+	ADDQ $8, SI
+	ADDQ R10, DI
+	DECQ CX
+	JNZ  row
+
+	VMOVUPD Y0, 0(DX)
+	VMOVUPD Y1, 64(DX)
+	VMOVUPD Y2, 128(DX)
+	VMOVUPD Y3, 192(DX)
+	VMOVUPD Y4, 256(DX)
+	VMOVUPD Y5, 320(DX)
+	VMOVUPD Y6, 384(DX)
+	VMOVUPD Y7, 448(DX)
+	ADDQ $16, BX            // four floats on
+	ADDQ $32, DX            // four doubles on
+	DECQ R9
+	JNZ  half
+	VZEROUPPER
+	RET

@@ -31,3 +31,13 @@ func TestVectorsChangeNothing(t *testing.T) {
 		t.Error("models differ")
 	}
 }
+
+// Nor do they change an answer.
+func TestFusedChangesNothing(t *testing.T) {
+	if !fused {
+		return
+	}
+	defer func() { fused = true }()
+	fused = false
+	TestMultiplyDouble(t)
+}

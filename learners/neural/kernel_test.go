@@ -2,6 +2,7 @@ package neural
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -47,6 +48,32 @@ func TestMultiply(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Sums in double precision are the same bits with and without vector instructions.
+func TestMultiplyDouble(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 1))
+	for _, n := range []int{1, 2, 7, 65} {
+		row, stride := n+n%3, strideOf(n)
+		a, b := make([]float64, side*row), make([]float32, n*stride)
+		for i := range a {
+			a[i] = random.NormFloat64()
+		}
+		for i := range b {
+			b[i] = float32(random.NormFloat64())
+		}
+		var c [side * side]float64
+		multiplyDouble(n, a, row, b, stride, &c)
+		for i := range c {
+			want := 0.0
+			for k := range n {
+				want = math.FMA(a[i/side*row+k], float64(b[k*stride+i%side]), want)
+			}
+			if c[i] != want {
+				t.Fatalf("element %d of sums of %d is %v, want %v", i, n, c[i], want)
+			}
+		}
+	}
 }
 
 func TestStrides(t *testing.T) {

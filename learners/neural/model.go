@@ -90,23 +90,23 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 type forwardPass struct {
 	model  *Model
 	width  int
-	inputs []float32
-	states []*signals
+	inputs []float64
+	states []*doubled
 	p      []float64
 }
 
 func (m *Model) newForwardPass(rows int) *forwardPass {
 	d := &forwardPass{model: m, width: m.matrix.Width(), p: make([]float64, m.outputs())}
-	d.inputs = make([]float32, rows*d.width)
+	d.inputs = make([]float64, rows*d.width)
 	for _, member := range m.members {
-		d.states = append(d.states, member.net.newSignals(rows))
+		d.states = append(d.states, member.net.newDoubled(rows))
 	}
 	return d
 }
 
 // answer fills in the predictions of a few rows.
 func (d *forwardPass) answer(t *table.Table, lo, hi int, out *learn.Predictions) {
-	if d.model.matrix.Apply32(t, lo, hi, d.inputs) != nil {
+	if d.model.matrix.Apply(t, lo, hi, d.inputs) != nil {
 		return // the table fits the schema, and the matrix was made for it
 	}
 	d.run(hi - lo)
@@ -126,7 +126,7 @@ func (d *forwardPass) run(rows int) {
 		for r := range rows {
 			copy(s.values[0][r*s.stride:], d.inputs[r*d.width:(r+1)*d.width])
 		}
-		member.net.forward(s, 0, rows)
+		member.net.answer(s, rows)
 		for r := range rows {
 			for k, x := range s.row(member.net, r) {
 				s.row(member.net, r)[k] = within(x)
@@ -136,7 +136,7 @@ func (d *forwardPass) run(rows int) {
 }
 
 // within keeps outputs finite, whatever weights made them.
-func within(x float32) float32 {
+func within(x float64) float64 {
 	if x != x {
 		return 0
 	}
@@ -176,7 +176,7 @@ func (d *forwardPass) number(row int) (mean, low, high float64) {
 	n := float64(len(d.model.members))
 	sum, squares, spread := 0.0, 0.0, 0.0
 	for i, member := range d.model.members {
-		y := float64(d.states[i].row(member.net, row)[0])
+		y := d.states[i].row(member.net, row)[0]
 		sum += y / n
 		squares += y * y / n
 		spread += member.spread * member.spread / n

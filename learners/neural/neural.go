@@ -7,7 +7,8 @@
 // of one more pass, and learning is walking downhill. What is read, where the
 // walk starts, how long its steps are and when it ends is most of the craft.
 //
-// Networks are layered, in single precision and trained on all cores: Adam
+// Networks are layered, trained in single precision on all cores and asked in
+// double: Adam
 // (Kingma & Ba 2015), momentum, L-BFGS or conjugate gradients, early stopping
 // with the best weights kept or a number of epochs found by folds, restarts,
 // committees, pruning by optimal brain damage (Le Cun, Denker & Solla 1990),
@@ -58,10 +59,13 @@ func init() {
 // each row and input and four for each weight.
 type Learner struct {
 	// Algorithm, unless it is back-propagation, makes a UnitModel.
-	Algorithm  string   `set:"algorithm" default:"backprop" oneof:"backprop|perceptron|pocket|delta|separate|truth-table|cascade|graph|elman|jordan|rectangle" doc:"how a network is learnt: layers by back-propagation; one plane a class by the perceptron rule, the pocket, the delta rule or linear programming; a unit for each true row of a truth table; units added by Cascade-Correlation; a graph of units; recurrent networks; a soft rectangle"`
+	Algorithm  string   `set:"algorithm" default:"backprop" oneof:"backprop|perceptron|pocket|delta|separate|truth-table|cascade|graph|elman|jordan|rectangle|evolve" doc:"how a network is learnt: layers by back-propagation; one plane a class by the perceptron rule, the pocket, the delta rule or linear programming; a unit for each true row of a truth table; units added by Cascade-Correlation; a graph of units; recurrent networks; a soft rectangle; weights, hidden units and links that evolve"`
 	Graph      string   `set:"graph" default:"none" doc:"units of algorithm=graph, as in 'h = sigmoid(a, b); out = sigmoid(a, h)'"`
 	Sequence   string   `set:"sequence" default:"none: all rows are one sequence" doc:"for algorithm=elman and jordan, where the table itself is not in sequences: column whose rows of one value, in their order, are one"`
-	Scaling    string   `set:"scaling" default:"deviations" oneof:"deviations|none" doc:"numbers of algorithms other than backprop: in deviations from the mean, or as they are"`
+	Evolution  string   `set:"evolution" default:"genetic" oneof:"genetic|strategy|program|climb|anneal" doc:"for algorithm=evolve: by a genetic algorithm, by an evolution strategy whose steps adapt themselves (weights alone), by evolutionary programming, mutants alone, or by hill climbing or annealing with as many trials; epochs are generations, and hidden (8) the units at most"`
+	Learning   string   `set:"learning" default:"none" oneof:"none|lamarck|baldwin" doc:"for algorithm=evolve: whether networks learn in their lives, by a little back-propagation; what they learnt is inherited (lamarck) or only judged (baldwin)"`
+	Population int      `set:"population" default:"60" doc:"for algorithm=evolve: networks in a generation"`
+	Scaling    string   `set:"scaling" default:"deviations" oneof:"deviations|together|none" doc:"numbers in deviations from their column's mean; those of all columns together, as pixels should be (backprop); or as they are (other algorithms)"`
 	Hidden     string   `set:"hidden" default:"50" doc:"units of each hidden layer, as in 100 or 50,20; 0 for none"`
 	Activation string   `set:"activation" default:"relu" oneof:"relu|tanh|sigmoid" doc:"function of the hidden units"`
 	Loss       string   `set:"loss" default:"entropy" oneof:"entropy|squared" doc:"error of class probabilities that is made small; numbers have the squared one"`
@@ -142,6 +146,9 @@ func (l *Learner) prepare(ctx context.Context, task learn.Task) (*preparation, e
 	m := &Model{settings: s, encoded: encoded{seed: task.Seed, schema: t.Schema, target: target}}
 	if err := m.fitEncoding(ctx, t); err != nil {
 		return nil, err
+	}
+	if s.Together {
+		m.scaleTogether(t)
 	}
 	x, err := m.sample(ctx, t)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 var _ portable.Compiler = (*Model)(nil)
 
 // Portable compiles the inputs, the layers and what makes answers of the outputs.
-// Here sums are in single precision, elsewhere in what numbers there are.
 func (m *Model) Portable(b *portable.Builder) (portable.Answer, error) {
 	if err := b.Texts(); err != nil {
 		return portable.Answer{}, err
@@ -19,7 +18,6 @@ func (m *Model) Portable(b *portable.Builder) (portable.Answer, error) {
 	if err != nil {
 		return portable.Answer{}, err
 	}
-	b.Note("the network was trained in single precision: answers agree to about six digits")
 	n := float64(len(m.members))
 	if m.regression() {
 		return m.portableNumber(b, inputs, n)

@@ -35,6 +35,7 @@ type settings struct {
 	Slope      string  `cbor:"slope,omitempty"`
 	Transform  string  `cbor:"transform,omitempty"`
 	Width      int     `cbor:"width,omitempty"`
+	Together   bool    `cbor:"together,omitempty"`
 	Mu         float64 `cbor:"mu,omitempty"`
 	Augment    float64 `cbor:"augment,omitempty"`
 	Slopes     []Slope `cbor:"slopes,omitempty"` // how wishes about them fared
@@ -46,7 +47,10 @@ func (l *Learner) settings() (*settings, error) {
 		Schedule: cmp.Or(l.Schedule, "constant"), Momentum: setting.Or(l.Momentum, 0.9), Batch: cmp.Or(l.Batch, 32), Epochs: l.Epochs,
 		Patience: l.Patience, Validation: setting.Or(l.Validation, 0.15), Folds: l.Folds, Restarts: cmp.Or(l.Restarts, 1),
 		Committee: cmp.Or(l.Committee, 1), Prune: l.Prune, PruneBy: l.PruneBy,
-		Slope: l.Slope, Transform: l.Transform, Width: l.Width, Augment: l.Augment,
+		Slope: l.Slope, Transform: l.Transform, Width: l.Width, Together: l.Scaling == "together", Augment: l.Augment,
+	}
+	if l.Evolution+l.Learning != "" || l.Population != 0 {
+		return nil, fmt.Errorf("settings evolution, learning and population: they are for algorithm=evolve, not %s", backpropagation)
 	}
 	if s.Slope != "" || s.Transform != "" {
 		s.Mu = setting.Or(l.Mu, usualMu)

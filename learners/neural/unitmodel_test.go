@@ -78,6 +78,13 @@ func TestAlgorithms(t *testing.T) {
 		"graph of 2/3": {Learner{Algorithm: "graph", Graph: `out = atleast(2, "a = yes", "b = yes", "c = yes")`}, truth(t), 1},
 		"elman":        {Learner{Algorithm: "elman", Epochs: 50}, two, 1},
 		"jordan":       {Learner{Algorithm: "jordan", Epochs: 50}, two, 1},
+		"evolved":      {Learner{Algorithm: "evolve", Epochs: 60}, three, 0.9},
+		"by steps":     {Learner{Algorithm: "evolve", Evolution: "strategy", Epochs: 60}, two, 0.95},
+		"by mutants":   {Learner{Algorithm: "evolve", Evolution: "program", Epochs: 60}, two, 0.95},
+		"climbed":      {Learner{Algorithm: "evolve", Evolution: "climb", Epochs: 60}, two, 0.95},
+		"annealed":     {Learner{Algorithm: "evolve", Evolution: "anneal", Epochs: 60}, two, 0.9},
+		"inherited":    {Learner{Algorithm: "evolve", Learning: "lamarck", Epochs: 15, Population: 20}, two, 0.95},
+		"only judged":  {Learner{Algorithm: "evolve", Learning: "baldwin", Epochs: 15, Population: 20}, two, 0.9},
 		"rectangle":    {Learner{Algorithm: "rectangle", Epochs: 300}, two, 0.9},
 	} {
 		target := len(c.rows.Columns) - 1

@@ -114,11 +114,10 @@ func (m *Model) begin(ctx context.Context, e act.Environment) (valuer, error) {
 			s.Values = "tiles"
 		}
 	}
-	planned := s.Algorithm == "values" || s.Algorithm == "policy"
 	switch {
-	case s.Advice != "" && (s.Values != "table" || planned):
-		return nil, errors.New("advice begins the values of a table that is learnt by acting; take values=table and another algorithm")
-	case s.Values == "table" || planned:
+	case s.Advice != "" && (s.planned() || s.Algorithm == "brigade"):
+		return nil, errors.New("advice begins values that are learnt by acting; take another algorithm")
+	case s.Values == "table" || s.planned():
 		return newLookup(len(m.state), len(e.Actions())), nil
 	case s.Algorithm != "q" && s.Algorithm != "sarsa":
 		return nil, fmt.Errorf("algorithm=%s takes values=table; values=%s are learnt by q and sarsa", s.Algorithm, s.Values)
@@ -126,10 +125,44 @@ func (m *Model) begin(ctx context.Context, e act.Environment) (valuer, error) {
 		return nil, fmt.Errorf("n, order and replay take values=table; with values=%s look ahead by lambda", s.Values)
 	case s.Explore == "ucb":
 		return nil, fmt.Errorf("explore=ucb counts visits, which values=%s has none of", s.Values)
+	}
+	if err := m.lookAround(ctx, e); err != nil {
+		return nil, err
+	}
+	switch {
 	case s.Values == "tiles" || s.Values == "linear":
-		return newWeighted(ctx, s, e, m.lesson.Seed)
+		f, err := newWeighted(ctx, s, e, m.lesson.Seed)
+		if err != nil || s.Advice == "" {
+			return f, err
+		}
+		told, err := newAdviser(s.Advice, m.schema)
+		if err != nil {
+			return nil, err
+		}
+		f.heed(told, 0)
+		return f, nil
+	case s.Algorithm == "sarsa" || s.Lambda > 0:
+		return nil, fmt.Errorf("values=%s are fitted by algorithm=q, one step ahead; sarsa and lambda take values=table, tiles or linear", s.Values)
 	}
 	return m.newFitted()
+}
+
+// lookAround acts by lot in a program, whose names and actions come up as it is acted in:
+// values that are no table have room for those that are known when they begin.
+func (m *Model) lookAround(ctx context.Context, e act.Environment) (err error) {
+	if _, program := e.(knower); !program {
+		return nil
+	}
+	if _, err = act.Log(ctx, e, outlook, 1000, m.lesson.Seed, nil); err == nil {
+		m.schema, err = schemaOf(e)
+	}
+	return err
+}
+
+// knower is a program that numbers names and actions as they come, or as somebody does
+// who has acted there before.
+type knower interface {
+	Know(states *table.Schema, actions []string) error
 }
 
 // schemaOf is the columns of a policy: those of states, and the action.
@@ -150,9 +183,7 @@ func (m *Model) Continue(ctx context.Context, e act.Environment) (learn.Model, e
 	if m.acted == nil {
 		return nil, fmt.Errorf("the policy was learnt from a log, not by acting; update it with more of the log")
 	}
-	if k, ok := e.(interface {
-		Know(states *table.Schema, actions []string) error
-	}); ok {
+	if k, ok := e.(knower); ok {
 		states := &table.Schema{Attributes: m.schema.Attributes[:m.target]}
 		if err := k.Know(states, m.actions()); err != nil {
 			return nil, err
@@ -192,8 +223,11 @@ func (m *Model) practise(ctx context.Context, e act.Environment) (*Model, error)
 	history.Matches = slices.Clone(m.acted.Matches)
 	history.Past = m.acted.since(past{Episodes: m.lesson.Settings.Episodes})
 	next.acted = &history
-	if a := m.lesson.Settings.Algorithm; a == "values" || a == "policy" {
+	if m.lesson.Settings.planned() {
 		return next.iterated(ctx, e)
+	}
+	if m.lesson.Settings.Algorithm == "brigade" {
+		return next.paid(ctx, e)
 	}
 	switch m.values.(type) {
 	case *weighted:
@@ -260,17 +294,16 @@ func (m *Model) iterated(ctx context.Context, e act.Environment) (*Model, error)
 	if !ok {
 		return nil, fmt.Errorf("algorithm=%s: the environment does not know its own model; learn by acting in it (algorithm=q)", m.lesson.Settings.Algorithm)
 	}
-	solve := place.ValueIteration
-	if m.lesson.Settings.Algorithm == "policy" {
-		solve = place.PolicyIteration
-	}
-	solution, err := solve(ctx, m.lesson.Settings.Gamma, 1e-12)
+	solution, err := m.lesson.Settings.solve(ctx, place)
 	if err != nil {
 		return nil, err
 	}
 	values := newLookup(len(m.state), len(place.Actions()))
 	cells := make([]float64, len(m.state))
 	for s := range place.States() {
+		if len(place.Model.Legal(s)) == 0 {
+			continue // an end may look like the state before it
+		}
 		place.Cells(s, cells)
 		q := values.of(values.add(cells))
 		for a := range q {
@@ -279,6 +312,17 @@ func (m *Model) iterated(ctx context.Context, e act.Environment) (*Model, error)
 	}
 	m.values = values
 	return m, nil
+}
+
+// solve computes what the states and actions of a known world are worth.
+func (s *settings) solve(ctx context.Context, place *act.Place) (*act.Solution, error) {
+	switch s.Algorithm {
+	case "bellmanford":
+		return place.ShortestPaths(ctx)
+	case "policy":
+		return place.PolicyIteration(ctx, s.Gamma, 1e-12)
+	}
+	return place.ValueIteration(ctx, s.Gamma, 1e-12)
 }
 
 // move is a step that was taken: what it led to, −1 if that was the end, and the
@@ -310,8 +354,9 @@ type trainer struct {
 	memory  []move    // what may be learnt again
 	turn    float64   // −1 where two players take turns
 	advised *adviser
-	trace   []float64 // of each state, for td
+	trace   []float64 // of each state, for td and actorcritic
 	traced  []int32   // those that are not 0
+	leaning []float64 // traces of an actor, of each pair
 }
 
 func newTrainer(s *settings, e act.Environment, v *lookup) (*trainer, error) {
@@ -330,7 +375,7 @@ func newTrainer(s *settings, e act.Environment, v *lookup) (*trainer, error) {
 		}
 	}
 	var err error
-	t.rate, err = s.rate(certain)
+	t.rate, err = s.rate(s.sure(certain))
 	t.eager = s.Lambda == 0 && s.N == 1 && s.Order == "forward"
 	t.on = s.Algorithm == "sarsa"
 	if s.Algorithm == "dyna" || s.Algorithm == "sweeping" {
@@ -339,12 +384,14 @@ func newTrainer(s *settings, e act.Environment, v *lookup) (*trainer, error) {
 		}
 	}
 	switch {
-	case (s.Algorithm == "actorcritic" || s.Algorithm == "td") && t.constant == 1:
-		t.rate = rate{constant: 0.1} // what a critic sees depends on the actor's lot
+	case (s.Algorithm == "actorcritic" || s.Algorithm == "td" || s.Algorithm == "rlearning") && t.constant == 1:
+		t.rate = rate{constant: 0.1} // what a critic sees depends on the actor's lot, what is more than the average on that
 	case s.Algorithm == "explain" && !certain:
 		return nil, errors.New("algorithm=explain explains what follows for certain, and in this environment chance has a part; take algorithm=q or sweeping")
 	}
 	switch s.Algorithm {
+	case "actorcritic":
+		t.eager = true
 	case "td":
 		t.eager = true
 		t.recall()
@@ -366,7 +413,9 @@ func (t *trainer) here() (int32, error) {
 		return 0, failed.Err()
 	}
 	if n := len(t.e.Actions()); n > t.v.actions {
+		t.fade(0)
 		t.v.widen(n)
+		t.leaning = nil
 		t.hoped = make([]float64, n)
 	}
 	t.e.State(t.cells)
@@ -430,6 +479,11 @@ func (t *trainer) episode(ctx context.Context, seed uint64, number int) (steps i
 				m.then = t.choose(m.next)
 			}
 		}
+		if end && t.Algorithm == "rlearning" {
+			if m.next, err = t.again(seed, number+1); err != nil {
+				return steps, err
+			}
+		}
 		t.take(&m)
 		if end || steps >= t.Limit {
 			break
@@ -444,6 +498,15 @@ func (t *trainer) episode(ctx context.Context, seed uint64, number int) (steps i
 	t.review()
 	t.replay()
 	return steps, nil
+}
+
+// again is the state in which the next episode begins: to somebody who counts the
+// average reward, that is what follows an end.
+func (t *trainer) again(seed uint64, number int) (int32, error) {
+	var pcg rand.PCG
+	pcg.Seed(seed, uint64(number))
+	t.e.Reset(pcg.Uint64())
+	return t.here()
 }
 
 // take learns a move, or keeps it until the end of the episode.

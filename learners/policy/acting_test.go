@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -244,21 +245,24 @@ func TestPlanning(t *testing.T) {
 	}
 }
 
-// An actor with a critic finds the way on the grid, and R-learning the fast clerk
-// for a long queue and the slow one for an empty one.
+// An actor with a critic finds the way on the grid, with traces and without, and so
+// does R-learning, where what follows the goal is the next start; it also finds the
+// fast clerk for a long queue and the slow one for an empty one.
 func TestActorsAndAverages(t *testing.T) {
-	m := practised(t, &Learner{Algorithm: "actorcritic", Episodes: 3000}, "gridworld:map=..G/...", 1)
 	q, p := make([]float64, 4), make([]float64, 4)
-	for _, x := range []struct {
-		cells []float64
-		best  int
-	}{{[]float64{0, 0}, right}, {[]float64{0, 1}, right}, {[]float64{1, 2}, up}} {
-		m.Worth(x.cells, q)
-		if decide(q, p); p[x.best] != 1 {
-			t.Errorf("in %v the actor prefers %v", x.cells, q)
+	for _, l := range []Learner{{Algorithm: "actorcritic", Episodes: 3000}, {Algorithm: "actorcritic", Lambda: 0.8, Actor: ptr(0.01), Episodes: 3000}, {Algorithm: "rlearning", Alpha: "0.1", Episodes: 3000}, {Algorithm: "brigade", Episodes: 3000}} {
+		m := practised(t, &l, "gridworld:map=..G/...", 1)
+		for _, x := range []struct {
+			cells []float64
+			best  int
+		}{{[]float64{0, 0}, right}, {[]float64{0, 1}, right}, {[]float64{1, 2}, up}} {
+			m.Worth(x.cells, q)
+			if decide(q, p); p[x.best] != 1 {
+				t.Errorf("%s, λ = %v: in %v it prefers %v", l.Algorithm, l.Lambda, x.cells, q)
+			}
 		}
 	}
-	m = practised(t, &Learner{Algorithm: "rlearning", Episodes: 20, Limit: 5000, Alpha: "0.05"}, "queue:last=0", 1)
+	m := practised(t, &Learner{Algorithm: "rlearning", Episodes: 20, Limit: 5000, Alpha: "0.05"}, "queue:last=0", 1)
 	q = make([]float64, 2)
 	m.Worth([]float64{0}, q)
 	empty := q[0] > q[1]
@@ -271,7 +275,7 @@ func TestActorsAndAverages(t *testing.T) {
 // 60 episodes and 60 more are 120.
 func TestActingGoesOn(t *testing.T) {
 	const name = "frozenlake"
-	for _, l := range []Learner{{}, {Algorithm: "sarsa", Lambda: 0.5}, {Order: "reverse"}, {N: 3, Explore: "boltzmann"}, {Explore: "ucb"}, {Algorithm: "dyna"}, {Algorithm: "sweeping"}, {Algorithm: "actorcritic"}, {Algorithm: "rlearning"}, {Algorithm: "td", Lambda: 0.5}} {
+	for _, l := range []Learner{{}, {Algorithm: "sarsa", Lambda: 0.5}, {Order: "reverse"}, {N: 3, Explore: "boltzmann"}, {Explore: "ucb"}, {Algorithm: "dyna"}, {Algorithm: "sweeping"}, {Algorithm: "actorcritic"}, {Algorithm: "actorcritic", Lambda: 0.8}, {Algorithm: "rlearning"}, {Algorithm: "td", Lambda: 0.5}, {Algorithm: "brigade"}} {
 		half, whole := l, l
 		half.Episodes, whole.Episodes = 60, 120
 		m, err := practised(t, &half, name, 3).Continue(context.Background(), world(t, name))
@@ -353,7 +357,61 @@ func TestAdvice(t *testing.T) {
 	if m.Worth([]float64{0, 0}, q); math.Abs(max(q[right], q[down])-65.61) > 1e-9 {
 		t.Errorf("after bad advice the first step is worth %v, expected 65.61", q)
 	}
-	if _, err := (&Learner{Values: "tiles", advice: "IF ALWAYS THEN action = up WORTH 1"}).LearnIn(context.Background(), corner, world(t, corner), 1); err == nil {
-		t.Error("tiles take advice")
+	if _, err := (&Learner{Algorithm: "values", advice: "IF ALWAYS THEN action = up WORTH 1"}).LearnIn(context.Background(), corner, world(t, corner), 1); err == nil {
+		t.Error("who solves a world takes advice")
+	}
+}
+
+// Advice is a feature of its own in tiles and sums, whose weight begins as what it is
+// said to be worth: it is followed at once, told before or after acting, kept with the
+// model, and outvoted.
+func TestAdviceInSums(t *testing.T) {
+	const corner = "gridworld:map=S.../..../...G"
+	good, err := rule.Parse("advice", []byte("IF row < 2 THEN action = down WORTH 20\nIF row = 2 THEN action = right WORTH 20"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad, err := rule.Parse("advice", []byte("IF ALWAYS THEN action = up WORTH 20\nIF ALWAYS THEN action = left WORTH 20"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, values := range []string{"tiles", "linear", "tree"} {
+		l := &Learner{Episodes: 1, Epsilon: ptr(0.0), Values: values, Tiles: 4, Alpha: "0.1"}
+		if err := l.Advise(good, learn.Source{ID: "e1"}); err != nil {
+			t.Fatal(err)
+		}
+		m := practised(t, l, corner, 1)
+		if m.acted.Steps != 5 {
+			t.Errorf("%s: with good advice the first episode takes %d steps, expected 5", values, m.acted.Steps)
+		}
+		q := make([]float64, 4)
+		blank := practised(t, &Learner{Episodes: 1, Epsilon: ptr(0.0), Values: values, Tiles: 4, Alpha: "0.1", Limit: 1}, corner, 1)
+		told, heard, err := blank.Advised(good, learn.Source{ID: "e2"})
+		if err != nil || heard[0][0] == 0 || heard[0][1] != heard[0][0] {
+			t.Fatalf("%s: heard %v, %v", values, heard, err)
+		}
+		if told.(*Model).Worth([]float64{0, 0}, q); q[down] <= q[right]+15 || q[down] != q[down] {
+			t.Errorf("%s: told later, actions are worth %v", values, q)
+		}
+		parts, err := told.(*Model).Parts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := decode(parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := make([]float64, 4)
+		if again.(*Model).Worth([]float64{0, 0}, kept); !slices.EqualFunc(q, kept, func(a, b float64) bool { return a == b || a != a && b != b }) {
+			t.Errorf("%s: %v became %v", values, q, kept)
+		}
+	}
+	l := &Learner{Episodes: 2000, Epsilon: ptr(0.1), Values: "tiles", Tiles: 4, Alpha: "0.2"}
+	if err := l.Advise(bad, learn.Source{ID: "e3"}); err != nil {
+		t.Fatal(err)
+	}
+	m := practised(t, l, corner, 1)
+	if got, most := earned(t, m, corner, 0.9); got < 0.99*most {
+		t.Errorf("after bad advice it earns %v of %v", got, most)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/learn"
@@ -32,6 +33,7 @@ type adviser struct {
 	action   []int
 	worth    []float64
 	states   *table.Table // of one row
+	rows     sync.Pool    // of such tables, for those who ask at once
 }
 
 // newAdviser reads advice for the states and actions of a policy.
@@ -91,9 +93,11 @@ func (a *adviser) begin(cells, q []float64) {
 // was not before.
 func (m *Model) Advised(rules *rule.Base, by learn.Source) (advised learn.Model, heard [][3]int, err error) {
 	l, ok := m.values.(*lookup)
+	f, sums := m.values.(*weighted)
 	s := m.lesson.Settings
-	if !ok || m.acted == nil || s.Algorithm == "values" || s.Algorithm == "policy" {
-		return nil, nil, errors.New("advice is for a table of values that was learnt by acting")
+	known, learnt := m.values.(*fitted)
+	if !ok && !sums && !learnt || m.acted == nil || s.planned() {
+		return nil, nil, errors.New("advice is for values of actions that are learnt by acting")
 	}
 	var text strings.Builder
 	if err := (&rule.Base{Rules: rules.Rules}).Write(&text); err != nil {
@@ -103,7 +107,7 @@ func (m *Model) Advised(rules *rule.Base, by learn.Source) (advised learn.Model,
 	if err != nil {
 		return nil, nil, err
 	}
-	rate, err := s.rate(m.acted.Certain)
+	rate, err := s.rate(s.sure(m.acted.Certain))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -115,6 +119,22 @@ func (m *Model) Advised(rules *rule.Base, by learn.Source) (advised learn.Model,
 	}
 	history.Past = history.since(past{ID: by.ID, Name: by.Name, Rules: text.String()})
 	next.acted = &history
+	if !ok {
+		all, err := newAdviser(next.lesson.Settings.Advice, m.schema)
+		if err != nil {
+			return nil, nil, err
+		}
+		if sums {
+			more := f.clone()
+			more.heed(all, f.advised.units())
+			next.values = more
+		} else {
+			more := *known
+			more.advised, more.heard = all, append(slices.Clone(known.heard), make([]float64, told.units())...)
+			next.values = &more
+		}
+		return &next, m.heardIn(context.Background(), &next, told), nil
+	}
 	values := l.clone()
 	next.values = values
 	heard = make([][3]int, len(told.matchers))
@@ -241,16 +261,138 @@ func (r *rate) left(visits float64) float64 {
 
 // matching says which rules speak of a state.
 func (a *adviser) matching(cells []float64) []bool {
+	matches := make([]bool, len(a.matchers))
+	a.each(cells, func(k int) { matches[k] = true })
+	return matches
+}
+
+// each calls visit for the rules that speak of a state. It may be called by several at
+// once.
+func (a *adviser) each(cells []float64, visit func(k int)) {
+	states, _ := a.rows.Get().(*table.Table)
+	if states == nil {
+		states = a.states.Select([]int{0})
+	}
 	for i, x := range cells {
-		if c := &a.states.Columns[i]; c.Floats != nil {
+		if c := &states.Columns[i]; c.Floats != nil {
 			c.Floats[0] = x
 		} else if c.Codes[0] = table.Missing; x == x {
 			c.Codes[0] = int32(x)
 		}
 	}
-	matches := make([]bool, len(a.matchers))
-	for i, m := range a.matchers {
-		matches[i] = m.MatchRow(a.states, 0)
+	for k, m := range a.matchers {
+		if m.MatchRow(states, 0) {
+			visit(k)
+		}
 	}
-	return matches
+	a.rows.Put(states)
+}
+
+// units are how many rules stand in a sum of weights as features of their own.
+func (a *adviser) units() int {
+	if a == nil {
+		return 0
+	}
+	return len(a.matchers)
+}
+
+// heed adds advice to a sum of weights: a feature that states have of which a rule
+// speaks, and whose weight for the action advised begins as what it is said to be
+// worth. Steps move it as they do the others, so that experience outvotes it (Maclin
+// and Shavlik 1996, whose rules become units of a network).
+func (f *weighted) heed(told *adviser, first int) {
+	before, w := f.features, f.w
+	f.advised = told
+	f.features = f.plain + told.units()
+	f.w = make([]float64, f.features*f.actions)
+	for a := range f.actions {
+		copy(f.w[a*f.features:], w[a*before:][:before])
+	}
+	for k := first; k < told.units(); k++ {
+		if a := told.action[k]; a < f.actions {
+			f.w[a*f.features+f.plain+k] = told.worth[k]
+		}
+	}
+}
+
+// hear adds advice to values that are fitted again and again: what an action is said
+// to be worth, less the more often it was followed, as α = 1/(1+visits) leaves it.
+// Values are fitted to what steps came to alone.
+func (f *fitted) hear(cells, q []float64) {
+	if f.advised == nil {
+		return
+	}
+	f.advised.each(cells, func(k int) {
+		a := f.advised.action[k]
+		if a >= len(q) {
+			return
+		}
+		worth := f.advised.worth[k] / (1 + f.heard[k])
+		if q[a] != q[a] { // nothing is known of it yet
+			q[a] = 0
+		}
+		q[a] += worth
+	})
+}
+
+// follow counts the steps of a log in which advice was followed.
+func (f *fitted) follow(log *table.Table) {
+	if f.advised == nil {
+		return
+	}
+	acts := log.Columns[log.Schema.Index(Action)].Codes
+	cells := make([]float64, len(f.schema.Attributes))
+	own := &Model{state: make([]int, len(cells))}
+	for i := range cells {
+		own.state[i] = i
+	}
+	for row := range acts {
+		own.cellsOf(log, row, cells)
+		f.advised.each(cells, func(k int) {
+			if f.advised.action[k] == int(acts[row]) {
+				f.heard[k]++
+			}
+		})
+	}
+}
+
+// heardIn counts how often advice is heard in the states that a policy meets in its
+// own world, where that is built in: those that a rule speaks of, those in which its
+// action is now the best, and those in which it was not before.
+func (m *Model) heardIn(ctx context.Context, next *Model, told *adviser) [][3]int {
+	e, err := act.Lookup(m.acted.World)
+	if err != nil {
+		return nil
+	}
+	heard := make([][3]int, told.units())
+	before, after := make([]float64, len(m.actions())), make([]float64, len(m.actions()))
+	_, err = act.Log(ctx, e, shown, 500, m.lesson.Seed, func(cells []float64, legal []int) (int, error) {
+		m.values.worth(cells, before)
+		next.values.worth(cells, after)
+		was, is := bestOf(before, legal), bestOf(after, legal)
+		told.each(cells, func(k int) {
+			heard[k][0]++
+			if told.action[k] == is {
+				if heard[k][1]++; was != is {
+					heard[k][2]++
+				}
+			}
+		})
+		return is, nil
+	})
+	if err != nil {
+		return nil
+	}
+	return heard
+}
+
+// bestOf is the legal action that is worth most.
+func bestOf(q []float64, legal []int) int {
+	best := legal[0]
+	for _, a := range legal {
+		if q[a] > q[best] || q[best] != q[best] && q[a] == q[a] {
+			best = a
+		}
+	}
+	return best
 }

@@ -3,9 +3,9 @@ package policy
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 
 	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/learn"
@@ -22,49 +22,95 @@ func (m *Model) newFitted() (valuer, error) {
 	if err := m.lesson.Settings.checkLearner(); err != nil {
 		return nil, err
 	}
-	return &fitted{state: m.state, schema: &table.Schema{Attributes: m.schema.Attributes[:m.target]}, actions: m.actions()}, nil
+	f := &fitted{state: m.state, schema: &table.Schema{Attributes: m.schema.Attributes[:m.target]}, actions: m.actions()}
+	var err error
+	f.advised, err = newAdviser(m.lesson.Settings.Advice, m.schema)
+	f.heard = make([]float64, f.advised.units())
+	return f, err
 }
 
-// batched returns the model after more episodes, in batches.
+// batched returns the model after more episodes, in batches. All steps so far are
+// kept, so that a policy that acts on forgets nothing.
 func (m *Model) batched(ctx context.Context, e act.Environment) (*Model, error) {
 	s := &m.lesson.Settings
-	none := 0.0
-	learner := &Learner{Gamma: &s.Gamma, Values: s.Values, Wiring: s.Wiring, Hidden: s.Hidden, Reward: "reward", Penalty: &none, Support: &none}
-	names := make([]string, s.Episodes)
-	for i := range names {
-		names[i] = strconv.Itoa(i + 1)
-	}
-	var log *table.Table
 	random := rand.New(rand.NewPCG(m.lesson.Seed, uint64(m.acted.Episodes)))
 	for done := 0; done < s.Episodes; {
 		learn.Report(ctx, float64(done)/float64(s.Episodes))
 		n := min(max(1, s.Episodes/batches), s.Episodes-done)
-		t, err := act.Log(ctx, e, n, s.Limit, random.Uint64(), m.trying(random))
-		if err != nil {
-			return nil, fmt.Errorf("after %d episodes: %w", m.acted.Episodes, err)
+		log, stopped := act.Log(ctx, e, n, s.Limit, random.Uint64(), m.trying(random))
+		if stopped != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			n = 0
+			if log != nil {
+				n = len(log.SequenceNames)
+			}
+			stopped = fmt.Errorf("after %d episodes: %w", m.acted.Episodes+n, stopped)
+			switch {
+			case n == 0 && m.steps == nil:
+				return nil, stopped
+			case n == 0:
+				return nil, &Stopped{stopped, m}
+			}
 		}
-		m.acted.count(t, n, s.Gamma)
-		number := make([]int32, t.Rows())
-		for i := range number {
-			number[i] = t.Sequence[i] + int32(done)
-		}
-		if t, err = t.InSequence("episode", number, names); err == nil && log != nil {
-			t, err = table.Concat(log, t)
-		}
-		if err != nil {
-			return nil, err
-		}
-		log = t
 		done += n
-		learnt, err := learner.Learn(quiet(ctx), learn.Task{Table: log, Target: Action, Seed: m.lesson.Seed})
+		schema, err := schemaOf(e)
 		if err != nil {
 			return nil, err
 		}
-		got := learnt.(*Model)
-		m.values, m.summary, m.agrees = m.inOrder(got.values.(*fitted)), got.summary, got.agrees
+		m.schema = schema
+		steps, err := m.experienced(quiet(ctx), log, done < s.Episodes && stopped == nil)
+		if err != nil {
+			return nil, err
+		}
+		m.acted.count(log, n, s.Gamma)
+		f := m.inOrder(steps.values.(*fitted))
+		before := m.values.(*fitted)
+		f.advised, f.heard = before.advised, slices.Clone(before.heard)
+		f.follow(log)
+		m.steps, m.values, m.summary, m.agrees = steps, f, steps.summary, steps.agrees
+		if stopped != nil { // what was learnt before is worth keeping
+			return nil, &Stopped{stopped, m}
+		}
 	}
 	learn.Report(ctx, 1)
 	return m, nil
+}
+
+// leastTried is how frequent an action must be, relative to the most frequent one in
+// such states, to count for what follows: exploring takes all that are legal more often.
+const leastTried = 0.005
+
+// experienced is what a log of more steps makes of those before.
+func (m *Model) experienced(ctx context.Context, log *table.Table, hasty bool) (*Model, error) {
+	if m.steps == nil {
+		s, none, few := &m.lesson.Settings, 0.0, leastTried
+		l := &Learner{Gamma: &s.Gamma, Values: s.Values, Wiring: s.Wiring, Hidden: s.Hidden, Reward: "reward", Penalty: &none, Support: &few, hasty: hasty}
+		learnt, err := l.Learn(ctx, learn.Task{Table: log, Target: Action, Seed: m.lesson.Seed})
+		if err != nil {
+			return nil, err
+		}
+		return learnt.(*Model), nil
+	}
+	before := *m.steps
+	before.lesson.Settings.hasty = hasty
+	log, _, err := table.Conform(log, before.schema, true)
+	if err != nil {
+		return nil, err
+	}
+	u, err := before.Begin(learn.Source{})
+	if err == nil {
+		err = u.Add(ctx, log)
+	}
+	if err != nil {
+		return nil, err
+	}
+	learnt, err := u.Freeze(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return learnt.(*Model), nil
 }
 
 // inOrder is values with the columns and actions of the environment, in its order: a
@@ -84,21 +130,26 @@ func (m *Model) inOrder(f *fitted) *fitted {
 	return own
 }
 
-// trying takes the best action that is known, and now and then any.
+// trying explores by the values so far; actions of which nothing is known are worth
+// what all begin with.
 func (m *Model) trying(random *rand.Rand) act.Choose {
-	q := make([]float64, len(m.actions()))
+	s, known := &m.lesson.Settings, make([]float64, len(m.actions()))
+	q := make([]float64, len(known))
+	t := trainer{settings: s, random: random, hoped: make([]float64, len(q)), number: m.acted.Episodes}
 	return func(cells []float64, legal []int) (int, error) {
-		best := legal[random.IntN(len(legal))]
-		if random.Float64() < m.lesson.Settings.Epsilon {
-			return best, nil
+		m.values.worth(cells, known)
+		for a := range q {
+			q[a] = math.NaN()
 		}
-		m.values.worth(cells, q)
 		for _, a := range legal {
-			if q[a] > q[best] || q[best] != q[best] && q[a] == q[a] {
-				best = a
+			if a >= len(q) {
+				return 0, unexpected(a)
+			}
+			if q[a] = known[a]; math.IsNaN(q[a]) {
+				q[a] = s.Start
 			}
 		}
-		return best, nil
+		return int(t.try(q)), nil
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func (m *Model) CurveOverSeeds(ctx context.Context, seeds int) (*draw.Chart, error) {
 	s := m.lesson.Settings
 	switch {
-	case m.acted == nil || s.Algorithm == "values" || s.Algorithm == "policy":
+	case m.acted == nil || s.planned():
 		return nil, errors.New("there is no learning curve of a policy that did not learn by acting")
 	case seeds < 2:
 		return nil, fmt.Errorf("%d seeds: expected at least 2", seeds)

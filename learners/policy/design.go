@@ -113,7 +113,7 @@ func (p *performance) play(you int, t *trace) error {
 		case p.random.Float64() < p.epsilon:
 			a = legal[p.random.IntN(len(legal))]
 		case len(legal) > 1:
-			a = p.search.Best(p.game, p.q, p.random)
+			a = p.search.Best(p.game, p.random)
 		}
 		if !theirs {
 			state := make([]float64, width)

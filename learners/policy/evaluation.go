@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/learn"
@@ -33,16 +34,20 @@ func (j *judge) worth(cells, q []float64) {
 	j.look(g, s, cells, q)
 }
 
+// decide is the first of the actions that are worth most; −1 where none is legal.
+func (j *judge) decide(cells []float64) int {
+	g, s := j.looker()
+	if slices.ContainsFunc(cells, math.IsNaN) || g.Put(cells, 0) != nil {
+		return -1
+	}
+	return s.Best(g, nil)
+}
+
 func (j *judge) look(g act.Game, s *act.Search, cells, q []float64) {
 	for a := range q {
 		q[a] = math.NaN()
 	}
-	for _, x := range cells {
-		if math.IsNaN(x) {
-			return
-		}
-	}
-	if g.Put(cells, 0) == nil {
+	if !slices.ContainsFunc(cells, math.IsNaN) && g.Put(cells, 0) == nil {
 		s.Values(g, q)
 	}
 }

@@ -9,35 +9,45 @@ func (t *trainer) choose(s int32) int32 {
 	if t.Algorithm == "td" {
 		t.place.Ahead(t.place.At(), t.Gamma, t.worthOf, q)
 	}
-	calm := 1.0
-	if t.Anneal > 0 {
-		calm = 1 / (1 + float64(t.number)/float64(t.Anneal))
-	}
-	if t.Algorithm == "actorcritic" {
+	switch {
+	case t.Algorithm == "actorcritic":
 		powers(q, 1, t.hoped)
 		return t.drawn(t.hoped)
-	}
-	switch t.Explore {
-	case "epsilon":
-		if t.Epsilon > 0 && t.random.Float64() < t.Epsilon*calm {
-			return t.any(q)
-		}
-	case "boltzmann":
-		powers(q, math.Log(t.K)/calm, t.hoped)
-		return t.drawn(t.hoped)
-	case "ucb":
+	case t.Explore == "ucb":
 		visits := t.v.visits[int(s)*t.v.actions:][:t.v.actions]
 		total := 1.0
 		for _, n := range visits {
 			total += n
 		}
 		for a := range q {
-			t.hoped[a] = q[a] + t.Bound*calm*math.Sqrt(math.Log(total)/visits[a])
+			t.hoped[a] = q[a] + t.Bound*t.calm(t.number)*math.Sqrt(math.Log(total)/visits[a])
 			if visits[a] == 0 && q[a] == q[a] {
 				t.hoped[a] = math.Inf(1)
 			}
 		}
 		return t.greedy(t.hoped)
+	}
+	return t.try(q)
+}
+
+// calm is what is left of exploration in an episode.
+func (s *settings) calm(episode int) float64 {
+	if s.Anneal == 0 {
+		return 1
+	}
+	return 1 / (1 + float64(episode)/float64(s.Anneal))
+}
+
+// try explores by what actions are worth, NaN of those that are not legal.
+func (t *trainer) try(q []float64) int32 {
+	switch t.Explore {
+	case "epsilon":
+		if t.Epsilon > 0 && t.random.Float64() < t.Epsilon*t.calm(t.number) {
+			return t.any(q)
+		}
+	case "boltzmann":
+		powers(q, math.Log(t.K)/t.calm(t.number), t.hoped)
+		return t.drawn(t.hoped)
 	case "random":
 		return t.any(q)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -24,12 +25,16 @@ type fitted struct {
 	acts      string        // what actions are called, a column of joint
 	behaviour learn.Model
 	support   float64
+	advised   *adviser  // who acts may be told beforehand what to try
+	heard     []float64 // steps in which each rule was followed
 }
 
 const (
 	worthColumn   = "worth"
 	behaviourName = "tree" // the learner of what the log does
 	iterations    = 60     // of fitted values at most
+	fewIterations = 8      // where they are soon fitted again
+	netSteps      = 10_000 // rows that a network of values is shown, each time that it is fitted
 )
 
 // learnerOf is the learner of numbers that values asks for.
@@ -69,6 +74,9 @@ func learned(ctx context.Context, name string, states *table.Table, a table.Attr
 	for _, o := range learn.Options(info.New()) {
 		if o.Key == "keep" && slices.Contains(o.Choices, "nothing") {
 			settings["keep"] = "nothing"
+		}
+		if name == "mlp" && o.Key == "epochs" {
+			settings["epochs"] = strconv.Itoa(min(max(3, netSteps/max(1, states.Rows())), 300))
 		}
 	}
 	l, err := learn.New(name, settings)
@@ -146,6 +154,8 @@ func (j *journal) rounds() int {
 	switch {
 	case j.next == nil || g == 0:
 		return 1
+	case j.lesson.Settings.hasty:
+		return fewIterations
 	case g >= 1:
 		return iterations
 	}
@@ -327,7 +337,16 @@ func (f *fitted) worths(ctx context.Context, m *Model, t *table.Table, q []float
 	if len(m.state) == 0 || t.Rows() == 0 {
 		return f.fill(ctx, states, q[:0])
 	}
-	return f.fill(ctx, states, q[:t.Rows()*len(m.actions())])
+	actions := len(m.actions())
+	if err := f.fill(ctx, states, q[:t.Rows()*actions]); err != nil || f.advised == nil {
+		return err
+	}
+	cells := make([]float64, len(m.state))
+	for row := range t.Rows() {
+		m.cellsOf(t, row, cells)
+		f.hear(cells, q[row*actions:][:actions])
+	}
+	return nil
 }
 
 // worth answers one state.
@@ -339,6 +358,8 @@ func (f *fitted) worth(cells, q []float64) {
 			columns[i].Floats = []float64{x}
 		case x != x:
 			columns[i].Codes = []int32{table.Missing}
+		case int(x) >= len(f.schema.Attributes[i].Values): // it came up since
+			columns[i].Codes = []int32{table.Unseen}
 		default:
 			columns[i].Codes = []int32{int32(x)}
 		}
@@ -352,6 +373,7 @@ func (f *fitted) worth(cells, q []float64) {
 			q[a] = math.NaN()
 		}
 	}
+	f.hear(cells, q)
 }
 
 // summarise learns a tree of the policy's own answers in some states, to be read.

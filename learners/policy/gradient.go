@@ -24,7 +24,6 @@ type climber struct {
 	pcg    rand.PCG
 	random *rand.Rand
 	chance trainer // explores by values
-	number int
 	earned float64
 
 	cells      []float64
@@ -67,38 +66,23 @@ func (c *climber) look(at []int32, much []float64, q []float64) ([]int32, []floa
 	legal := c.e.Legal()
 	for _, a := range legal {
 		if a < 0 || a >= len(q) {
-			return at, much, fmt.Errorf("action %d was not known when learning began; show all actions in the first states", a)
+			return at, much, unexpected(a)
 		}
 		q[a] = c.f.value(a, at, much)
 	}
 	return at, much, nil
 }
 
-// choose explores by values.
-func (c *climber) choose(q []float64) int {
-	calm := 1.0
-	if c.Anneal > 0 {
-		calm = 1 / (1 + float64(c.number)/float64(c.Anneal))
-	}
-	switch c.Explore {
-	case "boltzmann":
-		powers(q, math.Log(c.K)/calm, c.chance.hoped)
-		return int(c.chance.drawn(c.chance.hoped))
-	case "random":
-		return int(c.chance.any(q))
-	case "epsilon":
-		if c.random.Float64() < c.Epsilon*calm {
-			return int(c.chance.any(q))
-		}
-	}
-	return int(c.chance.greedy(q))
+// unexpected is an action that came too late.
+func unexpected(action int) error {
+	return fmt.Errorf("action %d was not known when learning began; show all actions in the first states", action+1)
 }
 
 // episode acts until the end.
 func (c *climber) episode(ctx context.Context, seed uint64, number int) (steps int, err error) {
 	c.pcg.Seed(seed, uint64(number))
 	c.e.Reset(c.pcg.Uint64())
-	c.number, c.earned = number, 0
+	c.chance.number, c.earned = number, 0
 	c.forget()
 	if c.at, c.much, err = c.look(c.at, c.much, c.q); err != nil {
 		return 0, err
@@ -106,7 +90,7 @@ func (c *climber) episode(ctx context.Context, seed uint64, number int) (steps i
 	if len(c.e.Legal()) == 0 {
 		return 0, errors.New("no action is legal, and the episode has not ended")
 	}
-	a := c.choose(c.q)
+	a := int(c.chance.try(c.q))
 	for weight := 1.0; ; weight *= c.Gamma {
 		r, end, err := c.e.Step(a)
 		if err != nil {
@@ -127,7 +111,7 @@ func (c *climber) episode(ctx context.Context, seed uint64, number int) (steps i
 			if c.nextAt, c.more, err = c.look(c.nextAt, c.more, c.nextQ); err != nil {
 				return steps, err
 			}
-			then = c.choose(c.nextQ)
+			then = int(c.chance.try(c.nextQ))
 			best := int(c.chance.greedy(c.nextQ))
 			ahead = c.nextQ[best]
 			if c.Algorithm == "sarsa" {
@@ -246,6 +230,18 @@ func (c *climber) forget() {
 	c.traced = c.traced[:0]
 }
 
+var errBound = errors.New("values grow without bound; take a smaller alpha, or another gamma")
+
+// finite reports whether all weights are numbers.
+func (f *weighted) finite() bool {
+	for _, x := range f.w {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return false
+		}
+	}
+	return true
+}
+
 // climbed returns the model after more episodes of learning weights.
 func (m *Model) climbed(ctx context.Context, e act.Environment) (*Model, error) {
 	f := m.values.(*weighted).clone()
@@ -266,23 +262,30 @@ func (m *Model) climbed(ctx context.Context, e act.Environment) (*Model, error) 
 		if err == nil {
 			for _, x := range [2]float64{c.q[0], c.earned} {
 				if math.IsInf(x, 0) {
-					err = errors.New("values grow without bound; take a smaller alpha, or another gamma")
+					err = errBound
 				}
 			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("episode %d, step %d: %w", m.acted.Episodes+1, steps+1, err)
+			err = fmt.Errorf("episode %d, step %d: %w", m.acted.Episodes+1, steps+1, err)
+			if n > 0 && ctx.Err() == nil && f.finite() { // what was learnt before is worth keeping
+				return nil, &Stopped{err, m}
+			}
+			return nil, err
 		}
 		m.acted.Episodes++
 		m.acted.Steps += steps
 		m.acted.Curve.add(c.earned)
 	}
-	for _, x := range f.w {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, errors.New("values grow without bound; take a smaller alpha, or another gamma")
-		}
+	if !f.finite() {
+		return nil, errBound
 	}
-	err = m.look(ctx, e)
+	if m.schema, err = schemaOf(e); err != nil {
+		return nil, err
+	}
+	if err = m.look(ctx, e); err != nil && ctx.Err() == nil {
+		return nil, &Stopped{err, m}
+	}
 	learn.Report(ctx, 1)
 	return m, err
 }

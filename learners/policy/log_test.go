@@ -33,6 +33,14 @@ func logOf(t testing.TB, name string, episodes int, seed uint64, settings map[st
 // best: the discounted value over the starts, or in all states.
 func share(t testing.TB, m *Model, name string, gamma float64) float64 {
 	t.Helper()
+	got, most := earned(t, m, name, gamma)
+	return got / most
+}
+
+// earned is the sum of what a policy earns from the starts of a world, and the most
+// that can be.
+func earned(t testing.TB, m *Model, name string, gamma float64) (got, most float64) {
+	t.Helper()
 	place := world(t, name).(*act.Place)
 	best, err := place.ValueIteration(context.Background(), gamma, 1e-10)
 	if err != nil {
@@ -58,12 +66,11 @@ func share(t testing.TB, m *Model, name string, gamma float64) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, most := 0.0, 0.0
 	for _, s := range place.Starts() {
 		got += v[s]
 		most += best.V[s]
 	}
-	return got / most
+	return got, most
 }
 
 // From a log of a random policy at least 95 % of what can be earned, on the lake

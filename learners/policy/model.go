@@ -34,6 +34,7 @@ type Model struct {
 	values valuer
 
 	acted *acted // by acting; nil from a log
+	steps *Model // of all steps that were acted, where a learner of numbers is fitted to them
 
 	rows    *kept.Rows  // of a log, as steps
 	weight  float64     // of them
@@ -76,6 +77,9 @@ func (m *Model) Gamma() float64 { return m.lesson.Settings.Gamma }
 
 // Rewards is the column of rewards of a log, −1 if there is none.
 func (m *Model) Rewards() int { return m.reward }
+
+// Cut reports whether the last row of an episode of a log does not end it.
+func (m *Model) Cut() bool { return m.lesson.Settings.Cut }
 
 func (m *Model) actions() []string { return m.schema.Attributes[m.target].Values }
 
@@ -202,3 +206,12 @@ func (m *Model) Values(ctx context.Context, t *table.Table, q []float64) error {
 // Worth fills in what actions are worth in a state by its cells: numbers, codes
 // of names, and NaN where they are missing.
 func (m *Model) Worth(cells, q []float64) { m.values.worth(cells, q) }
+
+// Decide is the action that is worth most in a state, the first of several, where it
+// is found sooner than what all are worth; −1 elsewhere.
+func (m *Model) Decide(cells []float64) int {
+	if j, ok := m.values.(*judge); ok {
+		return j.decide(cells)
+	}
+	return -1
+}

@@ -25,6 +25,11 @@
 //
 // Values stand in a table of states, in a weighted sum of tiles or of the columns
 // themselves, or with any learner of numbers that package learn knows.
+//
+// By acting, a step costs what its environment takes and a look at each action's
+// value: an entry of a table, or as many as there are grids of tiles. From a log,
+// each round costs one pass over the steps where states are few, else what the
+// learner of the values costs, for each action.
 package policy
 
 import (
@@ -56,13 +61,13 @@ func init() {
 
 // Learner makes policies. Its zero value is ready to use.
 type Learner struct {
-	Algorithm string   `set:"algorithm" default:"q" oneof:"q|sarsa|dyna|sweeping|actorcritic|rlearning|lms|td|explain|values|policy" doc:"Q learning, SARSA, Dyna, prioritised sweeping, an actor with a critic, R-learning (average reward), what boards of a game are worth by LMS or TD(λ), what states are worth by TD(λ) where the environment knows what follows from actions, explanations of what an episode brought, or value or policy iteration"`
+	Algorithm string   `set:"algorithm" default:"q" oneof:"q|sarsa|dyna|sweeping|actorcritic|rlearning|lms|td|explain|brigade|values|policy|bellmanford" doc:"Q learning, SARSA, Dyna, prioritised sweeping, an actor with a critic, R-learning (average reward), what boards of a game are worth by LMS or TD(λ), what states are worth by TD(λ) where the environment knows what follows from actions, explanations of what an episode brought, rules that bid and pay those that acted before them (a classifier system with the bucket brigade); or, where the environment knows its own model, value iteration, policy iteration, or shortest ways by Bellman and Ford (rewards in full, gamma=1)"`
 	Gamma     *float64 `set:"gamma" default:"0.9" doc:"what a reward one step later is worth, 0 to 1"`
 	Values    string   `set:"values" default:"auto" doc:"where values stand: table, tiles (grids over numbers), linear (numbers, their squares and products), or a learner of numbers, such as tree; auto is a table where states are few, else tiles in an environment and tree for a log"`
 	Wiring    string   `set:"wiring" default:"action" oneof:"action|input|outputs" doc:"for values by a learner: a model for each action, one model with the action as a column beside the state, or one network (values=mlp) with an output for each action"`
 	Tiles     int      `set:"tiles" default:"8" doc:"for values=tiles: cells of a grid in each column of numbers"`
 
-	Alpha    string   `set:"alpha" default:"auto" doc:"how far a step moves a value: a number, visits (1/(1+visits), equation 13.11), or auto: 1 where the environment is known to be without chance, else 1/(1+visits)^0.77"`
+	Alpha    string   `set:"alpha" default:"auto" doc:"how far a step moves a value: a number, visits (1/(1+visits), equation 13.11), or auto: 1 where the environment is known to be without chance and steps are learnt one by one, else 1/(1+visits)^0.77"`
 	Explore  string   `set:"explore" default:"epsilon" oneof:"epsilon|boltzmann|optimistic|ucb|random" doc:"how actions are tried: at random now and then, by k^Q, by starting with high values, by bounds of confidence, or always at random"`
 	Epsilon  *float64 `set:"epsilon" default:"0.1" doc:"for explore=epsilon: share of actions taken at random"`
 	K        *float64 `set:"k" default:"1.1" doc:"for explore=boltzmann: an action has the probability k^Q, shared out"`
@@ -79,7 +84,7 @@ type Learner struct {
 
 	Planning int      `set:"planning" default:"10" doc:"for dyna and sweeping: steps that are learnt again from what was seen, after each one taken"`
 	Replay   int      `set:"replay" default:"0" doc:"steps of the past that are learnt again after each episode, by lot"`
-	Actor    *float64 `set:"actor" default:"0.1" doc:"for actorcritic: how far a step moves preferences"`
+	Actor    *float64 `set:"actor" default:"0.1" doc:"for actorcritic: how far a step moves preferences, with lambda also those of the steps before"`
 
 	Depth       int    `set:"depth" default:"1" most:"8" doc:"for lms and td: turns that are looked ahead in games to learn from"`
 	Lookahead   int    `set:"lookahead" default:"0" most:"8" doc:"for lms and td: turns that the policy looks ahead afterwards; 0 is as many as depth"`
@@ -91,6 +96,7 @@ type Learner struct {
 	Penalty *float64 `set:"penalty" default:"1" doc:"of a log: standard errors that are taken off the value of an action"`
 	advice  string   // rules of somebody who knows (Advise)
 	adviser learn.Source
+	hasty   bool // values are soon fitted again, to more steps
 
 	Support *float64 `set:"support" default:"0.1" doc:"of a log: least frequency of an action that is considered, relative to the most frequent one in such states"`
 }
@@ -131,6 +137,7 @@ type settings struct {
 	Wiring      string `cbor:"wiring,omitempty"`
 
 	adviser learn.Source // whose advice it begins with
+	hasty   bool
 }
 
 func (l *Learner) settings() (settings, error) {
@@ -140,10 +147,15 @@ func (l *Learner) settings() (settings, error) {
 		Episodes: cmp.Or(l.Episodes, 1000), Limit: cmp.Or(l.Limit, 10000), Lambda: l.Lambda, N: cmp.Or(l.N, 1), Order: cmp.Or(l.Order, "forward"),
 		Planning: cmp.Or(l.Planning, 10), Replay: l.Replay, Actor: setting.Or(l.Actor, 0.1),
 		Depth: cmp.Or(l.Depth, 1), Lookahead: cmp.Or(l.Lookahead, l.Depth, 1), Hidden: cmp.Or(l.Hidden, 20), Experiments: cmp.Or(l.Experiments, "start"), Gradient: cmp.Or(l.Gradient, "direct"), Wiring: cmp.Or(l.Wiring, "action"),
-		Reward: l.Reward, Cut: l.Cut, Penalty: setting.Or(l.Penalty, 1), Support: setting.Or(l.Support, 0.1), Advice: l.advice, adviser: l.adviser,
+		Reward: l.Reward, Cut: l.Cut, Penalty: setting.Or(l.Penalty, 1), Support: setting.Or(l.Support, 0.1), Advice: l.advice, adviser: l.adviser, hasty: l.hasty,
 	}
 	if s.Reward == "none" {
 		s.Reward = ""
+	}
+	if s.Algorithm == "bellmanford" {
+		if s.Gamma = setting.Or(l.Gamma, 1); s.Gamma != 1 {
+			return s, fmt.Errorf("gamma=%v: algorithm=bellmanford counts all rewards of a way in full; leave gamma out", s.Gamma)
+		}
 	}
 	if s.Explore == "optimistic" && l.Start == nil {
 		return s, fmt.Errorf("explore=optimistic begins with values that are too high; give start, such as the largest sum of rewards")
@@ -191,8 +203,8 @@ func (s *settings) check() error {
 	if s.Algorithm == "lms" && s.Lambda > 0 {
 		return fmt.Errorf("algorithm=lms learns by the next board alone; take algorithm=td with lambda=%v", s.Lambda)
 	}
-	if stepwise := s.Algorithm != "q" && s.Algorithm != "sarsa"; stepwise && (s.N > 1 || s.Order == "reverse" || s.Lambda > 0 && s.Algorithm != "td") {
-		return fmt.Errorf("n and order are for algorithm=q and sarsa, lambda also for td; %s learns step by step", s.Algorithm)
+	if stepwise := s.Algorithm != "q" && s.Algorithm != "sarsa"; stepwise && (s.N > 1 || s.Order == "reverse" || s.Lambda > 0 && s.Algorithm != "td" && s.Algorithm != "actorcritic") {
+		return fmt.Errorf("n and order are for algorithm=q and sarsa, lambda also for td and actorcritic; %s learns step by step", s.Algorithm)
 	}
 	if _, err := s.rate(false); err != nil {
 		return err
@@ -200,10 +212,22 @@ func (s *settings) check() error {
 	return nil
 }
 
+// planned reports whether nothing is acted: the environment's own model is solved.
+func (s *settings) planned() bool {
+	return s.Algorithm == "values" || s.Algorithm == "policy" || s.Algorithm == "bellmanford"
+}
+
 // rate is how far a step moves a value, by how often the action was taken before.
 type rate struct {
 	constant float64 // 0 falls with visits
 	power    float64
+}
+
+// sure reports whether what a step comes to is certain, in an environment that is
+// or is not: what sarsa, sums of n steps and λ come to depends on actions that were
+// taken by lot, also where nothing else is left to chance.
+func (s *settings) sure(certain bool) bool {
+	return certain && s.Algorithm != "sarsa" && (s.Algorithm != "q" || s.N == 1 && s.Lambda == 0)
 }
 
 // rate returns the rate of learning, in an environment that is known to be

@@ -57,6 +57,13 @@ func (m *Model) Rules() (*rule.Base, error) {
 
 // summaryRules are rules that speak for values that are no table.
 func (m *Model) summaryRules() (*rule.Base, error) {
+	if _, ok := m.values.(*weighted); ok && m.summary == nil { // acting stopped before it was looked at
+		p := make([]float64, len(m.actions()))
+		for a := range p {
+			p[a] = 1 / float64(len(p))
+		}
+		return &rule.Base{Kind: rule.Ordered, Else: &rule.Rule{Then: m.conclusion(p)}, Notes: []string{"acting stopped before rules were made of what the policy does; act on to have them"}}, nil
+	}
 	r, ok := m.summary.(learn.Ruler)
 	if !ok {
 		return nil, fmt.Errorf("the policy has no states to make rules of")

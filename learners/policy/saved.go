@@ -30,7 +30,9 @@ type body struct {
 	Net       *outputs            `cbor:"net,omitempty"`
 	Behaviour []byte              `cbor:"behaviour"`
 	Summary   []byte              `cbor:"summary"`
+	Steps     []byte              `cbor:"steps,omitempty"`
 	Agrees    float64             `cbor:"agrees"`
+	Heard     []float64           `cbor:"heard,omitempty"`
 }
 
 // Parts returns the lesson, the steps of each source, and the values.
@@ -48,6 +50,7 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	case *judge:
 		b.Judge = v.saved()
 	case *fitted:
+		b.Heard = v.heard
 		if b.Behaviour, err = learn.Encode(v.behaviour); err != nil {
 			return nil, err
 		}
@@ -64,6 +67,11 @@ func (m *Model) Parts() ([]learn.Part, error) {
 			if b.Joint, err = learn.Encode(v.joint); err != nil {
 				return nil, err
 			}
+		}
+	}
+	if m.steps != nil {
+		if b.Steps, err = learn.Encode(m.steps); err != nil {
+			return nil, err
 		}
 	}
 	if m.summary != nil {
@@ -143,19 +151,31 @@ func decodeActed(l lesson, b *body) (learn.Model, error) {
 	case b.Lookup != nil:
 		m.values, err = b.Lookup.load(m.limitsOf(), len(m.actions()))
 	case b.Weights != nil:
-		m.values, err = b.Weights.load(m.limitsOf(), len(m.actions()))
+		var told *adviser
+		if told, err = newAdviser(l.Settings.Advice, schema); err == nil {
+			m.values, err = b.Weights.load(m.limitsOf(), len(m.actions()), told)
+		}
 	case b.Judge != nil:
 		m.values, err = b.Judge.load(b.Acted.World, max(1, l.Settings.Lookahead), len(m.state), len(m.actions()))
 	case len(b.Behaviour) > 0:
 		one := *m
 		one.reward = m.target // there are values of each action
 		j := &journal{Model: &one, states: &table.Table{Schema: &table.Schema{Attributes: schema.Attributes[:m.target]}}}
-		m.values, err = j.fitted(b, 0)
+		m.values, err = j.advised(b)
 	default:
 		err = errors.New("there are no values")
 	}
 	if err != nil {
 		return nil, err
+	}
+	if len(b.Steps) > 0 {
+		steps, err := learn.Decode(b.Steps)
+		if err != nil {
+			return nil, err
+		}
+		if m.steps, _ = steps.(*Model); m.steps == nil || m.steps.acted != nil {
+			return nil, errors.New("the steps that were acted are no log")
+		}
 	}
 	if len(b.Summary) == 0 {
 		return m, nil
@@ -230,6 +250,26 @@ func (j *journal) decoded(data []byte, kind table.Kind, columns ...table.Attribu
 		return nil, errors.New("a model of acts has other actions")
 	}
 	return m, nil
+}
+
+// advised reads the models of values of one who acts, and the advice that it has.
+func (j *journal) advised(b *body) (*fitted, error) {
+	f, err := j.fitted(b, 0)
+	if err != nil {
+		return nil, err
+	}
+	if f.advised, err = newAdviser(j.lesson.Settings.Advice, j.schema); err != nil {
+		return nil, err
+	}
+	if f.heard = b.Heard; len(f.heard) != f.advised.units() {
+		return nil, fmt.Errorf("%d counts of advice for %d rules", len(f.heard), f.advised.units())
+	}
+	for _, n := range f.heard {
+		if !(n >= 0) || math.IsInf(n, 0) {
+			return nil, fmt.Errorf("advice was followed %v times", n)
+		}
+	}
+	return f, nil
 }
 
 // fitted reads the models of values.

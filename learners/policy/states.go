@@ -66,6 +66,9 @@ func (t *trainer) fade(by float64) {
 			continue
 		}
 		t.trace[s] = 0
+		if t.leaning != nil {
+			clear(t.leaning[int(s)*t.v.actions:][:t.v.actions])
+		}
 	}
 	t.traced = kept
 }

@@ -23,7 +23,9 @@ type weighted struct {
 	names     []bool
 	sizes     []int // cells of a grid in each column
 	actions   int
-	features  int // weights of an action
+	plain     int // weights of an action, without those of advice
+	features  int // with them
+	advised   *adviser
 	w         []float64
 }
 
@@ -53,9 +55,10 @@ func newWeighted(ctx context.Context, s *settings, e act.Environment, seed uint6
 			f.sizes[i] = int(f.high[i])
 		}
 	}
-	if f.features, err = f.count(); err != nil {
+	if f.plain, err = f.count(); err != nil {
 		return nil, err
 	}
+	f.features = f.plain
 	f.w = make([]float64, f.features*f.actions)
 	if s.Start != 0 {
 		share := s.Start
@@ -154,9 +157,9 @@ func (f *weighted) of(cells []float64, at []int32, much []float64) ([]int32, []f
 				}
 				cell = cell*size + k
 			}
-			at, much = append(at, int32(t*(f.features/f.tilings)+cell)), append(much, 1)
+			at, much = append(at, int32(t*(f.plain/f.tilings)+cell)), append(much, 1)
 		}
-		return at, much
+		return f.heard(cells, at, much)
 	}
 	at, much = append(at, 0), append(much, 1)
 	n := int32(1)
@@ -178,6 +181,14 @@ func (f *weighted) of(cells []float64, at []int32, much []float64) ([]int32, []f
 			at, much = append(at, n, n+1), append(much, x, x*x)
 			n += 2
 		}
+	}
+	return f.heard(cells, at, much)
+}
+
+// heard adds the features of advice that speaks of a state.
+func (f *weighted) heard(cells []float64, at []int32, much []float64) ([]int32, []float64) {
+	if f.advised != nil {
+		f.advised.each(cells, func(k int) { at, much = append(at, int32(f.plain+k)), append(much, 1) })
 	}
 	return at, much
 }
@@ -232,8 +243,8 @@ func (f *weighted) saved() *savedWeights {
 }
 
 // load checks what is read against the columns of states.
-func (s *savedWeights) load(limits []int, actions int) (*weighted, error) {
-	f := &weighted{tiles: s.Tiles, tilings: s.Tilings, low: s.Low, high: s.High, sizes: s.Sizes, actions: actions, w: s.W}
+func (s *savedWeights) load(limits []int, actions int, advised *adviser) (*weighted, error) {
+	f := &weighted{advised: advised, tiles: s.Tiles, tilings: s.Tilings, low: s.Low, high: s.High, sizes: s.Sizes, actions: actions, w: s.W}
 	if len(s.Low) != len(limits) || len(s.High) != len(limits) || len(s.Sizes) != len(limits) || s.Tilings < 1 || s.Tilings > 64 {
 		return nil, errors.New("weights are of other columns")
 	}
@@ -244,9 +255,10 @@ func (s *savedWeights) load(limits []int, actions int) (*weighted, error) {
 		}
 	}
 	var err error
-	if f.features, err = f.count(); err != nil {
+	if f.plain, err = f.count(); err != nil {
 		return nil, err
 	}
+	f.features = f.plain + advised.units()
 	if len(s.W) != f.features*actions {
 		return nil, fmt.Errorf("%d weights, expected %d", len(s.W), f.features*actions)
 	}

@@ -46,10 +46,13 @@ func New(p *portable.Program) *Model {
 	for i := range p.Columns {
 		a := table.Attribute{Name: p.Columns[i].Name, Kind: table.Numeric}
 		a.Show(p.Columns[i].Kind)
-		a.Values = p.Columns[i].Values
+		a.Values, a.Style = p.Columns[i].Values, table.Style(p.Columns[i].Style)
 		m.schema.Attributes = append(m.schema.Attributes, a)
 	}
-	target := table.Attribute{Name: p.Target.Name, Kind: table.Numeric}
+	target := table.Attribute{Name: p.Target.Name, Style: table.Style(p.Target.Style)}
+	if !target.Show(p.Target.Kind) {
+		target.Kind = table.Numeric
+	}
 	if p.Target.Classes != nil {
 		target.Kind, target.Values = table.Nominal, p.Target.Classes
 	}

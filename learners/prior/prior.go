@@ -9,6 +9,9 @@
 // or the moments of its numbers. Learning more adds to a source, merging puts
 // sources side by side, forgetting drops one; each equals learning from the
 // rows themselves.
+//
+// Learning costs one pass over the target, an answer nothing. Memory is one number
+// for each class, or three for a number, in each source.
 package prior
 
 import (

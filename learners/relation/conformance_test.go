@@ -8,7 +8,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	for _, name := range []string{relation.FoilName, relation.EBGName, relation.ProgolName, relation.GolemName, relation.FoclName, relation.PlanName} {
+	for _, name := range []string{relation.FoilName, relation.EBGName, relation.ProgolName, relation.GolemName, relation.FoclName, relation.PlanName, relation.CigolName} {
 		t.Run(name, func(t *testing.T) { learntest.Run(t, name) })
 	}
 }

@@ -59,7 +59,7 @@ func (f *search) learnClause(active []int32) *found {
 		})
 		beam = next[:min(len(next), f.options.beam)]
 		for _, at := range beam {
-			if w, ok := f.worth(start.counts, at.state.counts, at.bits); ok && (best == nil || w > worth+tie) {
+			if w, ok := f.worth(start.counts, at.state.counts, at.bits); ok && (best == nil || w > worth+tie) && f.language.is(at.body) {
 				best, worth = at, w
 			}
 		}
@@ -78,13 +78,14 @@ func (f *search) promise(start, s *state) float64 {
 	return f.gain(start, counts{s.p, s.n, s.ep, s.ep, s.en})
 }
 
-// worth is what a clause is chosen by, and whether it may be taken at all.
+// worth is what a clause is chosen by, and whether it may be taken at all: it must be
+// right more often than the class is frequent.
 func (f *search) worth(all, c counts, clauseBits float64) (float64, bool) {
 	if f.options.exact {
 		return c.ep, c.en == 0 && c.ep > 0
 	}
 	saved := saves(all.ep, all.en, c.ep, c.en) - clauseBits
-	return saved, saved > 0
+	return saved, saved > 0 && c.ep > f.share*(c.ep+c.en)
 }
 
 // saves is how many bits it saves to know which examples a clause covers, when it is to
@@ -111,8 +112,8 @@ func (f *search) prune(c *found, active []int32) {
 	have := f.tallyOf(active, c.body)
 	for i := len(c.body) - 1; i >= 0 && len(c.body) > 1; i-- {
 		body, ok := without(c.body, i, len(f.examples.places))
-		if !ok {
-			continue
+		if !ok || c.body[i].told || !f.language.is(body) {
+			continue // what a theory proposes was pruned before
 		}
 		if f.target != nil && slices.ContainsFunc(body, func(l literal) bool { return l.relation == f.target }) {
 			continue // what makes it end may be what is dropped
@@ -122,7 +123,9 @@ func (f *search) prune(c *found, active []int32) {
 		if f.options.exact {
 			ok = less.en <= have.en
 		} else {
-			ok = saves(all.ep, all.en, less.ep, less.en)-share >= saves(all.ep, all.en, have.ep, have.en)-c.bits
+			worth, _ := f.worth(all, have, c.bits)
+			shorter, may := f.worth(all, less, share)
+			ok = may && shorter >= worth
 		}
 		if ok {
 			c.body, c.bits, have = body, share, less
@@ -208,6 +211,8 @@ func (f *search) learnSet(active []int32) []*found {
 		positives += btoi(f.positive[e])
 	}
 	total := max(positives, 1)
+	all := f.tallyOf(active, nil)
+	f.share = all.ep / max(all.ep+all.en, tie)
 	first := f.options
 	for positives > 0 && len(set) < mostClauses {
 		var c *found
@@ -237,7 +242,10 @@ func (f *search) learnSet(active []int32) []*found {
 			}
 			return false
 		})
-		learn.Report(f.ctx, 1-float64(positives)/float64(total))
+		if part := 1 - float64(positives)/float64(total); part > f.reported {
+			f.reported = part
+			learn.Report(f.ctx, part)
+		}
 		if positives == before {
 			set = set[:len(set)-1]
 			break
@@ -329,32 +337,42 @@ func (f *search) prover(set []*found) func(e int32) bool {
 
 // best learns a set in the ways that the settings leave open, and returns the one with
 // the shortest description. One that makes no error and has few clauses for its
-// examples is good enough.
+// examples is good enough. Where no way leads to one, what examples of a program have in
+// common may.
 func (f *search) best(active []int32, ways []options) []*found {
 	var best []*found
 	least, enough := math.Inf(1), false
-	positives := 0.0
-	for _, e := range active {
-		if f.positive[e] {
-			positives += f.weight[e]
+	positives := f.tallyOf(active, nil).ep
+	judge := func(set []*found, o options) {
+		bits, wrong := f.description(set, active)
+		good := wrong == 0 && float64(len(set)) <= max(o.few, positives*o.share)
+		if good && !enough || good == enough && bits < least {
+			best, least, enough = set, bits, good
 		}
 	}
-	for _, way := range ways {
-		f.options, f.way = way, nil
+	for i, way := range ways {
+		if f.options, f.way = way, nil; way.apart() {
+			f.total = min(f.total, mostTotal/2)
+		}
 		set := f.learnSet(active)
 		if f.err != nil {
 			return nil
 		}
-		bits, wrong := f.description(set, active)
-		good := wrong == 0 && float64(len(set)) <= max(way.few, positives*way.share)
-		if good && !enough {
-			best, least, enough = set, bits, true
-		} else if good == enough && bits < least {
-			best, least = set, bits
-		}
-		if enough && way.last || f.spent() {
+		judge(set, way)
+		if enough && way.last || f.spent() && !slices.ContainsFunc(ways[i+1:], options.apart) {
 			break
 		}
 	}
+	if !enough && f.db.program != nil && !f.endless() && len(ways) > 1 && f.language == nil {
+		set := f.golem(active, settings{Lookahead: 5, New: 2, Beam: 8, Nodes: mostWork})
+		if f.err != nil {
+			return nil
+		}
+		judge(set, ways[0])
+	}
 	return best
 }
+
+// apart reports whether a way is so different from those before it that what they have
+// spent is not its own: numbers are cut, or clauses need not be exact.
+func (o options) apart() bool { return o.cuts || !o.exact }

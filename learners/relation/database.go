@@ -81,7 +81,9 @@ type relation struct {
 	attribute table.Attribute // how numbers are written
 	constants []bool          // places in which constants may stand
 	derived   string          // an aggregate, in words
+	over      *relation       // and by what the rows that it is of name one
 	hidden    bool            // not for literals of its own
+	cutOnly   bool            // the numbers of another relation, for ways that cut them
 
 	indexes []index
 	ranking struct {
@@ -380,6 +382,7 @@ func (db *database) aggregate(l *table.Linked) {
 		}
 		prefix := link.To + "_"
 		suffix := "_" + link.Table
+		before := len(db.relations)
 		if len(parallel(l, link)) > 1 {
 			suffix += "_" + strings.Join(link.Columns, "_")
 		}
@@ -393,6 +396,9 @@ func (db *database) aggregate(l *table.Linked) {
 			db.derive(prefix+"min"+suffix+"_"+column, to, codes, least, "least "+column+" of "+link.Table, of.attribute)
 			db.derive(prefix+"max"+suffix+"_"+column, to, codes, most, "greatest "+column+" of "+link.Table, of.attribute)
 			db.derive(prefix+"mean"+suffix+"_"+column, to, codes, mean, "mean "+column+" of "+link.Table, of.attribute)
+		}
+		for _, d := range db.relations[before:] {
+			d.over = r
 		}
 	}
 }
@@ -492,6 +498,7 @@ func (db *database) over(t *table.Table, target int) (*database, *examples) {
 		}
 		own.relations[at] = own.overlay(own.relations[at], codes, t, i)
 	}
+	own.compare(t, target, prefix, rows, codes)
 	return own.finish(), &examples{columns: [][]int32{codes}, places: []place{rows}}
 }
 
@@ -647,9 +654,59 @@ func ofProgram(l *table.Linked) *database {
 		}
 		if r := db.ofPredicate(of, all); r != nil {
 			db.relations = append(db.relations, r)
+			if n := db.measuring(r); n != nil {
+				db.relations = append(db.relations, n)
+			}
 		}
 	}
 	return db.finish()
+}
+
+// numberMark ends the name of a relation of a program whose last place is read as a number;
+// it is never written.
+const numberMark = "#"
+
+// fewestNumbers is how many numbers a place must have to be cut.
+const fewestNumbers = 6
+
+// measuring returns a relation again with its last place as a number, where that says how
+// much of something there is: numbers of things that are none, and name nothing else.
+func (db *database) measuring(r *relation) *relation {
+	last := len(r.places) - 1
+	if last < 1 {
+		return nil
+	}
+	names := db.domains[r.places[last].domain].names
+	read := func(column []int32) []float64 {
+		var all []float64
+		for _, c := range column {
+			x, err := strconv.ParseFloat(names[c], 64)
+			if err != nil {
+				return nil
+			}
+			all = append(all, x)
+		}
+		return all
+	}
+	numbers_ := read(r.columns[last])
+	if numbers_ == nil {
+		return nil
+	}
+	for _, column := range r.columns[:last] {
+		if read(column) != nil {
+			return nil // a relation between numbers
+		}
+	}
+	distinct := slices.Clone(numbers_)
+	slices.Sort(distinct)
+	if len(slices.Compact(distinct)) < fewestNumbers {
+		return nil
+	}
+	places := slices.Clone(r.places)
+	places[last] = place{domain: numbers}
+	n := newRelation(r.name+numberMark, places, r.columns[:last])
+	n.numbers, n.attribute, n.cutOnly = numbers_, table.Attribute{Name: r.name, Kind: table.Numeric}, true
+	return n
 }
 
 // mostFacts is how many facts of a predicate that has rules are computed.

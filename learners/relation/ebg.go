@@ -22,7 +22,7 @@ func init() {
 		Summary:  "rules by explaining examples with a domain theory (PROLOG-EBG)",
 		Source:   "Mitchell et al. 1986; Kedar-Cabelli & McCarty 1987; Mitchell 1997, §11.2",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Relations: true},
-		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true},
+		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true, Draw: true, Question: true},
 		Contract: learn.Exact,
 		Keeps:    "the examples and the facts around them, by source",
 		New:      func() learn.Learner { return &EBG{} },
@@ -35,6 +35,9 @@ func init() {
 // regressed through the explanation to its weakest preimage, which is a rule over
 // operational predicates. One example is enough for a rule. What the theory cannot
 // explain, and what it proves that is not so, is remarked.
+//
+// Learning costs one proof for each positive example that is not covered yet, and
+// one walk along it; trying the rules costs one query of each example.
 type EBG struct {
 	Theory      string `set:"theory" default:"none" doc:"file of Prolog clauses that explain the examples" file:"true"`
 	Operational string `set:"operational" default:"what the theory has no clauses for, and what only computes" doc:"predicates at which explanations end, such as volume/2,type/2"`
@@ -245,6 +248,27 @@ func (r Remark) String() string {
 // mostRemarks is how many examples are remarked on.
 const mostRemarks = 20
 
+// unsolved says what clauses do not tell of a program's examples, and why.
+func (m *Model) unsolved() []fmt.Stringer {
+	class := slices.Index(m.classes(), logic.Belongs)
+	if m.linked == nil || len(m.linked.Tables) > 0 || class < 0 || len(m.classes()) != 2 {
+		return nil
+	}
+	missed, wrong := m.rest[class], 0.0
+	for i := range m.list {
+		wrong += m.list[i].First[1-class]
+	}
+	const elsewhere = "other learners (golem, progol) look elsewhere, noise=none asks for exact clauses, lookahead=3 for longer steps"
+	positives, negatives := m.all[class], m.all[1-class]
+	switch {
+	case missed == 0 && wrong == 0:
+		return nil
+	case len(m.list) == 0:
+		return []fmt.Stringer{remark(fmt.Sprintf("no clause was found: none tells enough of the %.4g positive examples from the %.4g negative ones to be shorter than naming them; %s", positives, negatives, elsewhere))}
+	}
+	return []fmt.Stringer{remark(fmt.Sprintf("not all is told: clauses leave out %.4g of %.4g positive examples and cover %.4g of %.4g negative ones, as noise does or what the background does not say; no clause was found that says more than it takes to write; %s", missed, positives, wrong, negatives, elsewhere))}
+}
+
 // Remarks names the positive examples that the theory cannot explain, and the negative
 // ones that it proves: it is incomplete there, or wrong.
 func (m *Model) Remarks() ([]fmt.Stringer, error) {
@@ -252,7 +276,10 @@ func (m *Model) Remarks() ([]fmt.Stringer, error) {
 	if s.Algorithm == PlanName && len(m.list) > 0 {
 		return []fmt.Stringer{remark(m.list[0].Note)}, nil
 	}
-	if s.Algorithm != EBGName || m.linked == nil || s.Theory == "" {
+	if s.Algorithm != EBGName {
+		return m.unsolved(), nil
+	}
+	if m.linked == nil || s.Theory == "" {
 		return nil, nil
 	}
 	theory, err := s.theory()

@@ -113,7 +113,11 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 		w := newWriter(a.db)
 		c := m.clause(w, i)
 		if id = c.ID(); m.linked != nil {
-			text = c.String() + " " + m.proof(a, w, i)
+			text = c.String()
+			if a.db.program == nil && m.list[i].Text == "" {
+				text = m.words(w, i)
+			}
+			text += " " + m.proof(a, w, i)
 		} else {
 			text = m.tests(i)
 		}
@@ -179,8 +183,7 @@ func (m *Model) proof(a *asked, w *writer, i int) string {
 	}
 	tuples := make([]int32, len(body))
 	budget := mostProofSteps
-	bound, ok := prove(body, 0, binding, tuples, &budget)
-	if !ok {
+	if _, ok := prove(body, 0, binding, tuples, &budget); !ok {
 		return ""
 	}
 	var facts []string
@@ -200,10 +203,28 @@ func (m *Model) proof(a *asked, w *writer, i int) string {
 			at := w.formats[l.relation.name]
 			args = append(args, at.Format(l.relation.numbers[tuples[k]]))
 		}
-		facts = append(facts, l.relation.name+"("+strings.Join(args, ",")+")")
+		facts = append(facts, strings.TrimSuffix(l.relation.name, numberMark)+"("+strings.Join(args, ",")+")"+a.db.members(l.relation, tuples[k]))
 	}
-	_ = bound
 	return "because " + strings.Join(facts, ", ")
+}
+
+// mostMembers is how many rows are named of which a number is an aggregate.
+const mostMembers = 8
+
+// members names the rows that an aggregate is of; "" if it is none.
+func (db *database) members(r *relation, tuple int32) string {
+	if r.over == nil {
+		return ""
+	}
+	rows := r.over.with(1, r.columns[0][tuple])
+	var names []string
+	for _, row := range rows[:min(len(rows), mostMembers)] {
+		names = append(names, db.nameOf(r.over.places[0].domain, r.over.columns[0][row]))
+	}
+	if more := len(rows) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return " of " + db.domains[r.over.places[0].domain].name + " " + strings.Join(names, ", ")
 }
 
 // because is the proof of a clause that calls itself, the facts at its leaves.
@@ -224,13 +245,4 @@ func (db *database) nameOf(domain int, code int32) string {
 		return names[code]
 	}
 	return "this row"
-}
-
-// words writes a clause for people.
-func (m *Model) words(w *writer, i int) string {
-	var parts []string
-	for _, l := range w.body(m.list[i].Body, m.arity) {
-		parts = append(parts, l.Format(nil))
-	}
-	return strings.Join(parts, " and ")
 }

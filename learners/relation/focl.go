@@ -2,6 +2,7 @@ package relation
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,8 +18,8 @@ func init() {
 		Name:     FoclName,
 		Summary:  "foil, to which a domain theory proposes conditions, right or wrong",
 		Source:   "Pazzani & Kibler 1992; Mitchell 1997, §12.5",
-		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Relations: true},
-		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true},
+		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Relations: true, Theory: true},
+		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true, Draw: true, Question: true},
 		Contract: learn.Exact,
 		Keeps:    "the rows and the tables or facts around them, by source",
 		New:      func() learn.Learner { return &Focl{} },
@@ -27,9 +28,13 @@ func init() {
 }
 
 // Focl is FOIL whose clauses may take in, at any step, a whole condition that the theory
-// proves the class by, unfolded to what rows have and pruned: literals are dropped from
-// it as long as that raises its gain. It competes with single literals by gain, so that a
-// theory that is wrong costs nothing but the look at it.
+// proves the class by, or one of its concepts alone, unfolded to what rows have and
+// pruned: literals are dropped from it as long as that raises its gain. Of a condition
+// that no positive example meets, as in theories that ask for too much, those literals
+// are taken that tell most, one by one. It competes with single literals by gain, so that
+// a theory that is wrong costs nothing but the look at it.
+//
+// A step costs what one of FOIL costs, and a look at each condition of the theory.
 type Focl struct {
 	Theory string `set:"theory" default:"none" doc:"file of Prolog clauses that say what the class follows from" file:"true"`
 	Noise  string `set:"noise" default:"auto: mdl for tables; of programs, what describes the examples best" oneof:"auto|none|mdl" doc:"clauses cover no example of another class (none), or save bits (mdl)"`
@@ -59,11 +64,12 @@ func (l *Focl) Learn(ctx context.Context, task learn.Task) (learn.Model, error) 
 
 // mostProposed bounds the conditions that a theory proposes, and mostUnfolded the clauses
 // that one goes through.
-const mostProposed, mostUnfolded = 200, 20
+const mostProposed, mostUnfolded = 400, 20
 
 // proposals are the conditions under which a theory concludes a class, over the relations
-// of the database. One that speaks of what rows do not have is left out.
-func (m *Model) proposals(db *database, class int) [][]literal {
+// of the database, and then those of its concepts alone. One that speaks of what rows do
+// not have is left out.
+func (m *Model) proposals(db *database, class int) []proposal {
 	s := m.lesson.Settings
 	theory, err := s.theory()
 	if s.Algorithm != FoclName || err != nil || len(theory.Clauses) == 0 {
@@ -73,7 +79,6 @@ func (m *Model) proposals(db *database, class int) [][]literal {
 	if db.program != nil {
 		facts = db.program
 	}
-	th := logic.NewTheory(theory, facts, nil)
 	name, value := m.head(class)
 	args := make([]logic.Term, m.arity, m.arity+1)
 	for i := range args {
@@ -81,33 +86,52 @@ func (m *Model) proposals(db *database, class int) [][]literal {
 	}
 	targets := []logic.Term{compound(name, args), logic.Atom(name)}
 	if value != "" {
+		if slices.ContainsFunc(m.classes(), func(c string) bool { return says(m.classes(), c) }) {
+			targets = nil // the name alone is the other class
+		}
 		targets = append(targets, compound(name, append(args, constantTerm(value))), compound(value, args), logic.Atom(value))
 	}
-	var all [][]literal
-	for _, target := range targets {
-		of, _ := logic.Literal{Atom: target}.Predicate()
-		if len(theory.Of(of)) == 0 {
-			continue
-		}
-		for _, c := range th.Lemmas(target, mostUnfolded, mostProposed) {
-			if body, ok := db.condition(c, m.arity); ok {
-				all = append(all, body)
+	var all []proposal
+	for _, parts := range []bool{false, true} {
+		th := logic.NewTheory(db.frontiers(theory, parts), facts, nil)
+		for _, target := range targets {
+			of, _ := logic.Literal{Atom: target}.Predicate()
+			if len(th.Of(of)) == 0 {
+				continue
+			}
+			for _, c := range th.Lemmas(target, mostUnfolded, mostProposed) {
+				body, ok := db.condition(c, m.arity)
+				if ok && !slices.ContainsFunc(all, func(have proposal) bool {
+					return slices.EqualFunc(have.body, body, func(a, b literal) bool { return a.equals(&b) })
+				}) {
+					all = append(all, proposal{body, parts})
+				}
 			}
 		}
 	}
 	return all
 }
 
+// proposal is a condition of a theory, or a part of one.
+type proposal struct {
+	body []literal
+	part bool
+}
+
 // condition returns the body of a clause over the relations of a database.
 func (db *database) condition(c *logic.Clause, arity int) ([]literal, bool) {
 	number := map[logic.Var]int{}
+	next := arity
+	var body []literal
 	for i, a := range c.Arguments() {
 		if v, ok := a.(logic.Var); ok && i < arity {
+			if same, known := number[v]; known {
+				body = append(body, literal{args: []int{same, i}})
+				continue
+			}
 			number[v] = i
 		}
 	}
-	next := arity
-	var body []literal
 	cuts := comparisons(c.Body)
 	for _, l := range c.Body {
 		if _, _, isCut := comparison(l.Atom); isCut && !l.Negated {
@@ -125,6 +149,11 @@ func (db *database) condition(c *logic.Clause, arity int) ([]literal, bool) {
 		var args []logic.Term
 		if t, ok := l.Atom.(*logic.Compound); ok {
 			args = t.Args
+		}
+		if n := db.byName[of.Name+numberMark]; n != nil && len(args) > 0 {
+			if _, _, isCut := cuts.of(args[len(args)-1]); isCut {
+				r = n
+			}
 		}
 		made := literal{relation: r, negated: l.Negated}
 		if r.numeric() && len(args) == r.arity() {
@@ -184,13 +213,16 @@ func (r *relation) says(db *database, l *literal) bool {
 	return false
 }
 
-// propose offers the conditions of the theory as steps.
+// propose offers the conditions of the theory as steps; a part of one only where it tells
+// more than all that are whole.
 func (f *search) propose(s *state, c *chosen) {
-	for _, body := range f.proposed {
+	whole := 0.0
+	c.lead = f.lead(c.tried)
+	for _, p := range f.proposed {
 		shift := len(s.columns) - len(f.examples.places)
-		block := make([]literal, 0, len(body))
-		for _, l := range body {
-			l.args = slices.Clone(l.args)
+		block := make([]literal, 0, len(p.body))
+		for _, l := range p.body {
+			l.args, l.told = slices.Clone(l.args), true
 			for k, a := range l.args {
 				if a >= len(f.examples.places) {
 					l.args[k] = a + shift
@@ -200,9 +232,62 @@ func (f *search) propose(s *state, c *chosen) {
 				block = append(block, l)
 			}
 		}
-		if block, n := f.pruned(s, block); len(block) > 0 {
-			c.offer(block, n)
+		kept, n := f.pruned(s, block)
+		switch gain := f.gain(s, n); {
+		case len(kept) == 0 || n.ep <= 0:
+			f.grown(s, block, c)
+		case p.part && gain <= whole+tie:
+		default:
+			c.offer(kept, n)
+			if !p.part {
+				whole = max(whole, gain)
+			}
 		}
+	}
+}
+
+// lead is how many bits less it takes to name a literal of the theory than one of so many
+// that the data have: by that much single literals have to tell more.
+func (f *search) lead(literals float64) float64 {
+	var known []literal
+	for _, p := range f.proposed {
+		for _, l := range p.body {
+			if !slices.ContainsFunc(known, func(have literal) bool { return l.equals(&have) }) {
+				known = append(known, l)
+			}
+		}
+	}
+	if len(known) == 0 || literals <= float64(len(known)) {
+		return 0
+	}
+	return math.Log2(literals / float64(len(known)))
+}
+
+// grown offers what of a condition that no positive example meets tells most, a literal
+// at a time. One that brings new variables needs its others, and is not taken apart.
+func (f *search) grown(s *state, block []literal, c *chosen) {
+	for i := range block {
+		if block[i].news(len(s.columns)) > 0 && !block[i].negated {
+			return
+		}
+	}
+	to, left := s, slices.Clone(block)
+	var taken []literal
+	for len(left) > 0 && to.en > 0 && f.ctx.Err() == nil {
+		best, gain := -1, tie
+		var with *state
+		for i, l := range left {
+			next := f.extend(to, l, len(taken) > 0)
+			if g := f.gain(to, next.counts); g > gain {
+				best, gain, with = i, g, next
+			}
+		}
+		if best < 0 {
+			return
+		}
+		taken, to = append(taken, left[best]), with
+		left = slices.Delete(left, best, best+1)
+		c.offer(taken, to.counts)
 	}
 }
 

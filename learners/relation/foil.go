@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -20,7 +21,7 @@ func init() {
 		Summary: "clauses over linked tables or a logic program, one by one, each covering what the others leave",
 		Source:  "Quinlan 1990; Quinlan & Cameron-Jones 1993; Mitchell 1997, §10.5",
 		Takes:   learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Relations: true},
-		Can:     learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true},
+		Can:     learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true, Draw: true, Question: true},
 		// Clauses are a function of all rows and facts, which are kept.
 		Contract: learn.Exact,
 		Keeps:    "the rows and the tables or facts around them, by source",
@@ -48,16 +49,18 @@ func init() {
 //
 // The cost of a step is that of the bindings, times the relations.
 type Learner struct {
-	Negation  string   `set:"negation" default:"auto: of tables; of programs, if nothing else does" oneof:"auto|yes|no" doc:"negated literals"`
-	Recursion string   `set:"recursion" default:"auto: if the bias says so" oneof:"auto|yes|no" doc:"literals of the relation that is learnt, guarded so that they end"`
-	Count     string   `set:"count" default:"auto: examples of tables, bindings of programs" oneof:"auto|examples|bindings" doc:"what the gain of a literal counts"`
-	Noise     string   `set:"noise" default:"auto: mdl for tables; of programs, what describes the examples best" oneof:"auto|none|mdl" doc:"clauses cover no example of another class (none), or save bits (mdl)"`
-	Lookahead int      `set:"lookahead" default:"3 of tables, 2 of programs" doc:"literals that may be added at once, all but the last with new variables"`
-	New       int      `set:"new" default:"2 of programs, 1 of tables" doc:"new variables of one literal"`
-	Literals  int      `set:"literals" default:"12" doc:"literals of one clause"`
-	Beam      int      `set:"beam" default:"1; 8 of few examples" doc:"clauses that are followed at once"`
-	M         *float64 `set:"m" default:"1" doc:"rows more, of all classes as they are frequent, that a probability counts"`
-	Weigh     string   `set:"weigh" default:"first" oneof:"first|calibrated" doc:"the first clause that covers a row answers, or all that do together, weighed by a rule network and tempered by rows that were left out"`
+	Negation    string   `set:"negation" default:"auto: of tables; of programs, if nothing else does" oneof:"auto|yes|no" doc:"negated literals"`
+	Recursion   string   `set:"recursion" default:"auto: if the bias says so" oneof:"auto|yes|no" doc:"literals of the relation that is learnt, guarded so that they end"`
+	Count       string   `set:"count" default:"auto: examples of tables, bindings of programs" oneof:"auto|examples|bindings" doc:"what the gain of a literal counts"`
+	Noise       string   `set:"noise" default:"auto: mdl for tables; of programs, what describes the examples best" oneof:"auto|none|mdl" doc:"clauses cover no example of another class (none), or save bits (mdl)"`
+	Lookahead   int      `set:"lookahead" default:"3 of tables, 2 of programs" doc:"literals that may be added at once, all but the last with new variables"`
+	New         int      `set:"new" default:"2 of programs, 1 of tables" doc:"new variables of one literal"`
+	Literals    int      `set:"literals" default:"12" doc:"literals of one clause"`
+	Beam        int      `set:"beam" default:"1; 8 of few examples" doc:"clauses that are followed at once"`
+	M           *float64 `set:"m" default:"1" doc:"rows more, of all classes as they are frequent, that a probability counts"`
+	Determinate string   `set:"determinate" default:"off" doc:"new variables have one value for each binding, are at most i links from the head, and decided by at most j variables: i,j, as in 2,1"`
+	Forms
+	Weigh string `set:"weigh" default:"first" oneof:"first|calibrated" doc:"the first clause that covers a row answers, or all that do together, weighed by a rule network and tempered by rows that were left out"`
 }
 
 // Check refuses settings that make no sense.
@@ -70,7 +73,8 @@ func (l *Learner) Check() error {
 	if l.M != nil && !(*l.M >= 0 && *l.M <= 1e9) {
 		return fmt.Errorf("m=%v: expected a number from 0", *l.M)
 	}
-	return nil
+	_, err := readDeterminacy(l.Determinate)
+	return err
 }
 
 // settings are those of a learner, comparable and saved.
@@ -92,6 +96,9 @@ type settings struct {
 	Weigh       string `cbor:"weigh,omitempty"`
 	Assume      string `cbor:"assume,omitempty"`
 	Told        string `cbor:"told,omitempty"` // clauses, see told
+	Schemata    string `cbor:"schemata,omitempty"`
+	Grammar     string `cbor:"grammar,omitempty"`
+	Determinate string `cbor:"determinate,omitempty"`
 }
 
 func (l *Learner) settings() settings {
@@ -99,6 +106,8 @@ func (l *Learner) settings() settings {
 		Negation: cmp.Or(l.Negation, "auto"), Recursion: cmp.Or(l.Recursion, "auto"), Count: cmp.Or(l.Count, "auto"), Noise: cmp.Or(l.Noise, "auto"),
 		Lookahead: l.Lookahead, New: l.New, Literals: cmp.Or(l.Literals, 12), Beam: l.Beam, M: 1,
 	}
+	l.bound(&s)
+	s.Determinate = l.Determinate
 	if l.M != nil {
 		s.M = *l.M
 	}
@@ -111,7 +120,7 @@ func (l *Learner) settings() settings {
 // keeps checks settings that were saved; rows are always kept.
 func (s *settings) keeps() (bool, error) {
 	l := Learner{Lookahead: s.Lookahead, New: s.New, Literals: s.Literals, Beam: s.Beam, M: &s.M}
-	if !slices.Contains([]string{"", EBGName, ProgolName, GolemName, FoclName, PlanName}, s.Algorithm) || s.Nodes < 0 {
+	if !slices.Contains([]string{"", EBGName, ProgolName, GolemName, FoclName, PlanName, CigolName}, s.Algorithm) || s.Nodes < 0 {
 		return false, fmt.Errorf("no learner is called %q", s.Algorithm)
 	}
 	if _, err := s.theory(); err != nil {
@@ -135,6 +144,9 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 func learnTask(ctx context.Context, task learn.Task, s settings) (learn.Model, error) {
 	rows, err := kept.Gather(ctx, task, cmp.Or(s.Algorithm, FoilName), table.Nominal)
 	if err != nil {
+		return nil, err
+	}
+	if s, err = s.advised(task.Advice.Theory, task.Table.Schema, task.Target); err != nil {
 		return nil, err
 	}
 	around, err := (&surroundings{}).with(ctx, task.Source, task.Table.Linked)
@@ -205,9 +217,11 @@ func (m *Model) base(l *table.Linked) *database {
 }
 
 // learn learns clauses for all classes but the last, in the order of how rare they
-// are, each from the rows that no clause covers so far.
+// are, each from the rows that no clause covers so far; where another order may do, that
+// which takes the fewest bits.
 func (m *Model) learn(ctx context.Context, t *table.Table) error {
 	db, x := m.base(m.linked).over(t, m.target)
+	m.degrees(db, x)
 	classes := t.Columns[m.target].Codes
 	f := &search{ctx: ctx, db: db, examples: x, positive: make([]bool, t.Rows()), weight: make([]float64, t.Rows())}
 	m.all = make([]float64, len(m.classes()))
@@ -227,45 +241,79 @@ func (m *Model) learn(ctx context.Context, t *table.Table) error {
 	}
 	left := everything(t.Rows())
 	left = slices.DeleteFunc(left, func(e int32) bool { return classes[e] < 0 || f.weight[e] <= 0 })
-	var err error
+	err := m.bounded(f)
+	if err != nil {
+		return err
+	}
 	if left, err = m.hear(f, left); err != nil {
 		return err
 	}
-	for _, class := range m.order() {
+	told, least := m.list, math.Inf(1)
+	for _, order := range m.orders() {
+		list, bits, wrong := m.cover(f, order, left, classes, told)
+		if f.err != nil {
+			return f.err
+		}
+		if bits < least {
+			m.list, least = list, bits
+		}
+		if wrong == 0 {
+			break
+		}
+	}
+	learn.Report(ctx, 1)
+	return m.assemble(ctx, t)
+}
+
+// cover learns clauses for classes, one after another, behind those that were told. It
+// returns them, the bits that say them and what they get wrong, and how much that is.
+func (m *Model) cover(f *search, order []int, left, classes []int32, told []listed) (list []listed, bits, wrong float64) {
+	db := f.db
+	list = slices.Clip(told)
+	for _, class := range order {
 		for r := range f.positive {
 			f.positive[r] = classes[r] == int32(class)
 		}
 		f.target, f.proposed = nil, m.proposals(db, class)
+		f.showDegrees(left)
 		if db.program != nil && m.recursive(db) {
 			f.target = f.extension(db.bias.Head.Name)
 		}
-		var set []*found
-		whole := false // they answer together, by the prover
-		switch m.lesson.Settings.Algorithm {
-		case ProgolName:
-			set = f.progol(left, m.lesson.Settings)
-		case GolemName:
-			set = f.golem(left, m.lesson.Settings)
-		default:
-			set, whole = f.either(left, m.lesson.Settings, func() []options { return m.ways(db, len(left)) })
-		}
+		set, whole := m.clauses(f, left)
 		if f.err != nil {
-			return f.err
+			return nil, 0, 0
 		}
-		said := slices.Clone(m.list)
+		b, w := f.description(set, left)
+		bits, wrong = bits+b, wrong+w
+		said := list
 		for _, c := range set {
 			named := db.named(c.body)
 			if slices.ContainsFunc(said, func(l listed) bool { return l.Class == class && slices.EqualFunc(l.Body, named, Condition.equal) }) {
 				continue // it was told
 			}
-			m.list = append(m.list, listed{Class: class, Body: named, First: make([]float64, len(m.all))})
+			list = append(list, listed{Class: class, Body: named, First: make([]float64, len(m.all))})
 			if whole {
 				continue
 			}
-			left = slices.DeleteFunc(left, f.coverage(c.body, len(left)))
+			left = slices.DeleteFunc(slices.Clone(left), f.coverage(c.body, len(left)))
 		}
 	}
-	return m.assemble(ctx, t)
+	return list, bits, wrong
+}
+
+// clauses learns those of one class by the algorithm of the settings; whole ones answer
+// together, by the prover.
+func (m *Model) clauses(f *search, left []int32) (set []*found, whole bool) {
+	switch s := m.lesson.Settings; s.Algorithm {
+	case ProgolName:
+		return f.progol(left, s), false
+	case CigolName:
+		return f.cigol(left, s), false
+	case GolemName:
+		return f.golem(left, s), false
+	default:
+		return f.either(left, s, func() []options { return m.ways(f.db, len(left)) })
+	}
 }
 
 // assemble counts what each clause is the first to cover.
@@ -292,9 +340,11 @@ func (m *Model) assemble(ctx context.Context, t *table.Table) error {
 	return nil
 }
 
-// order is the classes that clauses are learnt for: of a program's examples those that
-// belong, else all but the most frequent one, the rarest first.
-func (m *Model) order() []int {
+// orders are the classes that clauses may be learnt for: of a program's examples those
+// that belong, else all but the most frequent one, the rarest first. Of two classes of
+// rows either may be the one that clauses can say: that all orders are small is no clause,
+// and that one of them is large is.
+func (m *Model) orders() [][]int {
 	var order []int
 	for c, w := range m.all {
 		if w > 0 {
@@ -307,10 +357,13 @@ func (m *Model) order() []int {
 	}
 	if m.linked != nil && len(m.linked.Tables) == 0 {
 		if c := slices.Index(m.classes(), "pos"); c >= 0 && len(m.classes()) == 2 {
-			return []int{c}
+			return [][]int{{c}}
 		}
 	}
-	return order[:len(order)-1]
+	if a := m.lesson.Settings.Algorithm; len(order) == 2 && (a == "" || a == ProgolName || a == GolemName) {
+		return [][]int{order[:1], order[1:]}
+	}
+	return [][]int{order[:len(order)-1]}
 }
 
 func (m *Model) recursive(db *database) bool {
@@ -384,6 +437,12 @@ func (m *Model) ways(db *database, examples int) []options {
 		ways = append(ways, w)
 		if w.negation && s.Negation == "auto" {
 			w.negation = false
+			ways = append(ways, w)
+		}
+	}
+	if slices.ContainsFunc(db.relations, func(r *relation) bool { return r.cutOnly }) {
+		for _, w := range slices.Clone(ways) { // numbers are cut where nothing else tells all
+			w.cuts = true
 			ways = append(ways, w)
 		}
 	}

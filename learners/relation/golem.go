@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -19,7 +20,7 @@ func init() {
 		Summary:  "clauses from the specific to the general: what pairs of examples have in common",
 		Source:   "Muggleton & Feng 1990; Mitchell 1997, §10.3",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Relations: true},
-		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true},
+		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true, Draw: true, Question: true},
 		Contract: learn.Exact,
 		Keeps:    "the rows and the tables or facts around them, by source",
 		New:      func() learn.Learner { return &Golem{} },
@@ -37,6 +38,10 @@ func init() {
 // to i links away, and each new variable is the only one for those, at most j, that are
 // known (Muggleton & Feng 1992), so that it is found by following both examples side by
 // side.
+//
+// A clause costs the generalisations of its pairs (28 of 8 examples) and of what is
+// then added, each of which follows the links of two examples, and one query of the
+// examples for each.
 type Golem struct {
 	Depth int `set:"depth" default:"5" doc:"links between an example and what its clause speaks of (i)"`
 	Known int `set:"known" default:"2" doc:"variables that may decide new ones together, 1 or 2 (j)"`
@@ -156,7 +161,9 @@ func (c *common) mention(r *relation, places, variables []int) {
 	tuples := make([]int32, len(c.examples))
 	for i := range c.examples {
 		found := int32(-1)
+		c.f.work++
 		for _, tuple := range r.with(places[0], c.things[variables[0]][i]) {
+			c.f.work++
 			if len(places) > 1 && r.columns[places[1]][tuple] != c.things[variables[1]][i] {
 				continue
 			}
@@ -226,10 +233,12 @@ func (c *common) isHead(args []int) bool {
 	return false
 }
 
-// golem covers the positive examples with what they have in common.
+// golem covers the positive examples with what they have in common, as long as the work
+// that the settings allow lasts.
 func (f *search) golem(active []int32, s settings) []*found {
 	var set []*found
 	left := slices.Clone(active)
+	f.work = 0
 	for len(set) < mostClauses && f.err == nil {
 		c := f.commonClause(left, s)
 		if f.err = f.ctx.Err(); c == nil || f.err != nil {
@@ -255,13 +264,14 @@ func (f *search) commonClause(left []int32, s settings) *found {
 	var of []int32
 	most := 1.0 // one example says nothing of others
 	try := func(examples []int32) {
-		if f.ctx.Err() != nil {
+		if f.ctx.Err() != nil || s.Nodes > 0 && f.work > s.Nodes {
 			return
 		}
 		body := f.generalised(examples, s.Lookahead, s.New)
 		if len(body) == 0 {
 			return
 		}
+		f.work += len(left) * len(body)
 		if n := f.tallyOf(left, body); n.en == 0 && n.ep > most {
 			best, of, most = body, examples, n.ep
 		}
@@ -293,7 +303,8 @@ func (f *search) commonClause(left []int32, s settings) *found {
 	if best == nil {
 		return nil
 	}
-	return &found{body: f.reduced(best, left)}
+	body := f.reduced(best, left)
+	return &found{body: body, bits: float64(len(body)) * math.Log2(float64(len(best)+1))}
 }
 
 // reduced drops literals, the last first, as long as no negative example is covered.

@@ -19,6 +19,7 @@ type literal struct {
 	op       operator  // how the number of the last place is compared
 	cut      float64
 	negated  bool // there is no such tuple
+	told     bool // a theory says so
 }
 
 // Args that are no variables.
@@ -330,7 +331,7 @@ func (w *writer) body(body []Condition, variables int) []logic.Literal {
 		next++
 		a := w.formats[c.Relation]
 		test := &logic.Compound{Functor: c.Op.String(), Args: []logic.Term{number, numberTerm(&a, c.Cut)}}
-		tuple := compound(c.Relation, append(args, number))
+		tuple := compound(strings.TrimSuffix(c.Relation, numberMark), append(args, number))
 		if c.Negated {
 			all = append(all, logic.Literal{Negated: true, Atom: &logic.Compound{Functor: ",", Args: []logic.Term{tuple, test}}})
 			continue

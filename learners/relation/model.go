@@ -148,6 +148,14 @@ func (m *Model) ask(t *table.Table) (*asked, error) {
 	a := &asked{table: t, target: m.target, count: len(m.list)}
 	base := m.base(t.Linked)
 	a.db, a.examples = base.over(t, m.target)
+	m.degrees(a.db, a.examples)
+	if base.program == nil {
+		prefix := ""
+		if base.of >= 0 {
+			prefix = base.domains[base.of].name + "_"
+		}
+		a.db.compared(t, prefix, a.examples, m.list)
+	}
 	if m.isPlanned(base) && len(m.list) > 0 {
 		var err error
 		a.planner, err = m.planner(base.program)

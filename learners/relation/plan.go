@@ -21,7 +21,7 @@ func init() {
 		Summary:  "problems solved by operators, and rules that make the search for it shorter (PRODIGY, SOAR, STRIPS)",
 		Source:   "Minton 1988; Laird, Rosenbloom & Newell 1986; Fikes, Hart & Nilsson 1972; Mitchell 1997, §11.4",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Relations: true},
-		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true},
+		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true, Draw: true, Question: true},
 		Contract: learn.Exact,
 		Keeps:    "the problems and the operators, by source",
 		New:      func() learn.Learner { return &Plan{} },
@@ -33,6 +33,9 @@ func init() {
 // places, the situation and what is to hold, both lists of facts: pos if there is a plan,
 // neg if there is none. It learns from the search for the plans of those that have one,
 // and keeps rules that save more of it than they cost.
+//
+// Learning costs the search for each plan, which can be exponential in its length, and
+// a second search with each rule on trial.
 type Plan struct {
 	Method string `set:"learn" default:"rules" oneof:"rules|chunks|macros|all|none" doc:"what is learnt: rules from failures (PRODIGY), chunks from choices that were resolved (SOAR), macros of acts (STRIPS), all, or none"`
 	Keep   string `set:"keep" default:"useful" oneof:"useful|all" doc:"only rules that save more of the search than they cost (useful), or all"`

@@ -20,7 +20,7 @@ func init() {
 		Summary:  "clauses between the empty body and the most specific clause of an example, by compression",
 		Source:   "Muggleton 1995; Mitchell 1997, §10.7.5",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Relations: true},
-		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true},
+		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true, Draw: true, Question: true},
 		Contract: learn.Exact,
 		Keeps:    "the rows and the tables or facts around them, by source",
 		New:      func() learn.Learner { return &Progol{} },
@@ -33,10 +33,14 @@ func init() {
 // ⊥. Between the empty body and ⊥ bodies are searched, the most promising first, for
 // the one that compresses best: positives less negatives less literals covered.
 // Branches that cannot beat the best so far are cut.
+//
+// A clause costs up to 300 bodies (nodes), each of which is asked of the examples
+// that its parent covers.
 type Progol struct {
 	Depth    int `set:"depth" default:"2" doc:"links between an example and what its most specific clause speaks of"`
 	Literals int `set:"literals" default:"6" doc:"literals of one clause"`
 	Nodes    int `set:"nodes" default:"300" doc:"clauses that are looked at for one example"`
+	Forms
 }
 
 // Check refuses settings that make no sense.
@@ -54,7 +58,9 @@ func (l *Progol) Learn(ctx context.Context, task learn.Task) (learn.Model, error
 	if err := l.Check(); err != nil {
 		return nil, err
 	}
-	return learnTask(ctx, task, settings{Algorithm: ProgolName, Lookahead: cmp.Or(l.Depth, 2), Literals: cmp.Or(l.Literals, 6), Nodes: cmp.Or(l.Nodes, 300), M: 1})
+	s := settings{Algorithm: ProgolName, Lookahead: cmp.Or(l.Depth, 2), Literals: cmp.Or(l.Literals, 6), Nodes: cmp.Or(l.Nodes, 300), M: 1}
+	l.bound(&s)
+	return learnTask(ctx, task, s)
 }
 
 // bottom is the most specific clause of an example: literals over variables, each of
@@ -218,7 +224,7 @@ func (f *search) compress(b *bottom, active []int32, nodes int) *found {
 			}
 			chosen := append(slices.Clip(x.chosen), i)
 			body, ok := b.ordered(chosen, heads)
-			if !ok || len(x.chosen) > 0 && i < x.chosen[len(x.chosen)-1] && f.commutes(b, x.chosen, i, heads) {
+			if !ok || len(x.chosen) > 0 && i < x.chosen[len(x.chosen)-1] && f.language == nil && f.commutes(b, x.chosen, i, heads) || !f.language.begins(body) {
 				continue
 			}
 			looked++
@@ -236,7 +242,7 @@ func (f *search) compress(b *bottom, active []int32, nodes int) *found {
 			if y.p <= 0 || best != nil && y.p-float64(len(chosen)) <= score(best) && y.n > 0 {
 				continue // nothing below it is better
 			}
-			if (y.n == 0 || !f.options.exact) && score(y) > 0 && (best == nil || score(y) > score(best)) {
+			if (y.n == 0 || !f.options.exact) && score(y) > 0 && (best == nil || score(y) > score(best)) && f.language.is(body) {
 				best = y
 			}
 			if y.n > 0 {

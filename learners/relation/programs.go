@@ -47,7 +47,7 @@ const fewAtoms = 5
 // the shorter.
 func (f *search) either(active []int32, s settings, ways func() []options) (set []*found, whole bool) {
 	var program []*found
-	if f.target != nil && s.Noise != "mdl" && s.Negation != "yes" {
+	if f.target != nil && s.Noise != "mdl" && s.Negation != "yes" && f.language == nil && f.determinate == nil {
 		program = f.wholePrograms(active)
 	}
 	if f.err != nil || program != nil && (length(program) <= fewAtoms || f.endless() || len(active) > fewExamples) {

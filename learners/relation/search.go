@@ -17,11 +17,16 @@ type search struct {
 	target   *relation // the positive examples, where clauses may call the relation itself
 	way      *descent  // of the recursive clauses so far
 	set      []*found  // clauses so far
+	share    float64   // of the examples that are positive, before any clause
 	work     int       // bindings looked at for this clause
 	total    int       // and for all before
 	sizes    []int     // of domains
-	proposed [][]literal
+	proposed []proposal
+	reported float64 // progress
 	err      error
+
+	language    *language    // what clauses may look like; nil is anything
+	determinate *determinacy // and their new variables
 }
 
 // mostWork is how many bindings may be looked at for one clause of a program; what is
@@ -47,6 +52,7 @@ type options struct {
 	stepwise  bool    // costly steps only where a clause needs them
 	last      bool    // of the ways that are alike: if one is good, no other is tried
 	loose     bool    // the relation itself may be called without a way down
+	cuts      bool    // numbers of a program are cut
 }
 
 // step is literals that may be added to a clause at once, and what it covers then.
@@ -54,6 +60,7 @@ type step struct {
 	literals []literal
 	counts   counts
 	gain     float64
+	lead     float64 // bits that it costs less to say than others
 	news     int
 	from     *state
 }
@@ -80,17 +87,21 @@ type chosen struct {
 	steps  []step
 	most   int
 	tried  float64
-	all    bool // also those that leave no positive example
+	lead   float64 // of the steps that are offered
+	all    bool    // also those that leave no positive example
 }
 
 // offer takes a step in if it is among the best.
 func (c *chosen) offer(literals []literal, n counts) {
+	if f := c.search; f.language != nil && !f.language.begins(slices.Concat(c.from.body, literals)) {
+		return
+	}
 	c.tried++
 	if n.ep <= 0 && !c.all {
 		return
 	}
-	s := step{counts: n, gain: c.search.gain(c.from, n), from: c.from}
-	if len(c.steps) == c.most && s.gain < c.steps[len(c.steps)-1].gain-tie {
+	s := step{counts: n, gain: c.search.gain(c.from, n), lead: c.lead, from: c.from}
+	if last := len(c.steps) - 1; len(c.steps) == c.most && s.gain+s.lead < c.steps[last].gain+c.steps[last].lead-tie {
 		return
 	}
 	most := len(c.from.columns)
@@ -118,8 +129,8 @@ const tie = 1e-9
 // better prefers gain, then fewer new variables, then fewer literals; the first stays
 // where all are equal.
 func (s *step) better(o *step, literals int) bool {
-	if math.Abs(s.gain-o.gain) > tie {
-		return s.gain > o.gain
+	if x, y := s.gain+s.lead, o.gain+o.lead; math.Abs(x-y) > tie {
+		return x > y
 	}
 	if s.news != o.news {
 		return s.news < o.news
@@ -131,8 +142,9 @@ func (s *step) better(o *step, literals int) bool {
 func (f *search) steps(s *state, most int) ([]step, float64) {
 	c := &chosen{search: f, from: s, most: most}
 	f.literals(s, nil, c)
+	tried := c.tried
 	f.propose(s, c)
-	return c.steps, c.tried
+	return c.steps, tried
 }
 
 // literals offers every literal for a clause that has prefix behind its own, and, as
@@ -164,7 +176,7 @@ func (f *search) literals(s *state, prefix []literal, c *chosen) {
 		relations = append(slices.Clip(relations), f.target)
 	}
 	for _, r := range relations {
-		if r.hidden {
+		if r.hidden || r.cutOnly && !f.options.cuts {
 			continue
 		}
 		places := len(r.places)
@@ -275,7 +287,8 @@ func (f *search) consider(s *state, prefix []literal, r *relation, args []int, f
 		}
 	default:
 		l := literal{relation: r, args: slices.Clone(args)}
-		if f.repeats(s, &l) || s.fanOut(&l) > mostBindings {
+		if f.repeats(s, &l) || s.fanOut(&l) > mostBindings || !f.determinate.allows(len(f.examples.places), s, &l) ||
+			!f.language.begins(append(slices.Clip(s.body), l)) {
 			return
 		}
 		grown := f.extend(s, l, len(prefix) > 0)

@@ -83,7 +83,8 @@
 // again, and the model says so (Remarks). Sources are not kept apart.
 //
 // With update=living rows are learnt as they come, at a cost of the new rows:
-// see living.go.
+// see living.go. With update=auto a network of classes does so once it is taught,
+// and is learnt again while its rows are few.
 //
 // # Taught networks
 //

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/internal/logsum"
@@ -35,6 +36,15 @@ const (
 func (m *Model) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, error) {
 	_, e, err := m.cut(ctx, b)
 	return e, err
+}
+
+// Alike are settings by which other rows are learnt to a network of the same kind
+// and size: how it is taught, and to how many rules, are else chosen by the rows.
+func (m *Model) Alike() map[string]string {
+	if !m.taught {
+		return nil
+	}
+	return map[string]string{"teacher": "trees", "rules": strconv.Itoa(max(len(m.units), 1))}
 }
 
 // cut is the network that an excerpt tells of.

@@ -52,6 +52,11 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	for c, s := range scores {
 		p[c] = math.Exp(s - e.Normaliser)
 	}
+	if m.repeats != nil {
+		if err := m.explainRepeats(t, row, p, e); err != nil {
+			return nil, err
+		}
+	}
 	best := learn.Best(p, m.coding.schema.Attributes[m.coding.target].Values)
 	for col := range m.coding.schema.Attributes {
 		if col != m.coding.target && missing(&t.Columns[col], row) {

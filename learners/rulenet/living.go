@@ -3,7 +3,6 @@ package rulenet
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -100,33 +99,25 @@ type living struct {
 // classes returns the number of classes, present or not.
 func (s *living) classes() int { return len(s.schema.Attributes[s.target].Values) }
 
-// learnLiving makes the network of a task's rows: it is taught from those of the
-// reservoir, and where there are more, learns these besides.
-func learnLiving(ctx context.Context, task learn.Task, rows *kept.Rows, set settings) (learn.Model, error) {
-	canonical, err := rows.Table(ctx)
-	if err != nil {
-		return nil, err
-	}
-	at := canonical.Schema.Index(task.Target)
-	if at < 0 || canonical.Rows() == 0 {
-		return nil, fmt.Errorf("target %q is missing in all rows; there is nothing to learn from", task.Target)
-	}
-	if canonical.Schema.Attributes[at].Kind != table.Nominal {
-		return nil, fmt.Errorf("update=living is for classes, and target %q is a number; use update=exact", task.Target)
-	}
-	t, _, err := table.Conform(task.Table, canonical.Schema, false)
-	if err != nil {
-		return nil, err
-	}
-	s := newLiving(canonical.Schema, at, task.Seed, set)
-	u := &livingUpdate{living: s, vocabulary: table.NewVocabulary(s.schema, nil), source: s.originOf(task.Source)}
+// learnLiving makes the network of rows that came, which are those of a table. It
+// is taught from all of them, as one that does not live is, and keeps as many as its
+// reservoir has room for.
+func learnLiving(ctx context.Context, t *table.Table, target int, came []learn.Learnt, seed uint64, set settings) (learn.Model, error) {
+	s := newLiving(t.Schema, target, seed, set)
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	if err := u.begin(ctx, t); err != nil {
+	s.begin(came)
+	if err := s.teach(ctx, t); err != nil {
 		return nil, err
 	}
-	return u.Freeze(ctx)
+	if !s.whole {
+		s.stage, s.staged = toSearch, s.n
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return s.frozen(), nil
 }
 
 func newLiving(schema *table.Schema, target int, seed uint64, set settings) *living {
@@ -277,9 +268,9 @@ func (s *living) compact() {
 	}
 }
 
-// teach learns the network anew from the rows of the reservoir: what learning at
-// once gives.
-func (s *living) teach(ctx context.Context) error {
+// teachAnew learns the network anew from the rows of the reservoir: what learning
+// them at once gives.
+func (s *living) teachAnew(ctx context.Context) error {
 	rows, err := s.keptRows(ctx)
 	if err != nil {
 		return err
@@ -288,6 +279,11 @@ func (s *living) teach(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return s.teach(ctx, t)
+}
+
+// teach learns the network from the rows of a table.
+func (s *living) teach(ctx context.Context, t *table.Table) error {
 	set := s.settings
 	set.Update = "none"
 	m, err := learnTaught(ctx, nil, t, t.Schema.Index(s.schema.Attributes[s.target].Name), s.seed, set)
@@ -298,8 +294,15 @@ func (s *living) teach(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// keptRows returns the rows of the reservoir, source by source.
+// keptRows returns the rows of the reservoir, source by source, without values that
+// none of them has.
 func (s *living) keptRows(ctx context.Context) (*kept.Rows, error) {
+	return s.keptWith(ctx, s.schema)
+}
+
+// keptWith returns the rows of the reservoir, source by source. Values of a schema
+// that none of them has are left out.
+func (s *living) keptWith(ctx context.Context, idle *table.Schema) (*kept.Rows, error) {
 	rows := &kept.Rows{}
 	of := make([][]int32, len(s.origins))
 	for _, r := range s.reservoirRows() {
@@ -313,7 +316,7 @@ func (s *living) keptRows(ctx context.Context) (*kept.Rows, error) {
 		if err != nil {
 			return nil, err
 		}
-		gathering := rows.Gather(s.origins[i].Source, s.target, s.schema)
+		gathering := rows.Gather(s.origins[i].Source, s.target, idle)
 		if err := gathering.Add(ctx, t); err != nil {
 			return nil, err
 		}
@@ -327,8 +330,9 @@ func (s *living) keptRows(ctx context.Context) (*kept.Rows, error) {
 	return rows, nil
 }
 
-// take makes the state's rules those of a network that was taught from all rows.
-// Where it stands its teacher's probabilities are met, so the slope is none.
+// take makes the state's rules those of a network that was taught. Where it stands
+// its teacher's probabilities are met, so the slope is none. Rows that it was taught
+// from stand for all.
 func (s *living) take(m *Model) {
 	names := &m.coding.schema.Attributes[m.coding.target]
 	class := table.Recoding(names, &s.schema.Attributes[s.target])
@@ -352,11 +356,14 @@ func (s *living) take(m *Model) {
 	}
 	spread(bias)
 	wide := make([]float64, max(2, s.classes()))
+	s.covers = make([]float64, len(m.units)*s.classes())
+	scale := s.n / sum(m.counts)
 	for i := range m.units {
 		u := &m.units[i]
 		clear(wide)
 		for c, w := range u.weights {
 			wide[class[c]] = w
+			s.covers[i*s.classes()+int(class[c])] = scale * u.counts[c]
 		}
 		spread(wide)
 		s.rules = append(s.rules, m.coding.atoms(u.rule, s.schema))
@@ -367,7 +374,6 @@ func (s *living) take(m *Model) {
 	s.slope = make([]float64, len(s.w))
 	s.age = slices.Repeat([]float64{s.n}, len(s.rules))
 	s.steps, s.stopped = m.steps, m.stopped
-	s.recount()
 	s.settle()
 }
 

@@ -12,7 +12,7 @@ func (s *living) consolidate(ctx context.Context) error {
 	var err error
 	switch {
 	case s.whole:
-		err = s.teach(ctx)
+		err = s.teachAnew(ctx)
 	case int(s.rows) <= len(s.drawn):
 		err = s.regrow(ctx)
 	default:
@@ -342,7 +342,7 @@ func (f *fitting) lossOf(i int) float64 {
 }
 
 // leave drops rules without weight, and those that move least if there are too
-// many.
+// many: more than were taught.
 func (s *living) leave() {
 	k, classes := s.k, s.classes()
 	strength := make([]float64, len(s.rules))
@@ -357,9 +357,15 @@ func (s *living) leave() {
 			stay = append(stay, r)
 		}
 	}
-	if len(stay) > mostLivingRules {
+	taught := 0
+	for _, t := range s.taught {
+		if t {
+			taught++
+		}
+	}
+	if most := max(mostLivingRules, taught); len(stay) > most {
 		slices.SortStableFunc(stay, func(a, b int) int { return -cmp.Compare(strength[a], strength[b]) })
-		stay = stay[:mostLivingRules]
+		stay = stay[:most]
 		slices.Sort(stay)
 	}
 	s.retain(stay)

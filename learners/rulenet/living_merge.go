@@ -61,6 +61,9 @@ func (m *Living) Forget(ctx context.Context, ids ...string) (learn.Model, error)
 	if t.Rows() == 0 || t.Schema.Index(name) < 0 {
 		return nil, errors.New("no row of the other sources is kept, as when they were forgotten because later rows said something else; learn them again")
 	}
+	if s.whole && s.settings.Update == automaticUpdate {
+		return learnRows(ctx, rows, name, s.seed, s.settings) // which may be too few to live
+	}
 	n := newLiving(t.Schema, t.Schema.Index(name), s.seed, s.settings)
 	n.origins, n.whole = left, s.whole
 	for _, r := range s.reservoirRows() {
@@ -116,7 +119,7 @@ func (s *living) adopt(from *living, row, source int32) {
 // taughtAgain returns the network that the reservoir's rows teach.
 func (s *living) taughtAgain(ctx context.Context) (learn.Model, error) {
 	s.recent = min(windowRows, s.log.rows())
-	if err := s.teach(ctx); err != nil {
+	if err := s.teachAnew(ctx); err != nil {
 		return nil, err
 	}
 	return s.frozen(), nil
@@ -138,17 +141,17 @@ func (m *Living) Merge(ctx context.Context, others ...learn.Model) (learn.Model,
 	all := []*living{m.s}
 	schemas := []*table.Schema{m.s.schema}
 	for _, other := range others {
-		o, ok := other.(*Living)
-		if !ok || other.Learner() != Name {
-			return nil, fmt.Errorf("a living network cannot be merged with a model of %s; merge models of one learner and one way to update", other.Learner())
+		o, err := stateOf(ctx, other)
+		if err != nil {
+			return nil, err
 		}
-		if a, b := m.s.schema.Attributes[m.s.target].Name, o.s.schema.Attributes[o.s.target].Name; a != b {
+		if a, b := m.s.schema.Attributes[m.s.target].Name, o.schema.Attributes[o.target].Name; a != b {
 			return nil, fmt.Errorf("one network predicts %q and the other %q; merge models of one target", a, b)
 		}
-		if m.s.settings != o.s.settings {
+		if m.s.settings != o.settings {
 			return nil, errors.New("the networks were learnt with different settings; learn one of them again with the other's")
 		}
-		all, schemas = append(all, o.s), append(schemas, o.s.schema)
+		all, schemas = append(all, o), append(schemas, o.schema)
 	}
 	union, err := table.Union(schemas...)
 	if err != nil {
@@ -193,6 +196,27 @@ func (m *Living) Merge(ctx context.Context, others ...learn.Model) (learn.Model,
 		merged.notes = []string{fmt.Sprintf("the networks were merged by %d rows of their reservoirs, of %.6g that they learnt; which rules there are and what they weigh was learnt from these", len(merged.drawn), merged.ever)}
 	}
 	return m2, nil
+}
+
+// stateOf returns the state of a living network, or of one whose rows were too few
+// for it to live, without rules.
+func stateOf(ctx context.Context, m learn.Model) (*living, error) {
+	switch m := m.(type) {
+	case *Living:
+		return m.s, nil
+	case *Model:
+		if m.settings.Update != automaticUpdate || m.rows == nil {
+			break
+		}
+		came, err := m.rows.Learnt(ctx, m.coding.schema)
+		if err != nil {
+			return nil, err
+		}
+		s := newLiving(m.coding.schema, m.coding.target, m.seed, m.settings)
+		s.begin(came)
+		return s, nil
+	}
+	return nil, fmt.Errorf("a living network cannot be merged with this model of %s; merge models of one learner and one way to update", m.Learner())
 }
 
 // canonicalSchema returns a schema with all values in canonical order.

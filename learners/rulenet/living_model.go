@@ -394,11 +394,7 @@ func (m *Living) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, err
 
 // withRows is the network to be read, with the rows of the reservoir.
 func (m *Living) withRows(ctx context.Context) (*Model, error) {
-	net, err := m.written()
-	if err != nil {
-		return nil, err
-	}
-	rows, err := m.s.keptRows(ctx)
+	rows, err := m.s.keptWith(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -406,10 +402,62 @@ func (m *Living) withRows(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !table.SameCodes(t.Schema, m.s.schema) {
-		return nil, fmt.Errorf("values or columns have come since the rules were found; consolidate the network by an update first, and then cut it to a budget")
+	of := m
+	if !table.SameCodes(t.Schema, m.s.schema) { // values came late, and stand behind the others
+		of = m.recoded(t.Schema)
+	}
+	net, err := of.written()
+	if err != nil {
+		return nil, err
 	}
 	return &Model{settings: net.settings, seed: net.seed, rows: rows, coding: net.coding, counts: net.counts, bias: net.bias, units: net.units, base: net.base, lines: net.lines, predictor: net.predictor, matchers: net.matchers}, nil
+}
+
+// recoded returns the network, to be read, by a schema of the same columns whose
+// values are those of the network's in another order.
+func (m *Living) recoded(schema *table.Schema) *Living {
+	s := m.s.copy()
+	s.schema, s.target, s.firing = schema, schema.Index(m.s.schema.Attributes[m.s.target].Name), nil
+	place := make([][]int32, len(m.s.schema.Attributes)) // of the values of each column
+	column := make([]int32, len(place))
+	for col := range place {
+		a := &m.s.schema.Attributes[col]
+		column[col] = int32(schema.Index(a.Name))
+		place[col] = table.Recoding(a, &schema.Attributes[column[col]])
+	}
+	for r, tests := range s.rules {
+		s.rules[r] = slices.Clone(tests)
+		for i := range tests {
+			t := &s.rules[r][i]
+			t.values = slices.Clone(t.values)
+			for v, code := range t.values {
+				t.values[v] = place[t.col][code]
+			}
+			slices.Sort(t.values)
+			t.col = column[t.col]
+		}
+	}
+	class := place[m.s.target]
+	s.counts, s.covers = permuted(m.s.counts, class), permuted(m.s.covers, class)
+	answer := slices.Clone(m.answer)
+	switch {
+	case s.k > 1:
+		answer = permuted(m.answer, class)
+	case len(class) == 2 && class[0] == 1:
+		for i := range answer {
+			answer[i] = -answer[i]
+		}
+	}
+	return &Living{s: s, answer: answer}
+}
+
+// permuted returns numbers of classes, as many in a row, in another order.
+func permuted(x []float64, place []int32) []float64 {
+	to := make([]float64, len(x))
+	for i, v := range x {
+		to[i-i%len(place)+int(place[i%len(place)])] = v
+	}
+	return to
 }
 
 // Grown returns the certificates, and why growth stopped.
@@ -452,8 +500,14 @@ func (m *Living) Kept(ctx context.Context) ([]learn.Learnt, error) {
 	return rows.Learnt(ctx, m.s.schema)
 }
 
-// Promise is bounded.
-func (m *Living) Promise() learn.Promise { return livingPromise }
+// Promise is bounded, until rows were forgotten because later ones said something
+// else: what is learnt from all of them at once then answers something else, too.
+func (m *Living) Promise() learn.Promise {
+	if m.s.alarms > 0 {
+		return learn.Promise{}
+	}
+	return livingPromise
+}
 
 // livingBound is by how many nats a row updates may be worse than learning
 // everything at once, on the rows learnt: a choice above the means that were

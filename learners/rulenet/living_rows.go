@@ -238,25 +238,3 @@ func (h reservoir) inOrder(l *rowLog) []int32 {
 	})
 	return rows
 }
-
-// append takes in rows of another log.
-func (l *rowLog) append(from *rowLog, rows []int32) {
-	for col := range l.codes {
-		switch {
-		case l.codes[col] != nil:
-			l.codes[col] = appendFrom(l.codes[col], from.codes[col], rows)
-		case l.floats[col] != nil:
-			l.floats[col] = appendFrom(l.floats[col], from.floats[col], rows)
-		}
-	}
-	l.class, l.weight = appendFrom(l.class, from.class, rows), appendFrom(l.weight, from.weight, rows)
-	l.number, l.key, l.source = appendFrom(l.number, from.number, rows), appendFrom(l.key, from.key, rows), appendFrom(l.source, from.source, rows)
-	l.loss = appendFrom(l.loss, from.loss, rows)
-}
-
-func appendFrom[T any](to, from []T, rows []int32) []T {
-	for _, r := range rows {
-		to = append(to, from[r])
-	}
-	return to
-}

@@ -305,80 +305,37 @@ func (u *livingUpdate) try(rows []int32, residual []float64) {
 	}
 }
 
-// begin learns a first table: the network is taught from the rows of the
-// reservoir, and learns the others besides.
-func (u *livingUpdate) begin(ctx context.Context, t *table.Table) error {
-	s := u.living
+// begin counts the rows that a network begins with, and draws some of them.
+func (s *living) begin(came []learn.Learnt) {
 	all := newRowLog(s.schema, s.target)
-	o := &u.origins[u.source]
 	var drawn reservoir
-	for r := range t.Rows() {
-		o.rows++
-		class, weight := t.Columns[s.target].Codes[r], t.Weight(r)
-		if class < 0 || weight == 0 {
-			continue
-		}
-		o.weight += weight
-		all.add(t, r, class, o, u.source)
-		drawn.take(&all, int32(all.rows()-1), s.most())
-	}
-	in := make([]bool, all.rows())
-	for _, r := range drawn {
-		in[r] = true
-	}
-	var first, rest []int32
-	for r := range in {
-		if in[r] {
-			first = append(first, int32(r))
-		} else {
-			rest = append(rest, int32(r))
+	for _, part := range came {
+		source := s.originOf(part.Source)
+		o := &s.origins[source]
+		for r := range part.Table.Rows() {
+			o.rows++
+			class, weight := part.Table.Columns[s.target].Codes[r], part.Table.Weight(r)
+			if class < 0 || weight == 0 {
+				continue
+			}
+			o.weight += weight
+			s.counts[class] += weight
+			s.n += weight
+			s.ever += weight
+			s.rows++
+			all.add(part.Table, r, class, o, source)
+			drawn.take(&all, int32(all.rows()-1), s.most())
 		}
 	}
-	s.log = all.pick(first, 4*windowRows)
-	for i := range first {
-		s.drawn.take(&s.log, int32(i), s.most())
-		class, w := s.log.class[i], s.log.weight[i]
-		s.counts[class] += w
-		s.n += w
-		s.ever += w
-		s.rows++
+	rows := slices.Clone(drawn) // as they came
+	slices.Sort(rows)
+	s.log = all.pick(rows, 4*windowRows)
+	for r := range rows {
+		s.drawn.take(&s.log, int32(r), s.most())
 	}
-	s.recent = min(windowRows, len(first))
-	if len(rest) > 0 {
-		s.recent = 0
+	if s.whole = len(rows) == all.rows(); s.whole {
+		s.recent = min(windowRows, len(rows))
 	}
-	if err := s.teach(ctx); err != nil || len(rest) == 0 {
-		return err
-	}
-	return u.beginBeyond(ctx, &all, rest)
-}
-
-// beginBeyond learns the rows that the reservoir has no room for.
-func (u *livingUpdate) beginBeyond(ctx context.Context, all *rowLog, rest []int32) error {
-	s := u.living
-	s.whole = false
-	if err := s.propose(ctx); err != nil {
-		return err
-	}
-	watch := s.drift
-	s.drift = nil
-	for len(rest) > 0 {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n := min(len(rest), 10*stepRows)
-		first := s.log.rows()
-		s.log.append(all, rest[:n])
-		if err := u.arrive(ctx, first); err != nil {
-			return err
-		}
-		rest = rest[n:]
-	}
-	s.drift = watch
-	if err := s.consolidate(ctx); err != nil {
-		return err
-	}
-	return s.goOnToEnd(ctx)
 }
 
 // Freeze returns the network of all rows so far.

@@ -26,6 +26,7 @@ type Model struct {
 	stopped     string    // why growth stopped
 	share       float64   // of the penalty, that calibrated weights were fitted at; 0 if not known
 	taught      bool      // by trees
+	repeats     *repeats  // of identical rows; nil: none
 	reweighed   bool      // its rules were found with rows that it does not have
 
 	base      *rule.Base
@@ -107,7 +108,10 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 	if classes := m.coding.classes(); out.Classes != classes {
 		return fmt.Errorf("room for probabilities of %d classes, expected %d", out.Classes, classes)
 	}
-	return m.predictor.Predict(t, out.P, nil)
+	if err := m.predictor.Predict(t, out.P, nil); err != nil || m.repeats == nil {
+		return err
+	}
+	return m.remind(ctx, t, out.P)
 }
 
 // fits returns an error unless the table's columns and codes are the model's.

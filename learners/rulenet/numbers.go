@@ -181,7 +181,7 @@ func (h *school) teachNumbers(ctx context.Context, m *Numbers, unit float64) err
 	}
 	var a *adder
 	if once {
-		a, err = h.addOnAllRows(ctx, parts[0], adders[0], r)
+		a, err = h.settle(ctx, m, parts[0], adders[0], &r, unit)
 	} else {
 		var l *lesson
 		if l, err = h.lastLesson(ctx, r); err == nil {
@@ -200,7 +200,9 @@ func (h *school) teachNumbers(ctx context.Context, m *Numbers, unit float64) err
 	if err := h.reweigh(ctx, a); err != nil {
 		return err
 	}
-	m.interval.narrow(a.off() / r.off)
+	if !once {
+		m.interval.narrow(a.off() / r.off)
+	}
 	a.moved += r.shift
 	if err := h.addends(ctx, m, a, unit); err != nil {
 		return err
@@ -209,19 +211,39 @@ func (h *school) teachNumbers(ctx context.Context, m *Numbers, unit float64) err
 	return nil
 }
 
-// addOnAllRows takes the first rules of the rehearsed student, and solves them
+// settle takes the first rules of the rehearsed student and drops some, judges by
+// the rows held out how far the answers of those left are off, and then solves them
 // on all rows.
-func (h *school) addOnAllRows(ctx context.Context, p *part, from *adder, r rehearsed) (*adder, error) {
+func (h *school) settle(ctx context.Context, m *Numbers, p *part, from *adder, r *rehearsed, unit float64) (*adder, error) {
 	if err := from.forward(ctx, startSize(r.size)); err != nil {
 		return nil, err
 	}
+	rules := from.rules[:min(len(from.rules), startSize(r.size))]
+	a, err := h.addOn(ctx, p, r, rules, p.learn)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(a.backward(ctx, r.size), h.reweigh(ctx, a)); err != nil {
+		return nil, err
+	}
+	answers, _ := a.judge()
+	one, of := []*adder{a}, [][]float64{answers}
+	r.shift = h.quantileShift(one, of)
+	m.interval = h.conformal(one, of, unit)
+	return h.addOn(ctx, p, r, a.rules, h.weights)
+}
+
+// addOn solves rules on the rows of some weight among those that the teacher knows.
+func (h *school) addOn(ctx context.Context, p *part, r *rehearsed, rules []addition, weights []float64) (*adder, error) {
 	remembered := h.fitted(p)
-	l, err := h.lesson(ctx, p.teacher, r.trees, remembered, count(len(remembered)), h.weights)
+	places := slices.DeleteFunc(count(len(remembered)), func(at int32) bool { return weights[remembered[at]] == 0 })
+	l, err := h.lesson(ctx, p.teacher, *r, remembered, places, weights)
 	if err != nil {
 		return nil, err
 	}
 	a := l.newAdder()
-	for _, rule := range from.rules[:min(len(from.rules), startSize(r.size))] {
+	a.held = h.judges(p)
+	for _, rule := range rules {
 		a.batch = rule.found
 		a.include(rule.tests, rule.track)
 		if err := ctx.Err(); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/internal/boost"
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/rule"
@@ -36,7 +37,7 @@ func (m *Numbers) compile(ctx context.Context) error {
 	}
 	m.units = units
 	name := m.coding.schema.Attributes[m.coding.target].Name
-	m.base = &rule.Base{Kind: rule.Weighed, Else: &rule.Rule{Then: rule.Conclusion{Column: name, Numeric: true, Mean: m.start, Deviation: m.interval.Deviation}}, Notes: m.settings.slopeNotes(name)}
+	m.base = &rule.Base{Kind: rule.Weighed, Else: &rule.Rule{Then: rule.Conclusion{Column: name, Numeric: true, Mean: m.start, Deviation: m.interval.Deviation}}, Notes: setting.WayNotes(m.settings.Slope, name)}
 	m.base.Else.Evidence.Covered = pointer(m.weight)
 	m.matchers = make([]*rule.Matcher, len(m.units))
 	for i := range m.units {
@@ -238,7 +239,7 @@ func (m *Numbers) Heeds() []float64 { return nil }
 
 // Graph returns the network: columns, conjunctions, and the number.
 func (m *Numbers) Graph() (*draw.Graph, error) {
-	g := &draw.Graph{Title: fmt.Sprintf("rules that add: %d units", len(m.units))}
+	g := &draw.Graph{Adds: true, Title: fmt.Sprintf("rules that add: %d units", len(m.units))}
 	target := m.coding.schema.Attributes[m.coding.target].Name
 	seen := map[int32]bool{}
 	column := func(col int32) string { return fmt.Sprintf("column %d", col) }
@@ -253,7 +254,11 @@ func (m *Numbers) Graph() (*draw.Graph, error) {
 			lines = append(lines, m.base.Rules[i].Then.Line.Column)
 			tested = append(slices.Clone(tested), test{col: l.col})
 		}
-		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: lines, Layer: 1})
+		adds := fmt.Sprintf("%+.3g", m.units[i].adds)
+		if m.units[i].line != nil {
+			adds += " for each 1"
+		}
+		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: append(lines, strings.Replace(adds, "-", "−", 1)), Layer: 1})
 		linked := map[int32]bool{}
 		for _, t := range tested {
 			if !seen[t.col] {
@@ -265,7 +270,7 @@ func (m *Numbers) Graph() (*draw.Graph, error) {
 				g.Edges = append(g.Edges, draw.Edge{From: column(t.col), To: id})
 			}
 		}
-		g.Edges = append(g.Edges, draw.Edge{From: id, To: "number", Weight: math.Abs(m.units[i].adds), Label: fmt.Sprintf("%+.3g", m.units[i].adds)})
+		g.Edges = append(g.Edges, draw.Edge{From: id, To: "number", Weight: m.units[i].adds})
 	}
 	g.Nodes = append(g.Nodes, draw.Node{ID: "number", Layer: 2, Leaf: true, Lines: []string{target, fmt.Sprintf("starts at %.4g", m.start)}})
 	return g, nil
@@ -511,7 +516,7 @@ func (m *Numbers) Shed() (learn.Model, bool, error) {
 // decodeNumbers makes a model of its parts.
 func decodeNumbers(head *savedHead, parts []learn.Part) (learn.Model, error) {
 	m := &Numbers{settings: head.Settings, seed: head.Seed}
-	if head.Settings.Update == "exact" {
+	if head.Settings.exact() {
 		rows, err := kept.DecodeRows(parts)
 		if err != nil {
 			return nil, err
@@ -548,7 +553,7 @@ func (n *savedNumbers) restore(m *Numbers, target string) error {
 	if m.coding.schema.Attributes[m.coding.target].Kind != table.Numeric {
 		return fmt.Errorf("the target %q is no column of numbers", target)
 	}
-	if !amounts([]float64{n.Weight}) || !(n.Weight > 0) || !finite([]float64{n.Start, v.Deviation, v.Off}) || v.Deviation < 0 || v.Off < 0 || v.Deviation > mostWeight {
+	if !amounts([]float64{n.Weight}) || !(n.Weight > 0) || !finite([]float64{n.Start, v.Deviation, v.Off}) || v.Deviation < 0 || v.Off < 0 {
 		return errors.New("where the sum starts or how far it is off is not sound")
 	}
 	m.weight, m.start, m.steps, m.stopped, m.interval = n.Weight, n.Start, n.Steps, n.Stopped, v
@@ -572,7 +577,7 @@ func (n *savedNumbers) restore(m *Numbers, target string) error {
 		reach += math.Abs(u.Adds) * far
 		m.units = append(m.units, addend{tests, u.Adds, u.Error, u.Covered, line, u.Removed, u.Round})
 	}
-	if !(reach <= mostWeight) {
+	if !(reach <= math.MaxFloat64) {
 		return errors.New("the rules add up to more than any number")
 	}
 	return m.compile(context.Background())

@@ -161,7 +161,12 @@ func (w *training) fitWeights(ctx context.Context, m *Model, rules []foundRule, 
 
 // takeWeights makes a model's units of those that a regression gave a weight.
 func (w *training) takeWeights(m *Model, rules []foundRule, r *regression) {
-	m.bias = make([]float64, w.classes())
+	m.takeWeights(rules, r, func(u int) []float64 { return w.cover(rules[u].rule) })
+}
+
+// takeWeights gives a network the units that have some weight, and what they cover.
+func (m *Model) takeWeights(rules []foundRule, r *regression, cover func(u int) []float64) {
+	m.bias = make([]float64, r.classes)
 	for c := range m.bias {
 		m.bias[c] = math.Inf(-1)
 	}
@@ -175,7 +180,7 @@ func (w *training) takeWeights(m *Model, rules []foundRule, r *regression) {
 	removed := r.removedBits()
 	m.units = nil
 	for u, f := range rules {
-		weights := make([]float64, w.classes())
+		weights := make([]float64, r.classes)
 		some := false
 		for a, c := range r.present {
 			weights[c] = r.weights[a][u]
@@ -193,7 +198,7 @@ func (w *training) takeWeights(m *Model, rules []foundRule, r *regression) {
 			}
 		}
 		m.units = append(m.units, unit{
-			rule: f.rule, class: everyClass, templates: f.templates, counts: w.cover(f.rule), weights: weights,
+			rule: f.rule, class: everyClass, templates: f.templates, counts: cover(u), weights: weights,
 			round: f.round, removed: removed[u],
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
@@ -23,7 +24,7 @@ func init() {
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
 		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Excerpt: true, Hear: true, Grow: true, Remark: true, Strike: true},
 		Contract: learn.Exact,
-		Keeps:    "distinct rows, counted, per source (update=living: a reservoir of rows and the slopes of all, contract bounded; update=published: coded rows, their numbers and the rule of each, contract none)",
+		Keeps:    "distinct rows, counted, per source (update=living, and update=auto of classes from 500 rows on: a reservoir of rows and the slopes of all, contract bounded; update=published: coded rows, their numbers and the rule of each, contract none)",
 		New:      func() learn.Learner { return &Learner{} },
 		Decode:   decode,
 	})
@@ -34,7 +35,7 @@ type Learner struct {
 	Weights   string  `set:"weights" default:"calibrated" oneof:"published|all|calibrated" doc:"what a rule adds: ln p(x|y)/p(x) to its class, that to every class, or weights refitted by penalised logistic regression"`
 	Grow      string  `set:"grow" default:"residual (with weights=calibrated and not update=published; else none)" oneof:"none|residual" doc:"add rules where the network is wrong, in rounds, stopped on validation"`
 	Ties      string  `set:"ties" default:"information" oneof:"information|random|first" doc:"which of equally good rules a climb goes on with: drop the test that says least of the class, any, or the first column's"`
-	Update    string  `set:"update" default:"exact" oneof:"exact|living|published|none" doc:"learning more rows: equal to learning all at once, as they come at a cost of the new rows alone, the published incremental search, or not at all, and no rows are kept"`
+	Update    string  `set:"update" default:"exact" oneof:"exact|living|auto|published|none" doc:"learning more rows: equal to learning all at once, as they come at a cost of the new rows alone, the first while they are few and then the second, the published incremental search, or not at all, and no rows are kept"`
 	Templates string  `set:"templates" default:"auto (all up to 4000 distinct rows, else a sample of 2000)" doc:"examples to climb from: auto, all or a number"`
 	Cuts      string  `set:"cuts" default:"both" oneof:"mdl|frequency|both" doc:"cuts of numeric columns: supervised (Fayyad & Irani 1993), 16 intervals of equal frequency, or both where there are few rows or no supervised cuts"`
 	Penalty   float64 `set:"penalty" default:"0.1" doc:"for weights=calibrated: penalty on a unit of weight, times the square root of the rows"`
@@ -42,6 +43,7 @@ type Learner struct {
 	Rounds    int     `set:"rounds" default:"30" doc:"for grow=residual: rounds at most"`
 	Teacher   string  `set:"teacher" default:"auto (trees from 500 rows on or above 100 columns, unless a setting is about climbs; else none)" oneof:"auto|trees|none" doc:"where rules come from: boosted trees that teach a small network, or climbs by information from examples"`
 	Slope     string  `set:"slope" doc:"columns of numbers that only raise (+) or lower (-) the answer, as in age:+,income:-; of two classes the odds of the second by name"`
+	Repeats   string  `set:"repeats" default:"off" oneof:"off|auto" doc:"for networks that are taught: answer rows that equal learnt ones also by how these came out, where rows held out say that it helps; the printed rules are then a summary"`
 	Reservoir int     `set:"reservoir" default:"16384" doc:"for update=living: rows that are kept, drawn by hash; up to so many, learning more can be made exact"`
 	Forget    string  `set:"forget" default:"auto" oneof:"auto|never" doc:"for update=living: when rows come to say something else, answer by the last ones and forget the others, or learn from all alike"`
 	Loss      string  `set:"loss" default:"squared" oneof:"squared|absolute|quantile|poisson" doc:"for numbers: what errors cost; the answer is then the mean, the median, the quantile asked for, or the mean of counts, whose variance grows with it"`
@@ -68,7 +70,8 @@ type settings struct {
 	Reservoir int     `cbor:"reservoir,omitempty"`
 	Forget    string  `cbor:"forget,omitempty"`
 	Slope     string  `cbor:"slope,omitempty"`
-	Loss      string  `cbor:"loss,omitempty"` // "": squared
+	Repeats   string  `cbor:"repeats,omitempty"` // "": off
+	Loss      string  `cbor:"loss,omitempty"`    // "": squared
 	Quantile  float64 `cbor:"quantile,omitempty"`
 	Cover     float64 `cbor:"cover,omitempty"` // 0: 0.95
 }
@@ -100,6 +103,9 @@ func (l *Learner) settings() (settings, error) {
 	}
 	if s.Quantile = l.Quantile; s.Loss == "quantile" && s.Quantile == 0 {
 		s.Quantile = 0.5
+	}
+	if s.Update == automaticUpdate {
+		s.Update = l.automaticUpdate()
 	}
 	if err := l.teaching(&s); err != nil {
 		return s, err
@@ -141,6 +147,33 @@ const (
 	taughtColumns    = 100
 )
 
+// automaticUpdate lives where a network is taught, and learns again where rows are
+// so few that climbs find the rules.
+const automaticUpdate = "auto"
+
+// automaticUpdate returns how rows are learnt by update=auto: what needs all of them
+// keeps them.
+func (l *Learner) automaticUpdate() string {
+	switch {
+	case l.Reservoir != 0 || l.Forget != "":
+		return "living"
+	case l.climbs() || l.Teacher == "none" || l.Weights != "" && l.Weights != "calibrated" || l.Slope != "" || l.Repeats == "auto":
+		return "exact"
+	case l.Loss != "" || l.Cover != 0 || l.Quantile != 0: // of numbers
+		return "exact"
+	}
+	return automaticUpdate
+}
+
+// exact reports whether a network that does not live keeps its rows, to learn them
+// again.
+func (s settings) exact() bool { return s.Update == "exact" || s.Update == automaticUpdate }
+
+// lives reports whether a network of so many rows and columns lives.
+func (s settings) lives(rows float64, columns int) bool {
+	return s.Update == "living" || s.Update == automaticUpdate && s.taught(rows, columns)
+}
+
 // taught reports whether a network of so many rows and columns is taught.
 func (s settings) taught(rows float64, columns int) bool {
 	return s.Teacher == "trees" || s.Teacher == automaticTeacher && (rows >= taughtRows || columns > taughtColumns)
@@ -149,16 +182,19 @@ func (s settings) taught(rows float64, columns int) bool {
 // teaching fills in who teaches. What is about climbs from examples is not for
 // networks that are taught.
 func (l *Learner) teaching(s *settings) error {
-	climbs := l.Grow != "" || l.Ties != "" || l.Templates != "" || l.Cuts != "" || l.Penalty != 0 || l.Rounds != 0
+	climbs := l.climbs()
 	if err := l.living(s, climbs); err != nil {
 		return err
 	}
 	capped := l.Rules != "" && l.Rules != "auto"
 	s.Slope = l.Slope
+	if s.Repeats = l.Repeats; s.Repeats == "off" {
+		s.Repeats = ""
+	}
 	switch l.Teacher {
 	case "", automaticTeacher:
 		switch {
-		case capped || l.Slope != "" || s.Update == "living":
+		case capped || l.Slope != "" || s.Repeats != "" || s.Update == "living":
 			s.Teacher = "trees"
 		case !climbs && s.Weights == "calibrated" && s.Update != "published":
 			s.Teacher = automaticTeacher
@@ -183,8 +219,17 @@ func (l *Learner) teaching(s *settings) error {
 	return nil
 }
 
+// climbs reports whether anything is set that is about climbs alone.
+func (l *Learner) climbs() bool {
+	return l.Grow != "" || l.Ties != "" || l.Templates != "" || l.Cuts != "" || l.Penalty != 0 || l.Rounds != 0
+}
+
 // living fills in what is about networks that live.
 func (l *Learner) living(s *settings, climbs bool) error {
+	if s.Update == automaticUpdate {
+		s.Reservoir, s.Forget = defaultReservoir, "auto"
+		return nil
+	}
 	if s.Update != "living" {
 		if l.Reservoir != 0 || l.Forget != "" {
 			return fmt.Errorf("settings reservoir and forget are for networks that live; use update=living with them")
@@ -206,7 +251,7 @@ func (s settings) climbs() bool {
 // check refuses settings that make no sense, read from anywhere.
 func (s settings) check() error {
 	for _, o := range learn.Options(&Learner{}) {
-		word, isChoice := map[string]string{"weights": s.Weights, "grow": s.Grow, "ties": s.Ties, "update": s.Update, "cuts": s.Cuts, "knowledge": cmp.Or(s.Knowledge, "blend"), "teacher": cmp.Or(s.Teacher, "none"), "loss": cmp.Or(s.Loss, "squared")}[o.Key]
+		word, isChoice := map[string]string{"weights": s.Weights, "grow": s.Grow, "ties": s.Ties, "update": s.Update, "cuts": s.Cuts, "knowledge": cmp.Or(s.Knowledge, "blend"), "teacher": cmp.Or(s.Teacher, "none"), "loss": cmp.Or(s.Loss, "squared"), "repeats": cmp.Or(s.Repeats, "off")}[o.Key]
 		known := !isChoice
 		for _, choice := range o.Choices {
 			known = known || choice == word
@@ -215,7 +260,7 @@ func (s settings) check() error {
 			return fmt.Errorf("setting %s=%s: expected one of %s", o.Key, word, strings.Join(o.Choices, ", "))
 		}
 	}
-	if _, _, err := s.slopes(); err != nil {
+	if _, _, err := setting.Ways(s.Slope); err != nil {
 		return err
 	}
 	switch {
@@ -233,9 +278,11 @@ func (s settings) check() error {
 		return fmt.Errorf("setting slope=%s: networks that live move their weights freely; use update=exact", s.Slope)
 	case s.Slope != "" && s.Teacher != "trees":
 		return fmt.Errorf("setting slope=%s: only networks that are taught go one way along a column; leave teacher out or use teacher=trees", s.Slope)
+	case s.Repeats != "" && (s.Update == "living" || s.Teacher != "trees"):
+		return fmt.Errorf("setting repeats=auto: networks that are taught and learn more exactly remember rows; leave teacher out or use teacher=trees, with update=exact or none")
 	case s.Rules < 0 || s.Rules > 100_000:
 		return fmt.Errorf("setting rules=%d: expected 1 to 100000", s.Rules)
-	case s.Update == "living" && (s.Reservoir < leastReservoir || s.Reservoir > mostReservoir):
+	case (s.Update == "living" || s.Update == automaticUpdate) && (s.Reservoir < leastReservoir || s.Reservoir > mostReservoir):
 		return fmt.Errorf("setting reservoir=%d: expected %d to %d rows", s.Reservoir, leastReservoir, mostReservoir)
 	case s.Update == "living" && (s.Teacher == "" || s.Forget != "auto" && s.Forget != "never"):
 		return fmt.Errorf("setting update=living: such networks are taught, and forget=auto or never; got teacher=%q, forget=%q", s.Teacher, s.Forget)
@@ -282,15 +329,21 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	if s.Update == "living" {
-		return learnLiving(ctx, task, rows, s)
-	}
-	return learnRows(ctx, rows, task.Target, task.Seed, s)
+	return learnFrom(ctx, rows, task.Target, task.Seed, s, func(schema *table.Schema) ([]learn.Learnt, error) {
+		t, _, err := table.Conform(task.Table, schema, false)
+		return []learn.Learnt{{Source: task.Source, Table: t}}, err
+	})
 }
 
 // learnRows makes the network of rows that were gathered: a function of the
 // multiset of rows, the seed and the settings.
 func learnRows(ctx context.Context, rows *kept.Rows, target string, seed uint64, s settings) (learn.Model, error) {
+	return learnFrom(ctx, rows, target, seed, s, func(schema *table.Schema) ([]learn.Learnt, error) { return rows.Learnt(ctx, schema) })
+}
+
+// learnFrom makes the network of rows that were gathered. One that lives draws its
+// own from them as they came.
+func learnFrom(ctx context.Context, rows *kept.Rows, target string, seed uint64, s settings, came func(*table.Schema) ([]learn.Learnt, error)) (learn.Model, error) {
 	t, err := rows.Table(ctx)
 	if err != nil {
 		return nil, err
@@ -303,6 +356,12 @@ func learnRows(ctx context.Context, rows *kept.Rows, target string, seed uint64,
 		return nil, fmt.Errorf("target %q is missing in all rows; there is nothing to learn from", target)
 	}
 	if t.Schema.Attributes[at].Kind == table.Numeric {
+		if s.Update == "living" {
+			return nil, fmt.Errorf("update=living is for classes, and target %q is a number; use update=exact", target)
+		}
+		if s.Repeats != "" {
+			return nil, fmt.Errorf("setting repeats=%s: rows are remembered by their classes, and column %q has numbers", s.Repeats, target)
+		}
 		m, err := learnNumbers(ctx, rows, t, at, seed, s)
 		if err != nil {
 			return nil, err
@@ -315,6 +374,13 @@ func learnRows(ctx context.Context, rows *kept.Rows, target string, seed uint64,
 	weight := 0.0
 	for r := range t.Rows() {
 		weight += t.Weight(r)
+	}
+	if s.lives(weight, len(t.Schema.Attributes)-1) {
+		parts, err := came(t.Schema)
+		if err != nil {
+			return nil, err
+		}
+		return learnLiving(ctx, t, at, parts, seed, s)
 	}
 	var m *Model
 	if s.taught(weight, len(t.Schema.Attributes)-1) {

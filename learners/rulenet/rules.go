@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/rule"
 )
 
@@ -35,7 +36,7 @@ func (m *Model) slopeNotes() []string {
 			last = m.coding.schema.Attributes[m.coding.target].Values[c]
 		}
 	}
-	return m.settings.slopeNotes("the odds of " + last)
+	return setting.WayNotes(m.settings.Slope, "the odds of "+last)
 }
 
 // writeRules writes the units as rules, the most informative first.
@@ -74,7 +75,7 @@ func (m *Model) writeRules() {
 	}
 	m.units = units
 
-	m.base = &rule.Base{Kind: rule.Weighed, Rules: m.priorRules(total), Notes: m.slopeNotes()}
+	m.base = &rule.Base{Kind: rule.Weighed, Rules: m.priorRules(total), Notes: append(m.slopeNotes(), m.repeatsNotes()...)}
 	m.lines = nil
 	for i := range m.units {
 		u := &m.units[i]

@@ -57,6 +57,8 @@ type savedNetwork struct {
 	Stopped string      `cbor:"stopped,omitempty"`
 	Share   float64     `cbor:"share,omitempty"`
 	Taught  bool        `cbor:"taught,omitempty"`
+
+	Repeats *savedRepeats `cbor:"repeats,omitempty"`
 }
 
 type savedUnit struct {
@@ -159,7 +161,7 @@ func (m *Model) Parts() ([]learn.Part, error) {
 		}
 		parts = append(parts, rows...)
 	}
-	net := savedNetwork{Coding: m.coding.save(), Counts: m.counts, Bias: make([]float64, len(m.bias)), Steps: m.steps, Stopped: m.stopped, Share: m.share, Taught: m.taught}
+	net := savedNetwork{Coding: m.coding.save(), Counts: m.counts, Bias: make([]float64, len(m.bias)), Steps: m.steps, Stopped: m.stopped, Share: m.share, Taught: m.taught, Repeats: m.repeats.save(m.rows != nil)}
 	for c, b := range m.bias {
 		if !math.IsInf(b, -1) {
 			net.Bias[c] = b
@@ -175,9 +177,14 @@ func (m *Model) Parts() ([]learn.Part, error) {
 
 // Shed returns the network without the rows that it was learnt from.
 func (m *Model) Shed() (learn.Model, bool, error) {
+	if m.repeats != nil {
+		if err := m.recall(); err != nil {
+			return nil, false, err
+		}
+	}
 	bare := &Model{
 		settings: m.settings, seed: m.seed, coding: m.coding, counts: m.counts, bias: m.bias, units: m.units,
-		steps: m.steps, stopped: m.stopped, share: m.share, taught: m.taught, reweighed: m.reweighed,
+		steps: m.steps, stopped: m.stopped, share: m.share, taught: m.taught, repeats: m.repeats, reweighed: m.reweighed,
 		base: m.base, lines: m.lines, predictor: m.predictor, matchers: m.matchers,
 	}
 	bare.settings.Update = "none"
@@ -227,7 +234,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	if err := head.Settings.check(); err != nil {
 		return nil, err
 	}
-	if head.Settings.Update == "living" {
+	if head.Settings.Update == "living" || learn.FindPart(parts, livingPart) != nil {
 		return decodeLiving(&head, parts)
 	}
 	if data := learn.FindPart(parts, numbersPart); data != nil || head.Numbers {
@@ -243,7 +250,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 		if m.incremental, err = from.load(head.Target); err != nil {
 			return nil, fmt.Errorf("part %q: %v", incrementalPart, err)
 		}
-	} else if head.Settings.Update == "exact" {
+	} else if head.Settings.exact() {
 		rows, err := kept.DecodeRows(parts)
 		if err != nil {
 			return nil, err
@@ -292,6 +299,9 @@ func (n *savedNetwork) restore(m *Model, target string) error {
 	}
 	m.counts, m.bias, m.steps, m.stopped, m.share = n.Counts, n.Bias, n.Steps, n.Stopped, n.Share
 	m.taught = n.Taught
+	if m.repeats, err = n.Repeats.load(classes, m.rows != nil); err != nil {
+		return err
+	}
 	for c, count := range m.counts {
 		if count == 0 {
 			m.bias[c] = math.Inf(-1)

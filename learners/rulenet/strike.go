@@ -20,7 +20,7 @@ var (
 func (m *Model) emptied() *Model {
 	return &Model{
 		settings: m.settings, seed: m.seed, rows: m.rows, incremental: m.incremental, coding: m.coding, counts: m.counts, bias: m.bias,
-		steps: m.steps, stopped: m.stopped, share: m.share, taught: m.taught, reweighed: m.reweighed,
+		steps: m.steps, stopped: m.stopped, share: m.share, taught: m.taught, repeats: m.repeats, reweighed: m.reweighed,
 	}
 }
 

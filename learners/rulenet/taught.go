@@ -144,6 +144,11 @@ func learnTaught(ctx context.Context, rows *kept.Rows, t *table.Table, target in
 	if err := h.teach(ctx, m); err != nil {
 		return nil, err
 	}
+	if m.repeats != nil {
+		if err := m.repeats.fill(ctx, t, target, h.schema.Attributes[target].Values); err != nil {
+			return nil, err
+		}
+	}
 	return m, m.compile(ctx)
 }
 
@@ -277,6 +282,7 @@ func (h *school) teachAll(ctx context.Context, parts []*part, o boost.Options, o
 type rehearsed struct {
 	options boost.Options
 	trees   int
+	hard    bool // students learn the labels instead of what the teacher says
 	size    int
 	stretch float64
 	off     float64 // of numbers: how far answers are off the rows learnt from
@@ -326,8 +332,8 @@ func (h *school) rehearseTeacher(ctx context.Context, parts []*part) ([]*faculty
 
 // lesson returns what a student can learn of a teacher's first trees: rows and
 // their places among those that the teacher remembers.
-func (h *school) lesson(ctx context.Context, t *boost.Teacher, trees int, remembered, places []int32, weights []float64) (*lesson, error) {
-	k := h.x.Scores
+func (h *school) lesson(ctx context.Context, t *boost.Teacher, r rehearsed, remembered, places []int32, weights []float64) (*lesson, error) {
+	k, trees := h.x.Scores, r.trees
 	l := &lesson{x: h.x, k: k, allowed: h.allowed, ways: h.ways, tracks: h.tracks, trees: t.Trees[:trees], seed: scramble(h.seed ^ 0x57d3)}
 	l.rows, l.weight = make([]int32, len(places)), make([]float64, len(places))
 	for at, place := range places {
@@ -335,11 +341,11 @@ func (h *school) lesson(ctx context.Context, t *boost.Teacher, trees int, rememb
 		l.weight[at] = weights[l.rows[at]]
 		l.total += l.weight[at]
 	}
-	l.q = make([]float64, len(places)*k)
+	said := make([]float64, len(places)*k) // row by row
 	l.leafOf = make([][]uint8, trees)
 	start := t.Start()
-	for at := range l.q {
-		l.q[at] = start[at%k]
+	for at := range said {
+		said[at] = start[at%k]
 	}
 	for n := range trees {
 		leaves := make([]uint8, len(places))
@@ -348,19 +354,27 @@ func (h *school) lesson(ctx context.Context, t *boost.Teacher, trees int, rememb
 			leaf := t.LeafOf[n][place]
 			leaves[at] = leaf
 			for c := range k {
-				l.q[at*k+c] += values[int(leaf)*k+c]
+				said[at*k+c] += values[int(leaf)*k+c]
 			}
 		}
 		l.leafOf[n] = leaves
 	}
+	l.q = make([]float64, len(said))
+	if r.hard {
+		l.label()
+		return l, l.candidates(ctx, h.binned)
+	}
 	for at := range places {
-		row := l.q[at*k : at*k+k]
+		row := said[at*k : at*k+k]
 		if h.x.Class == nil {
 			row[0] = (row[0] + h.x.Number[l.rows[at]]) / 2 // half and half with the numbers themselves
 		} else if k == 1 {
 			row[0] = 1 / (1 + math.Exp(-row[0]))
 		} else {
 			boost.Softmax(slices.Clone(row), row)
+		}
+		for c, q := range row {
+			l.plane(l.q, c)[at] = q
 		}
 	}
 	return l, l.candidates(ctx, h.binned)
@@ -545,26 +559,39 @@ func (s *student) again(most int) *student {
 
 // rehearseAll lets students of teachers of every size that is worth it learn,
 // and returns what the better ones say: what large trees know need not fit into
-// few rules.
+// few rules. Where weights want to be stretched as far as that goes, what teachers say
+// may be too soft, and the labels themselves are tried.
 func (h *school) rehearseAll(ctx context.Context, m *Model, parts []*part, once bool) (best rehearsed, of []*part, err error) {
 	all, err := h.rehearseTeacher(ctx, parts)
 	if err != nil {
 		return best, nil, err
 	}
-	for i, f := range all {
-		r := rehearsed{options: f.options, trees: f.trees}
+	by := all[0]
+	try := func(f *faculty, hard bool) error {
+		r := rehearsed{options: f.options, trees: f.trees, hard: hard}
 		own, taught := make([]*part, len(parts)), &Model{}
 		for j, p := range parts {
 			own[j] = &part{learn: p.learn, held: p.held, teacher: f.teachers[j]}
 			if err := h.seat(ctx, own[j], r, once); err != nil {
-				return best, nil, err
+				return err
 			}
 		}
 		if err := h.rehearse(ctx, taught, own, &r); err != nil {
+			return err
+		}
+		if of == nil || r.least < best.least {
+			best, of, by, m.steps, m.stopped = r, own, f, taught.steps, taught.stopped
+		}
+		return nil
+	}
+	for _, f := range all {
+		if err := try(f, false); err != nil {
 			return best, nil, err
 		}
-		if i == 0 || r.least < best.least {
-			best, of, m.steps, m.stopped = r, own, taught.steps, taught.stopped
+	}
+	if best.stretch == stretches[len(stretches)-1] {
+		if err := try(by, true); err != nil {
+			return best, nil, err
 		}
 	}
 	return best, of, nil
@@ -592,6 +619,15 @@ func (h *school) teach(ctx context.Context, m *Model) error {
 	}
 	if err != nil {
 		return err
+	}
+	if h.s.Repeats == "auto" {
+		worth, err := h.rehearseRepeats(ctx, parts, r.stretch)
+		if err != nil {
+			return err
+		}
+		if worth > 0 {
+			m.repeats = &repeats{worth: worth}
+		}
 	}
 	h.report(ctx, 0.9)
 	if err := s.backward(ctx, r.size); err != nil {
@@ -638,7 +674,7 @@ func (h *school) firstLesson(ctx context.Context, p *part, r rehearsed, once boo
 			places = slices.DeleteFunc(learnt, func(at int32) bool { return scramble(h.x.Hash[remembered[at]]^h.seed^0xf0) > limit })
 		}
 	}
-	return h.lesson(ctx, p.teacher, r.trees, remembered, places, p.learn)
+	return h.lesson(ctx, p.teacher, r, remembered, places, p.learn)
 }
 
 // startSize is the number of rules that are picked before some are dropped.
@@ -669,7 +705,7 @@ func (h *school) lastLesson(ctx context.Context, r rehearsed) (*lesson, error) {
 		}
 		h.report(ctx, 0.6+0.2*float64(n)/float64(r.trees))
 	}
-	return h.lesson(ctx, t, r.trees, remembered, count(len(remembered)), h.weights)
+	return h.lesson(ctx, t, r, remembered, count(len(remembered)), h.weights)
 }
 
 // onAllRows takes the first rules of the rehearsed student, and fits them to
@@ -681,7 +717,7 @@ func (h *school) onAllRows(ctx context.Context, p *part, r rehearsed) (*student,
 	rules := p.student.rules
 	rules = rules[:min(len(rules), startSize(r.size))]
 	remembered := h.fitted(p)
-	l, err := h.lesson(ctx, p.teacher, r.trees, remembered, count(len(remembered)), h.weights)
+	l, err := h.lesson(ctx, p.teacher, r, remembered, count(len(remembered)), h.weights)
 	if err != nil {
 		return nil, err
 	}
@@ -697,13 +733,11 @@ func (h *school) onAllRows(ctx context.Context, p *part, r rehearsed) (*student,
 	if l.k > 1 { // many weights are dear, and those that were rehearsed are nearly right
 		steps = 1
 		copy(s.bias, p.student.bias)
-		for at := 0; at < len(s.scores); at += l.k {
-			copy(s.scores[at:at+l.k], s.bias)
-		}
+		s.spread(s.scores, s.bias)
 		for j := range s.rules {
 			r := &s.rules[j]
 			copy(r.weights, rules[j].weights)
-			s.addTo(s.scores, r, r.rows, r.weights)
+			r.addTo(s.scores, r.rows, r.weights)
 		}
 		s.loss = s.measure(s.scores)
 	}

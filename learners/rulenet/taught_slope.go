@@ -2,9 +2,9 @@ package rulenet
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/accrete-ml/accrete/internal/boost"
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -16,28 +16,9 @@ import (
 // the answers keep it by construction, whatever the rows say. What an expert
 // tells is not held to it.
 
-// slopes reads the setting: of each column, in order, its name and way.
-func (s settings) slopes() (names []string, ways []int8, err error) {
-	if s.Slope == "" {
-		return nil, nil, nil
-	}
-	for part := range strings.SplitSeq(s.Slope, ",") {
-		at := strings.LastIndexByte(part, ':')
-		if at < 1 || part[at+1:] != "+" && part[at+1:] != "-" {
-			return nil, nil, fmt.Errorf("setting slope=%s: expected columns and their way, as in age:+,income:-", s.Slope)
-		}
-		way := int8(1)
-		if part[at+1:] == "-" {
-			way = -1
-		}
-		names, ways = append(names, strings.TrimSpace(part[:at])), append(ways, way)
-	}
-	return names, ways, nil
-}
-
 // lean lays out which way each column goes.
 func (h *school) lean() error {
-	names, ways, err := h.s.slopes()
+	names, ways, err := setting.Ways(h.s.Slope)
 	if err != nil || names == nil {
 		return err
 	}
@@ -95,18 +76,4 @@ func keeps(way int8, weight float64) float64 {
 		return 0
 	}
 	return weight
-}
-
-// slopeNotes says in the printed rules which way columns go.
-func (s settings) slopeNotes(answer string) []string {
-	names, ways, _ := s.slopes() // read before
-	notes := make([]string, len(names))
-	for i, name := range names {
-		verb := "lowers"
-		if ways[i] < 0 {
-			verb = "raises"
-		}
-		notes[i] = fmt.Sprintf("%s: a greater one never %s %s", name, verb, answer)
-	}
-	return notes
 }

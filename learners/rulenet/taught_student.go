@@ -34,7 +34,7 @@ type lesson struct {
 	k      int       // scores
 	rows   []int32   // of x, that are learnt from
 	weight []float64 // of each of these
-	q      []float64 // soft labels, by row and score
+	q      []float64 // soft labels, score by score (see plane)
 	trees  []boost.Tree
 	leafOf [][]uint8   // of each tree: of each row
 	price  [][]float64 // of each tree's nodes: tests to read; 0: no candidate
@@ -61,16 +61,24 @@ type picked struct {
 
 // room is what picking and fitting use again and again.
 type room struct {
-	packed       []int64
+	packed       []int64   // slopes and curvatures, row by row
 	every        int       // of the rows, which gains are taken from
 	sums         [][]int64 // of the nodes of a tree; one for each that is looked at
 	gain         []promise
 	along, moved []float64
 	before       []float64
 	step         []float64
+	curves       []float64 // of each score of each rule
 }
 
-// student is a network being picked.
+// plane returns what belongs to one score of all rows.
+func (l *lesson) plane(of []float64, score int) []float64 {
+	n := len(l.rows)
+	return of[score*n:][:n:n]
+}
+
+// student is a network being picked. What it has of rows and scores stands score
+// by score (see plane): of a step, each score is fitted by itself.
 type student struct {
 	*lesson
 	bias   []float64
@@ -99,22 +107,16 @@ func (l *lesson) newStudent() *student {
 	for t := range s.taken {
 		s.taken[t] = make([]bool, len(l.trees[t].Nodes))
 	}
-	mean := make([]float64, l.k)
-	for i, w := range l.weight {
-		for c := range mean {
-			mean[c] += w * l.q[i*l.k+c] / l.total
+	for c := range s.bias {
+		mean, q := 0.0, l.plane(l.q, c)
+		for i, w := range l.weight {
+			mean += w * q[i] / l.total
+		}
+		if s.bias[c] = math.Log(max(mean, 1e-9)); l.k == 1 {
+			s.bias[c] = math.Log(max(mean, 1e-9) / max(1-mean, 1e-9))
 		}
 	}
-	for c, q := range mean {
-		if l.k == 1 {
-			s.bias[c] = math.Log(max(q, 1e-9) / max(1-q, 1e-9))
-		} else {
-			s.bias[c] = math.Log(max(q, 1e-9))
-		}
-	}
-	for i := range n {
-		copy(s.scores[i*l.k:(i+1)*l.k], s.bias)
-	}
+	s.spread(s.scores, s.bias)
 	s.loss = s.measure(s.scores)
 	return s
 }
@@ -146,21 +148,53 @@ func (s *student) measure(scores []float64) float64 {
 		}
 		return loss + math.Log(product)
 	}
-	for i, w := range s.weight {
-		f, p, q := scores[i*s.k:(i+1)*s.k], s.p[i*s.k:(i+1)*s.k], s.q[i*s.k:(i+1)*s.k]
-		top := slices.Max(f)
-		norm, said := 0.0, 0.0
-		for c, x := range f {
-			p[c] = math.Exp(x - top)
-			norm += p[c]
-			said += q[c] * x
-		}
-		for c := range p {
-			p[c] /= norm
-		}
-		loss += w * (top + math.Log(norm) - said)
+	for lo := 0; lo < len(s.rows); lo += measuredAtOnce {
+		loss += s.measureSome(scores, lo, min(lo+measuredAtOnce, len(s.rows)))
 	}
 	return loss
+}
+
+// measuredAtOnce is how many rows' sums are held while the scores of several
+// classes are added up.
+const measuredAtOnce = 256
+
+// measureSome does so for some rows of several classes.
+func (s *student) measureSome(scores []float64, lo, hi int) (loss float64) {
+	var top, norm, said [measuredAtOnce]float64
+	for i, x := range s.plane(scores, 0)[lo:hi] {
+		top[i] = x
+	}
+	for c := 1; c < s.k; c++ {
+		for i, x := range s.plane(scores, c)[lo:hi] {
+			top[i] = max(top[i], x)
+		}
+	}
+	for c := range s.k {
+		p, q := s.plane(s.p, c)[lo:hi], s.plane(s.q, c)[lo:hi]
+		for i, x := range s.plane(scores, c)[lo:hi] {
+			p[i] = math.Exp(x - top[i])
+			norm[i] += p[i]
+			said[i] += q[i] * x
+		}
+	}
+	for c := range s.k {
+		for i, p := 0, s.plane(s.p, c)[lo:hi]; i < len(p); i++ {
+			p[i] /= norm[i]
+		}
+	}
+	for i, w := range s.weight[lo:hi] {
+		loss += w * (top[i] + math.Log(norm[i]) - said[i])
+	}
+	return loss
+}
+
+// spread gives all rows the same scores.
+func (s *student) spread(to, scores []float64) {
+	for c, x := range scores {
+		for i, plane := 0, s.plane(to, c); i < len(plane); i++ {
+			plane[i] = x
+		}
+	}
 }
 
 // mostFactors of at most 2 do not overflow when multiplied.
@@ -183,11 +217,11 @@ func (s *student) derive() {
 	if s.k > 1 {
 		twice = 2
 	}
-	for i, w := range s.weight {
-		for at := i * s.k; at < (i+1)*s.k; at++ {
-			p := s.p[at]
-			s.slope[at] = w * (s.q[at] - p)
-			s.curve[at] = w * twice * p * (1 - p)
+	for c := range s.k {
+		p, q, slope, curve := s.plane(s.p, c), s.plane(s.q, c), s.plane(s.slope, c), s.plane(s.curve, c)
+		for i, w := range s.weight {
+			slope[i] = w * (q[i] - p[i])
+			curve[i] = w * twice * p[i] * (1 - p[i])
 		}
 	}
 }
@@ -196,171 +230,123 @@ func (s *student) derive() {
 // on: sweeps over them with slopes and curvatures as they are, and half the way,
 // and half of that, while the loss rises.
 func (s *student) newton(ctx context.Context, from, sweeps int) error {
-	k := s.k
 	s.derive()
 	s.before = append(s.before[:0], s.bias...)
-	s.step = append(s.step[:0], make([]float64, k)...)
 	for j := from; j < len(s.rules); j++ {
-		r := &s.rules[j]
-		s.before = append(s.before, r.weights...)
-		r.curve = s.curveOf(r)
-		if j%64 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+		s.before = append(s.before, s.rules[j].weights...)
 	}
-	ofBias := s.curveOfAll()
-	for range sweeps {
-		s.sweepBias(ofBias)
-		for j := from; j < len(s.rules); j++ {
-			s.sweep(&s.rules[j])
-			if j%64 == 0 && ctx.Err() != nil {
-				return ctx.Err()
+	ofBias, err := s.bend(ctx, from)
+	if err != nil {
+		return err
+	}
+	err = s.eachScore(ctx, func(c int) {
+		slope, curve := s.plane(s.slope, c), s.plane(s.curve, c)
+		for range sweeps {
+			s.sweepBias(c, ofBias, slope, curve)
+			for j := from; j < len(s.rules); j++ {
+				if r := &s.rules[j]; r.speaks(c) {
+					r.sweep(c, slope, curve)
+				}
+				if j%64 == 0 && ctx.Err() != nil {
+					return
+				}
 			}
 		}
+	})
+	if err != nil {
+		return err
 	}
 	return s.lineSearch(ctx, from)
 }
 
-// curveOfAll returns the greatest curvature of all rows over the scores.
-func (s *student) curveOfAll() float64 {
-	k := s.k
-	if k == 1 {
-		return sum(s.curve)
+// eachScore does something for each score, on all cores if it is worth it.
+func (s *student) eachScore(ctx context.Context, do func(c int)) error {
+	if s.k > 1 && len(s.slope) >= worthTwo {
+		return crew.Each(ctx, s.k, do)
 	}
-	clear(s.step)
-	for at := 0; at < len(s.curve); at += k {
-		for c, h := range s.curve[at : at+k] {
-			s.step[c] += h
-		}
+	for c := range s.k {
+		do(c)
 	}
-	return slices.Max(s.step)
+	return ctx.Err()
 }
 
-// curveOf returns the greatest curvature of a rule's rows over the scores.
-func (s *student) curveOf(r *picked) float64 {
-	k := s.k
-	if k == 1 {
-		sum := 0.0
-		for _, i := range r.rows {
-			sum += s.curve[i]
-		}
-		return sum
-	}
-	clear(s.step)
-	if r.says == nil {
-		for _, i := range r.rows {
-			for c, h := range s.curve[int(i)*k : int(i)*k+k] {
-				s.step[c] += h
+// speaks reports whether a rule may have a weight for a score.
+func (r *picked) speaks(c int) bool { return r.says == nil || slices.Contains(r.says, int32(c)) }
+
+// bend fills in the curvature of the rules from a place on, and returns that of
+// all rows: the greatest over the scores.
+func (s *student) bend(ctx context.Context, from int) (all float64, err error) {
+	n := len(s.rules) - from + 1
+	s.curves = slices.Grow(s.curves[:0], n*s.k)[:n*s.k]
+	err = s.eachScore(ctx, func(c int) {
+		curve, curves := s.plane(s.curve, c), s.curves[c*n:][:n]
+		curves[0] = sum(curve)
+		for j := range curves[1:] {
+			curves[j+1] = 0
+			if r := &s.rules[from+j]; r.speaks(c) {
+				curves[j+1] = r.sum(curve)
 			}
 		}
-		return slices.Max(s.step)
-	}
-	for _, i := range r.rows {
-		curve := s.curve[int(i)*k : int(i)*k+k]
-		for _, c := range r.says {
-			s.step[c] += curve[c]
+	})
+	most := s.curves[:n]
+	for c := 1; c < s.k; c++ {
+		for j, x := range s.curves[c*n:][:n] {
+			most[j] = max(most[j], x)
 		}
 	}
-	return slices.Max(s.step)
+	for j, x := range most[1:] {
+		s.rules[from+j].curve = x
+	}
+	return most[0], err
 }
 
-func (s *student) sweepBias(curve float64) {
-	k, step := s.k, s.step
-	clear(step)
-	if k == 1 {
-		step[0] = sum(s.slope) / (curve + 1e-9)
-		s.bias[0] += step[0]
-		for at, h := range s.curve {
-			s.slope[at] -= h * step[0]
-		}
-		return
+// sum adds up what belongs to a rule's rows, four sums side by side, as one would
+// wait for itself.
+func (r *picked) sum(plane []float64) float64 {
+	var a, b, c, d float64
+	rows := r.rows
+	for ; len(rows) >= 4; rows = rows[4:] {
+		a += plane[rows[0]]
+		b += plane[rows[1]]
+		c += plane[rows[2]]
+		d += plane[rows[3]]
 	}
-	for at := 0; at < len(s.slope); at += k {
-		for c, g := range s.slope[at : at+k] {
-			step[c] += g
-		}
+	for _, i := range rows {
+		a += plane[i]
 	}
-	for c := range step {
-		step[c] /= curve + 1e-9
-		s.bias[c] += step[c]
-	}
-	for at := 0; at < len(s.slope); at += k {
-		slope, curve := s.slope[at:at+k], s.curve[at:at+k]
-		for c, d := range step {
-			slope[c] -= curve[c] * d
-		}
-	}
+	return (a + b) + (c + d)
 }
 
-// sweep moves the weights of one rule to where the approximation of the loss
-// is least, and the slopes with them.
-func (s *student) sweep(r *picked) {
-	k, step := s.k, s.step
-	if k == 1 {
-		g := 0.0
-		for _, i := range r.rows {
-			g += s.slope[i]
-		}
-		to := keeps(r.way, (r.curve*r.weights[0]+g)/(r.curve+studentRidge))
-		d := to - r.weights[0]
-		r.weights[0] = to
-		for _, i := range r.rows {
-			s.slope[i] -= s.curve[i] * d
-		}
-		return
-	}
-	clear(step)
-	if r.says == nil {
-		for _, i := range r.rows {
-			for c, g := range s.slope[int(i)*k : int(i)*k+k] {
-				step[c] += g
-			}
-		}
-		for c := range step {
-			step[c] = r.move(c, step[c])
-		}
-		for _, i := range r.rows {
-			slope, curve := s.slope[int(i)*k:int(i)*k+k], s.curve[int(i)*k:int(i)*k+k]
-			for c, d := range step {
-				slope[c] -= curve[c] * d
-			}
-		}
-		return
-	}
-	for _, i := range r.rows {
-		slope := s.slope[int(i)*k : int(i)*k+k]
-		for _, c := range r.says {
-			step[c] += slope[c]
-		}
-	}
-	for _, c := range r.says {
-		step[c] = r.move(int(c), step[c])
-	}
-	for _, i := range r.rows {
-		slope, curve := s.slope[int(i)*k:int(i)*k+k], s.curve[int(i)*k:int(i)*k+k]
-		for _, c := range r.says {
-			slope[c] -= curve[c] * step[c]
-		}
+// sweepBias moves the bias of a score to where the approximation of the loss is
+// least, and the slopes with it.
+func (s *student) sweepBias(c int, ofAll float64, slope, curve []float64) {
+	d := sum(slope) / (ofAll + 1e-9)
+	s.bias[c] += d
+	for i, h := range curve {
+		slope[i] -= h * d
 	}
 }
 
-// move moves a weight by the slope of its rows, and returns how far.
-func (r *picked) move(c int, slope float64) float64 {
-	was := r.weights[c]
-	r.weights[c] = (r.curve*was + slope) / (r.curve + studentRidge)
-	return r.weights[c] - was
+// sweep does so with a rule's weight.
+func (r *picked) sweep(c int, slope, curve []float64) {
+	to := keeps(r.way, (r.curve*r.weights[c]+r.sum(slope))/(r.curve+studentRidge))
+	d := to - r.weights[c]
+	r.weights[c] = to
+	for _, i := range r.rows {
+		slope[i] -= curve[i] * d
+	}
 }
 
 // lineSearch goes as far towards the new weights as the loss does not rise.
 func (s *student) lineSearch(ctx context.Context, from int) error {
-	k, d := s.k, s.step
+	k := s.k
+	d := append(s.step[:0], s.bias...)
 	for c := range d {
-		d[c] = s.bias[c] - s.before[c]
+		d[c] -= s.before[c]
 	}
+	s.step = d
 	s.along = slices.Grow(s.along[:0], len(s.scores))[:len(s.scores)]
-	for at := 0; at < len(s.along); at += k {
-		copy(s.along[at:at+k], d)
-	}
+	s.spread(s.along, d)
 	old := 0.0
 	for j := from; j < len(s.rules); j++ {
 		r := &s.rules[j]
@@ -369,7 +355,7 @@ func (s *student) lineSearch(ctx context.Context, from int) error {
 			d[c] = w - before[c]
 			old += before[c]*before[c] - w*w
 		}
-		s.addTo(s.along, r, r.rows, d)
+		r.addTo(s.along, r.rows, d)
 	}
 	was := s.loss + s.penalty() + studentRidge/2*old
 	s.moved = slices.Grow(s.moved[:0], len(s.scores))[:len(s.scores)]
@@ -398,26 +384,15 @@ func (s *student) lineSearch(ctx context.Context, from int) error {
 }
 
 // addTo adds a rule's weights, or how they differ, to the scores of rows.
-func (s *student) addTo(scores []float64, r *picked, rows []int32, weights []float64) {
-	k := s.k
-	switch {
-	case k == 1:
-		for _, i := range rows {
-			scores[i] += weights[0]
+func (r *picked) addTo(scores []float64, rows []int32, weights []float64) {
+	n := len(scores) / len(weights)
+	for c, x := range weights {
+		if !r.speaks(c) {
+			continue
 		}
-	case r.says == nil:
+		plane := scores[c*n:][:n]
 		for _, i := range rows {
-			to := scores[int(i)*k : int(i)*k+k]
-			for c, x := range weights {
-				to[c] += x
-			}
-		}
-	default:
-		for _, i := range rows {
-			to := scores[int(i)*k : int(i)*k+k]
-			for _, c := range r.says {
-				to[c] += weights[c]
-			}
+			plane[i] += x
 		}
 	}
 }
@@ -440,9 +415,10 @@ func (s *student) promising(ctx context.Context, most int) ([]promise, error) {
 	}
 	scale := (1 << 30) / max(s.total, 1)
 	s.packed = slices.Grow(s.packed[:0], len(s.slope))[:len(s.slope)]
-	for i := s.batch % s.every; i < len(s.rows); i += s.every {
-		for at := i * s.k; at < (i+1)*s.k; at++ {
-			s.packed[at] = boost.Pack(s.slope[at]*scale, s.curve[at]*scale)
+	for c := range s.k {
+		slope, curve := s.plane(s.slope, c), s.plane(s.curve, c)
+		for i := s.batch % s.every; i < len(slope); i += s.every {
+			s.packed[i*s.k+c] = boost.Pack(slope[i]*scale, curve[i]*scale)
 		}
 	}
 	trees := s.drawTrees(s.batch)
@@ -634,7 +610,7 @@ func covered(x *boost.Rows, tests []boost.Test, rows []int32) []int32 {
 func (s *student) certificates() []float64 {
 	k := s.k
 	taken := make([]float64, len(s.rules))
-	less := make([]float64, k) // of what is e to the score, that goes with the rule
+	var norm, said []float64 // of a rule's rows, without it
 	for j := range s.rules {
 		r := &s.rules[j]
 		if k == 1 {
@@ -648,33 +624,40 @@ func (s *student) certificates() []float64 {
 		if says == nil {
 			says = count(k)
 		}
-		for _, c := range says {
-			less[c] = 1 - math.Exp(-r.weights[c])
+		norm, said = norm[:0], said[:0]
+		for range r.rows {
+			norm, said = append(norm, 1), append(said, 0)
 		}
-		for _, i := range r.rows {
-			p, q := s.p[int(i)*k:int(i)*k+k], s.q[int(i)*k:int(i)*k+k]
-			norm, said := 1.0, 0.0 // from the probabilities, which are there
-			for _, c := range says {
-				norm -= p[c] * less[c]
-				said += q[c] * r.weights[c]
+		for _, c := range says { // from the probabilities, which are there
+			less, p, q := 1-math.Exp(-r.weights[c]), s.plane(s.p, int(c)), s.plane(s.q, int(c))
+			for at, i := range r.rows {
+				norm[at] -= p[i] * less
+				said[at] += q[i] * r.weights[c]
 			}
-			taken[j] += s.weight[i] * (math.Log(max(norm, 1e-300)) + said)
+		}
+		for at, i := range r.rows {
+			taken[j] += s.weight[i] * (math.Log(max(norm[at], 1e-300)) + said[at])
 		}
 	}
 	return taken
 }
 
+// label makes the labels what is learnt, instead of what the teacher says of them.
+func (l *lesson) label() {
+	clear(l.q)
+	for at, i := range l.rows {
+		if class := int(l.x.Class[i]); l.k > 1 {
+			l.plane(l.q, class)[at] = 1
+		} else {
+			l.q[at] = float64(class)
+		}
+	}
+}
+
 // removed returns the bits that each rule takes off the log loss of the labels
 // themselves, weights stretched. The student is of no use after it.
 func (s *student) removed(stretch float64) []float64 {
-	clear(s.q)
-	for at, i := range s.rows {
-		if class := int(s.x.Class[i]); s.k > 1 {
-			s.q[at*s.k+class] = 1
-		} else {
-			s.q[at] = float64(class)
-		}
-	}
+	s.label()
 	for at := range s.scores {
 		s.scores[at] *= stretch
 	}
@@ -715,7 +698,7 @@ func (s *student) backward(ctx context.Context, size int) error {
 			for c := range r.weights {
 				r.weights[c] = -r.weights[c]
 			}
-			s.addTo(s.scores, r, r.rows, r.weights)
+			r.addTo(s.scores, r.rows, r.weights)
 		}
 		var left []picked
 		for j := range s.rules {
@@ -756,8 +739,8 @@ func (s *student) silence(from int) {
 			}
 			r.weights[c] = 0
 			if w != 0 {
-				for _, i := range r.rows {
-					s.scores[int(i)*s.k+c] -= w
+				for plane, at := s.plane(s.scores, c), 0; at < len(r.rows); at++ {
+					plane[r.rows[at]] -= w
 				}
 			}
 		}
@@ -784,20 +767,29 @@ func (s *student) finish(ctx context.Context) error {
 // stretches are the common factors of all weights that are tried.
 var stretches = [...]float64{0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5}
 
+// heldScores returns the scores of the rows held out, score by score.
+func (s *student) heldScores() []float64 {
+	n := len(s.held.rows)
+	scores := make([]float64, n*s.k)
+	for at := range scores {
+		scores[at] = s.bias[at/n]
+	}
+	for j := range s.rules {
+		s.rules[j].addTo(scores, s.rules[j].held, s.rules[j].weights)
+	}
+	return scores
+}
+
 // judge returns the loss on the rows held out with each stretch, and the weight
 // of those answered wrongly.
 func (s *student) judge() (losses [len(stretches)]float64, wrong float64) {
-	k := s.k
-	scores := make([]float64, len(s.held.rows)*k)
-	for at := range scores {
-		scores[at] = s.bias[at%k]
-	}
-	for j := range s.rules {
-		s.addTo(scores, &s.rules[j], s.rules[j].held, s.rules[j].weights)
-	}
-	row := make([]float64, k)
+	k, n := s.k, len(s.held.rows)
+	scores := s.heldScores()
+	own, row := make([]float64, k), make([]float64, k)
 	for at, i := range s.held.rows {
-		own := scores[at*k : at*k+k]
+		for c := range own {
+			own[c] = scores[c*n+at]
+		}
 		best := int32(0)
 		if k == 1 {
 			if own[0] > 0 {

@@ -2,6 +2,7 @@ package rulenet
 
 import (
 	"context"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
@@ -35,6 +36,13 @@ func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 
 // Merge returns the rule network of all models' rows.
 func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
+	if slices.ContainsFunc(others, func(o learn.Model) bool { _, lives := o.(*Living); return lives }) {
+		s, err := stateOf(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		return (&Living{s: s}).Merge(ctx, others...)
+	}
 	return kept.Merge(ctx, m, others...)
 }
 
@@ -52,10 +60,11 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 // Promise is exact as long as the network keeps its rows.
 func (m *Model) Promise() learn.Promise { return kept.Promise(m) }
 
-// Promise is that of the models: update=exact is exact, update=living bounded.
+// Promise is that of the models: update=exact is exact, update=living bounded. What
+// becomes of a network that may do either depends on its rows; few are learnt again.
 func (l *Learner) Promise() learn.Promise {
 	switch l.Update {
-	case "", "exact":
+	case "", automaticUpdate, "exact":
 		return learn.Promise{Contract: learn.Exact}
 	case "living":
 		return livingPromise

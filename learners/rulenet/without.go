@@ -31,6 +31,9 @@ func (m *Model) Without(ctx context.Context, ids ...string) (learn.Model, bool, 
 		return nil, false, err
 	}
 	n := &Model{settings: m.settings, seed: m.seed, rows: rest, coding: m.coding, steps: m.steps, stopped: m.stopped, taught: m.taught, reweighed: true}
+	if m.repeats != nil {
+		n.repeats = &repeats{worth: m.repeats.worth}
+	}
 	w, err := n.trainingRows(ctx)
 	if err != nil {
 		return nil, false, err

@@ -156,7 +156,7 @@ func init() {
 		Summary:  "a network that learns from rows and from how earlier models, or rules, explain them",
 		Source:   "Mitchell & Thrun 1993; Thrun 1996; Mitchell 1997, section 12.4.4",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true, Theory: true},
-		Can:      learn.Can{Update: true, Merge: true, Forget: true, Keep: true, Remark: true},
+		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Keep: true, Remark: true},
 		Contract: learn.Exact,
 		Keeps:    "distinct rows, counted, per source, and the earlier models",
 		New:      func() learn.Learner { return &EBNN{} },

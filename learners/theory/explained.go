@@ -37,6 +37,7 @@ type Explained struct {
 
 var (
 	_ learn.Updater   = (*Explained)(nil)
+	_ learn.Explainer = (*Explained)(nil)
 	_ learn.Merger    = (*Explained)(nil)
 	_ learn.Forgetter = (*Explained)(nil)
 	_ learn.Keeper    = (*Explained)(nil)
@@ -328,20 +329,29 @@ func (m *Explained) Predict(ctx context.Context, t *table.Table, out *learn.Pred
 			pass.forward(m.weights, &pass.example)
 			if m.regression() {
 				half := 1.959963984540054 * m.residual
-				at := func(y float64) float64 { return min(max(m.mean+m.spread*y, -math.MaxFloat64), math.MaxFloat64) }
-				out.Mean[r], out.Low[r], out.High[r] = at(pass.out[0]), at(pass.out[0]-half), at(pass.out[0]+half)
+				out.Mean[r], out.Low[r], out.High[r] = m.number(pass.out[0]), m.number(pass.out[0]-half), m.number(pass.out[0]+half)
 				continue
 			}
-			p, total := out.Row(r), 0.0
-			for k, o := range pass.out {
-				p[k] = min(max((o-falsehood)/(truthValue-falsehood), leastProbable), 1)
-				total += p[k]
-			}
-			for k := range p {
-				p[k] /= total
-			}
+			m.odds(pass.out, out.Row(r))
 		}
 	})
+}
+
+// number is an output as a number of the target.
+func (m *Explained) number(y float64) float64 {
+	return min(max(m.mean+m.spread*y, -math.MaxFloat64), math.MaxFloat64)
+}
+
+// odds are outputs as probabilities.
+func (m *Explained) odds(outputs, p []float64) {
+	total := 0.0
+	for k, o := range outputs {
+		p[k] = min(max((o-falsehood)/(truthValue-falsehood), leastProbable), 1)
+		total += p[k]
+	}
+	for k := range p {
+		p[k] /= total
+	}
 }
 
 // Relearning says how the network is trained again on the rows that are kept.

@@ -20,6 +20,7 @@ type Model struct {
 	found  []savedInput // how the columns are
 	counts []float64    // weight of the rows by class
 	w      float64      // W, of the theory's links
+	trust  float64      // how firmly weights are held to where the theory put them
 	*built
 
 	// agreement is the weight of the rows on which the network answers as the
@@ -27,6 +28,7 @@ type Model struct {
 	agreement, right float64
 	theory           *rule.Theory
 	base             refined // what the network is read as
+	chosen           []Balance
 }
 
 var (

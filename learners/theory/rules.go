@@ -500,5 +500,8 @@ func (m *Model) Remarks() ([]fmt.Stringer, error) {
 	for _, c := range changes {
 		remarks = append(remarks, c)
 	}
+	for _, b := range m.chosen {
+		remarks = append(remarks, b)
+	}
 	return remarks, nil
 }

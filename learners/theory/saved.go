@@ -33,6 +33,7 @@ type savedBody struct {
 	Right     float64             `cbor:"right"`
 	Rules     []savedRule         `cbor:"rules"`
 	Fit       float64             `cbor:"fit"`
+	Chosen    []Balance           `cbor:"chosen,omitempty"`
 }
 
 // savedRule is a rule that was read, as text, and the rule of the theory that it
@@ -47,7 +48,7 @@ type savedRule struct {
 func (m *Model) Parts() ([]learn.Part, error) {
 	body := savedBody{
 		Columns: table.SaveColumns(m.schema), Found: m.found, Counts: m.counts, W: m.w,
-		Weights: m.net.weights, Agreement: m.agreement, Right: m.right, Fit: m.base.Fit,
+		Weights: m.net.weights, Agreement: m.agreement, Right: m.right, Fit: m.base.Fit, Chosen: m.chosen,
 	}
 	for i := range m.base.Rules {
 		body.Rules = append(body.Rules, savedRule{m.base.Rules[i].String(), m.base.From[i]})
@@ -87,7 +88,7 @@ func (m *Model) restore(body *savedBody) (err error) {
 		return err
 	}
 	m.found, m.counts, m.w = body.Found, body.Counts, body.W
-	m.agreement, m.right = body.Agreement, body.Right
+	m.agreement, m.right, m.chosen = body.Agreement, body.Right, body.Chosen
 	if err := m.build(); err != nil {
 		return err
 	}

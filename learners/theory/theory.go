@@ -12,7 +12,9 @@
 // Here they descend to the most probable weights a posteriori: the error is the
 // cross entropy of all rows, and beside it stands half of trust times the squared
 // distance from where the theory put the weights, which is the logarithm of a
-// normal prior around the theory. So a few rows change little, data outvotes the
+// normal prior around the theory. Its deviation is W unless told otherwise, trust
+// being 1/W²: it is no surprise that a link of the theory should not be there, or
+// that one should be there, as strong as the others, that it does not have. So a few rows change little, data outvotes the
 // theory as it grows, and there is no number of epochs to find. Before that, answers
 // are made as certain as the rows bear out (sharpen), so that rows which the theory
 // answers right ask for little change, and a perfect theory stays perfect.
@@ -52,7 +54,8 @@ type Learner struct {
 	Near   *float64 `set:"near" default:"0.05" doc:"greatest weight of the links that the theory does not have, to begin with"`
 	Links  string   `set:"links" default:"next" oneof:"next|all|none" doc:"links that the theory does not have: from each level to the next, from the inputs to all levels too, or none"`
 	Hidden *int     `set:"hidden" default:"0, 10 without a theory" doc:"units more, which read all inputs"`
-	Trust  *float64 `set:"trust" default:"0.05" doc:"how firmly the weights are held to where the theory put them: half of this times the squared distance is added to the error of the rows"`
+	Trust  *float64 `set:"trust" default:"1/W²" doc:"how firmly the weights are held to where the theory put them: half of this times the squared distance is added to the error of the rows"`
+	Choose string   `set:"criterion" default:"none" doc:"kD:kB, as in 1:0.5: of networks held to the theory by several trusts, that with the least kD × share of unseen rows answered wrongly + kB × share of random rows answered other than by the theory"`
 	From   string   `set:"from" model:"true" default:"none" doc:"an earlier network of kbann, perhaps of another target, to begin as: what both have by name"`
 	Epochs *int     `set:"epochs" default:"100" doc:"times that the rows are gone through at most; 0 leaves the network as the theory made it"`
 }
@@ -63,7 +66,8 @@ type settings struct {
 	Near   float64 `cbor:"near"`
 	Links  string  `cbor:"links"`
 	Hidden int     `cbor:"hidden"` // -1: what suits the theory
-	Trust  float64 `cbor:"trust"`
+	Trust  float64 `cbor:"trust"`  // -1: what W says
+	Choose string  `cbor:"criterion,omitempty"`
 	Epochs int     `cbor:"epochs"`
 	Theory string  `cbor:"theory,omitempty"` // in the rule language
 	From   string  `cbor:"from,omitempty"`   // names and models, see transfer
@@ -93,7 +97,13 @@ func (s *settings) hidden(theory bool) int {
 func (l *Learner) resolve() (settings, error) {
 	s := settings{
 		Weight: setting.Or(l.Weight, 4), Near: setting.Or(l.Near, 0.05), Links: l.Links, Hidden: setting.Or(l.Hidden, -1),
-		Trust: setting.Or(l.Trust, 0.05), Epochs: setting.Or(l.Epochs, 100), From: l.From,
+		Trust: setting.Or(l.Trust, -1), Choose: l.Choose, Epochs: setting.Or(l.Epochs, 100), From: l.From,
+	}
+	if l.Trust != nil && s.Trust < 0 {
+		return s, fmt.Errorf("setting trust=%v: expected a number from 0", s.Trust)
+	}
+	if l.Trust != nil && s.Choose != "" {
+		return s, errors.New("setting trust: the criterion chooses it; give one of the two")
 	}
 	if s.Links == "" {
 		s.Links = linksNext
@@ -115,12 +125,13 @@ func (s *settings) check() error {
 		return fmt.Errorf("setting links=%s: expected next, all or none", s.Links)
 	case s.Hidden < -1 || s.Hidden > 10_000:
 		return fmt.Errorf("setting hidden=%d: expected 0 to 10000", s.Hidden)
-	case !(s.Trust >= 0 && s.Trust <= 1e12):
+	case s.Trust != -1 && !(s.Trust >= 0 && s.Trust <= 1e12):
 		return fmt.Errorf("setting trust=%v: expected a number from 0", s.Trust)
 	case s.Epochs < 0 || s.Epochs > 1_000_000:
 		return fmt.Errorf("setting epochs=%d: expected 0 to 1000000", s.Epochs)
 	}
-	return nil
+	_, err := s.criterion()
+	return err
 }
 
 // Learn builds the network of the task's theory and trains it on its rows.
@@ -208,6 +219,9 @@ func learnRows(ctx context.Context, rows *kept.Rows, l lesson) (learn.Model, err
 	}
 	if from != nil {
 		m.transfer(from, m.net.weights)
+	}
+	if err := m.settleTrust(ctx, t, examples); err != nil {
+		return nil, err
 	}
 	if len(m.theory.Rules) > 0 && l.Settings.Epochs > 0 {
 		m.sharpen(examples)

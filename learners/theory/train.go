@@ -147,7 +147,7 @@ func (m *Model) train(ctx context.Context, examples []example) error {
 	if s.Epochs == 0 || len(m.net.weights) == 0 {
 		return ctx.Err()
 	}
-	d := &descent{model: m, ctx: ctx, examples: examples, start: m.net.weights}
+	d := &descent{model: m, ctx: ctx, examples: examples, start: m.net.weights, trust: m.trust, ties: m.ties()}
 	blocks := min(max(len(examples)/256, 1), 16)
 	for range blocks {
 		r := m.newRoom()
@@ -187,6 +187,8 @@ type descent struct {
 	ctx      context.Context
 	examples []example
 	start    []float64
+	trust    float64
+	ties     [][]int
 	rooms    []*room
 	errors   []float64
 
@@ -242,7 +244,8 @@ func (d *descent) at(w []float64) {
 		}
 	}
 	d.model.net.unlink(d.slope)
-	trust := d.model.lesson.Settings.Trust
+	tie(d.ties, d.slope)
+	trust := d.trust
 	for i, x := range w {
 		away := x - d.start[i]
 		d.error += trust / 2 * away * away

@@ -52,7 +52,7 @@ func (c *compact) plane(st *step) *plane {
 }
 
 // flatten lays out a grown tree.
-func flatten(root *node, x *examples, s *settings, labels []string) *compact {
+func flatten(root *node, x *examples, s *settings, labels []string, ways []int8) *compact {
 	c := &compact{classes: x.classes, size: x.size, center: x.center, scale: x.scale}
 	queue := []*node{root}
 	for i := 0; i < len(queue); i++ {
@@ -80,12 +80,12 @@ func flatten(root *node, x *examples, s *settings, labels []string) *compact {
 		}
 		c.known = append(c.known, nd.known)
 	}
-	c.derive(s, labels)
+	c.derive(s, labels, ways)
 	return c
 }
 
 // derive computes shares and answers.
-func (c *compact) derive(s *settings, labels []string) {
+func (c *compact) derive(s *settings, labels []string, ways []int8) {
 	c.common = s.Missing == missingCommon || s.Missing == missingClass
 	c.share = make([]float64, len(c.nodes))
 	c.share[0] = 1
@@ -118,6 +118,7 @@ func (c *compact) derive(s *settings, labels []string) {
 	default:
 		c.average(s.M)
 	}
+	c.lean(ways, labels)
 }
 
 // span is a range of nodes.

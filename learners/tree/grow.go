@@ -95,6 +95,7 @@ type grower struct {
 	measure measure
 	costs   costing
 	labels  []string // names of the classes, for ties
+	ways    []int8   // that the answer goes along each column; nil: any
 	spread  float64  // variance of a numeric target over all rows
 	seed    uint64   // of the search for planes
 	xlogx   []float64
@@ -154,6 +155,9 @@ func newGrower(ctx context.Context, v *kept.View, target int, s settings, seed u
 		g.labels = v.Schema.Attributes[target].Values
 	}
 	if g.costs, err = s.costing(v.Schema); err != nil {
+		return nil, err
+	}
+	if g.ways, err = s.ways(v.Schema, target); err != nil {
 		return nil, err
 	}
 	g.workers = make(chan struct{}, runtime.GOMAXPROCS(0)-1)

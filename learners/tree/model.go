@@ -99,7 +99,7 @@ func (m *Model) grow(ctx context.Context, v *kept.View) error {
 		m.list, err = postPrune(ctx, root, x, estimateOn, v.Weights, s)
 		return err
 	}
-	m.tree = flatten(root, x, s, labels)
+	m.tree = flatten(root, x, s, labels, g.ways)
 	return nil
 }
 

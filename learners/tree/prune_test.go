@@ -186,8 +186,8 @@ func TestReducedErrorPruningByHand(t *testing.T) {
 		}
 		best.cut()
 	}
-	a := flatten(fast, x, &s, []string{"no", "yes"})
-	b := flatten(plain, x, &s, []string{"no", "yes"})
+	a := flatten(fast, x, &s, []string{"no", "yes"}, nil)
+	b := flatten(plain, x, &s, []string{"no", "yes"}, nil)
 	if count1(fast) < 5 || !slices.Equal(a.nodes, b.nodes) {
 		t.Errorf("%d nodes, by hand %d", count1(fast), count1(plain))
 	}

@@ -101,6 +101,7 @@ func (m *Model) annotate(b *rule.Base) {
 		}
 		b.Notes = append(b.Notes, known+m.detour())
 	}
+	b.Notes = append(b.Notes, m.slopeNotes()...)
 }
 
 // detour says what becomes of other rows.

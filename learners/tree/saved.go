@@ -167,7 +167,11 @@ func (m *Model) restore(body *savedBody, target string) error {
 		m.grown = body.Tree.Grown
 		m.tree, err = body.Tree.load(m.schema, m.target)
 		if err == nil {
-			m.tree.derive(&m.settings, m.schema.Attributes[m.target].Values)
+			ways, unknown := m.settings.ways(m.schema, m.target)
+			if unknown != nil {
+				return unknown
+			}
+			m.tree.derive(&m.settings, m.schema.Attributes[m.target].Values, ways)
 			if !finite(m.tree.answer) || !finite(m.tree.share) || !m.tree.inScale() {
 				err = fmt.Errorf("the weights of its nodes give no answers")
 			}

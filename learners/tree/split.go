@@ -119,6 +119,9 @@ func (g *grower) judgeNumeric(p *part, k int, weights []float64, s *scratch) can
 	for i := range above {
 		above[i] = known[i] - below[i]
 	}
+	if g.against(p.live[k], below, above) {
+		return candidate{}
+	}
 	c := candidate{left: left}
 	g.measureUp(&c, p, s.stat[2*D:4*D], missing)
 	return c

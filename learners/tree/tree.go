@@ -67,6 +67,8 @@ type Learner struct {
 	Cost       string   `set:"cost" default:"ratio" oneof:"ratio|tan|nunez" doc:"with costs: gain/cost, gain²/cost, or (2^gain-1)/(cost+1)^w"`
 	CostWeight *float64 `set:"cost-weight" default:"1" doc:"w of cost=nunez, 0 to 1"`
 
+	Slope string `set:"slope" doc:"columns of numbers that only raise (+) or lower (-) the answer, as in age:+,income:-; of two classes the probability of the second by name"`
+
 	Keep string `set:"keep" default:"rows" oneof:"rows|nothing" doc:"keep the rows, for update, merge and forget"`
 }
 
@@ -136,6 +138,7 @@ type settings struct {
 	Folds        int     `cbor:"folds,omitempty"`  // of prune=cv
 	SE           float64 `cbor:"se,omitempty"`     // of prune=cv
 	Splits       string  `cbor:"splits,omitempty"` // "" is axis
+	Slope        string  `cbor:"slope,omitempty"`
 }
 
 // What becomes of rows whose tested cell is missing.
@@ -187,6 +190,7 @@ func (l *Learner) resolve() (settings, error) {
 		Cost:         first(l.Cost, "ratio"),
 		CostWeight:   *firstOf(l.CostWeight, ptr(1.0)),
 		Keep:         first(l.Keep, "rows"),
+		Slope:        l.Slope,
 	}
 	if s.Prune == "cv" {
 		s.Folds, s.SE = first(l.Folds, 10), *firstOf(l.SE, ptr(1.0))
@@ -266,6 +270,8 @@ func (s *settings) check() error {
 		return fmt.Errorf("settings splits=oblique and costs: a sum asks for several columns at once, and costs are of one; use splits=axis")
 	case s.Search == "bfs" && !slices.Contains([]string{"auto", "none", "pessimistic", "mdl"}, s.Prune):
 		return fmt.Errorf("settings search=bfs and prune=%s: the smallest tree that is right on all rows can be pruned by pessimistic, mdl or none", s.Prune)
+	case s.Slope != "" && (s.Prune == "rules" || s.Splits == "oblique" || s.Search == "bfs"):
+		return fmt.Errorf("setting slope=%s: a tree of tests of one column goes one way along it; leave out prune=rules, splits=oblique and search=bfs", s.Slope)
 	case s.Prune == "pessimistic" && s.Estimate == "validation":
 		return fmt.Errorf("settings prune=pessimistic and estimate=validation: a tree is pruned on held-out rows by prune=error")
 	}
@@ -390,6 +396,9 @@ func modelOf(ctx context.Context, v *kept.View, target string, seed uint64, s se
 	}
 	if a.Kind == table.Nominal && s.Measure == "variance" {
 		return nil, fmt.Errorf("setting measure=variance: target %q is nominal; use gain, ratio, distance, gini or kearns", target)
+	}
+	if _, err := s.ways(v.Schema, m.target); err != nil {
+		return nil, err
 	}
 	if err := m.grow(ctx, v); err != nil {
 		return nil, err

@@ -22,7 +22,13 @@ const (
 )
 
 // Control is rules about the choices of a search. It is immutable.
-type Control struct{ rules []*logic.Clause }
+type Control struct {
+	rules []*logic.Clause
+	plain bool // matched one by one, however many
+}
+
+// Plain is the control with rules that are matched one by one, for comparison.
+func (c *Control) Plain() *Control { return &Control{c.rules, true} }
 
 // NewControl checks rules of control:
 //
@@ -33,7 +39,7 @@ func NewControl(rules []*logic.Clause) (*Control, error) {
 			return nil, fmt.Errorf("%v is no rule of control: %w", c, err)
 		}
 	}
-	return &Control{rules}, nil
+	return &Control{rules: rules}, nil
 }
 
 func checkControl(c *logic.Clause) error {
@@ -71,7 +77,7 @@ func (c *Control) Rules() []*logic.Clause { return slices.Clone(c.rules) }
 
 // without is the control without one of its rules.
 func (c *Control) without(i int) *Control {
-	return &Control{slices.Delete(slices.Clone(c.rules), i, i+1)}
+	return &Control{rules: slices.Delete(slices.Clone(c.rules), i, i+1)}
 }
 
 // compiled is a rule in the numbers of a task.
@@ -92,15 +98,31 @@ type condition struct {
 // guide is a control compiled for a task, by kind and by the predicate of the goal that
 // a choice is about.
 type guide struct {
-	task  *task
-	of    map[string]map[int32][]*compiled
-	tests int // of conditions, the cost of matching
+	task   *task
+	of     map[string]map[int32][]*compiled
+	tests  int  // of conditions, the cost of matching
+	net    *net // of many rules; nil if they are few
+	netted map[netted]bool
+}
+
+// netted is rules of a kind about goals of a predicate, which are in the net.
+type netted struct {
+	kind string
+	goal int32
+}
+
+// guides reports whether there are rules of a kind about goals of a predicate.
+func (g *guide) guides(kind string, of int32) bool {
+	return len(g.of[kind][of]) > 0 || g.netted[netted{kind, of}]
 }
 
 func (t *task) guide(c *Control) *guide {
 	g := &guide{task: t, of: map[string]map[int32][]*compiled{before: {}, reject: {}, prefer: {}, macro: {}}}
 	if c == nil {
 		return g
+	}
+	if len(c.rules) >= manyRules && !c.plain {
+		g.net, g.netted = newNet(t, &g.tests), map[netted]bool{}
 	}
 	for _, clause := range c.rules {
 		head := clause.Head.(*logic.Compound)
@@ -118,8 +140,12 @@ func (t *task) guide(c *Control) *guide {
 			of := l.Atom.(*logic.Compound)
 			r.conditions = append(r.conditions, condition{t.pattern(of.Args[0]), l.Negated, of.Functor == subgoal})
 		}
-		by := g.of[head.Functor]
 		goal := r.head[len(r.head)-1].of
+		if g.net != nil && head.Functor != macro && g.net.add(head.Functor, r) {
+			g.netted[netted{head.Functor, goal}] = true
+			continue
+		}
+		by := g.of[head.Functor]
 		by[goal] = append(by[goal], r)
 	}
 	return g
@@ -174,6 +200,12 @@ func (g *guide) matchesFrom(r *compiled, i int, binding []int32, at situation, f
 // says reports whether a rule of a kind holds of two things.
 func (g *guide) says(kind string, first pattern, goal int32, at situation) bool {
 	target := &g.task.facts[goal]
+	if g.netted[netted{kind, target.of}] {
+		if r := g.net.concludes(g, kind, first, *target, at); r != nil {
+			r.fired++
+			return true
+		}
+	}
 	for _, r := range g.of[kind][target.of] {
 		g.tests++
 		if r.head[0].of != first.of {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/logic"
 )
 
@@ -29,6 +30,8 @@ type Learning struct {
 	Before, After                   int // tests, without and with the rules
 	NodesBefore, NodesAfter         int
 	Chances, Explained, Found, Kept int // chances to learn, those that were explained, rules of them, and those kept
+	// Speedup compares the problems one by one.
+	Speedup stat.Speedup
 }
 
 // noticed is what there is to be learnt from in a search.
@@ -93,7 +96,18 @@ func (d *Domain) Learn(ctx context.Context, problems []*Problem, method Method, 
 		return nil, err
 	}
 	x.Kept = len(x.Control.rules)
-	return &x.Learning, nil
+	return &x.Learning, x.compare(ctx, l)
+}
+
+// compare tests whether the problems cost less with the rules.
+func (x *learning) compare(ctx context.Context, l Limits) error {
+	before, _, err := x.costs(ctx, &Control{}, l)
+	if err != nil {
+		return err
+	}
+	after, _, err := x.costs(ctx, x.Control, l)
+	x.Speedup = stat.SpeedupOf(before, after)
+	return err
 }
 
 // learning is a Learning in the making.
@@ -109,15 +123,24 @@ type learning struct {
 // total is what the search costs for all problems. One that is not solved costs all
 // that it may.
 func (x *learning) total(ctx context.Context, c *Control, l Limits) (work, nodes, solved int, err error) {
+	costs, nodes, err := x.costs(ctx, c, l)
+	for _, cost := range costs {
+		work, solved = work+int(cost.Value), solved+btoi(!cost.GivenUp)
+	}
+	return work, nodes, solved, err
+}
+
+// costs is what the search costs for each problem.
+func (x *learning) costs(ctx context.Context, c *Control, l Limits) (costs []stat.Cost, nodes int, err error) {
 	for _, t := range x.tasks {
 		s := newSearch(ctx, t, c, l)
 		r := s.result()
 		if s.err != nil {
-			return 0, 0, 0, s.err
+			return nil, 0, s.err
 		}
-		work, nodes, solved = work+r.Work, nodes+r.Nodes, solved+btoi(r.Solved)
+		costs, nodes = append(costs, stat.Cost{Value: float64(r.Work), GivenUp: !r.Solved}), nodes+r.Nodes
 	}
-	return work, nodes, solved, nil
+	return costs, nodes, nil
 }
 
 // study solves a problem, and learns from what it noticed.
@@ -167,7 +190,7 @@ func (x *learning) add(c *logic.Clause) {
 	x.Explained++
 	if text := c.String(); !x.known[text] && len(x.Control.rules) < mostRules {
 		x.known[text] = true
-		x.Control = &Control{append(slices.Clip(x.Control.rules), c)}
+		x.Control = &Control{rules: append(slices.Clip(x.Control.rules), c)}
 	}
 }
 
@@ -341,6 +364,10 @@ func (x *Learning) String() string {
 	if x.Found == 0 {
 		return text
 	}
-	return text + fmt.Sprintf("; without rules for %d, at %d (%.3g times as many); %d chances to learn, %d of them explained by %d rules, of which %d are kept",
+	text += fmt.Sprintf("; without rules for %d, at %d (%.3g times as many); %d chances to learn, %d of them explained by %d rules, of which %d are kept",
 		x.SolvedBefore, x.Before, float64(x.Before)/float64(max(x.After, 1)), x.Chances, x.Explained, x.Found, x.Kept)
+	if s := x.Speedup; s.Faster+s.Slower > 0 {
+		text += fmt.Sprintf("; %d problems are solved faster, %d slower (sign test p = %.2g, signed ranks p = %.2g)", s.Faster, s.Slower, s.Sign, s.Ranks)
+	}
+	return text
 }

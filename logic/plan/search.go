@@ -154,7 +154,7 @@ func (s *search) achieve(goals []int32, of *aim, goOn func() bool) bool {
 
 // ordered leaves out goals that have to wait for others, as rules say, unless all do.
 func (s *search) ordered(pending []int32, at situation) []int32 {
-	if len(pending) < 2 || len(s.guide.of[before]) == 0 {
+	if len(pending) < 2 || len(s.guide.of[before]) == 0 && s.guide.net == nil {
 		return pending
 	}
 	var first, later []int32
@@ -212,14 +212,14 @@ func (s *search) reach(g int32, goals []int32, at situation, of *aim, goOn func(
 func (s *search) choices(g int32, at situation) []int32 {
 	acts := s.adds[g]
 	of := s.facts[g].of
-	if len(s.guide.of[reject][of]) > 0 {
+	if s.guide.guides(reject, of) {
 		acts = slices.DeleteFunc(slices.Clone(acts), func(a int32) bool { return s.guide.says(reject, s.acts[a].name, g, at) })
 	}
 	if s.noticed != nil {
 		s.noticed.useless(s, g, acts)
 	}
 	acts = s.readiest(acts)
-	if len(s.guide.of[prefer][of]) == 0 || len(acts) < 2 {
+	if !s.guide.guides(prefer, of) || len(acts) < 2 {
 		return acts
 	}
 	preferred := slices.DeleteFunc(slices.Clone(acts), func(a int32) bool { return !s.guide.says(prefer, s.acts[a].name, g, at) })

@@ -261,7 +261,7 @@ class _Accrete:
         return merge(self, other)
 
     def ask(self, question: str) -> List[Answer]:
-        """Any column, given any others (Model.ask)."""
+        """Any column, given any others, as in ask("age=40, income=?") (Model.ask)."""
         return self.model_.ask(question)
 
     def evaluate(self, X: Any, y: Any = None) -> Answer:

@@ -197,7 +197,10 @@ type edges struct {
 
 func (s *Speaker) edges(a *table.Attribute, known []float64, lowest, highest int) edges {
 	cut := func(i int) float64 {
-		if a.Date || a.Time {
+		switch {
+		case a.Time:
+			return moment(known[i-1], known[i])
+		case a.Date:
 			return known[i]
 		}
 		return shortest(known[i-1], known[i], true)
@@ -211,6 +214,17 @@ func (s *Speaker) edges(a *table.Attribute, known []float64, lowest, highest int
 	}
 	e.whole = !a.Time && !slices.ContainsFunc(known, func(x float64) bool { return x != math.Trunc(x) })
 	return e
+}
+
+// moment is the last beginning of a day, an hour or a minute, whichever is longest,
+// that lies between two moments, and the second of them if there is none.
+func moment(low, high float64) float64 {
+	for _, unit := range []float64{86400, 3600, 60} {
+		if x := math.Floor(high/unit) * unit; x > low {
+			return x
+		}
+	}
+	return high
 }
 
 // exactly says that a column has one number.

@@ -103,13 +103,28 @@ func toPlace(x float64, place int, how func(float64) float64) float64 {
 func (s *Speaker) measure(a *table.Attribute, x float64) string {
 	if a.Date || a.Time {
 		if text := a.Format(x); text != "" {
-			return strings.TrimSuffix(strings.Replace(text, "T", " ", 1), " 00:00:00")
+			text = strings.TrimSuffix(strings.Replace(text, "T", " ", 1), " 00:00:00")
+			if date, clock, ok := strings.Cut(text, " "); ok { // 10:18:00 is 10:18
+				text = date + " " + strings.TrimSuffix(clock, ":00")
+			}
+			return text
 		}
 	}
 	if unit := s.Words.Columns[a.Name].Unit; unit != "" {
 		return Number(x) + " " + unit
 	}
 	return Number(x)
+}
+
+// legible is a number of a cell without the digits of a computation, which nobody
+// reads: 11.1100256612761 is said as 11.11.
+func legible(a *table.Attribute, x float64) float64 {
+	const most, enough = 9, 6
+	if a.Date || a.Time || digitsOf(x) <= most {
+		return x
+	}
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', enough, 64), 64)
+	return short
 }
 
 // distinct returns the known values of a column, ascending, each once.
@@ -170,14 +185,66 @@ func (s *Speaker) Cell(t *table.Table, row, column int) Part {
 		return s.part(a.Name, s.Label(a.Name)+" has a value not seen before")
 	case c.Codes != nil:
 		return s.part(a.Name, s.is(a, a.Values[c.Codes[row]]))
-	case c.Floats != nil && s.Words.Columns[a.Name].Count:
-		return s.part(a.Name, s.exactly(a, c.Floats[row]))
-	case c.Floats != nil && s.named(a.Name):
-		return s.part(a.Name, s.Label(a.Name)+" is "+s.measure(a, c.Floats[row]))
 	case c.Floats != nil:
-		return s.part(a.Name, a.Name+" = "+s.measure(a, c.Floats[row]))
+		return s.part(a.Name, s.numeral(a, legible(a, c.Floats[row])))
 	}
 	return s.part(a.Name, s.Label(a.Name))
+}
+
+// Amount writes the cell of a row as it is said after its column: "not known",
+// a number with its unit, a value by its name.
+func (s *Speaker) Amount(t *table.Table, row, column int) string {
+	a := &s.Schema.Attributes[column]
+	if f := t.Columns[column].Floats; f != nil && !table.IsMissing(f[row]) {
+		return s.measure(a, legible(a, f[row]))
+	}
+	if text := t.Text(row, column); text != "" {
+		return s.Value(a.Name, text)
+	}
+	return "not known"
+}
+
+// Row is who a row is, in a few words: a sex and an age where there are such
+// columns ("woman, 63"), else the first cells that are known ("fever, age = 31").
+func (s *Speaker) Row(t *table.Table, row int) string {
+	var sex, age string
+	var others []string
+	for j := range t.Schema.Attributes {
+		a, c := &t.Schema.Attributes[j], &t.Columns[j]
+		label := strings.ToLower(s.Label(a.Name))
+		switch {
+		case s.Target >= 0 && a.Name == s.Schema.Attributes[s.Target].Name:
+		case c.Codes != nil && (c.Codes[row] < 0 || int(c.Codes[row]) >= len(a.Values)), c.Floats != nil && table.IsMissing(c.Floats[row]):
+		case c.Codes != nil && sex == "" && (label == "sex" || label == "gender"):
+			sex = s.Value(a.Name, a.Values[c.Codes[row]])
+		case c.Floats != nil && age == "" && label == "age":
+			age = Number(c.Floats[row])
+		case c.Codes != nil && len(others) < 2:
+			others = append(others, s.is(a, a.Values[c.Codes[row]]))
+		case c.Floats != nil && len(others) < 2:
+			others = append(others, s.numeral(a, legible(a, c.Floats[row])))
+		}
+	}
+	switch {
+	case sex != "" && age != "":
+		return sex + ", " + age
+	case sex != "":
+		others = append([]string{sex}, others...)
+	case age != "":
+		others = append([]string{"age " + age}, others...)
+	}
+	return strings.Join(others[:min(2, len(others))], ", ")
+}
+
+// numeral is a number in a column.
+func (s *Speaker) numeral(a *table.Attribute, x float64) string {
+	switch {
+	case s.Words.Columns[a.Name].Count:
+		return s.exactly(a, x)
+	case s.named(a.Name):
+		return s.Label(a.Name) + " is " + s.measure(a, x)
+	}
+	return a.Name + " = " + s.measure(a, x)
 }
 
 func (s *Speaker) part(column, text string) Part { return Part{Text: text, Column: column} }

@@ -194,3 +194,23 @@ func TestLine(t *testing.T) {
 		t.Errorf("%s, expected %s", got, want)
 	}
 }
+
+func TestRow(t *testing.T) {
+	schema := &table.Schema{Attributes: []table.Attribute{{Name: "age", Kind: table.Numeric}, {Name: "sex", Kind: table.Nominal, Values: []string{"m", "f"}}, {Name: "angina", Kind: table.Nominal, Values: []string{"no", "yes"}}, {Name: "ill", Kind: table.Nominal, Values: []string{"no", "yes"}}}}
+	b := table.NewBuilder(schema)
+	for _, row := range []map[string]any{{"age": 63.0, "sex": "f", "angina": "yes", "ill": "yes"}, {"sex": "m", "angina": "no"}, {"angina": "yes", "ill": "no"}, {}} {
+		if err := b.Add(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := b.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(schema, 3, Words{Columns: map[string]Column{"sex": {Values: map[string]string{"m": "man", "f": "woman"}}, "angina": {Label: "angina on exercise"}}})
+	for i, want := range []string{"woman, 63", "man, no angina on exercise", "angina on exercise", ""} {
+		if got := s.Row(rows, i); got != want {
+			t.Errorf("row %d is %q, not %q", i, got, want)
+		}
+	}
+}

@@ -24,6 +24,7 @@ type Words struct {
 type Column struct {
 	Label string `json:"label,omitempty"` // ST depression
 	Unit  string `json:"unit,omitempty"`  // mm
+	Group string `json:"group,omitempty"` // of columns that stand together: On exercise
 	// Count says that the numbers count the label: "1 or more coloured vessels".
 	Count  bool              `json:"count,omitempty"`
 	Values map[string]string `json:"values,omitempty"` // of a nominal column
@@ -57,7 +58,7 @@ func (w *Words) check(schema *table.Schema) error {
 			return fmt.Errorf("words for a column %q that the model does not have%s", name, spell.Hint(name, schema.Names()))
 		}
 		a := &schema.Attributes[j]
-		for what, text := range map[string]string{"its label": c.Label, "its unit": c.Unit} {
+		for what, text := range map[string]string{"its label": c.Label, "its unit": c.Unit, "its group": c.Group} {
 			if err := sound(fmt.Sprintf("column %q, %s", name, what), text); err != nil {
 				return err
 			}

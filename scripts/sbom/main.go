@@ -40,7 +40,11 @@ type property struct {
 }
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	if len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "usage: sbom VERSION BINARY...")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, "sbom:", err)
 		os.Exit(1)
 	}
@@ -63,7 +67,7 @@ func licences(page string) (map[string][]license, error) {
 	return all, nil
 }
 
-func run(binaries []string) error {
+func run(version string, binaries []string) error {
 	licensed, err := licences("docs/dependencies.md")
 	if err != nil {
 		return err
@@ -75,7 +79,7 @@ func run(binaries []string) error {
 		if err != nil {
 			return err
 		}
-		main = component{Type: "application", Name: info.Main.Path, Version: info.Main.Version, PURL: "pkg:golang/" + info.Main.Path}
+		main = component{Type: "application", Name: info.Main.Path, Version: version, PURL: "pkg:golang/" + info.Main.Path + "@v" + version}
 		all["std"] = component{Type: "library", Name: "std", Version: info.GoVersion, PURL: "pkg:golang/std@" + info.GoVersion}
 		for _, m := range info.Deps {
 			if m.Replace != nil {

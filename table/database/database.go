@@ -42,7 +42,8 @@ type Address struct {
 // Split divides an address into what the driver connects to, and what is read
 // there: ?table=NAME or ?query=SELECT…, and &key=COLUMN,…. A query may be written
 // as it is: per cent signs that begin no escape, plus signs, and ampersands that
-// begin nothing like a part of an address stand for themselves.
+// begin nothing like a part of an address stand for themselves. A password that was
+// taken out of an address (table.Redacted) is none: the environment says it.
 func Split(address string) (Address, error) {
 	a := Address{Shown: table.Redact(address)}
 	base, query, _ := strings.Cut(address, "?")
@@ -69,17 +70,28 @@ func Split(address string) (Address, error) {
 		case "key":
 			a.Keys = append(a.Keys, strings.Split(text, ",")...)
 		default:
-			rest = append(rest, part)
+			if value != table.Redacted {
+				rest = append(rest, part)
+			}
 		}
 	}
 	if a.Table != "" && a.Query != "" {
 		return a, remedy.Misusef("%s: names both a table and a query; expected one of them", a.Shown)
 	}
-	a.Base = base
+	a.Base = strings.Replace(base, ":"+table.Redacted+"@", "@", 1)
 	if len(rest) > 0 {
 		a.Base += "?" + strings.Join(rest, "&")
 	}
 	return a, nil
+}
+
+// For is the address of one of the tables.
+func (a Address) For(name string) string {
+	join := "?"
+	if strings.Contains(a.Base, "?") {
+		join = "&"
+	}
+	return a.Base + join + "table=" + url.PathEscape(name)
 }
 
 // isPart reports whether a text begins as parts of addresses do: a word and =.
@@ -101,7 +113,7 @@ func (a Address) Choose(tables []string) (string, error) {
 	case a.Table == "":
 		return "", remedy.Misusef("%s: which table? add ?table=NAME, with one of %s", a.Shown, remedy.List(tables, 20))
 	}
-	return "", remedy.Misusef("%s: has no table %q%s; it has %s", a.Shown, a.Table, spell.Hint(a.Table, tables), remedy.List(tables, 20))
+	return "", remedy.Misusef("%s: has no table %q%s", a.Shown, a.Table, spell.Hint(a.Table, tables))
 }
 
 // Quote writes a name as SQL has it.

@@ -101,7 +101,11 @@ func (p *file) Want(i int) (table.Values, error) {
 		return 0, err
 	}
 	p.kinds[i] = kind
-	p.cursors[i] = cursor{pages: leaf.Pages(), level: byte(leaf.MaxDefinitionLevel())}
+	c := cursor{level: byte(leaf.MaxDefinitionLevel())}
+	for _, group := range p.f.RowGroups() {
+		c.chunks = append(c.chunks, group.ColumnChunks()[leaf.Index()])
+	}
+	p.cursors[i] = c
 	return kind.values, nil
 }
 
@@ -114,11 +118,10 @@ func (p *file) Fill(i int, to *table.Cells) { p.cursors[i].addTo(to, &p.kinds[i]
 // Close gives back what is held.
 func (p *file) Close() {
 	for i := range p.cursors {
-		if c := &p.cursors[i]; c.pages != nil {
-			c.release()
-			c.pages.Close()
-			c.pages = nil
-		}
+		c := &p.cursors[i]
+		c.release()
+		c.chunks = nil
+		c.closePages()
 	}
 }
 
@@ -366,11 +369,12 @@ func twosComplement(b []byte) *big.Int {
 // cursor goes through the pages of a column one batch after the other, across
 // row groups.
 type cursor struct {
-	pages parquet.Pages
-	level byte   // the definition level of values that are not null
-	spans []span // the rows of the batch
-	rest  span   // the rows of the last page that are not in it
-	room  []float64
+	chunks []parquet.ColumnChunk // of the row groups that come
+	pages  parquet.Pages         // of the one that is read, or nil
+	level  byte                  // the definition level of values that are not null
+	spans  []span                // the rows of the batch
+	rest   span                  // the rows of the last page that are not in it
+	room   []float64
 
 	// What the values of the dictionary met last stand for.
 	dictionary parquet.Dictionary
@@ -422,7 +426,7 @@ func (c *cursor) read(most int) (rows int, err error) {
 	c.release()
 	for rows < most {
 		if c.rest.rows == 0 {
-			page, err := c.pages.ReadPage()
+			page, err := c.page()
 			if err == io.EOF {
 				return rows, nil
 			}
@@ -435,6 +439,31 @@ func (c *cursor) read(most int) (rows int, err error) {
 		rows += c.spans[len(c.spans)-1].rows
 	}
 	return rows, nil
+}
+
+// page reads the next page. The pages of a row group are closed before those of
+// the next one are opened: as long as they are open, they hold the last one.
+func (c *cursor) page() (parquet.Page, error) {
+	for {
+		if c.pages == nil {
+			if len(c.chunks) == 0 {
+				return nil, io.EOF
+			}
+			c.pages, c.chunks = c.chunks[0].Pages(), c.chunks[1:]
+		}
+		page, err := c.pages.ReadPage()
+		if err != io.EOF {
+			return page, err
+		}
+		c.closePages()
+	}
+}
+
+func (c *cursor) closePages() {
+	if c.pages != nil {
+		c.pages.Close()
+		c.pages = nil
+	}
 }
 
 // release gives back the pages that all rows were taken of.

@@ -1,6 +1,7 @@
-// Package web reads tables from http:// and https:// addresses. It is apart from
-// package table so that a program has it only if it imports it, for its effect
-// alone. What comes is read as a file would be: its format follows from the end of
+// Package web reads tables from http:// and https:// addresses, and files of buckets
+// (s3://) by the same means: a bucket's file is a page that is asked for with a
+// signature. It is apart from package table so that a program has it only if it
+// imports it, for its effect alone. What comes is read as a file would be: its format follows from the end of
 // the address or from its beginning, packed or not.
 package web
 
@@ -17,41 +18,84 @@ import (
 )
 
 func init() {
-	for _, name := range []string{"http", "https"} {
+	for _, name := range []string{"http", "https", bucketScheme} {
 		table.RegisterScheme(table.Scheme{Name: name, Open: open})
 	}
 }
 
+const bucketScheme = "s3"
+
 // open asks for an address. Nothing is kept longer than the reading takes.
 func open(ctx context.Context, address string, o table.Options) (table.Source, error) {
 	shown := table.Redact(address)
-	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	ask, err := question(ctx, address)
 	if err != nil {
-		return nil, fmt.Errorf("%s: is no address that can be asked for", shown)
-	}
-	answer, err := http.DefaultClient.Do(ask)
-	if err != nil {
-		var plain *url.Error // which has the address, with its password
-		if errors.As(err, &plain) {
-			err = plain.Err
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		return nil, fmt.Errorf("%s: %w", shown, err)
 	}
-	if answer.StatusCode != http.StatusOK {
-		answer.Body.Close()
-		return nil, fmt.Errorf("%s: the server answers %s", shown, answer.Status)
+	if isMany(ask.URL) {
+		return openMany(ctx, ask.URL, shown, o)
+	}
+	from, err := body(ask, shown)
+	if err != nil {
+		return nil, err
 	}
 	// The name tells the format, without what is asked for there.
 	o.Name, _, _ = strings.Cut(shown, "?")
-	s, err := table.NewSource(ctx, answer.Body, o)
+	s, err := table.NewSource(ctx, from, o)
 	if err != nil {
-		answer.Body.Close()
+		from.Close()
 		return nil, err
 	}
-	return &source{s, answer.Body}, nil
+	return &source{s, from}, nil
+}
+
+func question(ctx context.Context, address string) (*http.Request, error) {
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil || ask.URL.Host == "" {
+		return nil, errors.New("is no address that can be asked for")
+	}
+	return ask, nil
+}
+
+// body asks, and returns what comes. Errors name what was asked for as it is
+// shown.
+func body(ask *http.Request, shown string) (io.ReadCloser, error) {
+	send := http.DefaultClient.Do
+	if ask.URL.Scheme == bucketScheme {
+		send = askBucket
+	}
+	answer, err := send(ask)
+	if err != nil {
+		return nil, plain(ask.Context(), shown, err)
+	}
+	if err := refusal(answer); err != nil {
+		answer.Body.Close()
+		return nil, plain(ask.Context(), shown, err)
+	}
+	return answer.Body, nil
+}
+
+// plain is an error without the address, which may have a password.
+func plain(ctx context.Context, shown string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var asked *url.Error
+	if errors.As(err, &asked) {
+		err = asked.Err
+	}
+	return fmt.Errorf("%s: %w", shown, err)
+}
+
+// refusal is an error unless an answer is what was asked for.
+func refusal(answer *http.Response) error {
+	switch region := answer.Header.Get("X-Amz-Bucket-Region"); {
+	case answer.StatusCode == http.StatusOK:
+		return nil
+	case region != "" && answer.StatusCode != http.StatusForbidden && answer.StatusCode != http.StatusNotFound:
+		return fmt.Errorf("the bucket is in the region %s; set AWS_REGION to it", region)
+	}
+	return fmt.Errorf("the server answers %s", answer.Status)
 }
 
 // source closes the connection with the table.

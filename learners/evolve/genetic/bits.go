@@ -138,6 +138,29 @@ func CrossRules(r *rand.Rand, a, b Bits, length, most int) (Bits, Bits) {
 	return a, b
 }
 
+// CrossTails crosses rule sets behind one point, which in b lies as far from the
+// rule boundary on its left as in a. Offspring are as many rules as CrossRules'.
+func CrossTails(r *rand.Rand, a, b Bits, length, most int) (Bits, Bits) {
+	for range 20 {
+		p := r.IntN(len(a) + 1)
+		within := p % length
+		q := within + length*r.IntN((len(b)-within)/length+1)
+		c, d := SwapBetween(a, b, p, len(a), q, len(b))
+		if len(c) >= length && len(d) >= length && len(c) <= most*length && len(d) <= most*length {
+			return c, d
+		}
+	}
+	return a, b
+}
+
+// CrossEach crosses rule sets bit by bit, by fair coins, as far as both reach;
+// each keeps the rules that the other has no partner for.
+func CrossEach(r *rand.Rand, a, b Bits) (Bits, Bits) {
+	short := min(len(a), len(b))
+	c, d := Uniform(r, a[:short], b[:short])
+	return append(c, a[short:]...), append(d, b[short:]...)
+}
+
 // LegalPoints returns the pairs of points of a rule set of size bits that lie as
 // far from the boundaries on their left as p1 and p2 do.
 func LegalPoints(size, length, p1, p2 int) [][2]int {

@@ -32,111 +32,143 @@ func (c *Classifier) specific() float64 {
 	return 1 - float64(strings.Count(c.If, "#"))/float64(len(c.If))
 }
 
-// ClassifierSystem is a population of rules that act, pay each other and breed.
+// ClassifierSystem is a population of rules that act, pay each other and breed
+// (Holland 1986, reduced to its core as in Wilson's ZCS of 1994).
 //
-// Rules that match the situation bid a share of their strength, the more the
-// more specific they are. One of them is chosen in proportion to its bid, and
-// acts; all that proposed its action pay their bid. What they pay goes to the
-// rules that acted before it (the bucket brigade), and a reward to those that act
-// now; every rule pays a little for living. Now and then two strong rules, chosen
-// by roulette, have offspring in place of weak ones, and a situation that no rule
-// matches makes one that does.
+// Rules that match the situation bid for its action by their strength, the more
+// the more specific they are. One action
+// is chosen in proportion to what is bid; all that proposed it pay a share of
+// their strength. What they pay goes, discounted, to the rules that acted before
+// (the bucket brigade), and the reward to those that act now; who matched and was
+// not heard pays too, for living in the way. Now and then two strong rules, chosen
+// by roulette, have offspring in place of weak ones, to which they leave half of
+// what they have, and a situation that no rule matches makes one that does.
 type ClassifierSystem struct {
-	Rules   []Classifier
-	actions int
-	last    []int // that acted in the step before
-	random  *rand.Rand
-	steps   int
-	// Bid is the share of its strength that a rule stakes, Tax what living costs,
+	Rules    []Classifier
+	actions  int
+	last     []int // that acted in the step before
+	matching []int // those that match the situation that was acted in
+	random   *rand.Rand
+	steps    int
+	// Bid is the share of its strength that a rule stakes, Losers what is paid by
+	// those that were not heard, Discount what a reward one step later is worth,
 	// Every how many steps lie between offspring; Chain whether steps follow on
 	// each other, so that those before are paid.
-	Bid, Tax float64
-	Every    int
-	Chain    bool
+	Bid, Losers, Discount float64
+	Every                 int
+	Chain                 bool
 }
+
+// first is the strength of rules that were not tried.
+const first = 10
 
 // NewClassifierSystem makes random rules over situations of so many bits.
 func NewClassifierSystem(size, bits, actions int, seed uint64) *ClassifierSystem {
-	s := &ClassifierSystem{actions: actions, random: rand.New(rand.NewPCG(seed, 1<<44)), Bid: 0.1, Tax: 0.001, Every: 25}
+	s := &ClassifierSystem{actions: actions, random: rand.New(rand.NewPCG(seed, 1<<44)), Bid: 0.2, Losers: 0.1, Discount: 0.9, Every: 4}
 	for range size {
-		c := Classifier{Then: byte(s.random.IntN(actions)), Strength: 10}
+		c := Classifier{Then: byte(s.random.IntN(actions)), Strength: first}
 		for range bits {
-			c.If += string("01###"[s.random.IntN(5)])
+			c.If += string("01####"[s.random.IntN(6)])
 		}
 		s.Rules = append(s.Rules, c)
 	}
 	return s
 }
 
-// Act chooses an action: by the bids of the rules that match, or, if best, the
-// one that they speak for most.
-func (s *ClassifierSystem) Act(b Bits, best bool) (action byte, actors []int) {
-	bids := make([]float64, s.actions)
-	var matching []int
+// Bids returns what is bid for each action in a situation, and the rules that
+// match it.
+func (s *ClassifierSystem) Bids(b Bits) (bids []float64, matching []int) {
+	bids = make([]float64, s.actions)
 	for i := range s.Rules {
 		if c := &s.Rules[i]; c.Matches(b) {
 			matching = append(matching, i)
 			bids[c.Then] += c.Strength * (0.2 + c.specific())
 		}
 	}
-	if len(matching) == 0 {
-		if best {
-			return 0, nil
+	return bids, matching
+}
+
+// Act chooses one of the legal actions (nil: all) by what is bid for them or, if
+// best, the one for which most is.
+func (s *ClassifierSystem) Act(b Bits, legal []int, best bool) (action byte, actors []int) {
+	bids, matching := s.Bids(b)
+	some := bids
+	if legal != nil {
+		some = make([]float64, s.actions)
+		for _, a := range legal {
+			some[a] = bids[a]
 		}
-		s.cover(b)
-		return s.Act(b, best)
 	}
-	action = byte(slices.Index(bids, slices.Max(bids)))
-	if !best {
-		action = byte(Selection{}.chooser(bids)(s.random))
+	switch highest := slices.Max(some); {
+	case highest > 0 && best:
+		action = byte(slices.Index(some, highest))
+	case highest > 0:
+		action = byte(Selection{}.chooser(some)(s.random))
+	case best:
+		if legal != nil {
+			action = byte(legal[0])
+		}
+		return action, nil
+	default:
+		s.cover(b, legal)
+		return s.Act(b, legal, best)
 	}
 	for _, i := range matching {
 		if s.Rules[i].Then == action {
 			actors = append(actors, i)
 		}
 	}
+	s.matching = matching
 	return action, actors
 }
 
-// cover replaces the weakest rule by one that matches a situation.
-func (s *ClassifierSystem) cover(b Bits) {
-	c := Classifier{Then: byte(s.random.IntN(s.actions)), Strength: 10}
+// cover replaces a weak rule by one that matches a situation.
+func (s *ClassifierSystem) cover(b Bits, legal []int) {
+	c := Classifier{Then: byte(s.random.IntN(s.actions)), Strength: first}
+	if legal != nil {
+		c.Then = byte(legal[s.random.IntN(len(legal))])
+	}
 	for _, x := range b {
-		if s.random.IntN(2) == 0 {
+		if x > 1 || s.random.IntN(3) > 0 {
 			c.If += "#"
 		} else {
 			c.If += string('0' + rune(x))
 		}
 	}
-	s.Rules[s.weakest()] = c
+	s.replace(c)
 }
 
-func (s *ClassifierSystem) weakest() int {
-	at := 0
+// replace puts a rule in the place of a weak one, chosen by roulette.
+func (s *ClassifierSystem) replace(c Classifier) {
+	weak := make([]float64, len(s.Rules))
 	for i := range s.Rules {
-		if s.Rules[i].Strength < s.Rules[at].Strength {
-			at = i
-		}
+		weak[i] = 1 / (s.Rules[i].Strength + 1e-9)
 	}
-	return at
+	i := Selection{}.chooser(weak)(s.random)
+	s.Rules[i] = c
+	s.last = slices.DeleteFunc(s.last, func(k int) bool { return k == i })
 }
 
 // Reward pays the rules that acted, and lets them pay those before them.
 func (s *ClassifierSystem) Reward(actors []int, reward float64) {
-	paid := 0.0
+	bucket := 0.0
 	for _, i := range actors {
 		bid := s.Bid * s.Rules[i].Strength
-		s.Rules[i].Strength += reward/float64(len(actors)) - bid
-		paid += bid
+		s.Rules[i].Strength = max(0, s.Rules[i].Strength+s.Bid*reward/float64(len(actors))-bid)
+		bucket += bid
+	}
+	if len(actors) > 0 {
+		for _, i := range s.matching {
+			if s.Rules[i].Then != s.Rules[actors[0]].Then {
+				s.Rules[i].Strength *= 1 - s.Losers
+			}
+		}
 	}
 	if s.Chain {
 		for _, i := range s.last {
-			s.Rules[i].Strength += paid / float64(len(s.last))
+			s.Rules[i].Strength += s.Discount * bucket / float64(len(s.last))
 		}
-		s.last = actors
-	}
-	for i := range s.Rules {
-		s.Rules[i].Strength *= 1 - s.Tax
+		s.last = slices.Clone(actors)
 	}
 	if s.steps++; s.steps%s.Every == 0 {
 		s.breed()
@@ -153,22 +185,27 @@ func (s *ClassifierSystem) breed() {
 		strength[i] = s.Rules[i].Strength
 	}
 	choose := Selection{}.chooser(strength)
-	a, b := s.Rules[choose(s.random)], s.Rules[choose(s.random)]
-	cut := s.random.IntN(len(a.If) + 1)
-	for _, c := range []Classifier{{a.If[:cut] + b.If[cut:], a.Then, 0}, {b.If[:cut] + a.If[cut:], b.Then, 0}} {
+	a, b := &s.Rules[choose(s.random)], &s.Rules[choose(s.random)]
+	a.Strength /= 2
+	b.Strength /= 2
+	cut := len(a.If)
+	if s.random.IntN(2) == 0 {
+		cut = s.random.IntN(len(a.If) + 1)
+	}
+	left := (a.Strength + b.Strength) / 2
+	for _, c := range []Classifier{{a.If[:cut] + b.If[cut:], a.Then, left}, {b.If[:cut] + a.If[cut:], b.Then, left}} {
 		text := []byte(c.If)
 		for i := range text {
-			if s.random.IntN(50) == 0 {
+			if s.random.IntN(500) == 0 {
 				text[i] = "01#"[s.random.IntN(3)]
 			}
 		}
-		if s.random.IntN(50) == 0 {
+		if s.random.IntN(500) == 0 {
 			c.Then = byte(s.random.IntN(s.actions))
 		}
-		c.If, c.Strength = string(text), (a.Strength+b.Strength)/4
-		s.Rules[s.weakest()] = c
+		c.If = string(text)
+		s.replace(c)
 	}
-	s.last = nil // rules may have gone
 }
 
 // String lists the ten strongest rules.
@@ -201,10 +238,10 @@ func Multiplexer(ctx context.Context, steps int, seed uint64) (float64, error) {
 			return 0, err
 		}
 		b := RandomBits(s.random, 6)
-		action, actors := s.Act(b, false)
+		action, actors := s.Act(b, nil, false)
 		reward := 0.0
 		if action == truth(b) {
-			reward = 100
+			reward = 1000
 		}
 		s.Reward(actors, reward)
 	}
@@ -214,7 +251,7 @@ func Multiplexer(ctx context.Context, steps int, seed uint64) (float64, error) {
 		for i := range b {
 			b[i] = byte(n >> i & 1)
 		}
-		if action, _ := s.Act(b, true); action == truth(b) {
+		if action, _ := s.Act(b, nil, true); action == truth(b) {
 			right++
 		}
 	}
@@ -228,7 +265,7 @@ func Multiplexer(ctx context.Context, steps int, seed uint64) (float64, error) {
 // one (chain). It returns the share of situations whose right door it opens.
 func Doors(ctx context.Context, walks int, chain bool, seed uint64) (float64, error) {
 	s := NewClassifierSystem(100, 4, 2, seed)
-	s.Chain, s.Every = chain, 100
+	s.Chain, s.Losers, s.Every = chain, 0.01, 25
 	for range walks {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -236,19 +273,19 @@ func Doors(ctx context.Context, walks int, chain bool, seed uint64) (float64, er
 		s.End()
 		b := RandomBits(s.random, 4)
 		b[0] = 0
-		door, actors := s.Act(b, false)
+		door, actors := s.Act(b, nil, false)
 		s.Reward(actors, 0)
 		room, reward := Bits{1, 0, 0, 0}, 0.0
 		if door == b[1] {
-			room, reward = Bits{1, 1, 1, 1}, 100
+			room, reward = Bits{1, 1, 1, 1}, 1000
 		}
-		_, actors = s.Act(room, false)
+		_, actors = s.Act(room, nil, false)
 		s.Reward(actors, reward)
 	}
 	right := 0.0
 	for n := range 8 {
 		b := Bits{0, byte(n & 1), byte(n >> 1 & 1), byte(n >> 2)}
-		if door, _ := s.Act(b, true); door == b[1] {
+		if door, _ := s.Act(b, nil, true); door == b[1] {
 			right++
 		}
 	}

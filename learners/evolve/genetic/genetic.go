@@ -3,12 +3,13 @@
 // recombined, and the next generation takes their place.
 //
 // The text followed is Mitchell, Machine Learning (1997), chapter 9: table 9.1
-// (GA), table 9.2 (the mask operators, bits.go), section 9.2.3 (select.go),
-// section 9.4 (crowding, niche.go; the schema theorem, schema.go), section 9.5
-// (trees.go; block stacking, blocks.go), section 9.6 (Lamarck and Baldwin:
+// (GA), table 9.2 (the mask operators, bits.go), section 9.2.3 (select.go), section
+// 9.3 (job shops, jobshop.go), section 9.4 (crowding, niche.go; the schema theorem, schema.go), section 9.5
+// (trees.go; block stacking, blocks.go; subroutines, subroutines.go; filters,
+// circuits.go), section 9.6 (Lamarck and Baldwin:
 // Species.Learn; Hinton and Nowlan's experiment, baldwin.go), section 9.7
 // (islands and grids, islands.go), section 9.8 (evolution strategies and
-// evolutionary programming, strategy.go; classifier systems with the bucket
+// evolutionary programming, strategy.go and machines.go; classifier systems with the bucket
 // brigade, classifier.go) and exercise 9.4 (networks, weights.go). Rivals over
 // the same hypotheses are in rivals.go.
 //
@@ -112,6 +113,17 @@ func (p *Population[G]) Fittest() int {
 		}
 	}
 	return best
+}
+
+// Grown is what a member became in its life, which is what was judged.
+func (p *Population[G]) Grown(i int) G { return p.Lived()[i] }
+
+// Lived is what the members became in their lives.
+func (p *Population[G]) Lived() []G {
+	if p.lived == nil {
+		return p.Members
+	}
+	return p.lived
 }
 
 // check refuses what cannot evolve.

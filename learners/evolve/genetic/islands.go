@@ -25,7 +25,8 @@ func (i Islands) every() int {
 }
 
 // evolveIslands evolves all islands for a while, lets members migrate around the
-// ring, and goes on.
+// ring, and goes on. Watch sees the islands, one after the other, before each
+// migration.
 func (ga *GA[G]) evolveIslands(ctx context.Context, seed uint64) (*Result[G], error) {
 	quiet := *ga
 	quiet.Watch = nil
@@ -40,6 +41,7 @@ func (ga *GA[G]) evolveIslands(ctx context.Context, seed uint64) (*Result[G], er
 	if err != nil {
 		return nil, err
 	}
+	ga.watchAll(all)
 	for err == nil && !ended(all) {
 		err = crew.Each(ctx, len(all), func(i int) {
 			errs[i] = nil
@@ -56,6 +58,7 @@ func (ga *GA[G]) evolveIslands(ctx context.Context, seed uint64) (*Result[G], er
 			}
 		}
 		if err == nil {
+			ga.watchAll(all)
 			migrate(all, max(1, ga.Islands.Migrants))
 		}
 	}
@@ -68,6 +71,15 @@ func (ga *GA[G]) evolveIslands(ctx context.Context, seed uint64) (*Result[G], er
 	r := best.result
 	r.Stopped = fmt.Sprintf("%s on the best of %d islands", r.Stopped, len(all))
 	return &r, err
+}
+
+// watchAll shows the islands to who watches.
+func (ga *GA[G]) watchAll(all []*evolution[G]) {
+	for _, e := range all {
+		if ga.Watch != nil {
+			ga.Watch(e.result.Generations, e.now)
+		}
+	}
 }
 
 // ended reports whether one island has found what was asked for, or all are at

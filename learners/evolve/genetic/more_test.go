@@ -140,14 +140,22 @@ func TestClassifierSystem(t *testing.T) {
 func TestNetworksEvolve(t *testing.T) {
 	x := [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}
 	y := []float64{0, 1, 1, 0}
-	ga := &GA[Net]{Species: NetSpecies(x, y, 4), Size: 60, Replaced: .5, Mutation: .6, Elite: 3, Generations: 100, Selection: Selection{Method: Tournament}}
+	task := &NetTask{Inputs: x, Outputs: 1, Most: 4, Cost: 1e-4, Loss: func(row int, sums []float64) float64 {
+		d := 1/(1+math.Exp(-sums[0])) - y[row]
+		return d * d
+	}}
+	ga := &GA[Net]{Species: task.Species(), Size: 60, Replaced: .5, Mutation: .6, Elite: 3, Generations: 100, Selection: Selection{Method: Tournament}}
 	r, err := ga.Evolve(context.Background(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range x {
-		if math.Abs(r.Best.Answer(x[i])-y[i]) > .3 {
-			t.Errorf("%v is answered %v by %d units", x[i], r.Best.Answer(x[i]), len(r.Best.Units))
+		if said := 1 / (1 + math.Exp(-r.Best.Answer(x[i], make([]float64, 1))[0])); math.Abs(said-y[i]) > .3 {
+			t.Errorf("%v is answered %v by %d units", x[i], said, len(r.Best.Units))
 		}
+	}
+	again := FromReals(r.Best.Reals(), 2, 1)
+	if task.Error(again) != task.Error(r.Best) || again.Links() != r.Best.Links() {
+		t.Errorf("%v written as numbers is %v", r.Best, again)
 	}
 }

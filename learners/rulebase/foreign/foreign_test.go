@@ -191,7 +191,7 @@ func TestErrorsSayWhatIsRead(t *testing.T) {
 	for _, c := range []struct{ format, text, want string }{
 		{"xgboost", "{}", "it has no trees"},
 		{"xgboost", "nothing", "save_model"},
-		{"xgboost", strings.Replace(string(read(t, "xgboost-number.json")), "reg:squarederror", "count:poisson", 1), "expected binary:logistic"},
+		{"xgboost", strings.Replace(string(read(t, "xgboost-number.json")), "reg:squarederror", "count:poisson", 1), "those are: binary:logistic"},
 		{"lightgbm", "tree\nnum_class=1\n", "save_model"},
 		{"lightgbm", strings.Replace(lightGBMTree, "objective=binary", "objective=poisson", 1), "expected binary, multiclass or regression"},
 		{"lightgbm", strings.Replace(lightGBMTree, "left_child=-1 -2", "left_child=0 -2", 1), "stands twice"},

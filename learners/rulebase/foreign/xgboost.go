@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -47,6 +48,48 @@ type xgboostTree struct {
 	Condition []float64 `json:"split_conditions"`
 	Index     []int     `json:"split_indices"`
 	Type      []int     `json:"split_type"`
+	// Tests of categories: for each of these nodes, where its set begins among all
+	// categories, and how many it has.
+	SetNodes []int `json:"categories_nodes"`
+	SetStart []int `json:"categories_segments"`
+	SetSize  []int `json:"categories_sizes"`
+	Sets     []int `json:"categories"`
+}
+
+// sets finds the categories that nodes test.
+func (x *xgboostTree) sets() (map[int][]int, error) {
+	if len(x.SetNodes) != len(x.SetStart) || len(x.SetNodes) != len(x.SetSize) {
+		return nil, fmt.Errorf("its lists of categories have different lengths")
+	}
+	sets := make(map[int][]int, len(x.SetNodes))
+	for i, k := range x.SetNodes {
+		from, n := x.SetStart[i], x.SetSize[i]
+		if from < 0 || n < 1 || from > len(x.Sets) || n > len(x.Sets)-from {
+			return nil, fmt.Errorf("the categories of node %d are not there", k)
+		}
+		sets[k] = x.Sets[from : from+n]
+	}
+	return sets, nil
+}
+
+// withoutNaN writes null for NaN, which XGBoost puts where a node tests categories
+// and no JSON knows.
+func withoutNaN(text []byte) []byte {
+	var out []byte
+	quoted, from := false, 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && c == 'N' && bytes.HasPrefix(text[i:], []byte("NaN")):
+			out = append(append(out, text[from:i]...), "null"...)
+			from = i + len("NaN")
+			i = from - 1
+		}
+	}
+	return append(out, text[from:]...)
 }
 
 // truth is written as true or as 1.
@@ -60,8 +103,15 @@ func (t *truth) UnmarshalJSON(text []byte) error {
 
 func parseXGBoost(text []byte) (*rule.Base, error) {
 	var m xgboostModel
-	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, fmt.Errorf("it is no model that XGBoost's save_model wrote as JSON: %w", err)
+	if err := json.Unmarshal(withoutNaN(text), &m); err != nil {
+		hint := ""
+		switch {
+		case bytes.HasPrefix(text, []byte("{L")):
+			hint = " (it looks like XGBoost's binary form; save_model(\"old.json\") writes JSON)"
+		case bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")):
+			hint = " (dump_model leaves out what the trees are for; save_model(\"old.json\") does not)"
+		}
+		return nil, fmt.Errorf("it is no model that XGBoost's save_model wrote as JSON: %w%s", err, hint)
 	}
 	l := &m.Learner
 	trees := l.Booster.Model
@@ -86,11 +136,14 @@ func parseXGBoost(text []byte) (*rule.Base, error) {
 		}
 	}
 	switch name := l.Objective.Name; name {
-	case "binary:logistic":
+	case "binary:logistic", "binary:logitraw":
 		if !(start > 0 && start < 1) {
 			return nil, fmt.Errorf("the base score is %v; expected a probability between 0 and 1", start)
 		}
-		f.classes, f.start[0] = numbered(2), math.Log(start/(1-start))
+		f.start[0] = math.Log(start / (1 - start))
+		if name == "binary:logistic" {
+			f.classes = numbered(2)
+		}
 	case "multi:softprob", "multi:softmax":
 		n, err := strconv.Atoi(l.Param.Classes)
 		if err != nil || n < 2 || n > len(text) {
@@ -99,7 +152,7 @@ func parseXGBoost(text []byte) (*rule.Base, error) {
 		f.classes, f.start = numbered(n), make([]float64, n)
 	case "reg:squarederror", "reg:linear", "reg:absoluteerror", "reg:pseudohubererror", "reg:quantileerror", "rank:pairwise", "rank:ndcg", "rank:map":
 	default:
-		return nil, fmt.Errorf("the objective %q is not read; expected binary:logistic, multi:softprob, multi:softmax or reg:squarederror", name)
+		return nil, fmt.Errorf("the objective %q is not read, since its answers are no sum of trees, nor shares of such sums; those are: binary:logistic, binary:logitraw, multi:softprob, multi:softmax, reg:squarederror, reg:absoluteerror, reg:pseudohubererror, reg:quantileerror and rank:pairwise, rank:ndcg, rank:map", name)
 	}
 	return f.xgboost(trees, l.Booster.Drop)
 }
@@ -123,14 +176,22 @@ func (f *forest) xgboost(trees xgboostTrees, drop []float64) (*rule.Base, error)
 		if i < len(drop) {
 			weight = drop[i]
 		}
+		sets, err := x.sets()
+		if err != nil {
+			return nil, fmt.Errorf("tree %d: %w", i, err)
+		}
 		t := tree{nodes: make([]node, n), output: trees.Output[i]}
 		for k := range n {
 			if x.Left[k] < 0 {
 				t.nodes[k] = node{column: none, value: []float64{weight * float64(float32(x.Condition[k]))}}
 				continue
 			}
-			if k < len(x.Type) && x.Type[k] != 0 {
-				return nil, fmt.Errorf("tree %d tests categories, which are not read; learn with one column for each of them", i)
+			if k < len(x.Type) && x.Type[k] != 0 { // categories of the set go right
+				if sets[k] == nil {
+					return nil, fmt.Errorf("tree %d: the categories of node %d are not there", i, k)
+				}
+				t.nodes[k] = node{column: x.Index[k], values: sets[k], missingLeft: !bool(x.Default[k]), left: x.Right[k], right: x.Left[k]}
+				continue
 			}
 			t.nodes[k] = node{column: x.Index[k], high: below(float64(float32(x.Condition[k]))), missingLeft: bool(x.Default[k]), left: x.Left[k], right: x.Right[k]}
 		}

@@ -31,7 +31,7 @@ import (
 
 func init() {
 	for _, name := range []string{"postgres", "postgresql"} {
-		table.RegisterScheme(table.Scheme{Name: name, Feed: feed, Write: write})
+		table.RegisterScheme(table.Scheme{Name: name, Feed: feed, Write: write, Catalogue: catalogue})
 	}
 }
 
@@ -137,6 +137,9 @@ func (s *session) plain(err error) error {
 		if said.Code == "57P01" || said.Code == "57P02" || said.Code == "57P03" { // it shuts down, or starts
 			text += "; try again when it is up"
 		}
+		if said.Code == "28P01" { // the password is not the one
+			text += "; PGPASSWORD or ~/.pgpass says the password"
+		}
 	case errors.As(err, &refused):
 		first, _, _ := strings.Cut(strings.TrimSpace(errors.Unwrap(refused).Error()), "\n") // the others are other ways to the same host
 		text = "cannot connect: " + first
@@ -144,7 +147,7 @@ func (s *session) plain(err error) error {
 		text = "the connection was lost (" + text + "); try again"
 	}
 	if s.password != "" {
-		text = strings.ReplaceAll(text, s.password, "xxxxx")
+		text = strings.ReplaceAll(text, s.password, table.Redacted)
 	}
 	plain := fmt.Errorf("%s: %s", s.address.Shown, text)
 	var misused *remedy.Error
@@ -198,6 +201,46 @@ func (s *session) tables(ctx context.Context) ([]string, error) {
 		names = append(names, r[0])
 	}
 	return names, err
+}
+
+// catalogue lists the tables of a database, and their keys.
+func catalogue(ctx context.Context, address string) (*table.Catalogue, error) {
+	a, err := database.Split(address)
+	if err != nil || a.Table != "" || a.Query != "" {
+		return nil, err
+	}
+	s, err := connect(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	const name = `CASE WHEN pg_table_is_visible(%[1]s.oid) THEN %[1]s.relname ELSE %[1]s.relnamespace::regnamespace||'.'||%[1]s.relname END`
+	const columns = `(SELECT string_agg(a.attname, E'\n' ORDER BY u.at) FROM unnest(%[1]s) WITH ORDINALITY AS u(num, at) JOIN pg_attribute a ON a.attrelid = %[2]s AND a.attnum = u.num)`
+	tables, err := s.rows(ctx, "SELECT "+fmt.Sprintf(name, "c")+`, coalesce((SELECT `+fmt.Sprintf(columns, "k.conkey", "c.oid")+` FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'p'), '')
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE c.relkind IN ('r','p') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog','information_schema','pg_toast')
+		AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1`)
+	if err != nil {
+		return nil, s.plain(err)
+	}
+	c := &table.Catalogue{Tables: map[string]string{}, Primary: map[string][]string{}}
+	for _, t := range tables {
+		c.Tables[t[0]] = a.For(t[0])
+		if t[1] != "" {
+			c.Primary[t[0]] = strings.Split(t[1], "\n")
+		}
+	}
+	keys, err := s.rows(ctx, "SELECT "+fmt.Sprintf(name, "f")+", "+fmt.Sprintf(name, "t")+", "+fmt.Sprintf(columns, "k.conkey", "f.oid")+", "+fmt.Sprintf(columns, "k.confkey", "t.oid")+`
+		FROM pg_constraint k JOIN pg_class f ON f.oid = k.conrelid JOIN pg_class t ON t.oid = k.confrelid WHERE k.contype = 'f' ORDER BY 1, k.conname`)
+	if err != nil {
+		return nil, s.plain(err)
+	}
+	for _, k := range keys {
+		if c.Tables[k[0]] != "" && c.Tables[k[1]] != "" {
+			c.Foreign = append(c.Foreign, table.Link{Table: k[0], To: k[1], Columns: strings.Split(k[2], "\n"), ToColumns: strings.Split(k[3], "\n")})
+		}
+	}
+	return c, nil
 }
 
 // query prepares to read what the address names.

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,7 +150,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 		at(t, "query=delete from kinds"):             "syntax error",
 		at(t, "table=a&query=b"):                     "both a table and a query",
 		at(t, "table=empty"):                         "no rows",
-		strings.Replace(at(t, "table=a"), password, password+"x", 1):        "password authentication failed",
+		strings.Replace(at(t, "table=a"), password, password+"x", 1):        "PGPASSWORD or ~/.pgpass says the password",
 		strings.Replace(at(t, "table=a"), "/postgres", "/nodb", 1):          `database "nodb" does not exist`,
 		strings.Replace(at(t, "table=a"), "@127.0.0.1:", "@127.0.0.1:1", 1): "xxxxx@127.0.0.1",
 		"postgres://tester:" + password + "@127.0.0.1:1/db?table=a":         "cannot connect",
@@ -194,6 +196,11 @@ func TestLearntFromTheDatabase(t *testing.T) {
 	at := life.Elsewhere{v.Source.Name: at(t, "query=select * from visits order by age desc")}
 	learnt, err := h.LearntRows(t.Context(), l.Part, at)
 	if err != nil || len(learnt) != 1 || learnt[0].Table.Rows() != 60000 {
+		t.Errorf("%v: %v", learnt, err)
+	}
+	// And by the address that was kept: the environment says the password.
+	t.Setenv("PGPASSWORD", password)
+	if learnt, err = h.LearntRows(t.Context(), l.Part, nil); err != nil || len(learnt) != 1 || learnt[0].Table.Rows() != 60000 {
 		t.Errorf("%v: %v", learnt, err)
 	}
 	filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -270,5 +277,31 @@ func TestKeysOfAnswers(t *testing.T) {
 	got, _, err := table.ReadFrom(t.Context(), at(t, "query=select count(*) as n, sum((prediction = y)::int) as right from judged join lesson using (id)"), table.Options{})
 	if err != nil || got.Columns[0].Floats[0] != 30000 || got.Columns[1].Floats[0] != 30000 {
 		t.Errorf("%v: %v", got, err)
+	}
+}
+
+// Tables that point at each other are read together, by the keys of the catalogue.
+func TestCatalogue(t *testing.T) {
+	do(t, `CREATE TABLE linked_people(id int PRIMARY KEY, age int, gone text);
+		CREATE TABLE linked_orders(shop int, number text, of int REFERENCES linked_people, PRIMARY KEY(shop, number));
+		CREATE TABLE linked_lines(shop int, "order" text, pieces int, FOREIGN KEY(shop, "order") REFERENCES linked_orders(shop, number));
+		INSERT INTO linked_people VALUES (1, 20, 'yes'), (2, 30, 'no'); INSERT INTO linked_orders VALUES (1, 'a', 1), (1, 'b', 2); INSERT INTO linked_lines VALUES (1, 'a', 5), (1, 'b', 2)`)
+	defer do(t, `DROP TABLE linked_lines, linked_orders, linked_people`)
+	address := database(t) + "?sslmode=disable"
+	c, err := table.CatalogueOf(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := slices.DeleteFunc(c.Foreign, func(l table.Link) bool { return !strings.HasPrefix(l.Table, "linked_") })
+	want := []table.Link{
+		{Table: "linked_lines", Columns: []string{"shop", "order"}, To: "linked_orders", ToColumns: []string{"shop", "number"}},
+		{Table: "linked_orders", Columns: []string{"of"}, To: "linked_people", ToColumns: []string{"id"}},
+	}
+	if !reflect.DeepEqual(links, want) || !reflect.DeepEqual(c.Primary["linked_orders"], []string{"shop", "number"}) {
+		t.Errorf("%+v", c)
+	}
+	rows, _, err := table.Database(t.Context(), address, table.Options{Target: "linked_people.gone"})
+	if err != nil || rows.Rows() != 2 || rows.Linked.Of != "linked_people" || strings.Contains(rows.Linked.Of, password) {
+		t.Errorf("%v", err)
 	}
 }

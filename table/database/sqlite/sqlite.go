@@ -33,7 +33,7 @@ import (
 const scheme = "sqlite"
 
 func init() {
-	table.RegisterScheme(table.Scheme{Name: scheme, Feed: feed, Write: write})
+	table.RegisterScheme(table.Scheme{Name: scheme, Feed: feed, Write: write, Catalogue: catalogue})
 }
 
 // feed opens a table or a query.
@@ -127,6 +127,56 @@ func (f *file) close() error {
 // tables lists the tables and views.
 func (f *file) tables(ctx context.Context) ([]string, error) {
 	return f.texts(ctx, "SELECT name FROM sqlite_schema WHERE type IN ('table','view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name")
+}
+
+// catalogue lists the tables of a file, and their keys.
+func catalogue(ctx context.Context, address string) (*table.Catalogue, error) {
+	a, err := database.Split(address)
+	if err != nil || a.Table != "" || a.Query != "" {
+		return nil, err
+	}
+	f, err := open(ctx, a, "ro")
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	names, err := f.texts(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.Shown, err)
+	}
+	c := &table.Catalogue{Tables: map[string]string{}, Primary: map[string][]string{}}
+	for _, name := range names {
+		c.Tables[name] = a.For(name)
+		if c.Primary[name], err = f.texts(ctx, "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", name); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.Shown, err)
+		}
+	}
+	for _, name := range names {
+		// A key that names no column points at the primary key.
+		rows, err := f.texts(ctx, `SELECT id || char(10) || "table" || char(10) || "from" || char(10) || coalesce("to", '') FROM pragma_foreign_key_list(?) ORDER BY id, seq`, name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", a.Shown, err)
+		}
+		var ids []string
+		var own []table.Link
+		for _, row := range rows {
+			cells := strings.SplitN(row, "\n", 4)
+			if len(cells) != 4 || c.Tables[cells[1]] == "" {
+				continue
+			}
+			at := slices.Index(ids, cells[0])
+			if at < 0 {
+				at, ids, own = len(own), append(ids, cells[0]), append(own, table.Link{Table: name, To: cells[1]})
+			}
+			l := &own[at]
+			if primary := c.Primary[cells[1]]; cells[3] == "" && len(l.Columns) < len(primary) {
+				cells[3] = primary[len(l.Columns)]
+			}
+			l.Columns, l.ToColumns = append(l.Columns, cells[2]), append(l.ToColumns, cells[3])
+		}
+		c.Foreign = append(c.Foreign, own...)
+	}
+	return c, nil
 }
 
 func (f *file) texts(ctx context.Context, query string, args ...any) ([]string, error) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -145,5 +146,35 @@ func TestWritten(t *testing.T) {
 	again, report, err := f.Read(t.Context(), table.Options{Nominal: []string{"id"}})
 	if err != nil || again.Rows() != 2 || again.Text(0, 0) != "1" || report.Hash == "" {
 		t.Errorf("%v, %v", again, err)
+	}
+}
+
+// Tables that point at each other are read together, by the keys of the catalogue; one
+// that names no column is of the primary key.
+func TestCatalogue(t *testing.T) {
+	address := file(t, `CREATE TABLE people(id INTEGER PRIMARY KEY, age INT, gone TEXT)`,
+		`CREATE TABLE orders(number TEXT, shop INT, of INT REFERENCES people, PRIMARY KEY(shop, number))`,
+		`CREATE TABLE lines(shop INT, "order" TEXT, pieces INT, FOREIGN KEY(shop, "order") REFERENCES orders(shop, number))`,
+		`INSERT INTO people VALUES (1, 20, 'yes'), (2, 30, 'no')`, `INSERT INTO orders VALUES ('a', 1, 1), ('b', 1, 2)`, `INSERT INTO lines VALUES (1, 'a', 5), (1, 'b', 2)`)
+	c, err := table.CatalogueOf(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []table.Link{
+		{Table: "lines", Columns: []string{"shop", "order"}, To: "orders", ToColumns: []string{"shop", "number"}},
+		{Table: "orders", Columns: []string{"of"}, To: "people", ToColumns: []string{"id"}},
+	}
+	if len(c.Tables) != 3 || !reflect.DeepEqual(c.Foreign, want) || !reflect.DeepEqual(c.Primary["orders"], []string{"shop", "number"}) {
+		t.Errorf("%+v", c)
+	}
+	rows, report, err := table.Database(t.Context(), address, table.Options{Target: "people.gone"})
+	if err != nil || rows.Rows() != 2 || len(rows.Linked.Tables) != 3 || rows.Linked.Of != "people" || report.Hash == "" {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if _, _, err := table.Database(t.Context(), address, table.Options{}); err == nil || !strings.Contains(err.Error(), "TABLE.COLUMN") {
+		t.Errorf("without a target: %v", err)
+	}
+	if c, err := table.CatalogueOf(t.Context(), address+"?table=people"); c != nil || err != nil {
+		t.Errorf("of one table: %+v, %v", c, err)
 	}
 }

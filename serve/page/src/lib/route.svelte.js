@@ -18,7 +18,21 @@ function format({ name, version, screen, query }) {
 }
 
 export const route = $state(parse(location.hash));
-addEventListener("hashchange", () => Object.assign(route, parse(location.hash)));
+let seen = location.hash;
+// arrive takes over an address that was gone to, also before the event says so.
+function arrive() {
+  if (location.hash === seen) return;
+  seen = location.hash;
+  Object.assign(route, parse(seen));
+}
+addEventListener("hashchange", arrive);
+
+// stays says whether a screen is still the one in view: work that ends later does
+// not take a person away from where they went meanwhile.
+export function stays(screen) {
+  arrive();
+  return route.screen === screen;
+}
 
 // address is where changes of the present state lead.
 export function address(changes) {
@@ -29,12 +43,10 @@ export function address(changes) {
 
 // go changes the state; quiet leaves no step to go back to.
 export function go(changes, quiet = false) {
+  arrive();
   const hash = address(changes);
   if (hash === location.hash) return;
-  if (!quiet) {
-    location.hash = hash;
-    return;
-  }
-  history.replaceState(null, "", hash);
-  Object.assign(route, parse(hash));
+  if (quiet) history.replaceState(null, "", hash);
+  else location.hash = hash;
+  arrive();
 }

@@ -21,7 +21,7 @@ export const app = $state({
 });
 
 // who is how somebody is named to the one who looks.
-export const who = (by) => (by && by === app.me?.name ? "you" : by || "somebody");
+export const who = (by) => (by && by === app.me?.name ? "you" : by || "the command line");
 
 export const may = (scope) => {
   const order = ["read", "write", "admin"];
@@ -52,18 +52,32 @@ export async function show() {
     const found = await get(at(ref()));
     const words = found.words ?? (await get(at(route.name, "/words")).catch(() => ({})));
     app.words = words || {};
+    // Known before anything is judged on them.
+    const learnt = new Set((found.versions || []).map((v) => base(v.source)));
+    app.unseen = (found.judge_on ?? []).filter((name) => !learnt.has(name));
     app.model = found;
     app.missing = null;
+    settle(found, 12);
     const c = await get(at(route.name, "/conflicts")).catch(() => ({}));
     app.court = c.conflicts || [];
     app.conflicts = app.court.length;
-    const sent = await get("/v1/data").catch(() => ({}));
-    const learnt = new Set((found.versions || []).map((v) => base(v.source)));
-    app.unseen = (found.judge_on ?? (sent.data || []).map((t) => t.name)).filter((name) => !learnt.has(name));
   } catch (problem) {
     app.missing = problem;
     app.model = null;
   }
+}
+
+// settle asks again for how often a model is right, which is found out beside
+// other work, once for each version.
+function settle(of, times) {
+  if (of.accuracy != null || of.rmse != null || of.target == null || times === 0) return;
+  setTimeout(async () => {
+    if (app.model?.model !== of.model || app.model.version !== of.version || app.model.accuracy != null) return;
+    const found = await get(at(ref())).catch(() => null);
+    if (!found || app.model?.model !== found.model || app.model.version !== found.version) return;
+    for (const key of ["accuracy", "low", "high", "rmse", "usual", "how", "finds"]) app.model[key] = found[key];
+    settle(found, times - 1);
+  }, 700);
 }
 
 export const column = (name) => app.model?.columns?.find((c) => c.name === name);
@@ -95,7 +109,7 @@ export async function write(path, body, options) {
     undo: may("write"),
   };
   setTimeout(() => (app.done = null), 10_000);
-  go({ version: 0, query: { show: "", rule: "" } }, true);
+  go({ version: 0, query: { show: "", rule: "", keep: "" } }, true);
   await Promise.all([refresh(), show()]);
   return answer;
 }

@@ -54,6 +54,19 @@ export function base(path) {
   return parts.at(-1) === "table" && parts.length > 1 ? parts.at(-2) : parts.at(-1);
 }
 
+// called is a table's name as people say it: january.csv is January.
+export function called(path) {
+  const name = base(path).replace(/\.(csv|tsv|arff|xlsx|parquet|jsonl?|ndjson|txt)?(\.(gz|zst|bz2|xz))?$/i, "").replaceAll("_", " ");
+  return cap(name || base(path));
+}
+export const cap = (s) => (s ? s[0].toUpperCase() + s.slice(1) : "");
+
+// observed is a rate that was counted: "all 60" of what was always so.
+export const observed = (right, of) => (of > 0 && right >= of ? `all ${count(of)}` : right <= 0 ? `none of ${count(of)}` : percent(right / of));
+
+// a is a noun with its article.
+export const a = (noun) => `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
+
 // wilson is the 95 % interval of a rate.
 export function wilson(right, of) {
   if (!of) return [0, 1];
@@ -61,3 +74,6 @@ export function wilson(right, of) {
   const middle = p + (z * z) / (2 * n), spread = z * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n));
   return [(middle - spread) / (1 + (z * z) / n), (middle + spread) / (1 + (z * z) / n)];
 }
+
+// listed is names in a row: a, b and c.
+export const listed = (names) => (names.length < 3 ? names.join(" and ") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`);

@@ -1,0 +1,2 @@
+alarm :- high(X).
+high(X) :- on(X,Y), on(Y,Z).

@@ -1,0 +1,1 @@
+neg(grandmother(gus,cid)). pos(grandmother(ann,fay)). neg(grandmother(bob,ann)).

@@ -1,0 +1,2 @@
+pos(grandmother(ann,cid)).
+neg(grandmother(ann,bob)).

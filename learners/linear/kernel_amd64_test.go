@@ -1,0 +1,3 @@
+package linear
+
+func setVectors(on bool) { vectors = on }

@@ -1,0 +1,116 @@
+package rulenet
+
+import (
+	"math"
+	"testing"
+
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
+
+func learnTo(t *testing.T, rows *table.Table, source string, settings map[string]string) learn.Model {
+	t.Helper()
+	if settings == nil {
+		settings = map[string]string{"update": "auto"}
+	}
+	l, err := learn.New(Name, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := l.Learn(t.Context(), learn.Task{Table: rows, Source: learn.Source{ID: source}, Seed: 3}.At(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func furthest(a, b []float64) float64 {
+	far := 0.0
+	for i := range a {
+		far = max(far, math.Abs(a[i]-b[i]))
+	}
+	return far
+}
+
+// A network of few rows is learnt again with more of them until it is taught, and
+// then lives. It answers as one that does not, however many rows there are besides
+// its reservoir. What is forgotten until few rows are left, and few rows merged with
+// many, are learnt as all at once.
+func TestNetworksLiveFromSomeRowsOn(t *testing.T) {
+	all := concept(1400, 0, 5)
+	few := learnTo(t, all.Slice(0, 300), "few", nil)
+	if _, lives := few.(*Living); lives {
+		t.Fatal("300 rows live")
+	}
+	u, err := few.(learn.Updater).Begin(learn.Source{ID: "more"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := u.Add(t.Context(), all.Slice(300, 1400)); err != nil {
+		t.Fatal(err)
+	}
+	grown, err := u.Freeze(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, lives := grown.(*Living)
+	if !lives {
+		t.Fatalf("1,400 rows are %T", grown)
+	}
+	exact := learnTo(t, all, "all", map[string]string{"update": "exact"})
+	if far := furthest(answersOf(t, m, all), answersOf(t, exact, all)); far > 1e-9 {
+		t.Errorf("answers differ by %v from those of all rows learnt at once", far)
+	}
+	left, err := m.Forget(t.Context(), "more")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, lives := left.(*Living); lives || furthest(answersOf(t, left, all), answersOf(t, few, all)) > 1e-9 {
+		t.Errorf("what is left is %T, and answers otherwise than before", left)
+	}
+	many := learnTo(t, all.Slice(300, 1400), "more", nil)
+	for _, pair := range [][2]learn.Model{{few, many}, {many, few}} {
+		both, err := pair[0].(learn.Merger).Merge(t.Context(), pair[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if far := furthest(answersOf(t, both, all), answersOf(t, exact, all)); far > 1e-9 {
+			t.Errorf("merged, answers differ by %v", far)
+		}
+	}
+	beyond := learnTo(t, all, "all", map[string]string{"update": "living", "reservoir": "200"}).(*Living)
+	if far := furthest(answersOf(t, beyond, all), answersOf(t, exact, all)); far > 1e-9 || beyond.s.whole || len(beyond.s.drawn) != 200 {
+		t.Errorf("with %d rows in the reservoir answers differ by %v", len(beyond.s.drawn), far)
+	}
+}
+
+// A network whose values and classes came in an order of their own is cut to a
+// budget as any other.
+func TestLateValuesAreCutToABudget(t *testing.T) {
+	first := concept(800, 0, 5)
+	m := startLiving(t, first, map[string]string{"forget": "never"})
+	late := concept(400, 0, 6)
+	late.Schema = table.CopySchema(late.Schema)
+	late.Schema.Attributes[2].Values = []string{"amber", "green", "red"}
+	late.Schema.Attributes[3].Values = []string{"maybe", "yes"}
+	fitted, _, err := table.Conform(late, m.Schema(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m = updateLiving(t, m, "late", true, fitted)
+	with, err := m.withRows(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := answersOf(t, with, first)
+	class := table.Recoding(&m.s.schema.Attributes[3], &with.coding.schema.Attributes[3])
+	for i, p := range answersOf(t, m, first) {
+		if at := i - i%3 + int(class[i%3]); math.Abs(asked[at]-p) > 1e-9 {
+			t.Fatalf("answer %d is %v, and %v with other codes", i, p, asked[at])
+		}
+	}
+	if _, err := m.Excerpt(t.Context(), rule.Budget{Top: 2}); err != nil {
+		t.Error(err)
+	}
+}

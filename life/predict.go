@@ -31,7 +31,7 @@ func (h *Home) predict(ctx context.Context, p *Part, d *Data, decide decision, b
 	bar, done := h.progress("predicting")
 	defer done()
 	score, row := &Score{model: p.Model, decide: decide}, 0
-	undefined, _ := learn.Ability[interface{ Undefined(*table.Table) int }](p.Model)
+	undefined, _ := learn.Ability[undefiner](p.Model)
 	none := 0
 	err = h.batches(ctx, m, d, bar, func(t *table.Table) error {
 		out := learn.NewPredictions(m, t.Rows())
@@ -125,8 +125,12 @@ func (h *Home) batches(ctx context.Context, m learn.Model, d *Data, progress fun
 	return nil
 }
 
+// undefiner is a model that has no value of its own for some rows, and counts them.
+type undefiner interface{ Undefined(t *table.Table) int }
+
 // Predicted is the answer for one row. Prediction is nil where the model says
-// that it does not know.
+// that it does not know. NoValue is a formula that divides by zero or overflows
+// there: what is usual in the rows that it was learnt from answers instead.
 type Predicted struct {
 	Row           int                `json:"row"`
 	Prediction    any                `json:"prediction"`
@@ -134,6 +138,7 @@ type Predicted struct {
 	Probabilities map[string]float64 `json:"probabilities,omitempty"`
 	Low           *float64           `json:"low,omitempty"`
 	High          *float64           `json:"high,omitempty"`
+	NoValue       bool               `json:"no_value,omitempty"`
 	Columns       map[string]any     `json:"columns,omitempty"` // of the data, where they were asked for
 }
 
@@ -141,11 +146,13 @@ type Predicted struct {
 // row-th of the data, counted from 1.
 func NewPredicted(m learn.Model, row int, t *table.Table, out *learn.Predictions, i int) Predicted {
 	a := &m.Schema().Attributes[m.Target()]
+	u, may := learn.Ability[undefiner](m)
+	none := may && u.Undefined(t.Slice(i, i+1)) > 0
 	if a.Kind == table.Numeric {
-		return Predicted{Row: row, Prediction: out.Mean[i], Low: &out.Low[i], High: &out.High[i]}
+		return Predicted{Row: row, Prediction: out.Mean[i], Low: &out.Low[i], High: &out.High[i], NoValue: none}
 	}
 	p := out.Row(i)
-	answer := Predicted{Row: row, Prediction: a.Values[learn.Best(p, a.Values)], Probabilities: byClass(a, p)}
+	answer := Predicted{Row: row, Prediction: a.Values[learn.Best(p, a.Values)], Probabilities: byClass(a, p), NoValue: none}
 	if v, ok := learn.Ability[learn.Voter](m); ok {
 		answer.Votes = byClass(a, v.Votes(t, i))
 	}

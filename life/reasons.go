@@ -20,6 +20,9 @@ import (
 func (answer *Explained) Write(w io.Writer) {
 	s, x := answer.explainer.speaker, answer.Explanation
 	answer.writeAnswer(w)
+	if answer.NoValue {
+		fmt.Fprintln(w, "the formula has no value for this row (it divides by zero or overflows there): what is usual in the rows that it was learnt from answers")
+	}
 	if answer.Values != nil {
 		answer.writeConsidered(w)
 		return

@@ -139,7 +139,13 @@ func (w *theoryWriter) atom(name string) (column, value string, err error) {
 		return w.target, class, nil
 	}
 	if !slices.Contains(w.heads, name) {
-		return "", "", fmt.Errorf("%s is neither a column nor concluded by a clause%s", name, spell.Hint(name, slices.Concat(w.schema.Names(), w.heads)))
+		known := w.schema.Names()
+		for _, head := range w.heads {
+			if !slices.Contains(known, head) {
+				known = append(known, head)
+			}
+		}
+		return "", "", fmt.Errorf("%s is neither a column nor concluded by a clause%s", name, spell.Hint(name, known))
 	}
 	return name, "yes", nil
 }

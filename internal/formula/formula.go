@@ -40,6 +40,10 @@ const (
 	Acos
 	Atan
 	Inverse
+	// The protected ones have a value for every number (Koza 1992).
+	ProtectedSqrt    // √|x|
+	ProtectedLog     // log |x|, and 0 of 0
+	ProtectedInverse // 1/x, and 0 of 0
 	ops
 )
 
@@ -47,6 +51,7 @@ const (
 var names = [ops]string{
 	Add: "+", Sub: "-", Mul: "*", Div: "/", Pow: "^", Square: "square", Sqrt: "sqrt", Exp: "exp", Log: "log", Sin: "sin", Cos: "cos", Tan: "tan",
 	Tanh: "tanh", Abs: "abs", Asin: "asin", Acos: "acos", Atan: "atan", Neg: "neg", Inverse: "inv",
+	ProtectedSqrt: "psqrt", ProtectedLog: "plog", ProtectedInverse: "pinv",
 }
 
 // String is the operator's sign or the function's name.
@@ -168,6 +173,19 @@ func scalar(o Op, a, b float64) float64 {
 var functions = [ops]func(float64) float64{
 	Sqrt: math.Sqrt, Exp: math.Exp, Log: math.Log, Sin: math.Sin, Cos: math.Cos, Tan: math.Tan, Tanh: math.Tanh, Abs: math.Abs,
 	Asin: math.Asin, Acos: math.Acos, Atan: math.Atan,
+	ProtectedSqrt: func(x float64) float64 { return math.Sqrt(math.Abs(x)) },
+	ProtectedLog: func(x float64) float64 {
+		if x == 0 {
+			return 0
+		}
+		return math.Log(math.Abs(x))
+	},
+	ProtectedInverse: func(x float64) float64 {
+		if x == 0 {
+			return 0
+		}
+		return 1 / x
+	},
 }
 
 // Front is a formula, and those that are shorter and err more, or are longer and
@@ -178,7 +196,10 @@ type Front struct {
 	Text    string  `json:"-"` // for people: constants in six digits
 	Error   float64 `json:"error"`
 	Length  int     `json:"length"`
-	Others  []Point `json:"front"`
+	// Range is where its values lie as long as cells lie within the ranges of the
+	// rows; nil: it may have none there.
+	Range  *Interval `json:"range,omitempty"`
+	Others []Point   `json:"front"`
 }
 
 // Point is a formula of a front.

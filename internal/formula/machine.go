@@ -290,8 +290,14 @@ func slopeOfOne(o Op, to, slope, x, f []float64) {
 			to[r] = -s
 		case Square:
 			to[r] = 2 * s * x[r]
-		case Inverse:
+		case Inverse, ProtectedInverse:
 			to[r] = -s * f[r] * f[r]
+		case ProtectedSqrt:
+			to[r] = math.Copysign(s/(2*f[r]), s*x[r])
+		case ProtectedLog:
+			if to[r] = 0; x[r] != 0 {
+				to[r] = s / x[r]
+			}
 		case Sqrt:
 			to[r] = s / (2 * f[r])
 		case Exp:

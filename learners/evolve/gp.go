@@ -34,6 +34,7 @@ const Formulas = "gp"
 // new, and a few more where constants are fitted.
 type GP struct {
 	Functions   string  `set:"functions" default:"+,-,*,/,^,sqrt,exp,log,sin,cos" doc:"operators and functions that formulas may have, with commas between them; also square, tan, tanh, abs, asin, acos, atan, inv"`
+	Operators   string  `set:"operators" default:"plain" oneof:"plain|protected|interval" doc:"what is done against formulas that have no value for new rows: it is said (plain), they are made of operators that have one for every number, pinv, psqrt and plog in place of /, sqrt and log (protected), or interval arithmetic shows that they have one throughout the ranges of the rows (interval)"`
 	Population  int     `set:"population" default:"300" doc:"formulas in a generation"`
 	Generations *int    `set:"generations" default:"40" most:"1000000" doc:"generations at most; 0 tries short formulas alone"`
 	Seconds     float64 `set:"seconds" default:"none" doc:"end after so many seconds with the best so far; what is learnt then depends on the machine"`
@@ -52,6 +53,7 @@ type GP struct {
 // gpSettings are a learner's parameters with nothing left open.
 type gpSettings struct {
 	Functions   string  `cbor:"functions"`
+	Operators   string  `cbor:"operators,omitempty"`
 	Population  int     `cbor:"population"`
 	Generations int     `cbor:"generations"`
 	Seconds     float64 `cbor:"seconds,omitempty"`
@@ -72,7 +74,7 @@ func (l *GP) resolve() (gpSettings, error) {
 	s := gpSettings{
 		Population: cmp.Or(l.Population, 300), Generations: setting.Or(l.Generations, 40), Seconds: l.Seconds, Length: cmp.Or(l.Length, 40), Terms: cmp.Or(l.Terms, 5),
 		Short: cmp.Or(l.Short, 60000), Nested: l.Nested, Units: l.Units, Keep: cmp.Or(l.Keep, "rows"),
-		Selection: l.Selection, Islands: l.Islands, Search: l.Search, Learning: l.Learning,
+		Selection: l.Selection, Islands: l.Islands, Search: l.Search, Learning: l.Learning, Operators: l.Operators,
 	}
 	s.Functions = cmp.Or(l.Functions, "+,-,*,/,^,sqrt,exp,log,sin,cos")
 	return s, s.check()
@@ -87,6 +89,11 @@ func (s *gpSettings) functions() ([]formula.Op, error) {
 		o, ok := formula.Named(name)
 		if !ok {
 			return nil, fmt.Errorf("setting functions: %q is no function%s; known are %s", name, spell.Hint(name, known), strings.Join(known, " "))
+		}
+		if s.Operators == protected {
+			if o, ok = protectedForm(o); !ok {
+				return nil, fmt.Errorf("setting functions: %s has no value for some numbers, and no protected form; leave it out, or take operators=interval", name)
+			}
 		}
 		if !slices.Contains(all, o) {
 			all = append(all, o)
@@ -103,7 +110,7 @@ func (l *GP) Check() error {
 }
 
 func (s *gpSettings) check() error {
-	for key, value := range map[string]string{"keep": s.Keep, "selection": cmp.Or(s.Selection, "tournament"), "search": cmp.Or(s.Search, "genetic"), "learning": cmp.Or(s.Learning, "lamarck")} {
+	for key, value := range map[string]string{"keep": s.Keep, "selection": cmp.Or(s.Selection, "tournament"), "search": cmp.Or(s.Search, "genetic"), "learning": cmp.Or(s.Learning, "lamarck"), "operators": cmp.Or(s.Operators, "plain")} {
 		if err := learn.Set(&GP{}, key, value); err != nil {
 			return err
 		}

@@ -81,9 +81,13 @@ func (s *search) answer(evolving, ctx context.Context) (*answer, error) {
 	for _, n := range lengths {
 		t := s.front[n].tree
 		if s.front[n].left > exact {
-			t = formula.Simplify(formula.Snap(s.all.refine(t, m, 30), 1e-9))
+			if fit := formula.Simplify(formula.Snap(s.all.refine(t, m, 30), 1e-9)); s.safe(fit) {
+				t = fit
+			}
 		}
-		t = s.all.tidy(t, m)
+		if tidy := s.all.tidy(t, m); s.safe(tidy) {
+			t = tidy
+		}
 		mean, deviation := s.judges.squares(t, m)
 		if k := len(a.Front); math.IsInf(mean, 0) || k > 0 && !(len(t) > len(a.Front[k-1].Tree) && math.Sqrt(mean) < a.Front[k-1].Error) {
 			continue
@@ -476,6 +480,9 @@ func (m *Formula) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	if row < 0 || row >= t.Rows() {
 		return nil, fmt.Errorf("row %d of %d", row+1, t.Rows())
 	}
+	if m.prior == nil && m.Undefined(t.Slice(row, row+1)) > 0 {
+		return &learn.Explanation{Prior: []float64{m.mean}, Additive: true}, nil // no cell has a part in it
+	}
 	r := m.newRoom()
 	defer m.rooms.Put(r)
 	x := make([]float64, len(m.inputs))
@@ -542,11 +549,14 @@ func (m *Formula) couldMove(r *room, x []float64, column int, now []float64) flo
 
 // Formulas returns the formulas as they are written, each with its front.
 func (m *Formula) Formulas() []formula.Front {
-	names := inputNames(m.inputs, m.schema)
+	names, ranges := inputNames(m.inputs, m.schema), rangesOf(m.inputs)
 	var all []formula.Front
 	for i := range m.answers {
 		a := &m.answers[i]
 		f := formula.Front{Formula: a.Tree.Text(names, -1), Text: a.Tree.Text(names, 6), Error: a.Error, Length: len(a.Tree)}
+		if r, ok := a.Tree.Range(ranges); ok {
+			f.Range = &r
+		}
 		if m.prior != nil {
 			f.Class = m.schema.Attributes[m.target].Values[i+len(m.prior)-len(m.answers)]
 		}

@@ -47,6 +47,7 @@ type search struct {
 	judges    *sample // rows held out; those learnt from where there are none
 	held      bool
 	functions []formula.Op
+	ranges    []formula.Interval // of the variables
 	short     *shortSet
 	unary     []formula.Op
 	binary    []formula.Op
@@ -82,7 +83,7 @@ const searched = 400
 const fitted = 4000
 
 func newSearch(d *data, y []float64, settings *gpSettings, seed uint64, report func(float64)) *search {
-	s := &search{d: d, settings: settings, seed: seed, report: report, front: map[int]candidate{}, held: d.train < len(y)}
+	s := &search{d: d, settings: settings, seed: seed, report: report, front: map[int]candidate{}, held: d.train < len(y), ranges: rangesOf(d.inputs)}
 	s.machines.New = func() any { return &formula.Machine{} }
 	centre := d.units == nil || len(d.units[len(d.units)-1]) == 0
 	cut := func(rows []int) *sample {
@@ -163,7 +164,7 @@ func (s *search) judgeTerms(terms []formula.Tree, m *formula.Machine, on *sample
 	bad := &judgement{left: math.Inf(1)}
 	values := make([][]float64, len(terms))
 	for k, t := range terms {
-		if !s.measures(t) || !s.settings.Nested && nests(t) {
+		if !s.measures(t) || !s.settings.Nested && nests(t) || !s.safe(t) {
 			return bad
 		}
 		values[k] = make([]float64, len(on.y))
@@ -205,7 +206,7 @@ func (s *search) offer(t formula.Tree, left float64) {
 		return
 	}
 	simple := formula.Simplify(dropTiny(formula.Snap(t, 1e-9)))
-	if len(simple) > s.settings.Length || !simple.Sound(len(s.d.x)) || !s.settings.Nested && nests(simple) {
+	if len(simple) > s.settings.Length || !simple.Sound(len(s.d.x)) || !s.settings.Nested && nests(simple) || !s.safe(simple) {
 		return
 	}
 	for n := 1; n <= len(simple); n++ {
@@ -312,7 +313,11 @@ func (s *search) tryShort(ctx context.Context) error {
 			functions = append(functions, w[1])
 		}
 	}
-	s.short = newShortSet(ctx, x, functions, s.settings.Short, s.d.units, s.settings.Nested)
+	var ranges []formula.Interval
+	if s.settings.Operators == interval {
+		ranges = s.ranges
+	}
+	s.short = newShortSet(ctx, x, functions, s.settings.Short, s.d.units, ranges, s.settings.Nested)
 	m := &formula.Machine{}
 	for _, b := range s.short.best(y, 300) {
 		s.tryTerms(m, []formula.Tree{s.short.tree(b.at)}, shapes[0], nil, false)

@@ -22,7 +22,8 @@ type shortSet struct {
 	known  map[uint64]struct{}
 	like   map[uint64][]int32 // expressions by their values up to a·v + b
 	most   int
-	units  []unit // of each; nil for none
+	units  []unit             // of each; nil for none
+	ranges []formula.Interval // of each, where it is to have a value throughout; else nil
 	nested bool
 }
 
@@ -38,7 +39,7 @@ type composed struct {
 // transcends reports whether an operator is a function that is not to stand
 // within another: all but roots and arithmetic.
 func transcends(o formula.Op) bool {
-	return o >= formula.Exp && o < formula.Inverse && o != formula.Abs
+	return o >= formula.Exp && o < formula.Inverse && o != formula.Abs || o == formula.ProtectedLog
 }
 
 // nests reports whether a formula has such a function within another.
@@ -72,13 +73,16 @@ func (s *shortSet) tree(i int) formula.Tree {
 }
 
 // newShortSet makes all short expressions of variables, whose values on the
-// probe rows are given, until there are so many.
-func newShortSet(ctx context.Context, x [][]float64, functions []formula.Op, most int, units []unit, nested bool) *shortSet {
+// probe rows are given, until there are so many. Where the ranges of variables are
+// given, expressions have a value throughout.
+func newShortSet(ctx context.Context, x [][]float64, functions []formula.Op, most int, units []unit, ranges []formula.Interval, nested bool) *shortSet {
 	s := &shortSet{rows: len(x[0]), known: map[uint64]struct{}{}, like: map[uint64][]int32{}, most: most, nested: nested}
 	room := make([]float64, s.rows)
 	for i := range x {
 		if copy(room, x[i]); s.fits(room) {
-			s.add(composed{node: formula.Node{Op: formula.Var, Index: int32(i)}}, room, unitAt(units, i))
+			if s.add(composed{node: formula.Node{Op: formula.Var, Index: int32(i)}}, room, unitAt(units, i)) && ranges != nil {
+				s.ranges = append(s.ranges, ranges[i])
+			}
 		}
 	}
 	for i := range room {
@@ -87,6 +91,9 @@ func newShortSet(ctx context.Context, x [][]float64, functions []formula.Op, mos
 	s.made = append(s.made, composed{node: formula.Node{Op: formula.Const, Value: 1}})
 	s.values = append(s.values, room...)
 	s.units = append(s.units, unit{})
+	if ranges != nil {
+		s.ranges = append(s.ranges, formula.Interval{Low: 1, High: 1})
+	}
 	s.level = []int{0, len(s.made)}
 	for nodes := 2; nodes <= 11 && len(s.made) < s.most && ctx.Err() == nil; nodes++ {
 		s.grow(ctx, nodes, functions, units != nil, room)
@@ -141,16 +148,18 @@ func (s *shortSet) grow(ctx context.Context, nodes int, functions []formula.Op, 
 // apply adds the expression of an operator and its arguments, if it is sound
 // and new; false when there are enough.
 func (s *shortSet) apply(ctx context.Context, o formula.Op, a, b int, measured bool, room []float64) bool {
-	u := unit(nil)
-	if measured {
-		t := formula.Tree{{Op: formula.Var, Index: 0}}
-		of := []unit{s.units[a], s.units[b]}
-		if o.Arity() == 2 {
-			t = append(t, formula.Node{Op: formula.Var, Index: 1})
+	u, within, ok := unit(nil), formula.Interval{}, true
+	if measured || s.ranges != nil {
+		t := formula.Tree{{Op: formula.Var, Index: 0}, {Op: formula.Var, Index: 1}}[:o.Arity()]
+		if t = append(t, formula.Node{Op: o}); measured {
+			if u, ok = unitOf(t, []unit{s.units[a], s.units[b]}); !ok {
+				return true
+			}
 		}
-		var ok bool
-		if u, ok = unitOf(append(t, formula.Node{Op: o}), of); !ok {
-			return true
+		if s.ranges != nil {
+			if within, ok = t.Range([]formula.Interval{s.ranges[a], s.ranges[b]}); !ok {
+				return true
+			}
 		}
 	}
 	deep := s.made[a].deep || s.made[b].deep
@@ -159,7 +168,9 @@ func (s *shortSet) apply(ctx context.Context, o formula.Op, a, b int, measured b
 	}
 	formula.ApplyTo(o, room, s.of(a), s.of(b))
 	if s.fits(room) {
-		s.add(composed{formula.Node{Op: o}, int32(a), int32(b), deep || transcends(o), false}, room, u)
+		if s.add(composed{formula.Node{Op: o}, int32(a), int32(b), deep || transcends(o), false}, room, u) && s.ranges != nil {
+			s.ranges = append(s.ranges, within)
+		}
 	}
 	if len(s.made)%4096 == 0 && ctx.Err() != nil {
 		return false
@@ -179,8 +190,8 @@ func (s *shortSet) fits(v []float64) bool {
 	return high-low > 1e-9*max(-low, high)
 }
 
-// add keeps an expression unless its values are known.
-func (s *shortSet) add(c composed, v []float64, u unit) {
+// add keeps an expression unless its values are known, and says whether it did.
+func (s *shortSet) add(c composed, v []float64, u unit) bool {
 	key := uint64(14695981039346656037)
 	for _, x := range v {
 		bits := math.Float64bits(x+0) + 1<<17 // the last 18 bits may be rounding
@@ -188,7 +199,7 @@ func (s *shortSet) add(c composed, v []float64, u unit) {
 		key ^= key >> 29
 	}
 	if _, known := s.known[key]; known {
-		return
+		return false
 	}
 	s.known[key] = struct{}{}
 	other := slices.IndexFunc(v, func(x float64) bool { return x != v[0] })
@@ -196,6 +207,7 @@ func (s *shortSet) add(c composed, v []float64, u unit) {
 	s.made = append(s.made, c)
 	s.values = append(s.values, v...)
 	s.units = append(s.units, u)
+	return true
 }
 
 // affineKey is equal for v and a·v + b: values are set in proportion to the
@@ -301,7 +313,7 @@ func (s *shortSet) products(ctx context.Context, y []float64, allowed []formula.
 			break
 		}
 		for _, under := range []bool{false, true} {
-			if f < 0 && under {
+			if under && (f < 0 || !slices.Contains(allowed, formula.Div)) {
 				continue
 			}
 			for k, sh := range shapes {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,8 +101,49 @@ func TestNoValueFallsBack(t *testing.T) {
 	if err := m.Predict(context.Background(), zero, out); err != nil {
 		t.Fatal(err)
 	}
+	if e, err := m.Explain(zero, 0); err != nil || len(e.Evidence) > 0 || e.Prior[0] != m.mean {
+		t.Errorf("explained as %+v, %v", e, err)
+	}
 	if m.Undefined(zero) != 1 || out.Mean[0] != m.mean || out.Low[0] != m.low || out.High[0] != m.high || math.Abs(out.Mean[1]-1) > 1e-9 {
 		t.Errorf("%s answers %+v", m.Formulas()[0].Text, out)
+	}
+}
+
+// Formulas are plain, or have a value wherever cells lie within the ranges of the
+// rows, or have one everywhere.
+func TestOperatorsHaveValues(t *testing.T) {
+	tab := made(t, 80, .3, []string{"x", "y", "z"}, "1/(x*x+0.1)+y", -1, 2)
+	for operators, ops := range map[string][]formula.Op{
+		"plain": nil, "interval": nil, "protected": {formula.Div, formula.Inverse, formula.Sqrt, formula.Log},
+	} {
+		for _, search := range []string{"genetic", "climb"} {
+			m := evolved(t, tab, map[string]string{"operators": operators, "search": search, "short": "800", "population": "30", "generations": "4", "functions": "+,-,*,/,sqrt,log,sin"})
+			for _, p := range m.answers[0].Front {
+				text := p.Tree.Text([]string{"x", "y"}, 6)
+				if _, ok := p.Tree.Range(rangesOf(m.inputs)); operators == "interval" && !ok {
+					t.Errorf("%s may have no value", text)
+				}
+				for i, n := range p.Tree {
+					if slices.Contains(ops, n.Op) && p.Tree[i-1].Op != formula.Const {
+						t.Errorf("%s is not protected", text)
+					}
+				}
+			}
+			if f := m.Formulas()[0]; operators == "interval" && (f.Range == nil || f.Range.High > 1e6) {
+				t.Errorf("%s has the range %v", f.Text, f.Range)
+			}
+		}
+	}
+	if _, err := learn.New("gp", map[string]string{"operators": "protected", "functions": "+,asin"}); err == nil || !strings.Contains(err.Error(), "asin") {
+		t.Errorf("asin is taken for protected: %v", err)
+	}
+	m := evolved(t, made(t, 60, 0, []string{"x", "y", "z"}, "x/y", .5, 2), map[string]string{"functions": "+,*", "short": "500", "generations": "1", "population": "20"})
+	for _, p := range m.answers[0].Front {
+		for i, n := range p.Tree {
+			if n.Op == formula.Div && p.Tree[i-1].Op != formula.Const {
+				t.Errorf("%s divides, which was not allowed", p.Tree.Text([]string{"x", "y"}, 6))
+			}
+		}
 	}
 }
 

@@ -30,9 +30,9 @@ func unitOf(t formula.Tree, of []unit) (unit, bool) {
 			case formula.Neg, formula.Abs:
 			case formula.Square:
 				a.unit = powerOf(a.unit, 2)
-			case formula.Sqrt:
+			case formula.Sqrt, formula.ProtectedSqrt:
 				a.unit = powerOf(a.unit, 0.5)
-			case formula.Inverse:
+			case formula.Inverse, formula.ProtectedInverse:
 				a.unit = powerOf(a.unit, -1)
 			default:
 				if len(a.unit) > 0 {

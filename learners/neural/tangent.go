@@ -96,8 +96,7 @@ func (m *Model) tangents(s *settings) (*tangents, error) {
 		name = strings.TrimSpace(name)
 		w, ok := transformations[name]
 		if !ok {
-			known := []string{"shift-x", "shift-y", "rotate", "scale"}
-			return nil, fmt.Errorf("setting transform: unknown transformation %q%s; expected some of %s", name, spell.Hint(name, known), strings.Join(known, ", "))
+			return nil, fmt.Errorf("setting transform: unknown transformation %q%s", name, spell.Hint(name, []string{"shift-x", "shift-y", "rotate", "scale"}))
 		}
 		w.name, w.column = name, -1
 		t.ways = append(t.ways, w)

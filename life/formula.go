@@ -57,7 +57,7 @@ func WriteFormulas(w io.Writer, m learn.Model, all bool) bool {
 		if r := front.Range; r != nil {
 			fmt.Fprintf(w, "between %.4g and %.4g for all cells within the ranges of the rows\n", r.Low, r.High)
 		} else {
-			fmt.Fprintln(w, "it may have no value, or an infinite one, for some cells within the ranges of the rows; --set operators=interval leaves such formulas out")
+			fmt.Fprintln(w, "it may have no value, or an infinite one, for some cells within the ranges of the rows; learnt with operators=interval it would not")
 		}
 		var rows [][]string
 		for _, p := range front.Others {

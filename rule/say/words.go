@@ -126,5 +126,5 @@ func (s *Speaker) Value(column, value string) string {
 // named reports whether people gave a column or the value of it a name.
 func (s *Speaker) named(column string) bool {
 	c, ok := s.Words.Columns[column]
-	return ok && (c.Label != "" && c.Label != column || len(c.Values) > 0)
+	return ok && (c.Label != "" && c.Label != column || c.Unit != "" || len(c.Values) > 0)
 }

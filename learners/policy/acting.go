@@ -117,34 +117,36 @@ func (m *Model) begin(ctx context.Context, e act.Environment) (valuer, error) {
 	switch {
 	case s.Advice != "" && (s.planned() || s.Algorithm == "brigade"):
 		return nil, errors.New("advice begins values that are learnt by acting; take another algorithm")
-	case s.Values == "table" || s.planned():
+	case s.planned() || s.Values == "table" && s.Gradient != "residual":
 		return newLookup(len(m.state), len(e.Actions())), nil
-	case s.Algorithm != "q" && s.Algorithm != "sarsa":
-		return nil, fmt.Errorf("algorithm=%s takes values=table; values=%s are learnt by q and sarsa", s.Algorithm, s.Values)
-	case s.N > 1 || s.Order == "reverse" || s.Replay > 0:
-		return nil, fmt.Errorf("n, order and replay take values=table; with values=%s look ahead by lambda", s.Values)
-	case s.Explore == "ucb":
-		return nil, fmt.Errorf("explore=ucb counts visits, which values=%s has none of", s.Values)
+	case slices.Contains([]string{"explain", "brigade", "td", "lms"}, s.Algorithm):
+		return nil, fmt.Errorf("algorithm=%s takes values=table", s.Algorithm)
+	case s.Explore == "ucb" && s.Values != "tiles":
+		return nil, fmt.Errorf("explore=ucb counts visits, which values=%s has none of; take values=tiles or table", s.Values)
+	case s.Gradient == "residual" && s.Values != "tiles" && s.Values != "linear":
+		return nil, fmt.Errorf("gradient=residual is for values=tiles and linear")
+	}
+	if s.Values != "tiles" && s.Values != "linear" {
+		if err := s.fittable(); err != nil {
+			return nil, err
+		}
 	}
 	if err := m.lookAround(ctx, e); err != nil {
 		return nil, err
 	}
-	switch {
-	case s.Values == "tiles" || s.Values == "linear":
-		f, err := newWeighted(ctx, s, e, m.lesson.Seed)
-		if err != nil || s.Advice == "" {
-			return f, err
-		}
-		told, err := newAdviser(s.Advice, m.schema)
-		if err != nil {
-			return nil, err
-		}
-		f.heed(told, 0)
-		return f, nil
-	case s.Algorithm == "sarsa" || s.Lambda > 0:
-		return nil, fmt.Errorf("values=%s are fitted by algorithm=q, one step ahead; sarsa and lambda take values=table, tiles or linear", s.Values)
+	if s.Values != "tiles" && s.Values != "linear" {
+		return m.newFitted()
 	}
-	return m.newFitted()
+	f, err := newWeighted(ctx, s, e, m.lesson.Seed)
+	if err != nil || s.Advice == "" {
+		return f, err
+	}
+	told, err := newAdviser(s.Advice, m.schema)
+	if err != nil {
+		return nil, err
+	}
+	f.heed(told, 0)
+	return f, nil
 }
 
 // lookAround acts by lot in a program, whose names and actions come up as it is acted in:
@@ -589,33 +591,38 @@ func (t *trainer) review() {
 }
 
 // foresee fills in what the moves of an episode are worth by what is believed
-// before any of them is learnt: the n-step sums, or their mean with weights that
-// fall by λ,
+// before any of them is learnt.
+func (t *trainer) foresee() {
+	t.returns(t.targets, t.turn, func(i int) float64 { return t.moves[i].r }, func(i int) float64 { return t.ahead(&t.moves[i]) })
+}
+
+// returns fills in what the steps of an episode are worth by the reward of each and
+// what is believed of the state that it led to: the n-step sums, or their mean with
+// weights that fall by λ,
 //
 //	Qλ(sₜ,aₜ) = rₜ + γ·[(1−λ)·max Q(sₜ₊₁,a) + λ·Qλ(sₜ₊₁,aₜ₊₁)].
-func (t *trainer) foresee() {
-	n := len(t.moves)
-	if t.N > 1 {
-		for i := range t.moves {
-			last := min(i+t.N, n) - 1
-			g := t.ahead(&t.moves[last])
+func (s *settings) returns(targets []float64, turn float64, reward, ahead func(i int) float64) {
+	n := len(targets)
+	if s.N > 1 {
+		for i := range targets {
+			last := min(i+s.N, n) - 1
+			g := ahead(last)
 			for j := last; j >= i; j-- {
 				if j < last {
-					g *= t.turn
+					g *= turn
 				}
-				g = t.moves[j].r + t.Gamma*g
+				g = reward(j) + s.Gamma*g
 			}
-			t.targets[i] = g
+			targets[i] = g
 		}
 		return
 	}
 	for i := n - 1; i >= 0; i-- {
-		m := &t.moves[i]
-		ahead := t.ahead(m)
+		next := ahead(i)
 		if i < n-1 {
-			ahead = (1-t.Lambda)*ahead + t.Lambda*t.turn*t.targets[i+1]
+			next = (1-s.Lambda)*next + s.Lambda*turn*targets[i+1]
 		}
-		t.targets[i] = m.r + t.Gamma*ahead
+		targets[i] = reward(i) + s.Gamma*next
 	}
 }
 

@@ -301,18 +301,27 @@ func (a *adviser) units() int {
 // worth. Steps move it as they do the others, so that experience outvotes it (Maclin
 // and Shavlik 1996, whose rules become units of a network).
 func (f *weighted) heed(told *adviser, first int) {
-	before, w := f.features, f.w
+	before := f.features
 	f.advised = told
 	f.features = f.plain + told.units()
-	f.w = make([]float64, f.features*f.actions)
-	for a := range f.actions {
-		copy(f.w[a*f.features:], w[a*before:][:before])
-	}
+	f.w, f.visits, f.base = f.wider(f.w, before), f.wider(f.visits, before), f.wider(f.base, before)
 	for k := first; k < told.units(); k++ {
 		if a := told.action[k]; a < f.actions {
 			f.w[a*f.features+f.plain+k] = told.worth[k]
 		}
 	}
+}
+
+// wider is weights of so many features each, with room for those that there are now.
+func (f *weighted) wider(w []float64, before int) []float64 {
+	if w == nil {
+		return nil
+	}
+	more := make([]float64, len(w)/before*f.features)
+	for i := range len(w) / before {
+		copy(more[i*f.features:], w[i*before:][:before])
+	}
+	return more
 }
 
 // hear adds advice to values that are fitted again and again: what an action is said

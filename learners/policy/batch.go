@@ -86,7 +86,7 @@ const leastTried = 0.005
 func (m *Model) experienced(ctx context.Context, log *table.Table, hasty bool) (*Model, error) {
 	if m.steps == nil {
 		s, none, few := &m.lesson.Settings, 0.0, leastTried
-		l := &Learner{Gamma: &s.Gamma, Values: s.Values, Wiring: s.Wiring, Hidden: s.Hidden, Reward: "reward", Penalty: &none, Support: &few, hasty: hasty}
+		l := &Learner{Gamma: &s.Gamma, Values: s.Values, Wiring: s.Wiring, Hidden: s.Hidden, N: s.N, Reward: "reward", Penalty: &none, Support: &few, hasty: hasty, on: m.explores()}
 		learnt, err := l.Learn(ctx, learn.Task{Table: log, Target: Action, Seed: m.lesson.Seed})
 		if err != nil {
 			return nil, err
@@ -94,7 +94,7 @@ func (m *Model) experienced(ctx context.Context, log *table.Table, hasty bool) (
 		return learnt.(*Model), nil
 	}
 	before := *m.steps
-	before.lesson.Settings.hasty = hasty
+	before.lesson.Settings.hasty, before.lesson.Settings.on = hasty, m.explores()
 	log, _, err := table.Conform(log, before.schema, true)
 	if err != nil {
 		return nil, err
@@ -128,6 +128,54 @@ func (m *Model) inOrder(f *fitted) *fitted {
 		own.models = append(own.models, model)
 	}
 	return own
+}
+
+// tries is how somebody explores whose own acts are to be valued.
+type tries struct {
+	explore       string
+	epsilon, logK float64
+}
+
+// explores is how the next episode is explored, where values are those of doing so
+// (sarsa); nil where they are those of the best actions.
+func (m *Model) explores() *tries {
+	s := &m.lesson.Settings
+	if s.Algorithm != "sarsa" {
+		return nil
+	}
+	calm := s.calm(m.acted.Episodes)
+	return &tries{s.Explore, s.Epsilon * calm, math.Log(s.K) / calm}
+}
+
+// worth is what is expected of exploring by values (van Seijen and others 2009), NaN
+// of actions that do not count.
+func (t *tries) worth(q []float64) float64 {
+	best, mean, n := highest(q), 0.0, 0.0
+	for _, x := range q {
+		if x == x {
+			mean += x
+			n++
+		}
+	}
+	mean /= max(n, 1)
+	switch t.explore {
+	case "epsilon":
+		return (1-t.epsilon)*best + t.epsilon*mean
+	case "random":
+		return mean
+	case "boltzmann":
+		p, sum := make([]float64, len(q)), 0.0
+		if n > 0 {
+			powers(q, t.logK, p)
+		}
+		for a, share := range p {
+			if share > 0 {
+				sum += share * q[a]
+			}
+		}
+		return sum
+	}
+	return best
 }
 
 // trying explores by the values so far; actions of which nothing is known are worth

@@ -72,3 +72,53 @@ func (t *trainer) average(m *move) {
 		t.v.rho += 0.01 * (m.r - t.v.rho + ahead - t.v.best(m.s))
 	}
 }
+
+// criticise is the same for sums of weights: the critic's are of what states have,
+// the actor's also of the action.
+func (c *climber) criticise(p *passage) {
+	v := weigh(c.f.base, c.at, c.much)
+	surprise := p.reward - v
+	switch {
+	case p.cut: // what would have followed is worth about as much as this
+		surprise += c.Gamma * v
+	case !p.ends:
+		surprise += c.Gamma * weigh(c.f.base, c.nextAt, c.more)
+	}
+	likely, critic := c.chance.hoped, int32(len(c.f.w))
+	powers(c.q, 1, likely)
+	likely[p.action]--
+	for i, k := range c.at {
+		if c.follow(critic + k); c.f.tiles {
+			c.trace[critic+k] = 1
+		} else {
+			c.trace[critic+k] += c.much[i]
+		}
+		for a, x := range likely {
+			if x != 0 {
+				at := int32(a*c.f.features) + k
+				c.follow(at)
+				c.trace[at] -= x * c.much[i]
+			}
+		}
+	}
+	d := surprise / amount(c.much)
+	for _, at := range c.traced {
+		if at >= critic {
+			c.f.base[at-critic] += c.alpha * d * c.trace[at]
+		} else {
+			c.f.w[at] = min(max(c.f.w[at]+c.Actor*d*c.trace[at], -steepest), steepest)
+		}
+	}
+	c.fade()
+}
+
+// average is R-learning for sums of weights.
+func (c *climber) average(p *passage) {
+	greedy, ahead := c.q[p.action] == highest(c.q), highest(c.nextQ)
+	p.at, p.much = c.at, c.much
+	c.move(p, p.reward-c.f.rho+ahead-c.q[p.action])
+	if greedy {
+		c.q[p.action] = c.f.value(p.action, c.at, c.much)
+		c.f.rho += 0.01 * (p.reward - c.f.rho + ahead - highest(c.q))
+	}
+}

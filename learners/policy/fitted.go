@@ -45,6 +45,20 @@ func (s *settings) learnerOf() string {
 	return s.Values
 }
 
+// fittable says what does not go with values by a learner of numbers, which is fitted
+// to all steps again and again.
+func (s *settings) fittable() error {
+	switch {
+	case s.Algorithm != "q" && s.Algorithm != "sarsa":
+		return fmt.Errorf("algorithm=%s takes values=table, tiles or linear; values=%s are learnt by q and sarsa, from all steps again and again", s.Algorithm, s.Values)
+	case s.Replay > 0 || s.Order == "reverse":
+		return fmt.Errorf("values=%s are fitted to all steps again and again: leave order and replay out", s.Values)
+	case s.Lambda > 0:
+		return fmt.Errorf("lambda takes values=table, tiles or linear; with values=%s look ahead by n", s.Values)
+	}
+	return nil
+}
+
 // checkLearner tells whether that learns numbers.
 func (s *settings) checkLearner() error {
 	if s.Wiring == "outputs" {
@@ -135,7 +149,7 @@ func (j *journal) fit(ctx context.Context) (err error) {
 		for row := range y {
 			target := j.earned[row]
 			if !j.ends[row] {
-				target += s.Gamma * ahead[row]
+				target += s.later() * ahead[row]
 			}
 			change, largest = max(change, math.Abs(target-y[row])), max(largest, math.Abs(target))
 			y[row] = target
@@ -150,7 +164,7 @@ func (j *journal) fit(ctx context.Context) (err error) {
 // rounds is how often values are fitted: until what is left out is worth less
 // than a twentieth.
 func (j *journal) rounds() int {
-	g := j.lesson.Settings.Gamma
+	g := j.lesson.Settings.later()
 	switch {
 	case j.next == nil || g == 0:
 		return 1
@@ -207,19 +221,15 @@ func (f *fitted) beside(states *table.Table, acts table.Column) (*table.Table, e
 	return table.New(&table.Schema{Attributes: append(slices.Clone(states.Schema.Attributes), a)}, append(slices.Clone(states.Columns), acts), nil)
 }
 
-// expect fills in what the best supported action of each row is worth.
-func (j *journal) expect(q, best []float64) {
+// expect fills in what the best supported action of each row is worth, or what
+// exploring makes of all.
+func (j *journal) expect(q, ahead []float64) {
 	a := len(j.actions())
-	for row := range best {
-		best[row] = 0
-		most := math.Inf(-1)
-		for _, x := range q[row*a:][:a] {
-			if x > most {
-				most = x
-			}
-		}
-		if !math.IsInf(most, -1) {
-			best[row] = most
+	for row := range ahead {
+		if on := j.lesson.Settings.on; on != nil {
+			ahead[row] = on.worth(q[row*a:][:a])
+		} else {
+			ahead[row] = highest(q[row*a:][:a])
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/learn"
@@ -14,8 +15,9 @@ import (
 
 // climber learns weights by acting: what is expected of a step, less what was
 // believed, moves the weights of what the states so far had, the later ones more
-// (Sarsa(λ) and Q(λ) with replacing traces: Sutton 1996; Watkins 1989). There is
-// no promise that it converges (Baird 1995).
+// (Sarsa(λ) and Q(λ) with replacing traces: Sutton 1996; Watkins 1989). Steps can
+// also be learnt at the end of an episode and again later, as those of a table are:
+// see passages.go. There is no promise that it converges (Baird 1995).
 type climber struct {
 	*settings
 	e      act.Environment
@@ -30,8 +32,12 @@ type climber struct {
 	at, nextAt []int32
 	much, more []float64
 	q, nextQ   []float64
-	trace      []float64 // of each weight
-	traced     []int32   // those that are not 0
+	trace      []float64 // of each weight, and behind them of each of a critic
+	marked     []bool    // those that are traced
+	traced     []int32
+
+	path   []passage // of this episode, where they are learnt at its end
+	memory memory
 }
 
 func newClimber(s *settings, e act.Environment, f *weighted) (*climber, error) {
@@ -48,8 +54,21 @@ func newClimber(s *settings, e act.Environment, f *weighted) (*climber, error) {
 	c.random = rand.New(&c.pcg)
 	c.chance = trainer{settings: s, random: c.random, hoped: make([]float64, f.actions), v: newLookup(0, f.actions)}
 	c.cells, c.q, c.nextQ = make([]float64, len(f.low)), make([]float64, f.actions), make([]float64, f.actions)
-	c.trace = make([]float64, len(f.w))
+	c.trace, c.marked = make([]float64, len(f.w)+len(f.base)), make([]bool, len(f.w)+len(f.base))
 	return c, nil
+}
+
+// choose takes an action by what all are worth, mostly the best known.
+func (c *climber) choose(at []int32, q []float64) int {
+	switch {
+	case c.Algorithm == "actorcritic":
+		powers(q, 1, c.chance.hoped)
+		return int(c.chance.drawn(c.chance.hoped))
+	case c.Explore == "ucb":
+		c.f.hope(at, q, c.Bound*c.calm(c.chance.number), c.chance.hoped)
+		return int(c.chance.greedy(c.chance.hoped))
+	}
+	return int(c.chance.try(q))
 }
 
 // look fills in the features and values of the present state; actions that are
@@ -90,7 +109,7 @@ func (c *climber) episode(ctx context.Context, seed uint64, number int) (steps i
 	if len(c.e.Legal()) == 0 {
 		return 0, errors.New("no action is legal, and the episode has not ended")
 	}
-	a := int(c.chance.try(c.q))
+	a := c.choose(c.at, c.q)
 	for weight := 1.0; ; weight *= c.Gamma {
 		r, end, err := c.e.Step(a)
 		if err != nil {
@@ -101,44 +120,26 @@ func (c *climber) episode(ctx context.Context, seed uint64, number int) (steps i
 		}
 		c.earned += weight * r
 		steps++
-		cut := false
+		p := passage{action: a, then: -1, reward: r, ends: end, first: steps == 1}
 		if cutter, ok := c.e.(act.Cutter); ok && end {
-			cut = cutter.Cut()
+			p.cut = cutter.Cut()
 		}
-		believed, ahead, then := c.q[a], 0.0, -1
-		switch {
-		case !end:
+		if end && c.Algorithm == "rlearning" { // what follows an end is the next beginning
+			var next rand.PCG
+			next.Seed(seed, uint64(number+1))
+			c.e.Reset(next.Uint64())
+		}
+		if !end || c.Algorithm == "rlearning" {
 			if c.nextAt, c.more, err = c.look(c.nextAt, c.more, c.nextQ); err != nil {
 				return steps, err
 			}
-			then = int(c.chance.try(c.nextQ))
-			best := int(c.chance.greedy(c.nextQ))
-			ahead = c.nextQ[best]
-			if c.Algorithm == "sarsa" {
-				ahead = c.nextQ[then]
-			}
-			if c.Gradient == "residual" {
-				if c.Algorithm == "sarsa" {
-					best = then
-				}
-				c.descend(a, best, r+c.Gamma*ahead-believed)
-				break
-			}
-			c.mark(a)
-			c.learn(r + c.Gamma*ahead - believed)
-			if c.Lambda == 0 || c.Algorithm != "sarsa" && c.nextQ[then] < c.nextQ[best] {
-				c.forget()
-			} else {
-				c.fade()
-			}
-		case cut: // what would have followed is worth about as much as this
-			c.mark(a)
-			c.learn(r + c.Gamma*believed - believed)
-		default:
-			c.mark(a)
-			c.learn(r - believed)
 		}
+		if !end {
+			p.then = c.choose(c.nextAt, c.nextQ)
+		}
+		c.take(&p)
 		if end || steps >= c.Limit {
+			c.review()
 			return steps, nil
 		}
 		if steps%1024 == 0 && ctx.Err() != nil {
@@ -150,7 +151,61 @@ func (c *climber) episode(ctx context.Context, seed uint64, number int) (steps i
 				c.q[b] = c.f.value(b, c.at, c.much)
 			}
 		}
-		a = then
+		a = p.then
+	}
+}
+
+// take learns a step, or keeps it until it is learnt.
+func (c *climber) take(p *passage) {
+	c.f.visit(p.action, c.at)
+	switch {
+	case c.Algorithm == "actorcritic":
+		c.criticise(p)
+	case c.Algorithm == "rlearning":
+		c.average(p)
+	case c.Algorithm == "dyna" || c.Algorithm == "sweeping":
+		c.keep(p)
+		c.plan()
+	case c.late():
+		c.keep(p)
+	default:
+		if c.online(p); c.Replay > 0 {
+			c.keep(p)
+		}
+	}
+}
+
+// online learns a step as it was taken.
+func (c *climber) online(p *passage) {
+	believed := c.q[p.action]
+	switch {
+	case p.ends:
+		c.mark(p.action)
+		target := p.reward
+		if p.cut { // what would have followed is worth about as much as this
+			target += c.Gamma * believed
+		}
+		c.learn(target - believed)
+	default:
+		best := int(c.chance.greedy(c.nextQ))
+		ahead := c.nextQ[best]
+		if c.Algorithm == "sarsa" {
+			ahead = c.nextQ[p.then]
+		}
+		if c.Gradient == "residual" {
+			if c.Algorithm == "sarsa" {
+				best = p.then
+			}
+			c.descend(p.action, c.at, c.much, best, c.nextAt, c.more, p.reward+c.Gamma*ahead-believed)
+			return
+		}
+		c.mark(p.action)
+		c.learn(p.reward + c.Gamma*ahead - believed)
+		if c.Lambda == 0 || c.Algorithm != "sarsa" && c.nextQ[p.then] < c.nextQ[best] {
+			c.forget()
+		} else {
+			c.fade()
+		}
 	}
 }
 
@@ -158,10 +213,7 @@ func (c *climber) episode(ctx context.Context, seed uint64, number int) (steps i
 func (c *climber) mark(action int) {
 	for i, k := range c.at {
 		at := int32(action*c.f.features) + k
-		if c.trace[at] == 0 {
-			c.traced = append(c.traced, at)
-		}
-		if c.f.tiles {
+		if c.follow(at); c.f.tiles {
 			c.trace[at] = 1
 		} else {
 			c.trace[at] += c.much[i]
@@ -169,17 +221,30 @@ func (c *climber) mark(action int) {
 	}
 }
 
+// follow puts a weight among those that are traced.
+func (c *climber) follow(at int32) {
+	if !c.marked[at] {
+		c.marked[at] = true
+		c.traced = append(c.traced, at)
+	}
+}
+
 // learn moves the weights that are traced. Steps are relative to how much there is
 // of the features.
 func (c *climber) learn(surprise float64) {
-	norm := 0.0
-	for _, x := range c.much {
-		norm += x * x
-	}
-	d := c.alpha * surprise / max(norm, 1)
+	d := c.alpha * surprise / amount(c.much)
 	for _, at := range c.traced {
 		c.f.w[at] += d * c.trace[at]
 	}
+}
+
+// amount is how much there is of features, 1 at least.
+func amount(much []float64) float64 {
+	norm := 0.0
+	for _, x := range much {
+		norm += x * x
+	}
+	return max(norm, 1)
 }
 
 // Descent is how far the weights of what was believed move, and those of what is
@@ -193,20 +258,20 @@ func Descent(surprise, rate, gamma float64, residual bool) (here, next float64) 
 }
 
 // descend moves the weights of two states along the whole gradient.
-func (c *climber) descend(action, then int, surprise float64) {
+func (c *climber) descend(action int, at []int32, much []float64, then int, nextAt []int32, more []float64, surprise float64) {
 	norm := 0.0
-	for _, x := range c.much {
+	for _, x := range much {
 		norm += x * x
 	}
-	for _, x := range c.more {
+	for _, x := range more {
 		norm += c.Gamma * c.Gamma * x * x
 	}
 	here, next := Descent(surprise, c.alpha/max(norm, 1), c.Gamma, true)
-	for i, k := range c.at {
-		c.f.w[action*c.f.features+int(k)] += here * c.much[i]
+	for i, k := range at {
+		c.f.w[action*c.f.features+int(k)] += here * much[i]
 	}
-	for i, k := range c.nextAt {
-		c.f.w[then*c.f.features+int(k)] += next * c.more[i]
+	for i, k := range nextAt {
+		c.f.w[then*c.f.features+int(k)] += next * more[i]
 	}
 }
 
@@ -218,14 +283,14 @@ func (c *climber) fade() {
 			kept = append(kept, at)
 			continue
 		}
-		c.trace[at] = 0
+		c.trace[at], c.marked[at] = 0, false
 	}
 	c.traced = kept
 }
 
 func (c *climber) forget() {
 	for _, at := range c.traced {
-		c.trace[at] = 0
+		c.trace[at], c.marked[at] = 0, false
 	}
 	c.traced = c.traced[:0]
 }
@@ -234,7 +299,7 @@ var errBound = errors.New("values grow without bound; take a smaller alpha, or a
 
 // finite reports whether all weights are numbers.
 func (f *weighted) finite() bool {
-	for _, x := range f.w {
+	for _, x := range slices.Concat(f.w, f.base, []float64{f.rho}) {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return false
 		}

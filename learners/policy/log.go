@@ -83,9 +83,17 @@ const (
 	endsColumn = "then it ends"
 )
 
+// later is what the state counts for that a step leads to: n rows later.
+func (s *settings) later() float64 {
+	if s.N <= 1 {
+		return s.Gamma
+	}
+	return math.Pow(s.Gamma, float64(s.N))
+}
+
 // steps returns a log as steps: its rows, beside each the state of the row that
-// follows, and whether the episode ends with it. A log without sequences is its
-// own steps.
+// follows, or of the nth that does, and whether the episode ends before; rewards are
+// those of all rows until then. A log without sequences is its own steps.
 func (s *settings) steps(t *table.Table, target int) (*table.Table, error) {
 	if s.Sequence == "" {
 		if t.Sequence == nil {
@@ -98,10 +106,11 @@ func (s *settings) steps(t *table.Table, target int) (*table.Table, error) {
 	}
 	next := make([]int32, t.Rows()) // the row that follows, −1 at the end
 	var from []int
+	ahead := max(1, s.N)
 	t.Groups(func(lo, hi int) {
 		for row := lo; row < hi; row++ {
-			next[row] = int32(row + 1)
-			if row == hi-1 {
+			next[row] = int32(row + ahead)
+			if row+ahead >= hi {
 				next[row] = -1
 				if s.Cut {
 					continue
@@ -112,6 +121,9 @@ func (s *settings) steps(t *table.Table, target int) (*table.Table, error) {
 	})
 	schema := &table.Schema{Attributes: slices.Clone(t.Schema.Attributes)}
 	columns := slices.Clone(t.Columns)
+	if r := t.Schema.Index(s.Reward); r >= 0 && ahead > 1 {
+		columns[r] = s.summed(t, r)
+	}
 	for _, j := range stateColumns(t.Schema, target, t.Schema.Index(s.Reward)) {
 		a := t.Schema.Attributes[j]
 		a.Name = thenPrefix + a.Name
@@ -131,6 +143,25 @@ func (s *settings) steps(t *table.Table, target int) (*table.Table, error) {
 		return all, err
 	}
 	return all.Select(from), nil
+}
+
+// summed is the rewards of each row and of those after it in its episode, discounted,
+// as many as count before a state does.
+func (s *settings) summed(t *table.Table, reward int) table.Column {
+	rewards := t.Columns[reward].Floats
+	sums := make([]float64, len(rewards))
+	t.Groups(func(lo, hi int) {
+		for row := lo; row < hi; row++ {
+			weight := 1.0
+			for _, r := range rewards[row:min(row+s.N, hi)] {
+				if !table.IsMissing(r) {
+					sums[row] += weight * r
+				}
+				weight *= s.Gamma
+			}
+		}
+	})
+	return table.Column{Floats: sums}
 }
 
 // following is a column of the rows that follow, missing where none does.
@@ -389,9 +420,9 @@ func (j *journal) came(row int, next []int32, v []float64, lowest float64) float
 	case j.ends[row]:
 		return j.earned[row]
 	case n < 0: // a state in which the log never acted
-		return j.earned[row] + j.lesson.Settings.Gamma*lowest
+		return j.earned[row] + j.lesson.Settings.later()*lowest
 	default:
-		return j.earned[row] + j.lesson.Settings.Gamma*v[n]
+		return j.earned[row] + j.lesson.Settings.later()*v[n]
 	}
 }
 

@@ -69,11 +69,14 @@ func (l *lookup) of(s int32) []float64 { return l.q[int(s)*l.actions:][:l.action
 func (l *lookup) at(p pair) *float64 { return &l.q[int(p.s)*l.actions+int(p.a)] }
 
 // best is what the best action of a state is worth, 0 if it has none.
-func (l *lookup) best(s int32) float64 {
+func (l *lookup) best(s int32) float64 { return highest(l.of(s)) }
+
+// highest is the largest of the values that are known, 0 if none is.
+func highest(q []float64) float64 {
 	best := math.Inf(-1)
-	for _, q := range l.of(s) {
-		if q > best {
-			best = q
+	for _, x := range q {
+		if x > best {
+			best = x
 		}
 	}
 	if best == math.Inf(-1) {

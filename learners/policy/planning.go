@@ -26,12 +26,11 @@ type worldModel struct {
 	effects map[pair][]effect
 	pairs   []pair           // in the order in which they were first seen
 	sources map[int32][]pair // that led to a state
-	queued  map[pair]float64 // priorities of those that wait
-	queue   priorities
+	waits
 }
 
 func newWorldModel() *worldModel {
-	return &worldModel{effects: map[pair][]effect{}, sources: map[int32][]pair{}, queued: map[pair]float64{}}
+	return &worldModel{effects: map[pair][]effect{}, sources: map[int32][]pair{}}
 }
 
 // see counts a step.
@@ -105,28 +104,44 @@ func (t *trainer) sweep(from pair) {
 	w := t.v.world
 	w.push(from, math.Abs(t.expected(from)-*t.v.at(from)))
 	for range t.Planning {
-		if len(w.queue) == 0 {
+		at, ok := w.pop()
+		if !ok {
 			return
 		}
-		at := heap.Pop(&w.queue).(waiting)
-		if w.queued[at.pair] != at.priority {
-			continue // it waits with another priority, or not at all
-		}
-		delete(w.queued, at.pair)
-		*t.v.at(at.pair) = t.expected(at.pair)
-		for _, before := range w.sources[at.pair.s] {
+		*t.v.at(at) = t.expected(at)
+		for _, before := range w.sources[at.s] {
 			w.push(before, math.Abs(t.expected(before)-*t.v.at(before)))
 		}
 	}
 }
 
+// waits are pairs that wait to be learnt again, by how much they would change.
+type waits struct {
+	queued map[pair]float64 // their priorities
+	queue  priorities
+}
+
 // push lets a pair wait, unless it waits already with a higher priority.
-func (w *worldModel) push(at pair, priority float64) {
-	if priority <= leastChange || w.queued[at] >= priority {
+func (w *waits) push(at pair, priority float64) {
+	if !(priority > leastChange) || w.queued[at] >= priority {
 		return
+	}
+	if w.queued == nil {
+		w.queued = map[pair]float64{}
 	}
 	w.queued[at] = priority
 	heap.Push(&w.queue, waiting{at, priority})
+}
+
+// pop takes the one that would change most.
+func (w *waits) pop() (at pair, ok bool) {
+	for len(w.queue) > 0 {
+		if next := heap.Pop(&w.queue).(waiting); w.queued[next.pair] == next.priority { // else it waits with another one, or not at all
+			delete(w.queued, next.pair)
+			return next.pair, true
+		}
+	}
+	return pair{}, false
 }
 
 // waiting is a pair in the queue, priorities the queue with the highest first.

@@ -96,7 +96,8 @@ type Learner struct {
 	Penalty *float64 `set:"penalty" default:"1" doc:"of a log: standard errors that are taken off the value of an action"`
 	advice  string   // rules of somebody who knows (Advise)
 	adviser learn.Source
-	hasty   bool // values are soon fitted again, to more steps
+	hasty   bool   // values are soon fitted again, to more steps
+	on      *tries // what follows is worth what this exploring makes of it
 
 	Support *float64 `set:"support" default:"0.1" doc:"of a log: least frequency of an action that is considered, relative to the most frequent one in such states"`
 }
@@ -138,6 +139,7 @@ type settings struct {
 
 	adviser learn.Source // whose advice it begins with
 	hasty   bool
+	on      *tries
 }
 
 func (l *Learner) settings() (settings, error) {
@@ -147,7 +149,7 @@ func (l *Learner) settings() (settings, error) {
 		Episodes: cmp.Or(l.Episodes, 1000), Limit: cmp.Or(l.Limit, 10000), Lambda: l.Lambda, N: cmp.Or(l.N, 1), Order: cmp.Or(l.Order, "forward"),
 		Planning: cmp.Or(l.Planning, 10), Replay: l.Replay, Actor: setting.Or(l.Actor, 0.1),
 		Depth: cmp.Or(l.Depth, 1), Lookahead: cmp.Or(l.Lookahead, l.Depth, 1), Hidden: cmp.Or(l.Hidden, 20), Experiments: cmp.Or(l.Experiments, "start"), Gradient: cmp.Or(l.Gradient, "direct"), Wiring: cmp.Or(l.Wiring, "action"),
-		Reward: l.Reward, Cut: l.Cut, Penalty: setting.Or(l.Penalty, 1), Support: setting.Or(l.Support, 0.1), Advice: l.advice, adviser: l.adviser, hasty: l.hasty,
+		Reward: l.Reward, Cut: l.Cut, Penalty: setting.Or(l.Penalty, 1), Support: setting.Or(l.Support, 0.1), Advice: l.advice, adviser: l.adviser, hasty: l.hasty, on: l.on,
 	}
 	if s.Reward == "none" {
 		s.Reward = ""
@@ -197,8 +199,11 @@ func (s *settings) check() error {
 	if s.Wiring == "input" && slices.Contains([]string{"auto", "table", "tiles", "linear"}, s.Values) {
 		return fmt.Errorf("wiring=input gives a learner of numbers the action as a column; take one as values, such as mlp or tree")
 	}
-	if s.Gradient == "residual" && s.Lambda > 0 {
-		return fmt.Errorf("gradient=residual looks one step ahead; leave lambda=%v out", s.Lambda)
+	if learns := slices.Contains([]string{"q", "sarsa", "dyna", "sweeping"}, s.Algorithm); !learns && (s.Gradient == "residual" || s.Replay > 0) {
+		return fmt.Errorf("gradient=residual and replay are for algorithm=q, sarsa, dyna and sweeping, not %s", s.Algorithm)
+	}
+	if s.Gradient == "residual" && (s.Lambda > 0 || s.N > 1) {
+		return fmt.Errorf("gradient=residual looks one step ahead; leave lambda=%v and n=%d out", s.Lambda, s.N)
 	}
 	if s.Algorithm == "lms" && s.Lambda > 0 {
 		return fmt.Errorf("algorithm=lms learns by the next board alone; take algorithm=td with lambda=%v", s.Lambda)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/learn"
@@ -27,6 +28,9 @@ type weighted struct {
 	features  int // with them
 	advised   *adviser
 	w         []float64
+	base      []float64 // of a critic: what states are worth, by the features
+	rho       float64   // average reward of R-learning
+	visits    []float64 // of each weight, where one explores by them
 }
 
 const (
@@ -60,22 +64,60 @@ func newWeighted(ctx context.Context, s *settings, e act.Environment, seed uint6
 	}
 	f.features = f.plain
 	f.w = make([]float64, f.features*f.actions)
-	if s.Start != 0 {
-		share := s.Start
-		if f.tiles {
-			share /= float64(f.tilings)
-		}
-		for a := range f.actions {
-			if f.tiles {
-				for i := range f.features {
-					f.w[a*f.features+i] = share
-				}
-			} else {
-				f.w[a*f.features] = share
-			}
-		}
+	if s.Explore == "ucb" {
+		f.visits = make([]float64, len(f.w))
+	}
+	if s.Algorithm == "actorcritic" { // what begins with a value are states
+		f.base = make([]float64, f.features)
+		f.start(f.base, s.Start)
+		return f, nil
+	}
+	for a := range f.actions {
+		f.start(f.w[a*f.features:][:f.features], s.Start)
 	}
 	return f, nil
+}
+
+// start lets a sum of weights begin with a value.
+func (f *weighted) start(w []float64, value float64) {
+	if !f.tiles {
+		w[0] = value
+		return
+	}
+	for i := range w {
+		w[i] = value / float64(f.tilings)
+	}
+}
+
+// visit counts that an action was taken in a state of these features.
+func (f *weighted) visit(action int, at []int32) {
+	if f.visits == nil {
+		return
+	}
+	for _, k := range at {
+		f.visits[action*f.features+int(k)]++
+	}
+}
+
+// hope fills in what actions may be worth: more than they are believed to be, the
+// less their tiles were visited. An action that was never taken here may be worth
+// anything.
+func (f *weighted) hope(at []int32, q []float64, bound float64, hoped []float64) {
+	total := 1.0
+	for a := range hoped {
+		if hoped[a] = math.NaN(); q[a] == q[a] {
+			hoped[a] = 0
+			for _, k := range at[:f.tilings] {
+				hoped[a] += f.visits[a*f.features+int(k)] / float64(f.tilings)
+			}
+			total += hoped[a]
+		}
+	}
+	for a, n := range hoped {
+		if hoped[a] = q[a] + bound*math.Sqrt(math.Log(total)/n); n == 0 {
+			hoped[a] = math.Inf(1)
+		}
+	}
 }
 
 // count returns how many features there are.
@@ -194,8 +236,12 @@ func (f *weighted) heard(cells []float64, at []int32, much []float64) ([]int32, 
 }
 
 // value is what an action is worth where there are these features.
-func (f *weighted) value(action int, at []int32, much []float64) (sum float64) {
-	w := f.w[action*f.features:][:f.features]
+func (f *weighted) value(action int, at []int32, much []float64) float64 {
+	return weigh(f.w[action*f.features:][:f.features], at, much)
+}
+
+// weigh is a sum of weights.
+func weigh(w []float64, at []int32, much []float64) (sum float64) {
 	for i, k := range at {
 		sum += w[k] * much[i]
 	}
@@ -224,7 +270,7 @@ func (f *weighted) worths(ctx context.Context, m *Model, t *table.Table, q []flo
 
 func (f *weighted) clone() *weighted {
 	c := *f
-	c.w = append([]float64(nil), f.w...)
+	c.w, c.base, c.visits = slices.Clone(f.w), slices.Clone(f.base), slices.Clone(f.visits)
 	return &c
 }
 
@@ -236,15 +282,18 @@ type savedWeights struct {
 	High    []float64 `cbor:"high"`
 	Sizes   []int     `cbor:"sizes"`
 	W       []float64 `cbor:"w"`
+	Base    []float64 `cbor:"base,omitempty"`
+	Rho     float64   `cbor:"rho,omitempty"`
+	Visits  []float64 `cbor:"visits,omitempty"`
 }
 
 func (f *weighted) saved() *savedWeights {
-	return &savedWeights{f.tiles, f.tilings, f.low, f.high, f.sizes, f.w}
+	return &savedWeights{f.tiles, f.tilings, f.low, f.high, f.sizes, f.w, f.base, f.rho, f.visits}
 }
 
 // load checks what is read against the columns of states.
 func (s *savedWeights) load(limits []int, actions int, advised *adviser) (*weighted, error) {
-	f := &weighted{advised: advised, tiles: s.Tiles, tilings: s.Tilings, low: s.Low, high: s.High, sizes: s.Sizes, actions: actions, w: s.W}
+	f := &weighted{advised: advised, tiles: s.Tiles, tilings: s.Tilings, low: s.Low, high: s.High, sizes: s.Sizes, actions: actions, w: s.W, base: s.Base, rho: s.Rho, visits: s.Visits}
 	if len(s.Low) != len(limits) || len(s.High) != len(limits) || len(s.Sizes) != len(limits) || s.Tilings < 1 || s.Tilings > 64 {
 		return nil, errors.New("weights are of other columns")
 	}
@@ -262,9 +311,17 @@ func (s *savedWeights) load(limits []int, actions int, advised *adviser) (*weigh
 	if len(s.W) != f.features*actions {
 		return nil, fmt.Errorf("%d weights, expected %d", len(s.W), f.features*actions)
 	}
-	for _, x := range s.W {
+	if len(s.Base) != 0 && len(s.Base) != f.features || len(s.Visits) != 0 && (len(s.Visits) != len(s.W) || !s.Tiles) {
+		return nil, fmt.Errorf("%d weights have %d of a critic and %d visits", len(s.W), len(s.Base), len(s.Visits))
+	}
+	for _, x := range slices.Concat(s.W, s.Base, []float64{s.Rho}) {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil, fmt.Errorf("a weight is %v", x)
+		}
+	}
+	for _, n := range s.Visits {
+		if !(n >= 0) || math.IsInf(n, 0) {
+			return nil, fmt.Errorf("a weight was visited %v times", n)
 		}
 	}
 	return f, nil

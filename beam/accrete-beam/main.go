@@ -148,7 +148,7 @@ func (f *jobFlags) register(c *cobra.Command) {
 	fs.StringVar(&f.plan.Weight, "weight", "", "column of row weights")
 	fs.Uint64Var(&f.plan.Seed, "seed", 1, "seed of everything random")
 	fs.StringVar(&f.temp, "temp", "", "folder that the driver and all workers share, for results of passes (default beside --out)")
-	fs.DurationVar(&f.deadline, "deadline", time.Hour, "how long one pass over the shards may take, each time it is submitted")
+	fs.DurationVar(&f.deadline, "deadline", time.Hour, "how long one pass over the shards may take; when it is submitted again, twice as long as the time before")
 	fs.IntVar(&f.attempts, "attempts", 2, "how often a pass is submitted that the runner gave up or that ran into its deadline")
 	fs.IntVar(&f.tries, "tries", 3, "how often a worker reads a shard that cannot be read")
 	fs.BoolVar(&f.json, "json", false, "one JSON document")

@@ -117,7 +117,9 @@ type Job struct {
 	// Attempts is how often a pass is submitted that a runner gave up, or that was
 	// not done by its deadline: some runners wait forever for a worker they lost.
 	Attempts int
-	// Deadline is how long a pass may take each time it is submitted.
+	// Deadline is how long a pass may take the first time it is submitted. Each
+	// further time it has twice as long: nobody can tell from here whether a runner
+	// waits for a worker that it lost, or is slow.
 	Deadline time.Duration
 	Note     func(string)
 	At       time.Time
@@ -136,8 +138,9 @@ func (j *Job) pass(ctx context.Context, name string) ([]byte, error) {
 	j.Plan.Shards = len(j.Shards)
 	j.Plan.Attempts = max(1, j.Plan.Attempts)
 	var failed error
+	limit := j.Deadline
 	for attempt := 1; attempt <= max(1, j.Attempts); attempt++ {
-		limited, cancel := context.WithTimeout(ctx, j.Deadline)
+		limited, cancel := context.WithTimeout(ctx, limit)
 		result, err := j.once(limited, name, attempt)
 		late := limited.Err()
 		cancel()
@@ -150,13 +153,14 @@ func (j *Job) pass(ctx context.Context, name string) ([]byte, error) {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.Is(late, context.DeadlineExceeded):
-			failed = fmt.Errorf("the pass %q was not done after %v, and was given up: see the runner's log, or allow more by --deadline; nothing is kept", name, j.Deadline)
+			failed = fmt.Errorf("the pass %q was not done after %v, and was given up: see the runner's log, or allow more by --deadline; nothing is kept", name, limit)
 		default:
 			failed = fmt.Errorf("the pass %q failed on the runner: %w", name, err)
 		}
 		if attempt < j.Attempts {
 			j.note(fmt.Sprintf("%s; it is tried again", oneLine(failed)))
 		}
+		limit = max(limit, 2*limit) // as it is where twice as long is more than durations hold
 	}
 	return nil, errors.New(oneLine(failed))
 }

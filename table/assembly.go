@@ -41,14 +41,18 @@ type column struct {
 	codes  []int32
 	bag    *Bag
 	names  dictionary
-	form   Style // how its cells turned out to be written
-	marked int   // cells that were taken as missing and may be names
+	tally  *tally // of names that are not kept, nil as long as they are
+	looked int    // how many names there are before it is asked again if they are
+	form   Style  // how its cells turned out to be written
+	marked int    // cells that were taken as missing and may be names
 	gone   []string
 	serial serial
 	// Of numbers like 1.234 the first, and whether one tells what divides it.
 	grouped float64
 	telling bool
 	rows    []int // in a survey, where the first names first stand, from 1
+	counts  []int // in a survey, how often each name came, while there are few
+	length  int   // in a survey, rows up to the last name
 	few     few   // of a target, in a survey
 	clock   bool  // some dates have a time of day
 	// byValue: the dictionary came with the schema and all its values are
@@ -257,9 +261,15 @@ func (a *assembly) look(col *column, c *cells) {
 	switch {
 	case c.state == text:
 		c.field.text.Store(true)
+		if col.tally != nil {
+			col.tally.add(c.names.hashes)
+			return
+		}
 		known := col.names.len()
 		a.resolve(col, c)
 		a.place(col, c.codes, known)
+		a.count(col, c.codes)
+		a.letGo(col)
 	case c.state == bag:
 		a.resolve(col, c)
 	case col.field.name == a.plan.options.Target:
@@ -523,8 +533,12 @@ func (a *assembly) settle(col *column, isTarget bool, notes *notes) (at Attribut
 	case col.known == 0 && f.how == auto && !isTarget && !a.plan.options.Open:
 		notes.empty = append(notes.empty, f.name)
 		return at, false
-	case col.state == text && !f.keepID && !isTarget && !a.plan.options.IDs && IsID(col.names.len(), col.known):
-		notes.id(f.name, col.names.len(), col.known)
+	case col.state == text && col.tally != nil:
+		notes.id(f.name, fmt.Sprintf("more than half of its %d values are distinct", col.known))
+		*col = column{field: f}
+		return at, false
+	case col.state == text && a.mayBeID(f) && IsID(col.names.len(), col.known):
+		notes.id(f.name, fmt.Sprintf("%d of its %d values are distinct", col.names.len(), col.known))
 		*col = column{field: f}
 		return at, false
 	case col.state == text, col.known == 0 && f.how == auto:
@@ -625,10 +639,6 @@ func (n *notes) add(format string, args ...any) {
 	n.lines = append(n.lines, fmt.Sprintf(format, args...))
 }
 
-// IsID reports whether a column of names that are not the target is left out as
-// an id: more than half of its known cells are distinct.
-func IsID(distinct, known int) bool { return known > 50 && 2*distinct > known }
-
 // knows takes note of how many cells of a column of names are known.
 func (n *notes) knows(name string, known int, asked bool) {
 	if asked && n.known == nil {
@@ -639,9 +649,9 @@ func (n *notes) knows(name string, known int, asked bool) {
 	}
 }
 
-func (n *notes) id(name string, distinct, known int) {
+func (n *notes) id(name, why string) {
 	n.ids = append(n.ids, name)
-	n.first = fmt.Sprintf("%d of its %d values are distinct", distinct, known)
+	n.first = why
 }
 
 // serial takes note of a column of numbers that only number the rows.

@@ -107,6 +107,7 @@ type tuning struct {
 	block   int // bytes
 	workers int
 	record  int // bytes that a record may have at most
+	names   int // of a column, that a survey keeps whatever they are
 }
 
 func (t tuning) orDefault() tuning {
@@ -118,6 +119,9 @@ func (t tuning) orDefault() tuning {
 	}
 	if t.record == 0 {
 		t.record = 256 << 20
+	}
+	if t.names == 0 {
+		t.names = manyNames
 	}
 	return t
 }

@@ -505,7 +505,7 @@ func (s *reading) noteStrangers() {
 }
 
 // readMixed reads the input again for the columns that began as numbers or
-// dates and turned out to be names.
+// dates and turned out to be names, or whose names must be kept after all.
 func (s *reading) readMixed(ctx context.Context) error {
 	raw, err := s.in.again()
 	if err != nil {
@@ -530,11 +530,17 @@ func (s *reading) readMixed(ctx context.Context) error {
 	if second.assembly.rows != a.rows {
 		return s.named(errChanged)
 	}
+	again := false
 	for i, col := range a.columns {
 		if col.state == mixed {
-			a.columns[i] = second.assembly.column(col.field)
+			if a.columns[i] = second.assembly.column(col.field); a.columns[i].regrets() {
+				a.columns[i].state, again = mixed, true
+			}
 		}
 		col.field.how = hows[i]
+	}
+	if again {
+		return s.readMixed(ctx)
 	}
 	return nil
 }

@@ -344,7 +344,7 @@ func (a *assembly) recognise(notes *notes) error {
 	here := a.locale
 	here.commas = here.commas || a.plan.decimals.all == Comma
 	for _, col := range a.columns {
-		if !col.field.styled() || col.state != text || col.known == 0 {
+		if !col.field.styled() || col.state != text || col.known == 0 || col.tally != nil {
 			continue
 		}
 		l := lookAt(&col.names)
@@ -455,13 +455,38 @@ func (a *assembly) become(col *column, l *look, here *locale, notes *notes) erro
 // rarely reports whether values of a column stand in hardly any of its rows: one
 // of twenty at most.
 func (c *column) rarely(values []int32) bool {
-	n := 0
+	n, rows := 0, len(c.codes)
 	for _, code := range c.codes {
 		if slices.Contains(values, code) {
 			n++
 		}
 	}
-	return n > 0 && 20*n <= len(c.codes)
+	if c.length > 0 && c.names.len() <= counted { // of a survey, which kept no codes
+		rows = c.length
+		for _, code := range values {
+			n += c.counts[code]
+		}
+	}
+	return n > 0 && 20*n <= rows
+}
+
+// counted is up to how many names a survey knows how often each came. Of more, no
+// few odd ones are of a kind with so few others that it matters how often.
+const counted = 64
+
+// count takes note of how often names came.
+func (a *assembly) count(col *column, codes []int32) {
+	n := col.names.len()
+	if n > counted {
+		return
+	}
+	col.length = a.rows + len(codes)
+	col.counts = append(col.counts, make([]int, n-len(col.counts))...)
+	for _, local := range codes {
+		if code := col.recode[local+1]; code >= 0 {
+			col.counts[code]++
+		}
+	}
 }
 
 // sayOdd shows the cells because of which a column is read as names.
@@ -618,7 +643,10 @@ func (f *field) formOf(col *column) Style {
 func (a *assembly) rereads() bool {
 	commas := a.locale.semicolons
 	for _, col := range a.columns {
-		if col.state == text && col.marked > 0 && col.field.judged() {
+		if col.tally != nil && !col.regrets() {
+			continue
+		}
+		if col.state == text && (col.marked > 0 || col.tally != nil) && col.field.judged() {
 			col.state, a.again = mixed, true
 		}
 		if col.state == mixed {

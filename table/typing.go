@@ -47,6 +47,7 @@ type field struct {
 	seconds bool     // dates are counted in seconds, not in days
 	bagged  bool     // its numbers are in the bag of sparse rows
 	keepID  bool     // never ignored for having too many distinct values
+	whole   bool     // its names are kept, however many there are
 	values  []string // names that the dictionary begins with
 	grams   int      // words that follow one another are counted together up to so many
 	markers []string // those of them that mean a missing cell elsewhere

@@ -2,6 +2,8 @@ package life
 
 import (
 	"context"
+	"encoding/binary"
+	"hash/fnv"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
@@ -10,7 +12,9 @@ import (
 
 // A model remembers what it has learnt, so that being right on it says little.
 // Rows are recognised by a hash of their cells (kept.HashRows): those that the
-// model keeps, or that its recorded sources still hold.
+// model keeps, or that its recorded sources still hold. Rows in sequences are
+// recognised as whole sequences: of a single one, such as a word with its tag, most
+// have been seen, and little follows from that.
 
 // mostRecognised is how many learnt rows are looked at.
 const mostRecognised = 2_000_000
@@ -21,13 +25,15 @@ func (h *Home) learntOf(ctx context.Context, p *Part, t *table.Table) ([]bool, e
 	if p.Target() == learn.NoTarget || p.Size().Rows > mostRecognised || !h.HasRows(ctx, p) {
 		return nil, nil
 	}
-	sources, err := h.LearntRows(ctx, p, nil)
+	quiet := *h // what is to be said of the columns was said of the rows that are asked for
+	quiet.Note = nil
+	sources, err := quiet.LearntRows(ctx, p, nil)
 	if err != nil {
 		return nil, ctx.Err() // what cannot be read again is not recognised
 	}
 	known := map[uint64]struct{}{}
 	for _, s := range sources {
-		hashes, err := kept.HashRows(ctx, s.Table)
+		hashes, err := hashesOf(ctx, s.Table)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +45,7 @@ func (h *Home) learntOf(ctx context.Context, p *Part, t *table.Table) ([]bool, e
 	if err != nil {
 		return nil, err
 	}
-	hashes, err := kept.HashRows(ctx, rows)
+	hashes, err := hashesOf(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -53,4 +59,23 @@ func (h *Home) learntOf(ctx context.Context, p *Part, t *table.Table) ([]bool, e
 		return nil, nil
 	}
 	return learnt, nil
+}
+
+// hashesOf returns a number for each row that is the same for rows that are; of rows
+// in sequences, one that all rows of equal sequences have.
+func hashesOf(ctx context.Context, t *table.Table) ([]uint64, error) {
+	hashes, err := kept.HashRows(ctx, t)
+	if err != nil || t.Schema.Sequence == "" {
+		return hashes, err
+	}
+	t.Groups(func(from, to int) {
+		whole := fnv.New64a()
+		for _, x := range hashes[from:to] {
+			_, _ = whole.Write(binary.LittleEndian.AppendUint64(nil, x))
+		}
+		for r := from; r < to; r++ {
+			hashes[r] = whole.Sum64()
+		}
+	})
+	return hashes, nil
 }

@@ -157,7 +157,7 @@ func (r *readout) rate(e *RuleEntry) {
 		i := stat.ErrorRate{Errors: min(*k, *n), Cases: *n}.Wilson(0.95, stat.TwoSided)
 		e.Low, e.High = &i.Low, &i.High
 	}
-	if a := &r.speaker.Schema.Attributes[r.speaker.Target]; r.speaker.Usual != nil {
+	if a := &r.speaker.Schema.Attributes[r.speaker.Target]; r.speaker.Usual != nil && e.Then.Column == a.Name {
 		if c := a.Code(class); c >= 0 && int(c) < len(r.speaker.Usual) {
 			e.Usual = &r.speaker.Usual[c]
 		}

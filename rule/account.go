@@ -54,6 +54,11 @@ func (s *sender) rule(r *Rule, weighed bool) float64 {
 	}
 	then := &r.Then
 	switch {
+	case then.Numeric && then.Line != nil: // what it is times of, and how far that counts
+		if bits += s.columns + 2*s.number + 1; then.Line.Limited {
+			bits += 2 * math.Log2(s.rows)
+		}
+		return bits
 	case then.Numeric:
 		return bits + 2*s.number
 	case len(then.By) > 0:

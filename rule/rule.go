@@ -77,6 +77,9 @@ type Base struct {
 	// base holds, as in "summary: agrees with the model on 97.1 % of rows",
 	// and are not parsed back.
 	Notes []string
+	// Agrees, unless nil, is the share of rows on which the base answers as its
+	// model does. It is not printed except through Notes.
+	Agrees *float64
 	// Clocks, unless nil, says which columns are dates and times, as the Header
 	// does: limits on them are printed as such.
 	Clocks *table.Schema

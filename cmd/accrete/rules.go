@@ -74,6 +74,8 @@ func (a *app) rules(ctx context.Context, h *life.Home, model string, r *reading)
 	}
 	clauses := life.Clauses(p, r.Top)
 	switch {
+	case r.account:
+		return a.printAccount(ctx, h, p, r.on, &r.flags)
 	case clauses != nil && a.json:
 		return a.printJSON(clauses)
 	case clauses != nil:
@@ -85,8 +87,6 @@ func (a *app) rules(ctx context.Context, h *life.Home, model string, r *reading)
 		return a.printMembers(p)
 	case r.budget:
 		return a.printBudget(ctx, h, p)
-	case r.account:
-		return a.printAccount(ctx, h, p, r.on, &r.flags)
 	case r.network || r.on != "":
 		return a.printNetwork(ctx, h, p, r.on, &r.flags)
 	case !a.json && life.WriteFormulas(a.out, p.Model, true):

@@ -136,6 +136,14 @@ func (t Tree) Sound(variables int) bool {
 	return depth == 1
 }
 
+// Bits is the length of a formula when it is sent to somebody who knows so many
+// variables: of each node which operator, variable or number it is, and so many
+// bits of each number.
+func (t Tree) Bits(variables int, number float64) float64 {
+	bits := float64(len(t)) * math.Log2(float64(int(ops)-1+max(1, variables)))
+	return bits + number*float64(len(t.Constants()))
+}
+
 // Constants returns where the constants are.
 func (t Tree) Constants() []int {
 	var at []int

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // Rules returns the model as rules. If all columns are nominal, each value
@@ -267,3 +268,20 @@ func (m *Model) mixture() *rule.Base {
 }
 
 func pointer(x float64) *float64 { return &x }
+
+// Bits is the length of the model when it is sent: of each class how frequent it is
+// and, of each column, its table; of numbers a mean and a deviation; of texts the
+// shares of the words. Each number is as exact as so many rows can make it.
+func (m *Model) Bits(rows float64) float64 {
+	classes, numbers := float64(len(m.logPrior)), float64(len(m.logPrior)-1)
+	for j := range m.schema.Attributes {
+		switch a := &m.schema.Attributes[j]; {
+		case j == m.target:
+		case a.Kind == table.Numeric:
+			numbers += 2 * classes
+		default:
+			numbers += classes * float64(max(0, len(a.Values)-1))
+		}
+	}
+	return numbers * math.Log2(max(rows, 2)) / 2
+}

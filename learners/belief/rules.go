@@ -24,6 +24,24 @@ func (m *Model) Rules() (*rule.Base, error) {
 	return base, nil
 }
 
+// Bits is the length of the network when it is sent: of each column how many
+// parents it has and which, and the numbers of its table, each as exact as so many
+// rows can make it, ½·log₂ of them (Lam & Bacchus 1994).
+func (m *Model) Bits(rows float64) float64 {
+	number, columns := math.Log2(max(rows, 2))/2, float64(len(m.net.nodes))
+	bits := 0.0
+	for v := range m.net.nodes {
+		n := &m.net.nodes[v]
+		bits += math.Log2(columns) * float64(1+len(n.parents)+len(n.lines))
+		free := 2 + len(n.lines)
+		if !n.numeric {
+			free = max(0, n.states-1)
+		}
+		bits += number * float64(free*n.rows(m.net.nodes))
+	}
+	return bits
+}
+
 // table adds the rules of a column's table.
 func (m *Model) table(base *rule.Base, v int) {
 	n := &m.net.nodes[v]

@@ -144,18 +144,36 @@ type Heard struct {
 	Name string  `json:"name"`
 	Log  float64 `json:"log_likelihood"`
 	P    float64 `json:"probability"`
+	// Alike is how many members of the learner are heard alike, drawn from what may
+	// be, given the rows; 0 where the rows tell members apart.
+	Alike int `json:"alike,omitempty"`
 }
 
 // String says it in a line.
 func (h Heard) String() string {
+	if h.Alike > 0 {
+		return fmt.Sprintf("%s: %d draws from what may be, given the rows, each with the probability %.3g", h.Name, h.Alike, h.P)
+	}
 	return fmt.Sprintf("%s: log likelihood %.5g, probability %.3g", h.Name, h.Log, h.P)
 }
 
-// heard returns the probability of each member.
+// heard returns the probability of each member, once for draws that no rows have
+// told apart yet.
 func (m *Pool) heard() []fmt.Stringer {
 	var all []fmt.Stringer
 	for i := range m.members {
-		all = append(all, Heard{m.names[i], m.evidence[i], m.members[i].share})
+		h := Heard{Name: m.names[i], Log: m.evidence[i], P: m.members[i].share}
+		if !slices.ContainsFunc(m.evidence, func(log float64) bool { return log != 0 }) {
+			if slices.Contains(m.names[:i], h.Name) {
+				continue
+			}
+			for _, name := range m.names {
+				if name == h.Name {
+					h.Alike++
+				}
+			}
+		}
+		all = append(all, h)
 	}
 	return all
 }

@@ -182,6 +182,7 @@ func (m *ruled) collect() (*rule.Base, error) {
 	if err != nil {
 		return nil, err
 	}
+	base.Agrees = &agrees
 	base.Notes = append(base.Notes, fmt.Sprintf("summary: agrees with the model on %.1f %% of the kept rows, by which rules are counted", 100*agrees))
 	return base, nil
 }

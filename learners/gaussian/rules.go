@@ -72,7 +72,9 @@ func (m *Model) summary(base *rule.Base) string {
 				agree++
 			}
 		}
-		return fmt.Sprintf("summary: agrees with the model on %.1f %% of rows; %s", 100*float64(agree)/mixed.Probes, why)
+		share := float64(agree) / mixed.Probes
+		base.Agrees = &share
+		return fmt.Sprintf("summary: agrees with the model on %.1f %% of rows; %s", 100*share, why)
 	}
 	sum := 0.0
 	for r := range mixed.Probes {

@@ -40,6 +40,18 @@ func (m *Model) Rules() (*rule.Base, error) {
 	return base, nil
 }
 
+// Bits is the length of the model when it is sent: a number for each term, for where
+// the sum starts and for how far rows are off, each as exact as so many rows can
+// make it. Its rules leave out what numbers say.
+func (m *Model) Bits(rows float64) float64 {
+	return float64(len(m.plane.weights)+2) * math.Log2(max(rows, 2)) / 2
+}
+
+// Bits is the length of the model when it is sent: a number for each term and class.
+func (m *Classes) Bits(rows float64) float64 {
+	return float64(len(m.plane.weights)+len(m.plane.prior)) * math.Log2(max(rows, 2)) / 2
+}
+
 // Rules returns a rule for each class, where its score starts, and one for each
 // value of a nominal column and for missing cells, which moves all classes.
 // What numbers say stands in notes: the rules alone are then a summary.

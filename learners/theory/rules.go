@@ -22,7 +22,7 @@ type refined struct {
 // Rules returns the theory as the rows corrected it. It says on how many rows it
 // answers as the network does.
 func (m *Model) Rules() (*rule.Base, error) {
-	b := &rule.Base{Kind: rule.Ordered, Rules: slices.Clone(m.base.Rules)}
+	b := &rule.Base{Kind: rule.Ordered, Rules: slices.Clone(m.base.Rules), Agrees: &m.base.Fit}
 	b.Notes = []string{fmt.Sprintf("summary: read together, rules that conclude what others test, they agree with the network on %.1f %% of rows", 100*m.base.Fit)}
 	last := rule.Rule{Then: rule.Conclusion{Column: m.schema.Attributes[m.target].Name, Value: m.schema.Attributes[m.target].Values[m.otherwise()]}}
 	b.Else = &last

@@ -129,7 +129,7 @@ func (s *Speaker) class(r *rule.Rule) Sentence {
 	if !known {
 		return said
 	}
-	usual, hasUsual := s.usual(class)
+	usual, hasUsual := s.usual(r, class)
 	text := ""
 	switch {
 	case counts == "":
@@ -156,7 +156,7 @@ func (s *Speaker) class(r *rule.Rule) Sentence {
 // it speaks against its class, or for it though it is rarer there.
 func (s *Speaker) Side(r *rule.Rule, rate float64) string {
 	w := r.Evidence.Weight
-	usual, known := s.usual(r.Then.Value)
+	usual, known := s.usual(r, r.Then.Value)
 	if w == nil || len(r.If) == 0 {
 		return ""
 	}
@@ -213,7 +213,7 @@ func (s *Speaker) shares(r *rule.Rule) Sentence {
 			said = said.and(", ")
 		}
 		said = append(said, s.classPart(share.Value)).and(" in " + Percent(share.P))
-		if usual, ok := s.usual(share.Value); ok && i == 0 && len(r.If) > 0 {
+		if usual, ok := s.usual(r, share.Value); ok && i == 0 && len(r.If) > 0 {
 			said = said.and(" (usually " + Percent(usual) + ")")
 		}
 	}

@@ -96,9 +96,10 @@ func (s *Speaker) Learn(rows ...*table.Table) {
 	s.Usual = counts
 }
 
-// usual returns how frequent a class is.
-func (s *Speaker) usual(class string) (float64, bool) {
-	if s.Usual == nil || s.Target < 0 {
+// usual returns how frequent a class is that a rule concludes; of other columns
+// than the target it is not known.
+func (s *Speaker) usual(r *rule.Rule, class string) (float64, bool) {
+	if s.Usual == nil || s.Target < 0 || r.Then.Column != s.Schema.Attributes[s.Target].Name {
 		return 0, false
 	}
 	c := s.Schema.Attributes[s.Target].Code(class)

@@ -54,6 +54,9 @@ func TestRules(t *testing.T) {
 		`IF cp IN {asympt, typ} AND oldpeak > 0.7 THEN num = "<50" WITH 0.6 [covered 10, correct 6, weight -0.2]`: {
 			"When cp is asympt or typ and oldpeak is 1 or more, num = <50 in 6 of 10 cases (60 %; usually 54 %): beside the other rules it still takes from num = <50.",
 			"When chest pain is asymptomatic or typ and ST depression is 1 mm or more, healthy in 6 of 10 patients (60 %; usually 54 %): beside the other rules it still takes from healthy."},
+		`IF num = "<50" THEN cp = asympt WITH 0.4 [covered 10, correct 4]`: { // of another column than the target nothing is usual
+			"When num = <50, cp = asympt in 4 of 10 cases (40 %).",
+			"When num is healthy, chest pain = asymptomatic in 4 of 10 patients (40 %)."},
 	} {
 		for i, w := range []Words{{}, words()} {
 			s := patients()

@@ -18,10 +18,10 @@ func TestBits(t *testing.T) {
 		// a limit is one of 16 rows.
 		"RULES ordered IF n > 3 THEN c = yes": 1 + 1 + (1 + 2 + 3 + 4) + 1 + 1,
 		// weights are half of log2 16 each.
-		"RULES weighed IF w CONTAINS p THEN c BY {yes 1, no -1}":           1 + 1 + (1 + 2 + 3 + 1) + 1 + 2*2,
-		"RULES weighed IF ALWAYS THEN c = yes WITH 0.5":                    1 + 1 + 1 + 1 + 2,
+		"RULES weighed IF w CONTAINS p THEN c BY {yes 1, no -1}": 1 + 1 + (1 + 2 + 3 + 1) + 1 + 2*2,
+		"RULES weighed IF ALWAYS THEN c = yes WITH 0.5":          1 + 1 + 1 + 1 + 2,
 		// what is added: no tests but one more, a column, two numbers and whether limits follow; two limits of 16 rows.
-		"RULES weighed IF ALWAYS THEN m += 2*(n - 1) FROM 0 TO 4": 1 + 1 + 1 + 2 + 2*2 + 1 + 2*4,
+		"RULES weighed IF ALWAYS THEN m += 2*(n - 1) FROM 0 TO 4":          1 + 1 + 1 + 2 + 2*2 + 1 + 2*4,
 		"RULES ordered IF a IN {x, y} THEN c = {yes 0.5, no 0.5}":          1 + 1 + (1 + 2 + 3 + 4) + 1 + 2,
 		"RULES mixture WHEN u (1) EXPECT n ~ 1 ± 2 AND a = {x 0.5, y 0.5}": 1 + 1 + 2 + (1 + 2 + 4) + (1 + 2 + 2),
 	} {

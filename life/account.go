@@ -168,10 +168,10 @@ func (h *Home) accounted(ctx context.Context, p *Part, d *Data, each func(*table
 	quiet.Note = nil
 	rows, err := quiet.LearntRows(ctx, p, nil)
 	if err != nil {
-		return fmt.Errorf("there are no rows to send (%w); name data that has them (--on)", err)
+		return fmt.Errorf("there are no rows to send (%w); name data that has them", err)
 	}
 	if len(rows) == 0 {
-		return remedy.Misusef("%s has learnt no rows to send; name data that has them (--on)", p.Name)
+		return remedy.Misusef("%s has learnt no rows to send; name data that has them", p.Name)
 	}
 	for i := range rows {
 		if err == nil {

@@ -24,6 +24,7 @@ type Difference struct {
 	Flips    []knowledge.Flip
 	Effect   *Effect       // on the data, whose rows it judges
 	States   []StateChange // of two policies: where they act otherwise
+	clauses  clauseDiff    // of two lists of clauses
 }
 
 // Diff compares what two models know. Both are models of the store, exported
@@ -50,6 +51,8 @@ func (h *Home) Diff(ctx context.Context, before, after string, on *Data, by stri
 		}
 	}
 	d.States = stateChanges(x.model, y.model)
+	d.clauses = compareClauses(clausesOf(x.model), clausesOf(y.model))
+	d.Reordered = d.Reordered || d.clauses.reordered
 	if on == nil {
 		return d, nil
 	}
@@ -193,6 +196,9 @@ func (d *Difference) Entry() DiffEntry {
 		Before: d.From, After: d.To, Added: statements(d.Added), Dropped: statements(d.Dropped),
 		Stronger: changes(d.Stronger), Weaker: changes(d.Weaker), Moved: changes(d.Moved), Flips: []FlipEntry{}, States: d.States,
 	}
+	c := &d.clauses
+	e.Added, e.Dropped = append(e.Added, c.added...), append(e.Dropped, c.dropped...)
+	e.Stronger, e.Weaker, e.Moved = append(e.Stronger, c.stronger...), append(e.Weaker, c.weaker...), append(e.Moved, c.moved...)
 	if x := d.Effect; x != nil {
 		e.DiffEffect = &DiffEffect{x.Rows, x.Changed, x.Fixed, x.Broken, x.Unknown, x.Tables, x.Groups}
 	}

@@ -15,9 +15,10 @@ import (
 // each kind, and more, the words for how many are left out.
 func (d *Difference) Write(w io.Writer, top int, more func(left, all int) string) error {
 	var page bytes.Buffer
+	c := &d.clauses
 	fmt.Fprintf(&page, "%s → %s: %d added, %d dropped, %d stronger, %d weaker, %d moved\n",
-		d.From, d.To, len(d.Added), len(d.Dropped), len(d.Stronger), len(d.Weaker), len(d.Moved))
-	if d.Empty() {
+		d.From, d.To, len(d.Added)+len(c.added), len(d.Dropped)+len(c.dropped), len(d.Stronger)+len(c.stronger), len(d.Weaker)+len(c.weaker), len(d.Moved)+len(c.moved))
+	if d.Empty() && c.empty() {
 		page.Reset()
 		fmt.Fprintf(&page, "%s and %s know the same\n", d.From, d.To)
 	}
@@ -64,19 +65,30 @@ func (d *Difference) Write(w io.Writer, top int, more func(left, all int) string
 			fmt.Fprintf(&page, "    %s  %s\n", is, brief(r.Rule))
 		}
 	})
-	statements := func(title string, list []rule.Statement) {
-		section(title, len(list), func(i int) { fmt.Fprintf(&page, "  %s\n", brief(list[i])) })
-	}
-	changes := func(title string, list []rule.Change) {
-		section(title, len(list), func(i int) {
-			fmt.Fprintf(&page, "  %s\n    was  %s\n", brief(list[i].After), brief(list[i].Before))
+	statements := func(title string, list []rule.Statement, clauses []RuleEntry) {
+		section(title, len(list)+len(clauses), func(i int) {
+			if i < len(list) {
+				fmt.Fprintf(&page, "  %s\n", brief(list[i]))
+				return
+			}
+			fmt.Fprintf(&page, "  %s\n", clauses[i-len(list)].brief())
 		})
 	}
-	statements("added", d.Added)
-	statements("dropped", d.Dropped)
-	changes("stronger", d.Stronger)
-	changes("weaker", d.Weaker)
-	changes("moved", d.Moved)
+	changes := func(title string, list []rule.Change, clauses []ChangeEntry) {
+		section(title, len(list)+len(clauses), func(i int) {
+			if i < len(list) {
+				fmt.Fprintf(&page, "  %s\n    was  %s\n", brief(list[i].After), brief(list[i].Before))
+				return
+			}
+			e := &clauses[i-len(list)]
+			fmt.Fprintf(&page, "  %s\n    was  %s\n", e.After.brief(), e.Before.brief())
+		})
+	}
+	statements("added", d.Added, c.added)
+	statements("dropped", d.Dropped, c.dropped)
+	changes("stronger", d.Stronger, c.stronger)
+	changes("weaker", d.Weaker, c.weaker)
+	changes("moved", d.Moved, c.moved)
 	_, err := page.WriteTo(w)
 	return err
 }

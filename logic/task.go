@@ -31,9 +31,11 @@ func ReadTask(background, examples, bias string) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Read("background", background); err != nil {
+	known, err := Read("background", background)
+	if err != nil {
 		return nil, err
 	}
+	bias += declarations(known)
 	if _, err := ReadBias(bias); err != nil {
 		return nil, err
 	}
@@ -75,7 +77,14 @@ func Split(text, of string) (*Task, error) {
 	for _, d := range p.Directives {
 		rest.WriteString(":- " + Format(d, nil) + ".\n")
 	}
-	t := &Task{}
+	t := &Task{Bias: declarations(p)}
+	bias, err := ReadBias(t.Bias)
+	if err != nil {
+		return nil, err
+	}
+	if of == "" && bias.Head.Name != "" {
+		of = bias.Head.String()
+	}
 	isExample := func(of Predicate) bool { return of == Predicate{"pos", 1} || of == Predicate{"neg", 1} }
 	closed := !slices.ContainsFunc(p.Predicates(), isExample)
 	name, arity, _ := strings.Cut(of, "/")
@@ -261,20 +270,24 @@ type Bias struct {
 	Head       Predicate
 	Body       []Predicate
 	Types      map[string][]string
-	Directions map[string][]string // in or out
+	Directions map[string][]string // in or out; either or constant by modes
 	Constants  map[string][]string // by type
 	Recursion  bool
 
 	MaxVars, MaxBody, MaxClauses int
 }
 
-// ReadBias reads bias.pl. Tuples of one are written (list,), which is not Prolog.
+// ReadBias reads bias.pl, or modes. Tuples of one are written (list,), which is not Prolog.
 func ReadBias(text string) (*Bias, error) {
 	b := &Bias{Types: map[string][]string{}, Directions: map[string][]string{}, Constants: map[string][]string{}}
 	for number, line := range strings.Split(text, "\n") {
 		line, _, _ = strings.Cut(line, "%")
 		for _, fact := range strings.Split(line, ").") {
-			if fact = strings.TrimSuffix(strings.TrimSpace(fact), "."); fact == "" || strings.HasPrefix(fact, ":-") {
+			fact = strings.TrimSuffix(strings.TrimSpace(fact), ".")
+			if directive, ok := strings.CutPrefix(fact, ":-"); ok && isDeclaration(directive) {
+				fact = strings.TrimSpace(directive)
+			}
+			if fact == "" || strings.HasPrefix(fact, ":-") {
 				continue
 			}
 			for { // a name alone, such as enable_recursion, before it on the line
@@ -292,6 +305,7 @@ func ReadBias(text string) (*Bias, error) {
 			}
 		}
 	}
+	b.Recursion = b.Recursion || slices.Contains(b.Body, b.Head)
 	return b, nil
 }
 
@@ -335,6 +349,10 @@ func (b *Bias) fact(fact string) error {
 			return fmt.Errorf("%s: expected constant(name,type)", fact)
 		}
 		b.Constants[words[1]] = append(b.Constants[words[1]], words[0])
+	case "modeh", "modeb":
+		err = b.mode(fact, words)
+	case "determination":
+		err = b.determination(fact)
 	case "enable_recursion":
 		b.Recursion = true
 	case "max_vars":

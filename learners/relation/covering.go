@@ -58,6 +58,11 @@ func (f *search) learnClause(active []int32) *found {
 			return len(a.body) - len(b.body)
 		})
 		beam = next[:min(len(next), f.options.beam)]
+		if leads := func(at *found) bool { return len(at.state.columns) > len(start.columns) }; f.options.paths && !slices.ContainsFunc(beam, leads) {
+			if i := slices.IndexFunc(next, leads); i >= 0 {
+				beam = append(beam, next[i])
+			}
+		}
 		for _, at := range beam {
 			if w, ok := f.worth(start.counts, at.state.counts, at.bits); ok && (best == nil || w > worth+tie) && f.language.is(at.body) {
 				best, worth = at, w
@@ -72,7 +77,7 @@ func (f *search) learnClause(active []int32) *found {
 
 // promise orders clauses of a beam.
 func (f *search) promise(start, s *state) float64 {
-	if f.options.beam == 1 {
+	if f.options.beam == 1 && !f.options.paths {
 		return 0
 	}
 	return f.gain(start, counts{s.p, s.n, s.ep, s.ep, s.en})

@@ -758,6 +758,7 @@ func (db *database) ofPredicate(of logic.Predicate, domain int) *relation {
 	}
 	for k := range places {
 		_, r.constants[k] = db.bias.Constants[places[k].kind]
+		r.constants[k] = r.constants[k] || db.bias.Fixed(of.Name, k)
 	}
 	return r
 }

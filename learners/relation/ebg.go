@@ -258,7 +258,14 @@ func (m *Model) unsolved() []fmt.Stringer {
 	for i := range m.list {
 		wrong += m.list[i].First[1-class]
 	}
-	const elsewhere = "other learners (golem, progol) look elsewhere, noise=none asks for exact clauses, lookahead=3 for longer steps"
+	elsewhere := map[string]string{
+		FoilName:   "other learners (golem, progol) look elsewhere, noise=none asks for exact clauses, lookahead=3 for longer steps",
+		ProgolName: "other learners (foil, golem) look elsewhere, depth=3 at what is further away, nodes=3000 at more clauses",
+		GolemName:  "other learners (foil, progol) look elsewhere, pairs=20 at more examples",
+	}[m.Learner()]
+	if elsewhere == "" {
+		elsewhere = "other learners (foil, golem, progol) look elsewhere"
+	}
 	positives, negatives := m.all[class], m.all[1-class]
 	switch {
 	case missed == 0 && wrong == 0:

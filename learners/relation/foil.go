@@ -56,7 +56,7 @@ type Learner struct {
 	Lookahead   int      `set:"lookahead" default:"3 of tables, 2 of programs" doc:"literals that may be added at once, all but the last with new variables"`
 	New         int      `set:"new" default:"2 of programs, 1 of tables" doc:"new variables of one literal"`
 	Literals    int      `set:"literals" default:"12" doc:"literals of one clause"`
-	Beam        int      `set:"beam" default:"1; 8 of few examples" doc:"clauses that are followed at once"`
+	Beam        int      `set:"beam" default:"1, and one to other rows beside it; 8 of few examples" doc:"clauses that are followed at once"`
 	M           *float64 `set:"m" default:"1" doc:"rows more, of all classes as they are frequent, that a probability counts"`
 	Determinate string   `set:"determinate" default:"off" doc:"new variables have one value for each binding, are at most i links from the head, and decided by at most j variables: i,j, as in 2,1"`
 	Forms
@@ -392,6 +392,7 @@ func (m *Model) ways(db *database, examples int) []options {
 		o.beam = 8
 	}
 	program := db.program != nil
+	o.paths = s.Beam == 0 && !program && m.linked != nil
 	if program {
 		o.lookahead, o.news, o.bindings = cmp.Or(o.lookahead, 2), cmp.Or(o.news, 2), s.Count != "examples"
 		if n := db.bias.MaxVars; n > 0 {

@@ -337,9 +337,25 @@ func (m *Model) Program() *logic.Program {
 				clauses = base.facts(r, clauses)
 			}
 		}
+		if row := compound(base.rows(), []logic.Term{logic.Var(0)}); base.of >= 0 { // a clause that begins with what is not so asks of rows
+			for _, c := range clauses[:len(m.list)] {
+				c.Body = slices.Insert(c.Body, 0, logic.Literal{Atom: row})
+			}
+			for _, name := range base.domains[base.of].names {
+				clauses = append(clauses, &logic.Clause{Head: compound(base.rows(), []logic.Term{constantTerm(name)})})
+			}
+		}
 		m.proving.program = logic.NewProgram(clauses)
 	})
 	return m.proving.program
+}
+
+// rows is the predicate of the rows that clauses are of.
+func (db *database) rows() string {
+	if db.of < 0 {
+		return ""
+	}
+	return db.domains[db.of].name
 }
 
 func (m *Model) names(relation string) bool {

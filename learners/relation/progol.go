@@ -120,7 +120,7 @@ func (f *search) mention(b *bottom, r *relation, v int, variable func(int32, pla
 		directions = f.db.bias.Directions[r.name]
 	}
 	for k, p := range r.places {
-		if !p.joins(b.things[v].place) || k < len(directions) && directions[k] != "in" {
+		if !p.joins(b.things[v].place) || k < len(directions) && directions[k] != "in" && directions[k] != "either" {
 			continue
 		}
 		for i, tuple := range r.with(k, b.things[v].code) {
@@ -133,7 +133,7 @@ func (f *search) mention(b *bottom, r *relation, v int, variable func(int32, pla
 				switch {
 				case code < 0 || code == unknown:
 					l.args = nil
-				case r.constants[j] && j != k && variable(code, r.places[j], false) < 0:
+				case f.db.bias != nil && f.db.bias.Fixed(r.name, j), r.constants[j] && j != k && variable(code, r.places[j], false) < 0:
 					l.args[j] = constantArg(code)
 				default:
 					l.args[j] = variable(code, r.places[j], true)

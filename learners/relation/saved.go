@@ -1,6 +1,7 @@
 package relation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -104,6 +105,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	around.target = cmp.Or(around.target, l.Target) // updates did not keep it once
 	ctx := context.Background()
 	if !ok {
 		return learned(learnRows(ctx, rows, around, l))

@@ -45,6 +45,7 @@ type options struct {
 	literals  int // of one body
 	variables int // of one clause
 	beam      int
+	paths     bool // one more is followed if none of these leads to other rows: what all rows of a thing say together is often as good at first, and leads nowhere
 	exact     bool // clauses cover no negatives, else they save bits
 	unpruned  bool
 	share     float64 // clauses for each positive example that are few enough
@@ -89,6 +90,7 @@ type chosen struct {
 	tried  float64
 	lead   float64 // of the steps that are offered
 	all    bool    // also those that leave no positive example
+	path   *step   // the best that leads to other rows
 }
 
 // offer takes a step in if it is among the best.
@@ -101,7 +103,8 @@ func (c *chosen) offer(literals []literal, n counts) {
 		return
 	}
 	s := step{counts: n, gain: c.search.gain(c.from, n), lead: c.lead, from: c.from}
-	if last := len(c.steps) - 1; len(c.steps) == c.most && s.gain+s.lead < c.steps[last].gain+c.steps[last].lead-tie {
+	if last := len(c.steps) - 1; len(c.steps) == c.most && s.gain+s.lead < c.steps[last].gain+c.steps[last].lead-tie &&
+		(!c.search.options.paths || c.path != nil && s.gain+s.lead < c.path.gain+c.path.lead-tie) {
 		return
 	}
 	most := len(c.from.columns)
@@ -109,6 +112,9 @@ func (c *chosen) offer(literals []literal, n counts) {
 		most = max(most, most+literals[i].news(most))
 	}
 	s.news = most - len(c.from.columns)
+	if s.news > 0 && c.search.options.paths && (c.path == nil || s.better(c.path, len(literals))) {
+		c.path = s.with(literals)
+	}
 	at := len(c.steps)
 	for at > 0 && s.better(&c.steps[at-1], len(literals)) {
 		at--
@@ -116,12 +122,17 @@ func (c *chosen) offer(literals []literal, n counts) {
 	if at == c.most {
 		return
 	}
+	c.steps = slices.Insert(c.steps, at, *s.with(literals))
+	c.steps = c.steps[:min(len(c.steps), c.most)]
+}
+
+// with is a step with literals of its own.
+func (s step) with(literals []literal) *step {
 	s.literals = slices.Clone(literals)
 	for i := range s.literals {
 		s.literals[i].args = slices.Clone(s.literals[i].args)
 	}
-	c.steps = slices.Insert(c.steps, at, s)
-	c.steps = c.steps[:min(len(c.steps), c.most)]
+	return &s
 }
 
 const tie = 1e-9
@@ -144,6 +155,9 @@ func (f *search) steps(s *state, most int) ([]step, float64) {
 	f.literals(s, nil, c)
 	tried := c.tried
 	f.propose(s, c)
+	if c.path != nil && !slices.ContainsFunc(c.steps, func(s step) bool { return s.news > 0 }) {
+		c.steps = append(c.steps, *c.path)
+	}
 	return c.steps, tried
 }
 
@@ -243,6 +257,12 @@ func (f *search) fill(s *state, r *relation, args []int, fresh int, use func(arg
 		return
 	}
 	p := r.places[len(args)]
+	if f.db.bias != nil && f.db.bias.Fixed(r.name, len(args)) { // only a constant
+		if !slices.Contains(args, slotArg) && fresh == 0 {
+			f.fill(s, r, append(args, slotArg), fresh, use)
+		}
+		return
+	}
 	for v := range s.columns {
 		if s.places[v].joins(p) {
 			f.fill(s, r, append(args, v), fresh, use)

@@ -1,6 +1,7 @@
 package relation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,7 +42,7 @@ func (s *surroundings) with(ctx context.Context, source learn.Source, l *table.L
 	if s.of != "" && s.of != l.Of {
 		return nil, fmt.Errorf("the rows are of %q, and those that were learnt of %q", l.Of, s.of)
 	}
-	more := &surroundings{of: l.Of, target: l.Target, tables: slices.Clone(s.tables), links: slices.Clone(s.links), programs: slices.Clone(s.programs)}
+	more := &surroundings{of: l.Of, target: cmp.Or(s.target, l.Target), tables: slices.Clone(s.tables), links: slices.Clone(s.links), programs: slices.Clone(s.programs)}
 	for _, link := range l.Links {
 		if !slices.ContainsFunc(more.links, func(have table.Link) bool { return sameLink(have, link) }) {
 			more.links = append(more.links, link)
@@ -57,7 +58,7 @@ func (s *surroundings) with(ctx context.Context, source learn.Source, l *table.L
 			continue
 		}
 		g := more.tables[i].rows.Gather(source, learn.NoTarget, nil)
-		if err := g.Add(ctx, t.Table); err != nil {
+		if err := g.Add(ctx, more.known(t.Name, t.Table)); err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Name, err)
 		}
 		rows, err := g.Rows(ctx)
@@ -71,6 +72,22 @@ func (s *surroundings) with(ctx context.Context, source learn.Source, l *table.L
 		more.programs = append(more.programs, sourceProgram{source.ID, source.Name, l.Program, l.Bias})
 	}
 	return more, nil
+}
+
+// known is a table without what is to be predicted, which a folder that is read again may
+// have.
+func (s *surroundings) known(name string, t *table.Table) *table.Table {
+	at := t.Schema.Index(s.target)
+	if name != s.of || at < 0 {
+		return t
+	}
+	var others []int
+	for i := range t.Schema.Attributes {
+		if i != at {
+			others = append(others, i)
+		}
+	}
+	return t.Project(others)
 }
 
 func cmpStrings(a, b string) int {
@@ -99,7 +116,7 @@ func (s *surroundings) linked(ctx context.Context) (*table.Linked, error) {
 			return nil, fmt.Errorf("table %s: %w", t.name, err)
 		}
 		if len(rows.Schema.Attributes) > 0 {
-			l.Tables = append(l.Tables, table.NamedTable{Name: t.name, Primary: t.primary, Table: rows})
+			l.Tables = append(l.Tables, table.NamedTable{Name: t.name, Primary: t.primary, Table: s.known(t.name, rows)})
 		}
 	}
 	programs := slices.Clone(s.programs)

@@ -52,7 +52,7 @@ func newWorld(f *search) *world {
 		}
 		p := &predicate{name: of.Name, places: make([]place, of.Arity), in: inputs(f.db.bias, of), relation: f.db.byName[of.Name], answers: map[tuple][]tuple{}}
 		directed := slices.Contains(f.db.bias.Directions[of.Name], "in")
-		p.gives = len(f.db.bias.Directions[of.Name]) > 0 && !directed
+		p.gives = len(f.db.bias.Directions[of.Name]) > 0 && !slices.ContainsFunc(f.db.bias.Directions[of.Name], func(way string) bool { return way != "out" })
 		if facts := finite(f.db.program, of); p.relation != nil && p.relation.arity() == of.Arity && (facts || !directed) {
 			p.places = p.relation.places
 			p.in = make([]bool, of.Arity) // they are found from any side

@@ -1,0 +1,128 @@
+package life_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/life"
+	"github.com/accrete-ml/accrete/logic"
+)
+
+// bought is the orders of a customer, pieces and whether they came back, and whether the
+// customer leaves: who has sent back a large order.
+func bought(customer int) (orders [][2]int, leaves bool) {
+	rng := rand.New(rand.NewPCG(uint64(customer), 5))
+	for range 1 + rng.IntN(3) {
+		o := [2]int{1 + rng.IntN(6), rng.IntN(2)}
+		orders, leaves = append(orders, o), leaves || o[0] > 3 && o[1] == 1
+	}
+	return orders, leaves
+}
+
+// shops writes a folder of customers and their orders.
+func shops(t *testing.T, from, to int) string {
+	t.Helper()
+	dir := t.TempDir()
+	var customers, orders strings.Builder
+	customers.WriteString("customer_id,age,leaves\n")
+	orders.WriteString("order_id,customer_id,pieces,returned\n")
+	for c := from; c < to; c++ {
+		all, leaves := bought(c)
+		for k, o := range all {
+			fmt.Fprintf(&orders, "o%d_%d,c%d,%d,%d\n", c, k, c, o[0], o[1])
+		}
+		fmt.Fprintf(&customers, "c%d,%d,%d\n", c, 20+c*13%50, map[bool]int{true: 1}[leaves])
+	}
+	for name, text := range map[string]string{"customers.csv": customers.String(), "orders.csv": orders.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestLifeOfClauses learns clauses over linked tables, and goes through what may happen
+// to them: what is to be predicted is never a condition, also where the folder of an
+// update has it.
+func TestLifeOfClauses(t *testing.T) {
+	ctx, h := context.Background(), newHome(t)
+	first, second := shops(t, 0, 150), shops(t, 150, 240)
+	learnt, err := h.Learn(ctx, life.LearnOptions{Data: find(t, h, first), Target: "customers.leaves", Choice: life.Choice{Learner: "foil"}, Name: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clauses := func(p *life.Part) string {
+		t.Helper()
+		base := life.Clauses(p, nil)
+		if base == nil {
+			t.Fatal("no clauses")
+		}
+		var text bytes.Buffer
+		base.WriteClauses(&text)
+		return text.String()
+	}
+	churn := regexp.MustCompile(`(?m)^leaves\(A\) :- orders_customer_id\(B,A\), orders_(pieces\(B,C\), C > 3, orders_returned\(B,D\), D > 0|returned\(B,C\), C > 0, orders_pieces\(B,D\), D > 3)\.`)
+	if got := clauses(learnt.Part); !churn.MatchString(got) {
+		t.Fatalf("learnt\n%s", got)
+	}
+	if _, err := h.Update(ctx, "m", find(t, h, second), false); err != nil {
+		t.Fatal(err)
+	}
+	p, err := h.Load("m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := clauses(p); !churn.MatchString(got) || strings.Contains(got, "customers_leaves") {
+		t.Errorf("after an update\n%s", got)
+	}
+	if v, err := h.Verify(ctx, "m", nil); err != nil || !v.Holds {
+		t.Errorf("verify: %+v, %v", v, err)
+	}
+
+	told, err := h.Tell(ctx, "m", life.Rules{File: "known.pl", Text: []byte("leaves(A) :- customers_age(A,B), B > 68."), Worth: 20}, life.Edit{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := h.Diff(ctx, "m@1", fmt.Sprintf("m@%d", told.Version), nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := d.Write(&page, 9, func(int, int) string { return "" }); err != nil {
+		t.Fatal(err)
+	}
+	if got := page.String(); !strings.Contains(got, ": 1 added, 0 dropped, ") || !strings.Contains(got, "a customer with age more than 68") {
+		t.Errorf("diff\n%s", got)
+	}
+	if e := d.Entry(); len(e.Added) != 1 || len(e.Stronger)+len(e.Weaker) != 2 {
+		t.Errorf("diff as JSON: %+v", e)
+	}
+	p, err = h.Load("m@2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prover, ok := p.Model.(interface{ Program() *logic.Program })
+	if !ok {
+		t.Fatal("the model answers no goals")
+	}
+	s, err := prover.Program().Solve(ctx, "leaves(X)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave := 0
+	for c := range 240 {
+		if _, leaves := bought(c); leaves {
+			leave++
+		}
+	}
+	if len(s.Bindings) != leave {
+		t.Errorf("%d customers are proved to leave, expected %d", len(s.Bindings), leave)
+	}
+}

@@ -201,11 +201,15 @@ func (h *Home) LearnActing(ctx context.Context, w *World, o LearnOptions) (*Acte
 	if err := store.CheckName(name); err != nil {
 		return nil, err
 	}
-	c.Settings = h.suiting(w, c.Settings)
-	_, l, err := configured(cmp.Or(c.Learner, defaultActor), c.Settings)
+	settings, err := h.withModels(cmp.Or(c.Learner, defaultActor), h.suiting(w, c.Settings))
 	if err != nil {
 		return nil, err
 	}
+	info, l, err := configured(cmp.Or(c.Learner, defaultActor), settings)
+	if err != nil {
+		return nil, err
+	}
+	c.Settings = withoutModels(info, settings)
 	a, ok := l.(actor)
 	if !ok {
 		return nil, remedy.New(Remedy{Kind: remedy.UseLearner, Names: []string{defaultActor}}, "%s is an environment, and %s learns from tables", w.Base(), c.Learner)

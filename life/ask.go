@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/accrete-ml/accrete/internal/remedy"
@@ -127,17 +128,56 @@ func askTarget(m learn.Model, question string) (*Answers, error) {
 	if err != nil {
 		return nil, remedy.Misuse(err)
 	}
-	for _, column := range wanted {
-		if a := &m.Schema().Attributes[column]; column != target {
-			return nil, notJoint(m.Learner(), fmt.Sprintf("be asked for %q, only for %q", a.Name, m.Schema().Attributes[target].Name))
+	all := &Answers{Answers: make([]Answered, len(wanted))}
+	for i, column := range wanted {
+		of := answering(m, column)
+		if of == nil {
+			a := &m.Schema().Attributes[column]
+			return nil, notJoint(m.Learner(), fmt.Sprintf("be asked for %q, only for %s", a.Name, predicted(m)))
+		}
+		if all.Answers[i], err = askOne(of, row); err != nil {
+			return nil, err
 		}
 	}
+	return all, nil
+}
+
+// answering returns the model of a column: the model itself, or one that was learnt
+// together with it.
+func answering(m learn.Model, column int) learn.Model {
+	if column == m.Target() {
+		return m
+	}
+	if c, ok := learn.Ability[learn.Companion](m); ok {
+		for _, other := range c.Companions() {
+			if column == other.Target() {
+				return other
+			}
+		}
+	}
+	return nil
+}
+
+// predicted names the columns that a model answers for.
+func predicted(m learn.Model) string {
+	names := []string{strconv.Quote(m.Schema().Attributes[m.Target()].Name)}
+	if c, ok := learn.Ability[learn.Companion](m); ok {
+		for _, other := range c.Companions() {
+			names = append(names, strconv.Quote(other.Schema().Attributes[other.Target()].Name))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// askOne answers for a model's target.
+func askOne(m learn.Model, row *table.Table) (Answered, error) {
 	out := learn.NewPredictions(m, 1)
 	if err := m.Predict(context.Background(), row, out); err != nil {
-		return nil, err
+		return Answered{}, err
 	}
 	answer := NewPredicted(m, 1, row, out, 0)
-	x := Answered{Variable: m.Schema().Attributes[target].Name, Attribute: &m.Schema().Attributes[target], Probabilities: answer.Probabilities, Low: answer.Low, High: answer.High}
+	a := &m.Schema().Attributes[m.Target()]
+	x := Answered{Variable: a.Name, Attribute: a, Probabilities: answer.Probabilities, Low: answer.Low, High: answer.High}
 	switch said := answer.Prediction.(type) {
 	case float64:
 		x.Mean = &said
@@ -146,7 +186,7 @@ func askTarget(m learn.Model, question string) (*Answers, error) {
 	default:
 		x.Undecided = true
 	}
-	return &Answers{Answers: []Answered{x}}, nil
+	return x, nil
 }
 
 // parseQuestion reads "name=value, name=?" into a row of known cells and the

@@ -82,9 +82,9 @@ func (h *Home) withModels(learner string, settings map[string]string) (map[strin
 	if err != nil || info.New == nil {
 		return settings, nil // which is for others to say
 	}
-	for _, o := range learn.Options(info.New()) {
-		names := settings[o.Key]
-		if !o.Model || names == "" || strings.Contains(names, "\n") {
+	for _, key := range modelKeys(info, settings, "") {
+		names := settings[key]
+		if names == "" || strings.Contains(names, "\n") {
 			continue
 		}
 		var pinned, models []string
@@ -97,7 +97,7 @@ func (h *Home) withModels(learner string, settings map[string]string) (map[strin
 				m, err = other, nil
 			}
 			if err != nil {
-				return nil, fmt.Errorf("setting %s: %w", o.Key, err)
+				return nil, fmt.Errorf("setting %s: %w", key, err)
 			}
 			data, err := learn.Encode(plain(m))
 			if err != nil {
@@ -106,17 +106,37 @@ func (h *Home) withModels(learner string, settings map[string]string) (map[strin
 			pinned, models = append(pinned, name), append(models, base64.StdEncoding.EncodeToString(data))
 		}
 		settings = maps.Clone(settings)
-		settings[o.Key] = strings.Join(pinned, ",") + "\n" + strings.Join(models, "\n")
+		settings[key] = strings.Join(pinned, ",") + "\n" + strings.Join(models, "\n")
 	}
 	return settings, nil
 }
 
+// modelKeys returns the settings of a learner that name models, and those of the
+// learners that it is told to take for a part of its work (values=ebnn
+// values.theory=M).
+func modelKeys(info learn.Info, settings map[string]string, prefix string) []string {
+	var keys []string
+	for _, o := range learn.Options(info.New()) {
+		if o.Model {
+			keys = append(keys, prefix+o.Key)
+		}
+		part, nested := strings.CutSuffix(o.Key, ".KEY")
+		if !nested {
+			continue
+		}
+		if of, err := learn.Lookup(settings[prefix+part]); err == nil && of.New != nil {
+			keys = append(keys, modelKeys(of, settings, prefix+part+".")...)
+		}
+	}
+	return keys
+}
+
 // withoutModels returns settings with names of models alone, to be recorded.
 func withoutModels(info learn.Info, settings map[string]string) map[string]string {
-	for _, o := range learn.Options(info.New()) {
-		if name, _, found := strings.Cut(settings[o.Key], "\n"); o.Model && found {
+	for _, key := range modelKeys(info, settings, "") {
+		if name, _, found := strings.Cut(settings[key], "\n"); found {
 			settings = maps.Clone(settings)
-			settings[o.Key] = name
+			settings[key] = name
 		}
 	}
 	return settings

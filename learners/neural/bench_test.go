@@ -46,7 +46,7 @@ func randomTable(tb testing.TB, rows, inputs, classes int) *table.Table {
 func BenchmarkEpoch(b *testing.B) {
 	const rows, inputs, classes = 60000, 784, 10
 	random := rand.New(rand.NewPCG(1, 1))
-	s := &sample{stride: strideOf(inputs), x: make([]float32, rows*strideOf(inputs)), class: make([]int32, rows)}
+	s := &sample{stride: strideOf(inputs), x: make([]float32, rows*strideOf(inputs)), aim: aim{outputs: classes, class: make([]int32, rows)}}
 	weights := make([]float64, rows)
 	for r := range rows {
 		for i := range inputs {

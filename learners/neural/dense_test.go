@@ -43,7 +43,7 @@ func TestGradientOfDense(t *testing.T) {
 				}
 				n := units.Layered(activation, outputs.function, append(append([]int{inputs}, hidden...), outputs.count)...)
 				n.Weights = weightsOf(d)
-				s := &sample{stride: strideOf(inputs), x: make([]float32, rows*strideOf(inputs))}
+				s := &sample{stride: strideOf(inputs), x: make([]float32, rows*strideOf(inputs)), aim: aim{outputs: outputs.count}}
 				want := make([]float64, len(n.Weights))
 				pass := n.NewPass()
 				var batch []shown

@@ -235,16 +235,31 @@ func (d *descent) pullBack(i int, from, to []float32, lo, hi int) {
 // error of a number alike.
 func (d *descent) blame(out, delta []float32, s shown, share float32) {
 	weight := s.weight * share
-	if d.sample.class == nil {
-		delta[0] = (out[0] - d.sample.number[s.row]) * weight
+	n := d.sample.outputs
+	d.sample.blame(out[:n], delta[:n], s.row, weight, d.squared)
+	for i := range d.sample.others {
+		a := &d.sample.others[i]
+		out, delta = out[n:], delta[n:]
+		n = a.outputs
+		a.blame(out[:n], delta[:n], s.row, weight, d.squared)
+	}
+}
+
+// blame is that of one target; of a cell that is missing there is none.
+func (a *aim) blame(out, delta []float32, row int32, weight float32, squared bool) {
+	switch {
+	case a.missing(row):
+		clear(delta)
+		return
+	case a.class == nil:
+		delta[0] = (out[0] - a.number[row]) * weight
 		return
 	}
-	softmax32(out, delta[:len(out)])
-	delta = delta[:len(out)]
-	if d.squared {
-		squaredBlame(delta, d.sample.class[s.row])
+	softmax32(out, delta)
+	if squared {
+		squaredBlame(delta, a.class[row])
 	} else {
-		delta[d.sample.class[s.row]]--
+		delta[a.class[row]]--
 	}
 	for i := range delta {
 		delta[i] *= weight

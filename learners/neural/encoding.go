@@ -13,10 +13,19 @@ import (
 type sample struct {
 	stride int
 	x      []float32 // a row of inputs each
-	class  []int32   // of each row; nil for a numeric target
-	number []float32 // the scaled target of each row otherwise
+	aim
+	// others are the further targets of the same rows, whose outputs stand
+	// behind the first one's.
+	others []aim
 	// tangents are what is known of slopes; nil for nothing.
 	tangents *tangents
+}
+
+// aim is what outputs should say of each row.
+type aim struct {
+	outputs int
+	class   []int32   // of each row; nil for a numeric target
+	number  []float32 // the scaled target of each row otherwise
 }
 
 // farthest is the greatest scaled input: an outlier may shout, but not so
@@ -35,10 +44,15 @@ func (m *Model) fitEncoding(ctx context.Context, t *table.Table) error {
 		}
 	}
 	m.matrix = matrix
+	m.fitTarget(t)
+	return nil
+}
+
+// fitTarget scales a numeric target.
+func (m *Model) fitTarget(t *table.Table) {
 	if m.regression() {
 		m.scale = encode.FitScale(t.Columns[m.target].Floats, t.Weights, encode.ZScore, false)
 	}
-	return nil
 }
 
 // scaleTogether gives the pixels of a picture one scale: of few pictures, one
@@ -82,17 +96,27 @@ func (m *Model) sample(ctx context.Context, t *table.Table) (*sample, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.aim = m.aim(t)
+	for _, other := range m.also {
+		s.others = append(s.others, other.aim(t))
+	}
+	return s, nil
+}
+
+// aim returns what the target's outputs should say of a table's rows.
+func (m *Model) aim(t *table.Table) aim {
+	a := aim{outputs: m.outputs()}
 	if !m.regression() {
-		s.class = t.Columns[m.target].Codes
-		return s, nil
+		a.class = t.Columns[m.target].Codes
+		return a
 	}
 	scaled := make([]float64, t.Rows())
 	m.scale.Apply(t.Columns[m.target].Floats, scaled)
-	s.number = make([]float32, t.Rows())
+	a.number = make([]float32, t.Rows())
 	for r, y := range scaled {
-		s.number[r] = float32(y)
+		a.number[r] = float32(y)
 	}
-	return s, nil
+	return a
 }
 
 // count adds up the rows' weights by class, on top of those counted before.

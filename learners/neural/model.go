@@ -15,6 +15,7 @@ type Model struct {
 	encoded
 	settings *settings
 	members  []member
+	also     []*Model // of further targets, whose networks share the hidden layers
 }
 
 // encoded is what a model knows of its columns: how cells become inputs, and

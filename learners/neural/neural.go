@@ -81,6 +81,7 @@ type Learner struct {
 	Folds      int      `set:"folds" default:"none" doc:"folds held out in turn to find how many epochs are best on average; the network is then trained on all rows for as many"`
 	Restarts   int      `set:"restarts" default:"1" doc:"networks trained from other starts, of which the best on the held-out rows is kept"`
 	Committee  int      `set:"committee" default:"1" doc:"networks whose answers are averaged, each with other rows held out"`
+	Also       string   `set:"also" default:"none" doc:"further columns that the same hidden units predict, as in 'lstat,chas': they are no inputs, and ask tells them"`
 	Slope      string   `set:"slope" default:"none" doc:"how the answer should change with numeric columns, as in 'age:+,income:-,height:0': it should rise, fall or stay (TangentProp); of classes there are two, and slopes are of the one that says yes"`
 	Transform  string   `set:"transform" default:"none" doc:"transformations of a picture that should not change the answer: some of shift-x,shift-y,rotate,scale; the numeric columns are its pixels, in rows of width"`
 	Width      int      `set:"width" default:"none" doc:"pixels in a row of a picture, for transform"`
@@ -104,7 +105,7 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 		return nil, err
 	}
 	m.settings.Slopes = m.measureSlopes(the.sample, the.rows.Rows())
-	m.schema = inSequence(m.schema, task.Table.Schema.Sequence)
+	m.follow(task.Table.Schema.Sequence)
 	return m, nil
 }
 
@@ -147,6 +148,9 @@ func (l *Learner) prepare(ctx context.Context, task learn.Task) (*preparation, e
 	if err := m.fitEncoding(ctx, t); err != nil {
 		return nil, err
 	}
+	if err := m.addTargets(t); err != nil {
+		return nil, fmt.Errorf("%s: %w", Name, err)
+	}
 	if s.Together {
 		m.scaleTogether(t)
 	}
@@ -157,18 +161,28 @@ func (l *Learner) prepare(ctx context.Context, task learn.Task) (*preparation, e
 	if x.tangents, err = m.tangents(s); err != nil {
 		return nil, err
 	}
-	m.rows, m.counts = totalWeight(t), m.count(t, nil)
-	prior := make([]float32, m.outputs())
-	for c, log := range m.prior() {
-		prior[c] = float32(log)
+	var prior []float32
+	for _, of := range append([]*Model{m}, m.also...) {
+		of.rows, of.counts = of.known(t), of.count(t, nil)
+		for _, log := range of.prior() {
+			prior = append(prior, float32(log))
+		}
 	}
 	start := func(_, seed uint64) *dense {
 		random := rand.New(rand.NewPCG(seed, 0x737461727473))
-		net := newDense(m.matrix.Width(), s.Hidden, m.outputs(), activations[s.Activation], random)
+		net := newDense(m.matrix.Width(), s.Hidden, m.allOutputs(), activations[s.Activation], random)
 		copy(net.last().b, prior)
 		return net
 	}
 	return &preparation{m, t, x, start}, nil
+}
+
+// follow makes the model, and its companions, remember which column groups rows.
+func (m *Model) follow(sequence string) {
+	m.schema = inSequence(m.schema, sequence)
+	for _, other := range m.also {
+		other.schema = m.schema
+	}
 }
 
 // inSequence returns a schema that remembers which column groups rows, "" for
@@ -212,12 +226,4 @@ func tableOf(ctx context.Context, g *kept.Gathering) (*table.Table, error) {
 		return nil, fmt.Errorf("no row has a target and a weight; %s needs at least one", Name)
 	}
 	return t, nil
-}
-
-func totalWeight(t *table.Table) float64 {
-	sum := 0.0
-	for r := range t.Rows() {
-		sum += t.Weight(r)
-	}
-	return sum
 }

@@ -32,6 +32,17 @@ type savedHead struct {
 	Matrix   encode.Matrix       `cbor:"matrix"`
 	Scale    encode.Scale        `cbor:"scale"`
 	Members  []savedMember       `cbor:"members"`
+	Also     []savedCompanion    `cbor:"also,omitempty"`
+}
+
+// savedCompanion is what a model of a further target has of its own; its weights
+// stand behind those of the first one.
+type savedCompanion struct {
+	Target  int           `cbor:"target"`
+	Rows    float64       `cbor:"rows"`
+	Counts  []float64     `cbor:"counts,omitempty"`
+	Scale   encode.Scale  `cbor:"scale"`
+	Members []savedMember `cbor:"members"`
 }
 
 type savedMember struct {
@@ -46,7 +57,14 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	parts := make([]learn.Part, 1)
 	for i, member := range m.members {
 		head.Members = append(head.Members, savedMember{member.temperature, member.spread})
-		parts = append(parts, learn.Part{Name: fmt.Sprintf("%s %d", weightsPart, i+1), Data: member.net.bytes()})
+		parts = append(parts, learn.Part{Name: fmt.Sprintf("%s %d", weightsPart, i+1), Data: m.whole(m.networks(i)).bytes()})
+	}
+	for _, other := range m.also {
+		s := savedCompanion{Target: other.target, Rows: other.rows, Counts: other.counts, Scale: other.scale}
+		for _, member := range other.members {
+			s.Members = append(s.Members, savedMember{member.temperature, member.spread})
+		}
+		head.Also = append(head.Also, s)
 	}
 	data, err := learn.Marshal(head)
 	parts[0] = learn.Part{Name: headPart, Data: data}
@@ -118,11 +136,17 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	}
 	for i, saved := range head.Members {
 		name := fmt.Sprintf("%s %d", weightsPart, i+1)
-		net, err := decodeDense(learn.FindPart(parts, name), m.matrix.Width(), m.settings.Hidden, m.outputs(), activations[m.settings.Activation])
+		net, err := decodeDense(learn.FindPart(parts, name), m.matrix.Width(), m.settings.Hidden, m.allOutputs(), activations[m.settings.Activation])
 		if err != nil {
 			return nil, fmt.Errorf("part %q: %v", name, err)
 		}
-		m.members = append(m.members, member{net, saved.Temperature, saved.Spread})
+		m.members = append(m.members, member{net.part(0, m.outputs()), saved.Temperature, saved.Spread})
+		from := m.outputs()
+		for k, other := range m.also {
+			own := head.Also[k].Members[i]
+			other.members = append(other.members, member{net.part(from, other.outputs()), own.Temperature, own.Spread})
+			from += other.outputs()
+		}
 	}
 	return m, nil
 }
@@ -137,15 +161,38 @@ func (head *savedHead) load() (*Model, error) {
 	if err := m.settings.check(); err != nil {
 		return nil, err
 	}
-	if len(head.Members) != m.settings.Committee {
-		return nil, fmt.Errorf("%d networks, expected %d", len(head.Members), m.settings.Committee)
+	if err := checkMembers(head.Members, m.settings); err != nil {
+		return nil, err
 	}
-	for _, s := range head.Members {
-		if !(s.Temperature >= 1e-3 && s.Temperature <= 1e3) || !(s.Spread >= 0 && s.Spread <= math.MaxFloat32) {
-			return nil, fmt.Errorf("temperature %v and spread %v", s.Temperature, s.Spread)
+	for _, saved := range head.Also {
+		own := *head
+		own.Target, own.Rows, own.Counts, own.Scale = saved.Target, saved.Rows, saved.Counts, saved.Scale
+		other, err := own.loadEncoded()
+		if err != nil {
+			return nil, err
 		}
+		if err := checkMembers(saved.Members, m.settings); err != nil {
+			return nil, err
+		}
+		if other.target == m.target || m.predicts(other.target) {
+			return nil, fmt.Errorf("column %d is predicted twice", other.target+1)
+		}
+		other.schema = m.schema
+		m.also = append(m.also, &Model{settings: m.settings, encoded: *other})
 	}
 	return m, nil
+}
+
+func checkMembers(members []savedMember, of *settings) error {
+	if len(members) != of.Committee {
+		return fmt.Errorf("%d networks, expected %d", len(members), of.Committee)
+	}
+	for _, s := range members {
+		if !(s.Temperature >= 1e-3 && s.Temperature <= 1e3) || !(s.Spread >= 0 && s.Spread <= math.MaxFloat32) {
+			return fmt.Errorf("temperature %v and spread %v", s.Temperature, s.Spread)
+		}
+	}
+	return nil
 }
 
 // loadEncoded checks what a model knows of its columns.

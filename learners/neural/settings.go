@@ -39,6 +39,7 @@ type settings struct {
 	Mu         float64 `cbor:"mu,omitempty"`
 	Augment    float64 `cbor:"augment,omitempty"`
 	Slopes     []Slope `cbor:"slopes,omitempty"` // how wishes about them fared
+	Also       string  `cbor:"also,omitempty"`
 }
 
 func (l *Learner) settings() (*settings, error) {
@@ -47,7 +48,7 @@ func (l *Learner) settings() (*settings, error) {
 		Schedule: cmp.Or(l.Schedule, "constant"), Momentum: setting.Or(l.Momentum, 0.9), Batch: cmp.Or(l.Batch, 32), Epochs: l.Epochs,
 		Patience: l.Patience, Validation: setting.Or(l.Validation, 0.15), Folds: l.Folds, Restarts: cmp.Or(l.Restarts, 1),
 		Committee: cmp.Or(l.Committee, 1), Prune: l.Prune, PruneBy: l.PruneBy,
-		Slope: l.Slope, Transform: l.Transform, Width: l.Width, Together: l.Scaling == "together", Augment: l.Augment,
+		Slope: l.Slope, Transform: l.Transform, Width: l.Width, Together: l.Scaling == "together", Augment: l.Augment, Also: l.Also,
 	}
 	if l.Evolution+l.Learning != "" || l.Population != 0 {
 		return nil, fmt.Errorf("settings evolution, learning and population: they are for algorithm=evolve, not %s", backpropagation)
@@ -116,6 +117,8 @@ func (s *settings) check() error {
 		return fmt.Errorf("mu %v, augment %v; expected numbers from 0", s.Mu, s.Augment)
 	case (s.Slope != "" || s.Transform != "") && (s.Optimiser == "lbfgs" || s.Optimiser == "cg"):
 		return fmt.Errorf("optimiser %s with slopes; expected adam or momentum", s.Optimiser)
+	case s.Also != "" && (s.Slope != "" || s.Transform != "" || s.Prune > 0 || s.Folds > 0):
+		return fmt.Errorf("setting also=%s: it does not go together with slope, transform, prune and folds, which look at one target", s.Also)
 	case s.Augment > 0 && s.Transform == "":
 		return fmt.Errorf("augment %v without a transformation; say which, as in transform=shift-x,shift-y", s.Augment)
 	case s.Batch < 1 || s.Batch > 1<<20 || s.Epochs < 0 || s.Patience < 0 || s.Restarts < 1 || s.Committee < 1 || s.Committee > 1000:

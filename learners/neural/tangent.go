@@ -418,11 +418,12 @@ func (d *dense) slopeAlong(t *tangents, w *way, x []float32) float64 {
 	return most
 }
 
-// Remarks says how wishes about slopes fared on the rows learnt last.
+// Remarks says how wishes about slopes fared on the rows learnt last, and what else
+// is predicted.
 func (m *Model) Remarks() ([]fmt.Stringer, error) {
 	var all []fmt.Stringer
 	for _, s := range m.settings.Slopes {
 		all = append(all, s)
 	}
-	return all, nil
+	return append(all, m.alsoPredicts()...), nil
 }

@@ -20,7 +20,7 @@ func TestSlopesDescend(t *testing.T) {
 	for _, activation := range []units.Function{units.Tanh, units.Sigmoid} {
 		for _, outputs := range []int{1, 2, 3} {
 			const inputs, rows, mu = 9, 5, 0.7
-			s := &sample{stride: strideOf(inputs), x: make([]float32, rows*strideOf(inputs))}
+			s := &sample{stride: strideOf(inputs), x: make([]float32, rows*strideOf(inputs)), aim: aim{outputs: outputs}}
 			for r := range rows {
 				for j := range inputs {
 					s.x[r*s.stride+j] = float32(random.NormFloat64())

@@ -64,7 +64,9 @@ func (m *Model) train(ctx context.Context, t *table.Table, x *sample, s *setting
 	if err != nil {
 		return err
 	}
-	m.members = make([]member, s.Committee)
+	for _, of := range append([]*Model{m}, m.also...) {
+		of.members = make([]member, s.Committee)
+	}
 	if s.Folds == 0 {
 		for i := range m.members {
 			best := outcomes[i*rounds]
@@ -73,7 +75,7 @@ func (m *Model) train(ctx context.Context, t *table.Table, x *sample, s *setting
 					best = o
 				}
 			}
-			m.members[i] = calibrate(best.net, x, divisions[i][0])
+			m.calibrate(i, best.net, x, divisions[i][0])
 		}
 	} else if err := work(s.Committee, func(i int) {
 		folds := outcomes[i*rounds : (i+1)*rounds]

@@ -76,25 +76,32 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 	if t, err = recoded(t, m.schema); err != nil {
 		return nil, err
 	}
-	m.counts = m.count(t, old.counts)
-	nets := make([]*dense, len(old.members))
 	var grown *growth
-	if m.matrix, grown = old.grow(t); grown != nil {
-		for i := range nets {
-			nets[i] = grown.net(old.members[i].net, m)
+	m.matrix, grown = old.grow(t)
+	nets := make([][]*dense, len(old.members)) // of each member, and of its companions
+	for k, was := range append([]*Model{old}, old.also...) {
+		is := m
+		if k > 0 {
+			is = m.newCompanion(was.target)
+			is.rows, is.scale = was.rows+was.known(t), was.scale
+			m.also = append(m.also, is)
 		}
-	} else {
-		for i := range nets {
-			nets[i] = old.members[i].net
+		is.counts = is.count(t, was.counts)
+		is.members = slices.Clone(was.members)
+		for i := range is.members {
+			if grown != nil {
+				is.members[i].net = grown.net(was.members[i].net, is)
+			}
+			nets[i] = append(nets[i], is.members[i].net)
 		}
 	}
 	if t.Rows() == 0 { // new values, perhaps, but nothing to train on
-		m.members = slices.Clone(old.members)
-		for i := range m.members {
-			m.members[i].net = nets[i]
-		}
-		m.schema = inSequence(m.schema, old.schema.Sequence)
+		m.follow(old.schema.Sequence)
 		return m, nil
+	}
+	starts := make([]*dense, len(nets))
+	for i := range nets {
+		starts[i] = m.whole(nets[i])
 	}
 	x, err := m.sample(ctx, t)
 	if err != nil {
@@ -106,7 +113,7 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 	fresh := m.rows - old.rows
 	share := fresh / m.rows
 	if fresh <= min(mostFineTuned, old.rows) {
-		err = m.fineTune(ctx, t, x, nets, share)
+		err = m.fineTune(ctx, t, x, starts, share)
 	} else {
 		s := *m.settings
 		s.Restarts, s.Folds = 1, 0 // they begin where the model stands
@@ -114,25 +121,35 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 			s.Optimiser, s.Rate, s.Decay = "adam", 0.003, 0.1 // methods with small steps
 		}
 		s.Rate *= share
-		err = m.train(ctx, t, x, &s, func(member, _ uint64) *dense { return nets[member].clone() })
+		err = m.train(ctx, t, x, &s, func(member, _ uint64) *dense { return starts[member].clone() })
 	}
 	if err != nil {
 		return nil, err
 	}
 	// Few new rows say little about how far outputs can be trusted; the old
 	// word counts by its rows.
-	for i := range m.members {
-		was, is := &old.members[i], &m.members[i]
+	old.eachMember(m, func(was, is *member) {
 		is.temperature = math.Exp((1-share)*math.Log(was.temperature) + share*math.Log(is.temperature))
 		is.spread = math.Sqrt((1-share)*was.spread*was.spread + share*is.spread*is.spread)
-	}
+	})
 	if x.tangents != nil {
 		s := *m.settings
 		s.Slopes = m.measureSlopes(x, t.Rows())
 		m.settings = &s
 	}
-	m.schema = inSequence(m.schema, old.schema.Sequence)
+	m.follow(old.schema.Sequence)
 	return m, nil
+}
+
+// eachMember visits the members of a model and of its companions, beside those of
+// what became of it.
+func (m *Model) eachMember(updated *Model, visit func(was, is *member)) {
+	for i := range m.members {
+		visit(&m.members[i], &updated.members[i])
+	}
+	for k, other := range m.also {
+		other.eachMember(updated.also[k], visit)
+	}
 }
 
 // recoded returns the table with the codes of a schema that has all its
@@ -168,7 +185,10 @@ type growth struct {
 func (m *Model) grow(t *table.Table) (*encode.Matrix, *growth) {
 	matrix := &encode.Matrix{Inputs: slices.Clone(m.matrix.Inputs)}
 	g := &growth{}
-	same := len(t.Schema.Attributes[m.target].Values) == len(m.schema.Attributes[m.target].Values)
+	same := true
+	for _, of := range append([]*Model{m}, m.also...) {
+		same = same && len(t.Schema.Attributes[of.target].Values) == len(m.schema.Attributes[of.target].Values)
+	}
 	at := 0
 	for i := range matrix.Inputs {
 		in := &matrix.Inputs[i]
@@ -259,13 +279,12 @@ func (m *Model) fineTune(ctx context.Context, t *table.Table, x *sample, nets []
 		x.number[i] = min(max(y, -farthest), farthest)
 	}
 	rows := division{trained: weightsOfRows(t)}
-	m.members = make([]member, len(nets))
 	for i, net := range nets {
 		net = net.clone()
 		if err := net.fineTune(ctx, x, rows.trained, m.settings, share); err != nil {
 			return err
 		}
-		m.members[i] = calibrate(net, x, rows)
+		m.calibrate(i, net, x, rows)
 	}
 	return nil
 }

@@ -103,20 +103,17 @@ func (j *judge) each(net *dense, visit func(i int, out []float32)) {
 }
 
 // loss returns the mean cross entropy, or the mean squared error: of classes
-// half the sum over their probabilities.
+// half the sum over their probabilities. Further targets add theirs.
 func (j *judge) loss(net *dense) float64 {
 	j.each(net, func(i int, out []float32) {
-		row := j.rows[i]
-		if j.sample.class == nil {
-			e := float64(out[0] - j.sample.number[row])
-			j.losses[i] = e * e
-			return
+		row, n := j.rows[i], j.sample.outputs
+		j.losses[i] = j.sample.loss(out[:n], row, j.squared)
+		for k := range j.sample.others {
+			a := &j.sample.others[k]
+			out = out[n:]
+			n = a.outputs
+			j.losses[i] += a.worth(&j.sample.aim) * a.loss(out[:n], row, j.squared)
 		}
-		if j.squared {
-			j.losses[i] = squaredError(out, j.sample.class[row])
-			return
-		}
-		j.losses[i] = logsum.Surprise(out, int(j.sample.class[row]), 1)
 	})
 	sum := 0.0
 	for i, l := range j.losses {
@@ -126,6 +123,21 @@ func (j *judge) loss(net *dense) float64 {
 		return loss
 	}
 	return math.Inf(1) // of weights that grew beyond all bounds
+}
+
+// loss is the error of one target's outputs for a row; of a cell that is missing
+// there is none.
+func (a *aim) loss(out []float32, row int32, squared bool) float64 {
+	switch {
+	case a.missing(row):
+		return 0
+	case a.class == nil:
+		e := float64(out[0] - a.number[row])
+		return e * e
+	case squared:
+		return squaredError(out, a.class[row])
+	}
+	return logsum.Surprise(out, int(a.class[row]), 1)
 }
 
 // squaredError is ½Σ(t−p)² of a softmax.

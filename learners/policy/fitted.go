@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -71,7 +72,26 @@ func (s *settings) checkLearner() error {
 	if !info.Takes.Regression || info.New == nil {
 		return fmt.Errorf("values=%s: %s does not learn numbers", s.Values, info.Name)
 	}
+	own := map[string]string{}
+	for _, of := range s.ofValues() {
+		own[of[0]] = of[1]
+	}
+	if _, err := learn.New(info.Name, own); err != nil {
+		return fmt.Errorf("values=%s: %w", s.Values, err)
+	}
 	return nil
+}
+
+// ofValues returns the settings of that learner, by key.
+func (s *settings) ofValues() [][2]string {
+	var all [][2]string
+	for line := range strings.Lines(s.OfValues) {
+		key, quoted, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+		if value, err := strconv.Unquote(quoted); err == nil {
+			all = append(all, [2]string{key, value})
+		}
+	}
+	return all
 }
 
 // learned learns a column of numbers or classes beside the states, without
@@ -82,9 +102,6 @@ func learned(ctx context.Context, name string, states *table.Table, a table.Attr
 		return nil, err
 	}
 	settings := map[string]string{}
-	for _, s := range more {
-		settings[s[0]] = s[1]
-	}
 	for _, o := range learn.Options(info.New()) {
 		if o.Key == "keep" && slices.Contains(o.Choices, "nothing") {
 			settings["keep"] = "nothing"
@@ -92,6 +109,9 @@ func learned(ctx context.Context, name string, states *table.Table, a table.Attr
 		if name == "mlp" && o.Key == "epochs" {
 			settings["epochs"] = strconv.Itoa(min(max(3, netSteps/max(1, states.Rows())), 300))
 		}
+	}
+	for _, s := range more {
+		settings[s[0]] = s[1]
 	}
 	l, err := learn.New(name, settings)
 	if err != nil {
@@ -183,7 +203,7 @@ func (j *journal) regress(ctx context.Context, f *fitted, rows [][]int, y []floa
 	case "input":
 		beside, err := f.beside(j.states, table.Column{Codes: j.action})
 		if err == nil {
-			f.joint, err = learned(ctx, s.learnerOf(), beside, table.Attribute{Name: worthColumn, Kind: table.Numeric}, table.Column{Floats: slices.Clone(y)}, j.weight, seed)
+			f.joint, err = learned(ctx, s.learnerOf(), beside, table.Attribute{Name: worthColumn, Kind: table.Numeric}, table.Column{Floats: slices.Clone(y)}, j.weight, seed, s.ofValues()...)
 		}
 		return err
 	case "outputs":
@@ -203,7 +223,7 @@ func (j *journal) regress(ctx context.Context, f *fitted, rows [][]int, y []floa
 		for i, row := range mine {
 			ys[i], weights[i] = y[row], j.weight[row]
 		}
-		m, err := learned(ctx, j.lesson.Settings.learnerOf(), j.states.Select(mine), table.Attribute{Name: worthColumn, Kind: table.Numeric}, table.Column{Floats: ys}, weights, seed)
+		m, err := learned(ctx, j.lesson.Settings.learnerOf(), j.states.Select(mine), table.Attribute{Name: worthColumn, Kind: table.Numeric}, table.Column{Floats: ys}, weights, seed, s.ofValues()...)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -35,8 +35,10 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/learn"
@@ -61,11 +63,12 @@ func init() {
 
 // Learner makes policies. Its zero value is ready to use.
 type Learner struct {
-	Algorithm string   `set:"algorithm" default:"q" oneof:"q|sarsa|dyna|sweeping|actorcritic|rlearning|lms|td|explain|brigade|values|policy|bellmanford" doc:"Q learning, SARSA, Dyna, prioritised sweeping, an actor with a critic, R-learning (average reward), what boards of a game are worth by LMS or TD(λ), what states are worth by TD(λ) where the environment knows what follows from actions, explanations of what an episode brought, rules that bid and pay those that acted before them (a classifier system with the bucket brigade); or, where the environment knows its own model, value iteration, policy iteration, or shortest ways by Bellman and Ford (rewards in full, gamma=1)"`
-	Gamma     *float64 `set:"gamma" default:"0.9" doc:"what a reward one step later is worth, 0 to 1"`
-	Values    string   `set:"values" default:"auto" doc:"where values stand: table, tiles (grids over numbers), linear (numbers, their squares and products), or a learner of numbers, such as tree; auto is a table where states are few, else tiles in an environment and tree for a log"`
-	Wiring    string   `set:"wiring" default:"action" oneof:"action|input|outputs" doc:"for values by a learner: a model for each action, one model with the action as a column beside the state, or one network (values=mlp) with an output for each action"`
-	Tiles     int      `set:"tiles" default:"8" doc:"for values=tiles: cells of a grid in each column of numbers"`
+	Algorithm string            `set:"algorithm" default:"q" oneof:"q|sarsa|dyna|sweeping|actorcritic|rlearning|lms|td|explain|brigade|values|policy|bellmanford" doc:"Q learning, SARSA, Dyna, prioritised sweeping, an actor with a critic, R-learning (average reward), what boards of a game are worth by LMS or TD(λ), what states are worth by TD(λ) where the environment knows what follows from actions, explanations of what an episode brought, rules that bid and pay those that acted before them (a classifier system with the bucket brigade); or, where the environment knows its own model, value iteration, policy iteration, or shortest ways by Bellman and Ford (rewards in full, gamma=1)"`
+	Gamma     *float64          `set:"gamma" default:"0.9" doc:"what a reward one step later is worth, 0 to 1"`
+	Values    string            `set:"values" default:"auto" doc:"where values stand: table, tiles (grids over numbers), linear (numbers, their squares and products), or a learner of numbers, such as tree; auto is a table where states are few, else tiles in an environment and tree for a log"`
+	OfValues  map[string]string `set:"values.KEY" default:"the learner's own" doc:"for values by a learner: a setting of it, as in values.hidden=10, or values.theory=M where earlier models explain what actions are worth (values=ebnn)"`
+	Wiring    string            `set:"wiring" default:"action" oneof:"action|input|outputs" doc:"for values by a learner: a model for each action, one model with the action as a column beside the state, or one network (values=mlp) with an output for each action"`
+	Tiles     int               `set:"tiles" default:"8" doc:"for values=tiles: cells of a grid in each column of numbers"`
 
 	Alpha    string   `set:"alpha" default:"auto" doc:"how far a step moves a value: a number, visits (1/(1+visits), equation 13.11), or auto: 1 where the environment is known to be without chance and steps are learnt one by one, else 1/(1+visits)^0.77"`
 	Explore  string   `set:"explore" default:"epsilon" oneof:"epsilon|boltzmann|optimistic|ucb|random" doc:"how actions are tried: at random now and then, by k^Q, by starting with high values, by bounds of confidence, or always at random"`
@@ -136,6 +139,7 @@ type settings struct {
 	Experiments string `cbor:"experiments,omitempty"`
 	Gradient    string `cbor:"gradient,omitempty"`
 	Wiring      string `cbor:"wiring,omitempty"`
+	OfValues    string `cbor:"of-values,omitempty"` // key="value", a line each, sorted
 
 	adviser learn.Source // whose advice it begins with
 	hasty   bool
@@ -153,6 +157,13 @@ func (l *Learner) settings() (settings, error) {
 	}
 	if s.Reward == "none" {
 		s.Reward = ""
+	}
+	for _, key := range slices.Sorted(maps.Keys(l.OfValues)) {
+		of, own, _ := strings.Cut(key, ".")
+		if of != "values" {
+			return s, fmt.Errorf("unknown setting %q; settings of the learner of values are written values.%s", key, own)
+		}
+		s.OfValues += own + "=" + strconv.Quote(l.OfValues[key]) + "\n"
 	}
 	if s.Algorithm == "bellmanford" {
 		if s.Gamma = setting.Or(l.Gamma, 1); s.Gamma != 1 {
@@ -198,6 +209,9 @@ func (s *settings) check() error {
 	}
 	if s.Wiring == "input" && slices.Contains([]string{"auto", "table", "tiles", "linear"}, s.Values) {
 		return fmt.Errorf("wiring=input gives a learner of numbers the action as a column; take one as values, such as mlp or tree")
+	}
+	if s.OfValues != "" && (s.Wiring == "outputs" || slices.Contains([]string{"auto", "table", "tiles", "linear"}, s.Values)) {
+		return fmt.Errorf("values.%s is a setting of a learner of numbers; take one as values, such as mlp or ebnn", s.ofValues()[0][0])
 	}
 	if learns := slices.Contains([]string{"q", "sarsa", "dyna", "sweeping"}, s.Algorithm); !learns && (s.Gradient == "residual" || s.Replay > 0) {
 		return fmt.Errorf("gradient=residual and replay are for algorithm=q, sarsa, dyna and sweeping, not %s", s.Algorithm)

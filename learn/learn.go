@@ -298,14 +298,6 @@ type Asker interface {
 	Ask(t *table.Table, row, column int) (*Answer, error)
 }
 
-// Companion is a model that was learnt together with models of further
-// targets, which share what they learnt.
-type Companion interface {
-	Model
-	// Companions returns the models of the further targets.
-	Companions() []Model
-}
-
 // Answer is the distribution of a column given what is known.
 type Answer struct {
 	// Of a numeric column: the mean, the median, the 2.5 % and 97.5 %

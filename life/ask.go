@@ -142,13 +142,17 @@ func askTarget(m learn.Model, question string) (*Answers, error) {
 	return all, nil
 }
 
+// companion is a model that was learnt together with models of further targets,
+// which share what they learnt.
+type companion interface{ Companions() []learn.Model }
+
 // answering returns the model of a column: the model itself, or one that was learnt
 // together with it.
 func answering(m learn.Model, column int) learn.Model {
 	if column == m.Target() {
 		return m
 	}
-	if c, ok := learn.Ability[learn.Companion](m); ok {
+	if c, ok := learn.Ability[companion](m); ok {
 		for _, other := range c.Companions() {
 			if column == other.Target() {
 				return other
@@ -161,7 +165,7 @@ func answering(m learn.Model, column int) learn.Model {
 // predicted names the columns that a model answers for.
 func predicted(m learn.Model) string {
 	names := []string{strconv.Quote(m.Schema().Attributes[m.Target()].Name)}
-	if c, ok := learn.Ability[learn.Companion](m); ok {
+	if c, ok := learn.Ability[companion](m); ok {
 		for _, other := range c.Companions() {
 			names = append(names, strconv.Quote(other.Schema().Attributes[other.Target()].Name))
 		}

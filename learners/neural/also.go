@@ -16,8 +16,6 @@ import (
 // them need (Caruana 1997). It is trained as one network; afterwards each target has
 // a model of its own, whose hidden layers are the same memory.
 
-var _ learn.Companion = (*Model)(nil)
-
 // Companions returns the models of the further targets.
 func (m *Model) Companions() []learn.Model {
 	all := make([]learn.Model, len(m.also))

@@ -76,32 +76,10 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 	if t, err = recoded(t, m.schema); err != nil {
 		return nil, err
 	}
-	var grown *growth
-	m.matrix, grown = old.grow(t)
-	nets := make([][]*dense, len(old.members)) // of each member, and of its companions
-	for k, was := range append([]*Model{old}, old.also...) {
-		is := m
-		if k > 0 {
-			is = m.newCompanion(was.target)
-			is.rows, is.scale = was.rows+was.known(t), was.scale
-			m.also = append(m.also, is)
-		}
-		is.counts = is.count(t, was.counts)
-		is.members = slices.Clone(was.members)
-		for i := range is.members {
-			if grown != nil {
-				is.members[i].net = grown.net(was.members[i].net, is)
-			}
-			nets[i] = append(nets[i], is.members[i].net)
-		}
-	}
+	starts := m.take(old, t)
 	if t.Rows() == 0 { // new values, perhaps, but nothing to train on
 		m.follow(old.schema.Sequence)
 		return m, nil
-	}
-	starts := make([]*dense, len(nets))
-	for i := range nets {
-		starts[i] = m.whole(nets[i])
 	}
 	x, err := m.sample(ctx, t)
 	if err != nil {
@@ -139,6 +117,35 @@ func (u *update) Freeze(ctx context.Context) (learn.Model, error) {
 	}
 	m.follow(old.schema.Sequence)
 	return m, nil
+}
+
+// take gives the model, and its companions, the members of an old one, with inputs and
+// outputs for what a table has new. It returns the networks that training starts from.
+func (m *Model) take(old *Model, t *table.Table) []*dense {
+	var grown *growth
+	m.matrix, grown = old.grow(t)
+	nets := make([][]*dense, len(old.members)) // of each member, and of its companions
+	for k, was := range append([]*Model{old}, old.also...) {
+		is := m
+		if k > 0 {
+			is = m.newCompanion(was.target)
+			is.rows, is.scale = was.rows+was.known(t), was.scale
+			m.also = append(m.also, is)
+		}
+		is.counts = is.count(t, was.counts)
+		is.members = slices.Clone(was.members)
+		for i := range is.members {
+			if grown != nil {
+				is.members[i].net = grown.net(was.members[i].net, is)
+			}
+			nets[i] = append(nets[i], is.members[i].net)
+		}
+	}
+	starts := make([]*dense, len(nets))
+	for i := range nets {
+		starts[i] = m.whole(nets[i])
+	}
+	return starts
 }
 
 // eachMember visits the members of a model and of its companions, beside those of

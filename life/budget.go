@@ -43,9 +43,9 @@ type Budget struct {
 type BudgetPoint struct {
 	Rules    int      `json:"rules"`
 	Bits     float64  `json:"bits"` // the share of the information that they carry
-	Accuracy float64  `json:"accuracy"`
-	Low      float64  `json:"low"`
-	High     float64  `json:"high"`
+	Accuracy *float64 `json:"accuracy,omitempty"`
+	Low      *float64 `json:"low,omitempty"`
+	High     *float64 `json:"high,omitempty"`
 	RMSE     *float64 `json:"rmse,omitempty"` // of numbers, instead of accuracy
 }
 
@@ -375,7 +375,7 @@ func (t *budgetTrial) settle(b *Budget) {
 			point.RMSE = &rmse
 		} else {
 			in := stat.ErrorRate{Errors: min(t.sums[i], total), Cases: total}.Wilson(0.95, stat.TwoSided)
-			point.Accuracy, point.Low, point.High = t.sums[i]/total, in.Low, in.High
+			point.Accuracy, point.Low, point.High = pointer(t.sums[i]/total), &in.Low, &in.High
 		}
 		b.Points = append(b.Points, point)
 		if better*t.sums[i] > better*t.sums[best] {
@@ -415,7 +415,7 @@ func (b *Budget) Lines() []string {
 			lines = append(lines, fmt.Sprintf("%4d  off by %s%s%s", p.Rules, say.Rounded(*p.RMSE, 4), b.lost(*p.RMSE-b.Whole), mark))
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%4d  %s right (%s)%s%s", p.Rules, say.Percent(p.Accuracy), say.Between(p.Low, p.High), b.lost(100*(b.Whole-p.Accuracy)), mark))
+		lines = append(lines, fmt.Sprintf("%4d  %s right (%s)%s%s", p.Rules, say.Percent(*p.Accuracy), say.Between(*p.Low, *p.High), b.lost(100*(b.Whole-*p.Accuracy)), mark))
 	}
 	what := "what is left is the model's own rules, those that decide most; what none of them speaks of is answered as most such rows are"
 	if b.Refitted {

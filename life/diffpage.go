@@ -33,7 +33,7 @@ func (d *Difference) Write(w io.Writer, top int, more func(left, all int) string
 	}
 	if d.On != "" {
 		fmt.Fprintf(&page, "on %s %d of %d answers flip (%s)%s\n", d.On, len(d.Flips), d.Rows, console.Percent(float64(len(d.Flips))/float64(max(d.Rows, 1))),
-			becomes(d.Effect.Changed, d.Effect.Fixed, d.Effect.Broken, d.Effect.Unknown))
+			d.Effect.becomes())
 		fmt.Fprintf(&page, "%s\n", d.Effect.Tables[0].words())
 		d.Effect.writeGroups(&page)
 	}

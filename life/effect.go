@@ -85,7 +85,8 @@ func (e *Effect) add(t onTable, answers []changedAnswer) (err error) {
 // EffectTable is the effect on one table. Rates and their difference are of the
 // rows whose truth is known; the interval is of the difference, 95 %, and P is
 // McNemar's. A number's answer has changed if it left the interval that it had,
-// and is fixed if it came nearer to the truth.
+// and is fixed if it came nearer to the truth; the difference is that of the
+// errors (RMSE), so that less is better, and its interval that of paired squares.
 type EffectTable struct {
 	Data    string  `json:"data"`
 	Learnt  bool    `json:"learnt"` // the model has learnt these rows, and knows them better than others
@@ -142,14 +143,15 @@ const (
 
 // Verdict says whether a change made answers better, as far as the rows tell.
 func (t *EffectTable) Verdict() string {
+	numbers := t.RMSEBefore != nil
 	switch {
-	case t.Changed == 0:
+	case !numbers && t.Changed == 0, numbers && *t.Difference == 0:
 		return Same
 	case t.Low == nil:
 		return Unsure
-	case *t.Low > 0:
+	case !numbers && *t.Low > 0, numbers && *t.High < 0: // fewer errors are better
 		return Better
-	case *t.High < 0:
+	case !numbers && *t.High < 0, numbers && *t.Low > 0:
 		return Worse
 	}
 	return Unsure
@@ -162,7 +164,7 @@ type changedAnswer struct {
 	weight               float64
 	changed, known       bool
 	wasRight, isRight    bool    // of numbers that changed: which was nearer
-	error2, now2         float64 // squared errors of numbers
+	is, error2, now2     float64 // of numbers: the truth, and squared errors
 }
 
 // changedAnswers lets two models answer the rows of a table, which has the
@@ -190,7 +192,7 @@ func changedAnswers(ctx context.Context, before, after learn.Model, t *table.Tab
 			c.before, c.after, c.changed = a.Format(m), b.Format(n), !(n >= x.Low[r] && n <= x.High[r])
 			if truth >= 0 && !math.IsNaN(t.Columns[truth].Floats[r]) {
 				is := t.Columns[truth].Floats[r]
-				c.known, c.truth, c.error2, c.now2 = true, a.Format(is), (m-is)*(m-is), (n-is)*(n-is)
+				c.known, c.truth, c.is, c.error2, c.now2 = true, a.Format(is), is, (m-is)*(m-is), (n-is)*(n-is)
 				c.wasRight, c.isRight = c.error2 < c.now2, c.now2 < c.error2
 			}
 			continue
@@ -252,14 +254,22 @@ func (s *tally) add(c *changedAnswer) {
 // judged is the table with what was counted on it.
 func (t EffectTable) judged(answers []changedAnswer, numbers bool) EffectTable {
 	var s tally
+	var further stat.Moments // by how much squared errors grew
 	for i := range answers {
-		s.add(&answers[i])
+		c := &answers[i]
+		if s.add(c); c.known {
+			further.Add(c.now2-c.error2, c.weight)
+		}
 	}
 	t.Rows, t.Changed, t.Fixed, t.Broken, t.Unknown = s.rows, s.changed, s.fixed, s.broken, s.unknown
 	switch {
 	case s.known == 0:
 	case numbers:
-		t.RMSEBefore, t.RMSEAfter = pointer(math.Sqrt(s.error2/s.known)), pointer(math.Sqrt(s.now2/s.known))
+		before, after := math.Sqrt(s.error2/s.known), math.Sqrt(s.now2/s.known)
+		t.RMSEBefore, t.RMSEAfter, t.Difference = &before, &after, pointer(after-before)
+		if i := further.Estimate().Interval(0.95, stat.TwoSided); before+after > 0 && !math.IsNaN(i.Low) && !math.IsInf(i.High-i.Low, 0) {
+			t.Low, t.High = pointer(i.Low/(before+after)), pointer(i.High/(before+after)) // a² − b² = (a − b)(a + b)
+		}
 	default:
 		i := stat.PairedRates(s.fixed, s.broken, s.known)
 		t.AccuracyBefore, t.AccuracyAfter = pointer(s.right/s.known), pointer(s.now/s.known)

@@ -16,11 +16,14 @@ func (e *Effect) Write(w io.Writer, preview bool) {
 	if e == nil || len(e.Tables) == 0 {
 		return
 	}
-	get := "get"
-	if preview {
-		get = "would get"
+	get := "get another answer"
+	if e.numbers {
+		get = "move by more than the interval"
 	}
-	fmt.Fprintf(w, "%s of %s %s another answer%s\n", console.Count(e.Changed), console.Plural(int(e.Rows), "row"), get, becomes(e.Changed, e.Fixed, e.Broken, e.Unknown))
+	if preview {
+		get = "would " + get
+	}
+	fmt.Fprintf(w, "%s of %s %s%s\n", console.Count(e.Changed), console.Plural(int(e.Rows), "row"), get, e.becomes())
 	for i := range e.Tables {
 		t := &e.Tables[i]
 		if i == 0 || !t.Learnt {
@@ -54,20 +57,23 @@ func (e *Effect) writeGroups(w io.Writer) {
 	}
 }
 
-// becomes says how many of the changed answers are right now.
-func becomes(changed, fixed, broken, unknown float64) string {
-	if changed == 0 {
-		return ""
+// becomes says how many of the changed answers are right now, or nearer.
+func (e *Effect) becomes() string {
+	if e.numbers && e.Changed > e.Unknown {
+		return fmt.Sprintf(": %s nearer to the truth, %s farther from it", console.Count(e.Fixed), console.Count(e.Broken))
 	}
-	if changed == unknown {
+	switch e.Changed {
+	case 0:
+		return ""
+	case e.Unknown:
 		return "; which of them are right is not known"
 	}
-	text := fmt.Sprintf(": %s right, %s wrong", turn(fixed), turn(broken))
-	if other := changed - fixed - broken - unknown; other > 0 {
+	text := fmt.Sprintf(": %s right, %s wrong", turn(e.Fixed), turn(e.Broken))
+	if other := e.Changed - e.Fixed - e.Broken - e.Unknown; other > 0 {
 		text += fmt.Sprintf(", %s stay wrong", console.Count(other))
 	}
-	if unknown > 0 {
-		text += fmt.Sprintf(", %s nobody knows", console.Count(unknown))
+	if e.Unknown > 0 {
+		text += fmt.Sprintf(", %s nobody knows", console.Count(e.Unknown))
 	}
 	return text
 }
@@ -85,6 +91,10 @@ func (f *EffectFlip) became() string {
 	switch {
 	case f.Truth == nil:
 		return ""
+	case f.P == nil && *f.Right:
+		return ", nearer to the truth, " + *f.Truth
+	case f.P == nil:
+		return ", farther from the truth, " + *f.Truth
 	case *f.Right:
 		return ", now right"
 	case f.Before == *f.Truth:
@@ -110,7 +120,7 @@ func (t *EffectTable) where() string {
 func (t *EffectTable) words() string {
 	switch {
 	case t.RMSEBefore != nil:
-		return fmt.Sprintf("RMSE %s → %s", console.Number(*t.RMSEBefore), console.Number(*t.RMSEAfter))
+		return t.further()
 	case t.AccuracyBefore == nil:
 		return "what is right is not known"
 	}
@@ -133,6 +143,21 @@ func (t *EffectTable) words() string {
 		return fmt.Sprintf("%s: neither better nor worse, as far as they tell (%s)", text, Points(*t.Low, *t.High))
 	}
 	return fmt.Sprintf("%s: too few to be sure it is %s (%s)", text, sense, Points(*t.Low, *t.High))
+}
+
+// further says how far numbers are off, before and after.
+func (t *EffectTable) further() string {
+	text := fmt.Sprintf("RMSE %s → %s", console.Number(*t.RMSEBefore), console.Number(*t.RMSEAfter))
+	if t.Low == nil || *t.Difference == 0 {
+		return text
+	}
+	range_ := strings.ReplaceAll(fmt.Sprintf("%+.3g to %+.3g", *t.Low, *t.High), "-", "−")
+	switch sense := map[bool]string{true: "worse", false: "better"}[*t.Difference > 0]; t.Verdict() {
+	case Better, Worse:
+		return fmt.Sprintf("%s: %s (%s)", text, sense, range_)
+	default:
+		return fmt.Sprintf("%s: too few to be sure it is %s (%s)", text, sense, range_)
+	}
 }
 
 // Points writes the interval of a difference of rates, in points.

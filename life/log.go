@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -27,16 +28,23 @@ type Log struct {
 	Judged []VersionScore `json:"-"`
 }
 
-// VersionScore is how often a version is right on data.
+// VersionScore is how often a version is right on data, or how far its numbers
+// are off, with the 95 % interval.
 type VersionScore struct {
 	Accuracy *float64 `json:"accuracy,omitempty"`
+	RMSE     *float64 `json:"rmse,omitempty"`
 	Low      *float64 `json:"low,omitempty"`
 	High     *float64 `json:"high,omitempty"`
 }
 
 // Words say it in a few.
 func (s *VersionScore) Words() string {
-	if s.Accuracy == nil {
+	switch {
+	case s.RMSE != nil && s.Low == nil:
+		return "off by " + console.Number(*s.RMSE)
+	case s.RMSE != nil:
+		return fmt.Sprintf("off by %s (%s to %s)", console.Number(*s.RMSE), console.Number(*s.Low), console.Number(*s.High))
+	case s.Accuracy == nil:
 		return ""
 	}
 	return fmt.Sprintf("%s (%s to %s)", console.Percent(*s.Accuracy), console.Percent(*s.Low), console.Percent(*s.High))
@@ -50,7 +58,7 @@ func (l *Log) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.Judged != nil && l.Judged[i].Accuracy != nil {
+		if l.Judged != nil && l.Judged[i] != (VersionScore{}) {
 			score, err := json.Marshal(l.Judged[i])
 			if err != nil {
 				return nil, err
@@ -88,8 +96,8 @@ func (h *Home) Log(ctx context.Context, ref, on string) (*Log, error) {
 			l.Judged = append(l.Judged, VersionScore{})
 			continue
 		}
-		if m.Target() == learn.NoTarget || m.Schema().Attributes[m.Target()].Kind != table.Nominal {
-			return nil, remedy.Misusef("%v has no classes that it could be right about", v)
+		if m.Target() == learn.NoTarget {
+			return nil, remedy.Misusef("%v has no target that it could be right about", v)
 		}
 		if t == nil {
 			if t, _, err = h.readJudged(ctx, d, &Part{Model: m}, m, ""); err != nil {
@@ -100,22 +108,33 @@ func (h *Home) Log(ctx context.Context, ref, on string) (*Log, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.Judged = append(l.Judged, scoreOf(answers))
+		l.Judged = append(l.Judged, scoreOf(answers, m.Schema().Attributes[m.Target()].Kind == table.Numeric))
 	}
 	return l, damage
 }
 
-// scoreOf is how often answers are right.
-func scoreOf(answers []changedAnswer) VersionScore {
+// scoreOf is how often answers are right, or how far numbers are off.
+func scoreOf(answers []changedAnswer, numbers bool) VersionScore {
 	var s tally
+	var squares stat.Moments
 	for i := range answers {
 		s.add(&answers[i])
+		if answers[i].known {
+			squares.Add(answers[i].error2, answers[i].weight)
+		}
 	}
-	if s.known == 0 {
+	switch {
+	case s.known == 0:
 		return VersionScore{}
+	case numbers:
+		score := VersionScore{RMSE: pointer(math.Sqrt(s.error2 / s.known))}
+		if i := squares.Estimate().Interval(0.95, stat.TwoSided); !math.IsNaN(i.Low) && !math.IsInf(i.High, 0) {
+			score.Low, score.High = pointer(math.Sqrt(max(0, i.Low))), pointer(math.Sqrt(i.High))
+		}
+		return score
 	}
 	i, _ := stat.ErrorRate{Errors: s.right, Cases: s.known}.Interval(0.95, stat.TwoSided)
-	return VersionScore{pointer(s.right / s.known), &i.Low, &i.High}
+	return VersionScore{Accuracy: pointer(s.right / s.known), Low: &i.Low, High: &i.High}
 }
 
 // RuleVersion is a rule as it was in one version.

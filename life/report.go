@@ -137,16 +137,21 @@ func columnsText(p *Part) string {
 
 // reportAnswers judges the model.
 func (h *Home) reportAnswers(ctx context.Context, r *Report, p *Part, e *Edit) error {
-	if p.Target() == learn.NoTarget || p.Schema().Attributes[p.Target()].Kind != table.Nominal {
-		r.How = "It does not answer with classes, of which one could count how many are right."
+	if p.Target() == learn.NoTarget {
+		r.How = "It has no target: any column is asked for, and none is what one could count right answers of."
 		return nil
 	}
 	t, answers, err := h.judgedAnswers(ctx, r, p, e)
 	if err != nil || answers == nil {
 		return err
 	}
-	score := scoreOf(answers)
-	if score.Accuracy == nil {
+	numbers := p.Schema().Attributes[p.Target()].Kind == table.Numeric
+	score := scoreOf(answers, numbers)
+	switch {
+	case score.RMSE != nil:
+		r.numbers(score, answers)
+		return nil
+	case score.Accuracy == nil:
 		r.How = "What is right is not known of any row."
 		return nil
 	}
@@ -169,6 +174,35 @@ func (h *Home) reportAnswers(ctx context.Context, r *Report, p *Part, e *Edit) e
 	}
 	slices.Sort(r.Limits)
 	return nil
+}
+
+// Judgement is how good the model is, in a few words, or nothing.
+func (r *Report) Judgement() string {
+	switch {
+	case r.Accuracy == "":
+		return ""
+	case strings.HasPrefix(r.Accuracy, offBy):
+		return strings.TrimSpace(": " + r.Accuracy + " " + r.Interval)
+	}
+	return ": right in " + r.Accuracy + " " + r.Interval
+}
+
+// offBy begins what is said of numbers.
+const offBy = "off by "
+
+// numbers says how far the answers are off, and how far the mean would be.
+func (r *Report) numbers(score VersionScore, answers []changedAnswer) {
+	r.Accuracy = offBy + console.Number(*score.RMSE)
+	if score.Low != nil {
+		r.Interval = fmt.Sprintf("(95 %% interval %s to %s)", console.Number(*score.Low), console.Number(*score.High))
+	}
+	var truths stat.Moments
+	for i := range answers {
+		if c := &answers[i]; c.known {
+			truths.Add(c.is, c.weight)
+		}
+	}
+	r.Baseline = fmt.Sprintf("Always saying the mean, %s, would be off by %s. Both are roots of the mean squared error.", console.Number(truths.Mean), console.Number(math.Sqrt(truths.M2/truths.N)))
 }
 
 // judgedAnswers answers the rows that the model is judged by, and says which they

@@ -203,3 +203,65 @@ func TestPageDividesADraft(t *testing.T) {
 	v.sees("not a number; left out")
 	v.sees("version 3, says")
 }
+
+// Where a number is predicted the page speaks of numbers: how far they are off,
+// and rows that leave their interval, nearer to the truth or farther from it.
+func TestPageOfNumbers(t *testing.T) {
+	s := numbers(t)
+	v := visit(t, s)
+	v.at("#/flats/rules")
+	v.sees("What flats knows")
+	v.sees("off by")
+	v.sees("rent is about")
+	v.sees("always the mean: off by")
+	v.clicks("rent is about")
+	v.sees("a number cannot be told")
+	v.at("#/flats/versions?on=later.csv")
+	v.sees("by more than")
+	v.sees("nearer")
+	v.sees("Off by")
+	v.shot("numbers-versions-1280")
+	v.clicks("Restore version 1")
+	v.sees("farther from it")
+	v.sees("It is worse")
+	v.at("#/flats/live")
+	v.sees("Waiting for flats.")
+	for i := range 5 {
+		s.want(s.do("POST", "/v1/models/flats/rows", map[string]any{"row": map[string]any{"size": 40 + i, "floor": i % 3, "rent": 400 + 10*i}}), 200)
+	}
+	v.sees("keeps to its interval on")
+	v.sees("off by")
+	if text := v.text(); strings.Contains(text, "NaN") || strings.Contains(text, "undefined") {
+		t.Error(text)
+	}
+	budget := s.want(s.do("GET", "/v1/models/flats/budget", nil), 200, "points")
+	if strings.Contains(string(budget.body), `"accuracy"`) || !strings.Contains(string(budget.body), `"rmse"`) {
+		t.Errorf("a number is not right or wrong: %s", budget.body)
+	}
+}
+
+// numbers is a model of rents, which rose after the first table.
+func numbers(t *testing.T) *trial {
+	s := newTrial(t)
+	send := func(name string, from, to int) {
+		t.Helper()
+		var b strings.Builder
+		b.WriteString("size,floor,rent\n")
+		for i := from; i < to; i++ {
+			size, floor := 20+i*37%120, i*7%5
+			rent := 8*size + 15*floor + i*i%23
+			if i >= 40 && floor > 1 {
+				rent += 900
+			}
+			fmt.Fprintf(&b, "%d,%d,%d\n", size, floor, rent)
+		}
+		s.want(s.do("POST", "/v1/data?name="+name, b.String(), "Content-Type: text/csv"), 201)
+	}
+	send("first.csv", 0, 40)
+	send("more.csv", 40, 240)
+	send("later.csv", 240, 300)
+	s.want(s.do("POST", "/v1/learn", `{"data":"first.csv","target":"rent","learner":"tree","name":"flats","folds":0}`, wait), 200)
+	s.want(s.do("PUT", "/v1/models/flats/words", `{"row":"flat","columns":{"rent":{"unit":"€"},"size":{"unit":"m²"}}}`), 200)
+	s.want(s.do("POST", "/v1/models/flats/update", `{"data":"more.csv"}`, wait), 200)
+	return s
+}

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -499,6 +500,7 @@ type LiveRates struct {
 	Accuracy    *float64          `json:"accuracy,omitempty"`
 	Low         *float64          `json:"low,omitempty"`
 	High        *float64          `json:"high,omitempty"`
+	RMSE        *float64          `json:"rmse,omitempty" doc:"of a number, which is right within its interval: how far it is off"`
 	Recent      *float64          `json:"recent,omitempty" doc:"the rate of the last rows"`
 	RecentRows  float64           `json:"recent_rows,omitempty"`
 	Calibration []LiveCalibration `json:"calibration,omitempty"`
@@ -529,6 +531,10 @@ func newLiveRates(s *life.LiveScore) *LiveRates {
 	rate, recent := s.Right/s.Rows, s.Recent/s.RecentRows
 	low, high := wilson(s.Right, s.Rows)
 	r.Accuracy, r.Low, r.High, r.Recent, r.RecentRows = &rate, &low, &high, &recent, s.RecentRows
+	if s.Square > 0 {
+		rmse := math.Sqrt(s.Square / s.Rows)
+		r.RMSE = &rmse
+	}
 	for i, b := range s.Sure {
 		if b.Rows == 0 {
 			continue

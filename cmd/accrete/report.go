@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +46,7 @@ is judged on --on DATA, or else on its own rows, held out.`,
 			if a.json {
 				return a.printJSON(map[string]any{"model": r.Name, "version": r.Version, "file": out, "hash": r.Hash})
 			}
-			fmt.Fprintf(a.out, "%s has the report of %s, version %d%s\n", out, r.Name, r.Version, strings.TrimSuffix(": right in "+r.Accuracy+" "+r.Interval, ": right in  "))
+			fmt.Fprintf(a.out, "%s has the report of %s, version %d%s\n", out, r.Name, r.Version, r.Judgement())
 			return nil
 		}),
 	}

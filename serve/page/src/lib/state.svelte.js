@@ -83,6 +83,8 @@ function settle(of, times) {
 export const column = (name) => app.model?.columns?.find((c) => c.name === name);
 export const target = () => column(app.model?.target);
 export const classes = () => (target()?.kind === "nominal" ? target().values || [] : []);
+// numeric says whether a number is predicted: there are no classes then.
+export const numeric = () => target()?.kind === "numeric";
 export const noun = () => app.words.row || "row";
 const plain = (s) => (/^\p{L}[\p{L}\p{N}]*(_[\p{L}\p{N}]+)*$/u.test(s) ? s.replaceAll("_", " ") : s);
 export const label = (name) => app.words.columns?.[name]?.label || plain(name);

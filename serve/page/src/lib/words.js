@@ -37,6 +37,10 @@ export function number(x) {
   return Number(x.toPrecision(Math.abs(x) >= 1000 ? 6 : 4)).toLocaleString("en", { maximumFractionDigits: 6 });
 }
 
+// brief is a number in three digits or so, in its unit; by is a difference.
+export const brief = (x, unit = "") => number(Number(Number(x).toPrecision(Math.abs(x) >= 1000 ? 4 : 3))) + (unit ? `\u00a0${unit}` : "");
+export const by = (low, high, unit = "") => [low, high].map((x) => (x < 0 ? "−" : "+") + brief(Math.abs(x))).join(" to ") + (unit ? ` ${unit}` : "");
+
 // day is a time as people date things.
 export const day = (at) => new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
 export const moment = (at) => `${day(at)} ${new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}`;

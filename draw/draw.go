@@ -30,6 +30,9 @@ type Node struct {
 	Layer int
 	Class string // nodes of one class share a colour; "" is neutral
 	Leaf  bool   // drawn round
+	// Of is what the first lines stand for, for who can say it in other words:
+	// the tests of a rule. It is not drawn.
+	Of any
 }
 
 // Edge is an arrow from one node to another.
@@ -37,6 +40,7 @@ type Edge struct {
 	From, To string
 	Label    string
 	Weight   float64 // width of the arrow, relative to the others; 0 is plain, and below 0 it speaks against
+	Of       any     // what the label stands for, as Node.Of
 }
 
 // Layered reports whether the graph is a network in layers.

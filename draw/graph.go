@@ -71,9 +71,11 @@ func (g *Graph) boxes() ([]box, []item) {
 			b.colour = c
 		}
 		for _, line := range n.Lines {
-			line = shorten(line, longestLine)
-			b.lines = append(b.lines, line)
-			b.width = max(b.width, width(line))
+			for _, part := range inTwo(shorten(line, 2*longestLine), longestLine) {
+				part = shorten(part, longestLine)
+				b.lines = append(b.lines, part)
+				b.width = max(b.width, width(part))
+			}
 		}
 		b.width = max(b.width+2*padding, 36)
 		b.height = float64(max(len(b.lines), 1))*lineHeight + padding

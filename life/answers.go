@@ -233,7 +233,10 @@ func (d *Data) beside(ctx context.Context, how *Answering) (*beside, error) {
 		return nil, nil
 	}
 	plain := *d
-	plain.Reading = Reading{Nominal: d.Reading.Nominal, Numeric: d.Reading.Numeric}
+	plain.Reading = Reading{
+		Nominal: d.Reading.Nominal, Numeric: d.Reading.Numeric,
+		Delimiter: d.Reading.Delimiter, NoHeader: d.Reading.NoHeader, Sheet: d.Reading.Sheet,
+	}
 	o := plain.options()
 	o.Open = true
 	found, err := plain.source(ctx, o)

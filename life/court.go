@@ -30,6 +30,8 @@ type Court struct {
 	Version   int            `json:"version"`
 	Conflicts []Disagreement `json:"conflicts"`
 	Together  []Agreement    `json:"together,omitempty"`
+
+	speaker *say.Speaker
 }
 
 // Agreement is where two told rules hold and say the same: there they count as more
@@ -50,6 +52,7 @@ type Disagreement struct {
 	Text    string        `json:"text"`
 	State   string        `json:"state"`
 	Where   string        `json:"where"`
+	Say     say.Sentence  `json:"say,omitempty"` // where
 	Sides   []Side        `json:"sides"`
 	Decides *Decides      `json:"decides,omitempty"`
 	Groups  []EffectGroup `json:"groups"` // before and after striking it
@@ -59,12 +62,13 @@ type Disagreement struct {
 
 // Narrowed is the rule said of fewer rows, where they agree with it more.
 type Narrowed struct {
-	Where string  `json:"where"` // what was added
-	Rule  string  `json:"rule"`  // in the rule language
-	Rows  float64 `json:"rows"`
-	Right float64 `json:"right"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
+	Where string       `json:"where"` // what was added
+	Say   say.Sentence `json:"say"`
+	Rule  string       `json:"rule"` // in the rule language
+	Rows  float64      `json:"rows"`
+	Right float64      `json:"right"`
+	Low   float64      `json:"low"`
+	High  float64      `json:"high"`
 }
 
 // Side is what somebody says of a group of rows, or the rows themselves.
@@ -130,6 +134,7 @@ func (h *Home) Conflicts(ctx context.Context, ref string, at Elsewhere) (*Court,
 	if err != nil {
 		return nil, err
 	}
+	c.speaker = speaker
 	by := toldBy(p)
 	var rows *table.Table
 	for _, t := range h.learntTable(ctx, p, nil, &Edit{At: at}) {
@@ -140,11 +145,8 @@ func (h *Home) Conflicts(ctx context.Context, ref string, at Elsewhere) (*Court,
 			continue
 		}
 		d := disagreement(&s, by(&s), string(s.State))
+		d.Say = regionSaid(s.Rule.If, speaker)
 		side := Side{By: theRows, Says: s.Rule.Then.Value, Probability: s.Frequency, Low: &s.Low, High: &s.High, Rows: s.Rule.Evidence.Covered}
-		if n := s.Rule.Evidence.Covered; n != nil { // the interval that rules have
-			i := stat.ErrorRate{Errors: s.Frequency * *n, Cases: *n}.Wilson(0.95, stat.TwoSided)
-			side.Low, side.High = &i.Low, &i.High
-		}
 		d.Sides = append(d.Sides, side)
 		if err := d.weigh(ctx, told, &s.Rule, rows, speaker); err != nil {
 			return nil, err
@@ -183,7 +185,7 @@ func together(told *expert.Told, rows *table.Table, s *say.Speaker, teller func(
 			continue
 		}
 		a, b := x.A.ID(), x.B.ID()
-		list = append(list, Agreement{RegionText(x.Region), s.Conditions(x.Region), []string{a, b}, []string{by[a], by[b]}, x.Rows})
+		list = append(list, Agreement{RegionText(x.Region), regionSaid(x.Region, s), []string{a, b}, []string{by[a], by[b]}, x.Rows})
 	}
 	return list
 }
@@ -223,14 +225,14 @@ func (c *Court) amongPeople(ctx context.Context, told *expert.Told, rows *table.
 	for i := range pairs {
 		x, y := find(&pairs[i].A), find(&pairs[i].B)
 		d := disagreement(x, by(x), contradicted)
-		d.Where = RegionText(pairs[i].Region)
+		d.Where, d.Say = RegionText(pairs[i].Region), regionSaid(pairs[i].Region, speaker)
 		d.Sides = append(d.Sides, Side{By: by(y), Says: y.Rule.Then.Value, Probability: *y.Rule.With, Worth: y.Rule.Worth})
 		total := 0.0
 		for _, w := range pairs[i].Rows {
 			total += w
 		}
 		if right := pairs[i].Rows[x.Rule.Then.Value]; total > 0 {
-			interval, _ := stat.ErrorRate{Errors: right, Cases: total}.Interval(0.95, stat.TwoSided)
+			interval := stat.ErrorRate{Errors: right, Cases: total}.Wilson(0.95, stat.TwoSided)
 			d.Sides = append(d.Sides, Side{By: theRows, Says: x.Rule.Then.Value, Probability: right / total, Low: &interval.Low, High: &interval.High, Rows: &total})
 		}
 		if err := d.weigh(ctx, told, &x.Rule, rows, speaker); err != nil {
@@ -260,7 +262,7 @@ func (d *Disagreement) weigh(ctx context.Context, told *expert.Told, r *rule.Rul
 	}
 	d.Decides = &Decides{Rows: s.changed, Right: s.broken, Wrong: s.fixed}
 	target := told.Schema().Attributes[told.Target()].Name
-	if d.Groups, err = groups(rows, answers, target, ""); err != nil {
+	if d.Groups, err = groups(rows, answers, target, "", speaker); err != nil {
 		return err
 	}
 	matcher, err := rule.NewMatcher(r.If, rows.Schema)
@@ -277,7 +279,7 @@ func (d *Disagreement) weigh(ctx context.Context, told *expert.Told, r *rule.Rul
 		return nil
 	}
 	group := rows.Select(places)
-	d.Narrow = narrowed(r, group, told.Target())
+	d.Narrow = narrowed(r, group, told.Target(), speaker)
 	if n := len(d.Sides) - 1; d.Sides[n].By == theRows && d.State != contradicted {
 		d.Sides[n].Groups = byValue(r, group, told.Target(), speaker)
 	}
@@ -312,7 +314,7 @@ const (
 // agree with it more: a value of a column, or one half of its numbers. The rows
 // are those that the rule is about; the best by the lower end of the interval
 // come first.
-func narrowed(r *rule.Rule, rows *table.Table, target int) []Narrowed {
+func narrowed(r *rule.Rule, rows *table.Table, target int, s *say.Speaker) []Narrowed {
 	classes := rows.Schema.Attributes[target].Values
 	class := int32(slices.Index(classes, r.Then.Value))
 	truth := rows.Columns[target].Codes
@@ -351,7 +353,7 @@ func narrowed(r *rule.Rule, rows *table.Table, target int) []Narrowed {
 			said := *r
 			said.If, said.Evidence = append(slices.Clone(r.If), test), rule.Evidence{}
 			i := stat.ErrorRate{Errors: agree, Cases: n}.Wilson(0.95, stat.TwoSided)
-			list = append(list, Narrowed{test.String(), said.String(), n, agree, i.Low, i.High})
+			list = append(list, Narrowed{test.String(), s.Conditions([]rule.Test{test}), said.String(), n, agree, i.Low, i.High})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Narrowed) int { return cmp.Compare(b.Low, a.Low) })
@@ -453,7 +455,7 @@ func (c *Court) Write(w io.Writer) {
 	}
 	for i := range c.Conflicts {
 		d := &c.Conflicts[i]
-		fmt.Fprintf(w, "\n%s  where %s: %s\n", d.Rule, d.Where, d.State)
+		fmt.Fprintf(w, "\n%s  where %s: %s\n", d.Rule, d.Say, d.State)
 		var rows [][]string
 		for _, s := range d.Sides {
 			behind := ""
@@ -463,7 +465,7 @@ func (c *Court) Write(w io.Writer) {
 			case s.Rows != nil:
 				behind = fmt.Sprintf("%s to %s, %s", console.Percent(*s.Low), console.Percent(*s.High), console.Plural(int(*s.Rows), "row"))
 			}
-			rows = append(rows, []string{"  " + s.By, s.Says, console.Percent(s.Probability), behind})
+			rows = append(rows, []string{"  " + s.By, c.speaker.Class(s.Says), console.Percent(s.Probability), behind})
 		}
 		console.Table(w, []string{"  who", "says", "how often", ""}, rows)
 		if d.Decides != nil {
@@ -477,7 +479,7 @@ func (c *Court) Write(w io.Writer) {
 			fmt.Fprintln(w)
 		}
 		for _, n := range d.Narrow {
-			fmt.Fprintf(w, "  narrower, where %s, too: %s of %s agree\n", n.Where, console.Count(n.Right), console.Plural(int(n.Rows), "row"))
+			fmt.Fprintf(w, "  narrower, where %s, too: %s of %s agree\n", n.Say, console.Count(n.Right), console.Plural(int(n.Rows), "row"))
 		}
 	}
 	for _, t := range c.Together {
@@ -486,7 +488,7 @@ func (c *Court) Write(w io.Writer) {
 			total += t.Rows[class]
 			classes += fmt.Sprintf(", %s %s", class, console.Count(t.Rows[class]))
 		}
-		fmt.Fprintf(w, "\n%s and %s count together where %s: %s%s\n", t.Rules[0], t.Rules[1], t.Where, console.Plural(int(total), "row"), classes)
+		fmt.Fprintf(w, "\n%s and %s count together where %s: %s%s\n", t.Rules[0], t.Rules[1], t.Say, console.Plural(int(total), "row"), classes)
 	}
 }
 

@@ -489,6 +489,9 @@ func (w *Wrong) String() string {
 		e.Write(&one)
 		text.WriteString(strings.TrimSuffix(one.String(), "\n"))
 	}
+	if left := w.Count - len(w.Wrong); left > 0 {
+		fmt.Fprintf(&text, "\n\nand %d more: --top %d shows all", left, w.Count)
+	}
 	switch {
 	case w.Draft != nil:
 		fmt.Fprintf(&text, "\n\na rule to look at, change and tell:\n%s", w.Draft)

@@ -51,7 +51,7 @@ func (h *Home) Draw(ctx context.Context, p *Part, what *Drawing) (func(io.Writer
 		if err != nil {
 			return nil, err
 		}
-		return h.graph(p, units.Graph(), what)
+		return h.graph(ctx, p, units.Graph(), what)
 	case what.Weights != nil || what.Hidden != "":
 		return h.network(ctx, p, what)
 	}
@@ -72,13 +72,13 @@ func (h *Home) Draw(ctx context.Context, p *Part, what *Drawing) (func(io.Writer
 		if err != nil {
 			return nil, err
 		}
-		return h.graph(p, g, &Drawing{})
+		return h.graph(ctx, p, g, &Drawing{})
 	}
 	g, err := d.Graph()
 	if err != nil {
 		return nil, err
 	}
-	return h.graph(p, g, what)
+	return h.graph(ctx, p, g, what)
 }
 
 // proof draws the first proof of a goal as a tree, what it stands on at its leaves.
@@ -108,23 +108,15 @@ func (h *Home) proof(ctx context.Context, p *Part, what *Drawing) (func(io.Write
 		}
 		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: []string{text}, Leaf: true})
 	}
-	return h.graph(p, g, what)
+	return h.graph(ctx, p, g, what)
 }
 
 // graph is what writes a graph, cut to what says most, under a title that says
 // whose it is.
-func (h *Home) graph(p *Part, g *draw.Graph, what *Drawing) (func(io.Writer) error, error) {
-	of := p.Version.Learner
-	if t := p.Target(); t != learn.NoTarget {
-		of += " for " + p.Schema().Attributes[t].Name
-		if g.Title == p.Schema().Attributes[t].Name {
-			g.Title = ""
-		}
+func (h *Home) graph(ctx context.Context, p *Part, g *draw.Graph, what *Drawing) (func(io.Writer) error, error) {
+	if err := pictured(ctx, p, g); err != nil {
+		return nil, err
 	}
-	if g.Title == "" {
-		g.Title = of
-	}
-	g.Title = p.Version.Model + ": " + g.Title
 	if what.Top > 0 {
 		g = g.Top(what.Top)
 	}

@@ -75,6 +75,7 @@ func (h *Home) edit(ctx context.Context, name string, e Edit, make func(h *Home,
 	if err != nil {
 		return nil, err
 	}
+	l.Part.Words = before.Words
 	l.Effect, err = h.effect(ctx, before, after, on, &e)
 	switch {
 	case err != nil && (e.Preview || errors.Is(err, context.Canceled)):

@@ -77,7 +77,7 @@ func (e *Effect) add(t onTable, answers []changedAnswer) (err error) {
 		}
 	}
 	if len(e.Tables) == 1 && !e.numbers {
-		e.Groups, err = groups(t.table, answers, e.target, e.by)
+		e.Groups, err = groups(t.table, answers, e.target, e.by, e.speaker)
 	}
 	return err
 }
@@ -131,6 +131,7 @@ type EffectGroup struct {
 	After  float64 `json:"after"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
+	Say    string  `json:"say"` // where
 }
 
 // Better, Worse, Same and Unsure are what the interval of a difference says.
@@ -307,7 +308,7 @@ const doubt = 0.05
 
 // groups returns the groups of a table by a column, or, if none is named, of
 // all its columns of names those that changed by more than chance.
-func groups(t *table.Table, answers []changedAnswer, target, by string) ([]EffectGroup, error) {
+func groups(t *table.Table, answers []changedAnswer, target, by string, s *say.Speaker) ([]EffectGroup, error) {
 	list := []EffectGroup{}
 	if by != "" {
 		j := t.Schema.Index(by)
@@ -317,13 +318,13 @@ func groups(t *table.Table, answers []changedAnswer, target, by string) ([]Effec
 		case t.Schema.Attributes[j].Kind != table.Nominal:
 			return nil, remedy.Misusef("column %q is %v; groups are of the values of a column of names", by, t.Schema.Attributes[j].Kind)
 		}
-		all, _ := groupsOf(t, answers, j)
+		all, _ := groupsOf(t, answers, j, s)
 		return append(list, all...), nil
 	}
 	var p []float64
 	for j := range t.Schema.Attributes {
 		if a := &t.Schema.Attributes[j]; a.Kind == table.Nominal && a.Name != target {
-			of, chances := groupsOf(t, answers, j)
+			of, chances := groupsOf(t, answers, j, s)
 			list, p = append(list, of...), append(p, chances...)
 		}
 	}
@@ -342,7 +343,7 @@ func groups(t *table.Table, answers []changedAnswer, target, by string) ([]Effec
 
 // groupsOf counts the rows by the values of a column, and how likely so much
 // change is by chance.
-func groupsOf(t *table.Table, answers []changedAnswer, column int) (list []EffectGroup, p []float64) {
+func groupsOf(t *table.Table, answers []changedAnswer, column int, speaker *say.Speaker) (list []EffectGroup, p []float64) {
 	a := &t.Schema.Attributes[column]
 	counts := make([]tally, len(a.Values)+1) // the last of rows without a value
 	for r, code := range t.Columns[column].Codes {
@@ -361,7 +362,7 @@ func groupsOf(t *table.Table, answers []changedAnswer, column int) (list []Effec
 			where = rule.Test{Op: rule.Eq, Column: a.Name, Value: a.Values[v]}
 		}
 		i := stat.PairedRates(s.fixed, s.broken, s.known)
-		list = append(list, EffectGroup{where.String(), s.known, s.right / s.known, s.now / s.known, i.Low, i.High})
+		list = append(list, EffectGroup{where.String(), s.known, s.right / s.known, s.now / s.known, i.Low, i.High, speaker.Conditions([]rule.Test{where}).String()})
 		p = append(p, stat.McNemar(s.fixed, s.broken).P)
 	}
 	return list, p

@@ -47,7 +47,7 @@ func (e *Effect) writeGroups(w io.Writer) {
 	if shown > 0 {
 		var rows [][]string
 		for _, g := range e.Groups[:shown] {
-			rows = append(rows, []string{g.Where, console.Count(g.Rows), console.Percent(g.Before), console.Percent(g.After), Points(g.Low, g.High)})
+			rows = append(rows, []string{g.Say, console.Count(g.Rows), console.Percent(g.Before), console.Percent(g.After), Points(g.Low, g.High)})
 		}
 		fmt.Fprintln(w)
 		if more := len(e.Groups) - shown; more > 0 {

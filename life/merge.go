@@ -78,10 +78,13 @@ func (h *Home) merge(ctx context.Context, first, second string, at Elsewhere) (l
 	defer done()
 	one, other := expert.Mergeable(x.Model, y.Model), expert.Mergeable(y.Model, x.Model)
 	m, err := one.(learn.Merger).Merge(learn.WithProgress(ctx, bar), other)
+	if err != nil {
+		return nil, record, x, nil, err
+	}
 	record.Source = store.Source{Name: first + " + " + second, Rows: y.Version.Rows + x.Version.Rows}
 	record.Seed, record.Settings = x.Version.Seed, x.Version.Settings
 	record.History = append(slices.Clip(live(x.Model, x.Versions)), live(y.Model, y.Versions)...)
-	return m, record, x, append(newConflicts(conflicts), newClashes(clashes)...), err
+	return m, record, x, append(newConflicts(conflicts, newSpeaker(&Part{Model: m, Words: x.Words}, nil)), newClashes(clashes)...), nil
 }
 
 // warnTwice says which rows a merged model counts twice.

@@ -20,6 +20,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -166,7 +167,7 @@ func (h *Home) reportAnswers(ctx context.Context, r *Report, p *Part, e *Edit) e
 	usual := slices.MaxFunc(slices.Sorted(maps.Keys(counts)), func(a, b string) int { return cmp.Compare(counts[a], counts[b]) })
 	r.Baseline = fmt.Sprintf("Always saying “%s” would be right in %s.", usual, console.Percent(counts[usual]/known))
 	r.calibrate(answers)
-	r.group(t, answers, p.Schema().Attributes[p.Target()].Name, e.Groups)
+	r.group(t, answers, p.Schema().Attributes[p.Target()].Name, e.Groups, say.New(p.Schema(), p.Target(), p.Words))
 	for class, n := range counts {
 		if n < 30 {
 			r.Limits = append(r.Limits, fmt.Sprintf("Only %s of the judged rows are “%s”: how it fares there is not known well.", console.Count(n), class))
@@ -316,11 +317,11 @@ const mostReportGroups = 12
 
 // group says how the model fares for the values of a column, or of all columns of
 // names for which it fares worst.
-func (r *Report) group(t *table.Table, answers []changedAnswer, target, by string) {
+func (r *Report) group(t *table.Table, answers []changedAnswer, target, by string, s *say.Speaker) {
 	var all []EffectGroup
 	for j, a := range t.Schema.Attributes {
 		if a.Kind == table.Nominal && a.Name != target && (by == "" || a.Name == by) {
-			list, _ := groupsOf(t, answers, j)
+			list, _ := groupsOf(t, answers, j, s)
 			all = append(all, list...)
 		}
 	}
@@ -333,7 +334,7 @@ func (r *Report) group(t *table.Table, answers []changedAnswer, target, by strin
 	}
 	for _, g := range all {
 		row := rate(math.Round(g.Before*g.Rows*1e6)/1e6, g.Rows)
-		row.Where = g.Where
+		row.Where = g.Say
 		r.Groups = append(r.Groups, row)
 	}
 }
@@ -380,7 +381,7 @@ func (h *Home) reportPeople(ctx context.Context, r *Report, p *Part, e *Edit) er
 		return err
 	}
 	for _, d := range court.Conflicts {
-		line := fmt.Sprintf("Where %s, %s says “%s” in %s", d.Where, d.Sides[0].By, d.Sides[0].Says, console.Percent(d.Sides[0].Probability))
+		line := fmt.Sprintf("Where %s, %s says “%s” in %s", d.Say, d.Sides[0].By, court.speaker.Class(d.Sides[0].Says), console.Percent(d.Sides[0].Probability))
 		if s := d.Sides[len(d.Sides)-1]; s.By == theRows {
 			line += fmt.Sprintf("; the rows say %s (%s to %s, %s)", console.Percent(s.Probability), console.Percent(*s.Low), console.Percent(*s.High), console.Plural(int(*s.Rows), "row"))
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -433,7 +434,7 @@ func rightly(d *Decides) string {
 
 // standing is the line under a sentence that somebody told.
 func (r *readout) standing(e *RuleEntry) string {
-	line := fmt.Sprintf("[%s] %s says so", e.ID, cmp.Or(e.Told.By, "an expert"))
+	line := fmt.Sprintf("[%s] %s says so", e.ID, filepath.Base(cmp.Or(e.Told.By, "an expert")))
 	if e.Worth != nil {
 		line += fmt.Sprintf(", worth %s %s", say.Count(*e.Worth), r.speaker.Cases())
 	}
@@ -447,6 +448,26 @@ func (r *readout) standing(e *RuleEntry) string {
 		line += "; decides " + r.speaker.Rows(e.Decides.Rows) + rightly(e.Decides)
 	}
 	return line
+}
+
+// WriteStandings writes the rules that a model was told, and how they fare.
+func WriteStandings(ctx context.Context, w io.Writer, p *Part) error {
+	told, ok := p.Model.(*expert.Told)
+	if !ok {
+		return nil
+	}
+	r, err := newReadout(ctx, p, &rule.Base{}, true)
+	if err != nil {
+		return err
+	}
+	entries, err := r.told(ctx, told)
+	if err != nil {
+		return err
+	}
+	for i := range entries {
+		fmt.Fprintf(w, "%s: %s\n    %s\n", entries[i].State, entries[i].Say, r.standing(&entries[i]))
+	}
+	return nil
 }
 
 // Sentences writes what a model knows as sentences; it reports how many rules

@@ -35,6 +35,13 @@ func (h *Home) Strike(ctx context.Context, name, id string, e Edit) (*Struck, er
 			return nil, err
 		}
 		s.Rule, s.Told, s.Text = *entry, entry.State != "", briefly(entry.Text)
+		if base, err := rule.Parse("the rule", []byte(entry.Text)); err == nil && len(base.Rules) == 1 {
+			speaker, err := Speaker(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			s.Rule.Say = speaker.Rule(&base.Rules[0])
+		}
 		record := store.Version{Kind: store.Strike, At: h.now(), Seed: p.Version.Seed, Settings: p.Version.Settings, Source: store.Source{Name: s.Text}}
 		return &step{model: m, record: record}, nil
 	})

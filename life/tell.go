@@ -20,6 +20,7 @@ import (
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/expert"
 	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -238,7 +239,8 @@ func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (le
 	}
 	knowledge.Decide(conflicts, rows, p.Schema(), p.Target())
 	knowledge.Decide(overlaps, rows, p.Schema(), p.Target())
-	return m, record, &Told{Conflicts: newConflicts(conflicts), Overlaps: newConflicts(overlaps), Entries: toldEntries(m.(*expert.Told)), Base: base}, nil
+	s := newSpeaker(&Part{Model: m, Words: p.Words}, rows)
+	return m, record, &Told{Conflicts: newConflicts(conflicts, s), Overlaps: newConflicts(overlaps, s), Entries: toldEntries(m.(*expert.Told)), Base: base}, nil
 }
 
 // tellClauses tells clauses to a model that is a list of them.
@@ -324,7 +326,9 @@ func LearntConflicts(told *expert.Told, t *table.Table) ([]Conflict, error) {
 		return nil, err
 	}
 	knowledge.Decide(conflicts, []learn.Learnt{{Table: fitted}}, told.Schema(), told.Target())
-	return newConflicts(conflicts), nil
+	s := say.New(told.Schema(), told.Target(), say.Words{})
+	s.Learn(fitted)
+	return newConflicts(conflicts, s), nil
 }
 
 // adviceOf is the advice of a file of rules.

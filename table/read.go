@@ -167,6 +167,7 @@ type reading struct {
 	aside    <-chan error // the end of hashAside, or nil
 	content  *content
 	format   string
+	sheets   string // of a workbook, others than the first, which is read
 	source   source
 	flow     flow
 	assembly *assembly
@@ -299,7 +300,8 @@ func (s *reading) beginSheet(ctx context.Context) error {
 		return s.named(err)
 	}
 	if s.plan.options.Sheet == "" && len(others) > 0 {
-		s.notes.add("the first sheet is read; ?sheet=NAME after the file reads another: %s", quotedList(others))
+		s.sheets = quotedList(others)
+		s.notes.add("the first sheet is read; ?sheet=NAME after the file reads another: %s", s.sheets)
 	}
 	s.content = &content{r: text, close: func() {}}
 	s.format = "xlsx"
@@ -476,6 +478,9 @@ func (s *reading) finish() error {
 	}
 	s.ended = true
 	if s.assembly.total == 0 {
+		if s.sheets != "" {
+			return s.named(fmt.Errorf("the first sheet %w, or read another by ?sheet=NAME after the file: %s", errNoRows, s.sheets))
+		}
 		return s.named(errNoRows)
 	}
 	if err := s.plan.check(slices.Sorted(maps.Keys(s.plan.fields))); err != nil {

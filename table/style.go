@@ -290,24 +290,26 @@ func isOneOf(text []byte, words []string) bool {
 // namesLike tells of a column of names which of the texts that usually mean a
 // missing cell are names like the others.
 type namesLike struct {
-	codes bool // all are two capital letters: NA is Namibia, or North America
+	codes bool // nine of ten are two capital letters: NA is Namibia, or North America
 	signs bool // + stands there, or nothing but one name: - is a name, too
 	any   bool // the usual texts mean nothing
 }
 
 // likeThese looks at the names of a column.
 func likeThese(values []string) (l namesLike) {
-	others, codes := 0, 0
+	others, codes, weak := 0, 0, 0
 	for _, v := range values {
 		if isStrong([]byte(v)) {
 			continue
 		}
 		if others++; len(v) == 2 && v[0]-'A' < 26 && v[1]-'A' < 26 {
 			codes++
+		} else if isMarker([]byte(v)) {
+			weak++
 		}
 		l.signs = l.signs || v == "+" || v == "++"
 	}
-	l.codes = codes == others && codes >= 2
+	l.codes = codes >= 2 && 10*codes >= 9*(others-weak)
 	l.signs = l.signs || others <= 1
 	return l
 }

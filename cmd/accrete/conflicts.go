@@ -1,12 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/rule"
@@ -18,14 +15,6 @@ const mostConflicts = 5
 // bothDecide is what decides where an expert's rules disagree.
 const bothDecide = "where both hold, worths and rows decide together"
 
-// origin says whether a rule was told by an expert, who said what it is worth.
-func origin(r *rule.Rule) string {
-	if r.Worth != nil {
-		return "told           "
-	}
-	return "learnt         "
-}
-
 // printConflicts prints where rules, and units of mixtures, disagree, and what
 // decides there. Rules of one model (first and second are empty) are told apart
 // by their origin.
@@ -33,20 +22,12 @@ func (a *app) printConflicts(conflicts []life.Conflict, first, second, decides s
 	if len(conflicts) == 0 {
 		return
 	}
-	rules := slices.DeleteFunc(slices.Clone(conflicts), func(c life.Conflict) bool { return c.Rules == nil })
+	rules := slices.DeleteFunc(slices.Clone(conflicts), func(c life.Conflict) bool { return c.Rules == nil || c.Idle() })
 	units := slices.DeleteFunc(slices.Clone(conflicts), func(c life.Conflict) bool { return c.Units == nil })
 	if len(rules) > 0 {
 		fmt.Fprintf(a.out, "\n%s; %s:\n", plural(len(rules), "conflict"), decides)
 	}
-	for _, c := range rules[:min(len(rules), mostConflicts)] {
-		one, other := c.Rules.A, c.Rules.B
-		life.RoundRule(&one)
-		life.RoundRule(&other)
-		fmt.Fprintf(a.out, "  where %s\n    %s  %s\n    %s  %s\n", c.Region, cmp.Or(first, origin(&one)), one.String(), cmp.Or(second, origin(&other)), other.String())
-		if c.Rows != nil {
-			fmt.Fprintf(a.out, "    the rows there  %s\n", rowsText(c.Rows))
-		}
-	}
+	life.WriteConflicts(a.out, rules, mostConflicts, first, second)
 	printMore(a.out, len(rules)-mostConflicts)
 	if len(units) > 0 {
 		fmt.Fprintf(a.out, "\n%s; both count, by the cases behind them:\n", plural(len(units), "conflict"))
@@ -65,18 +46,4 @@ func printMore(w io.Writer, more int) {
 	if more > 0 {
 		fmt.Fprintf(w, "  and %d more: --json lists them\n", more)
 	}
-}
-
-// rowsText lists the weights of classes, the heaviest first.
-func rowsText(rows map[string]float64) string {
-	names := slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
-		return cmp.Or(cmp.Compare(rows[b], rows[a]), cmp.Compare(a, b))
-	})
-	if len(names) == 0 {
-		return "none"
-	}
-	for i, name := range names {
-		names[i] = name + " " + count(rows[name])
-	}
-	return strings.Join(names, ", ")
 }

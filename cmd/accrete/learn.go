@@ -107,7 +107,9 @@ func (a *app) printLearnt(ctx context.Context, d *life.Data, l *life.NewLearnt) 
 			return err
 		}
 		fmt.Fprintln(w)
-		printStandings(w, told)
+		if err := life.WriteStandings(ctx, w, l.Part); err != nil {
+			return err
+		}
 		a.printConflicts(conflicts, "", "", bothDecide)
 	}
 	a.printRemarks(l.Remarks)

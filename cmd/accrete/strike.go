@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,7 @@ as they are. Whose answers change is said, and with --preview nothing is done.`,
 			if err != nil || a.json {
 				return a.orJSON(s, err)
 			}
-			fmt.Fprintf(a.out, "%s: struck\n  %s\n", versionOf(&s.Learnt), shown(s.Text, console.LongestLast))
+			fmt.Fprintf(a.out, "%s: struck\n  %s\n", versionOf(&s.Learnt), shown(cmp.Or(s.Rule.Say.String(), s.Text), console.LongestLast))
 			a.printEffect(&s.Learnt)
 			a.nextEdit(&s.Learnt)
 			return nil

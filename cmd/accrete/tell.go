@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -61,8 +62,7 @@ COL says it for each value of a column too. --preview changes nothing.`,
 			if a.json {
 				return a.printJSON(t)
 			}
-			a.printTold(t, filepath.Base(rules.File))
-			return nil
+			return a.printTold(c.Context(), t, filepath.Base(rules.File))
 		}),
 	}
 	c.Flags().StringVar(&rules.Replaces, "replaces", "", "id of a rule that was told, which the new ones stand for")
@@ -71,10 +71,12 @@ COL says it for each value of a column too. --preview changes nothing.`,
 	return c
 }
 
-func (a *app) printTold(t *life.Told, file string) {
+func (a *app) printTold(ctx context.Context, t *life.Told, file string) error {
 	fmt.Fprintf(a.out, "%s: %s told by %s\n\n", versionOf(&t.Learnt), plural(max(len(t.Base.Rules)+len(t.Base.Units), len(t.Entries)), "rule"), file)
 	if told, ok := t.Part.Model.(*expert.Told); ok && len(t.Base.Units) == 0 {
-		printStandings(a.out, told)
+		if err := life.WriteStandings(ctx, a.out, t.Part); err != nil {
+			return err
+		}
 		if told.Listened() {
 			fmt.Fprintf(a.out, "\nthe %s took them in as units: their weights add to those of the rules that were learnt\n", told.Learner())
 		}
@@ -82,15 +84,14 @@ func (a *app) printTold(t *life.Told, file string) {
 		printUnitStandings(a.out, t.Standings)
 	}
 	a.printConflicts(t.Conflicts, "", "", bothDecide)
-	for _, o := range t.Overlaps[:min(len(t.Overlaps), mostConflicts)] {
-		fmt.Fprintf(a.out, "\nwhere %s two rules count together:\n    %s\n    %s\n    the rows there  %s\n", o.Region, o.A, o.B, rowsText(o.Rows))
-	}
+	life.WriteOverlaps(a.out, t.Overlaps, mostConflicts)
 	a.printEffect(&t.Learnt)
 	if t.Preview {
-		return
+		return nil
 	}
 	next := append([]string{"rules"}, nextDiff(&t.Learnt)...)
 	a.next(t.Part, append(next, fmt.Sprintf("forget %s %s", t.Model, life.NameOfSource(t.Part)))...)
+	return nil
 }
 
 // printStandings prints what the rows say of each rule that was told.

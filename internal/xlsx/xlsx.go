@@ -23,6 +23,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/spell"
 )
 
@@ -86,7 +87,7 @@ func Open(r io.ReaderAt, size int64, sheet string, memory int64) (text io.Reader
 	at := 0
 	if sheet != "" {
 		if at = slices.Index(names, sheet); at < 0 {
-			return nil, nil, fmt.Errorf("has no sheet %q%s", sheet, spell.Hint(sheet, names))
+			return nil, nil, remedy.Misusef("has no sheet %q%s", sheet, spell.Hint(sheet, names))
 		}
 	}
 	if err := b.readStyles(); err != nil {

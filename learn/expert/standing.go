@@ -42,7 +42,7 @@ func (m *Told) Standings() []Standing {
 		s := Standing{Rule: r, Expert: m.rules[i].expert, State: Unmet, Frequency: math.NaN(), Low: math.NaN(), High: math.NaN()}
 		if covered > 0 {
 			s.Frequency = min(correct/covered, 1)
-			interval, _ := stat.ErrorRate{Errors: min(correct, covered), Cases: covered}.Interval(0.95, stat.TwoSided)
+			interval := stat.ErrorRate{Errors: min(correct, covered), Cases: covered}.Wilson(0.95, stat.TwoSided) // as rules have it
 			s.Low, s.High = interval.Low, interval.High
 			s.State = m.verdict(i, interval.Contains(*r.With), covered, of)
 		}

@@ -3,6 +3,7 @@ package concept
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/rule"
@@ -107,7 +108,7 @@ func (m *Model) Graph() (*draw.Graph, error) {
 	l := m.language
 	below := func(a, b term) bool { return l.moreGeneral(a, b) && !equal(a, b) }
 	for i, t := range terms {
-		n := draw.Node{ID: strconv.Itoa(i), Lines: []string{m.condition(t)}, Layer: height(l, terms, t)}
+		n := draw.Node{ID: strconv.Itoa(i), Lines: conditions(m.tests(t)), Of: m.tests(t), Layer: height(l, terms, t)}
 		switch {
 		case equal(t, s.s):
 			n.Class = "S"
@@ -143,7 +144,7 @@ func (m *Model) drawRules(g *draw.Graph) error {
 		return err
 	}
 	for i, r := range base.Rules {
-		g.Nodes = append(g.Nodes, draw.Node{ID: strconv.Itoa(i), Lines: []string{condition(r.If)}, Class: r.Boundary})
+		g.Nodes = append(g.Nodes, draw.Node{ID: strconv.Itoa(i), Lines: conditions(r.If), Of: r.If, Class: r.Boundary})
 		if i > 0 {
 			g.Edges = append(g.Edges, draw.Edge{From: strconv.Itoa(i - 1), To: strconv.Itoa(i), Label: "else"})
 		}
@@ -157,16 +158,16 @@ func (m *Model) drawRules(g *draw.Graph) error {
 // condition writes a term in the rule language, ⟨?⟩ if it asks for nothing.
 func (m *Model) condition(t term) string { return condition(m.tests(t)) }
 
-func condition(tests []rule.Test) string {
-	text := ""
+func condition(tests []rule.Test) string { return strings.Join(conditions(tests), " AND ") }
+
+// conditions are the tests of a term, each for itself.
+func conditions(tests []rule.Test) []string {
+	if len(tests) == 0 {
+		return []string{"ALWAYS"}
+	}
+	said := make([]string, len(tests))
 	for i := range tests {
-		if i > 0 {
-			text += " AND "
-		}
-		text += tests[i].String()
+		said[i] = tests[i].String()
 	}
-	if text == "" {
-		return "ALWAYS"
-	}
-	return text
+	return said
 }

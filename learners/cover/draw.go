@@ -23,9 +23,11 @@ func (m *Model) Graph() (*draw.Graph, error) {
 	}
 	for i := range m.list {
 		n := draw.Node{ID: "rule " + strconv.Itoa(i)}
-		for _, t := range m.tests(m.list[i].tests) {
+		tests := m.tests(m.list[i].tests)
+		for _, t := range tests {
 			n.Lines = append(n.Lines, t.String())
 		}
+		n.Of = tests
 		then, next := answer(i, m.list[i].first), "rule "+strconv.Itoa(i+1)
 		if i == len(m.list)-1 {
 			next = "answer " + strconv.Itoa(i+1)

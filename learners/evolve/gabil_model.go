@@ -305,7 +305,7 @@ func (m *RuleSet) Graph() (*draw.Graph, error) {
 	}
 	last := len(m.base.Rules)
 	for i := range m.base.Rules {
-		n := draw.Node{ID: "rule " + strconv.Itoa(i)}
+		n := draw.Node{ID: "rule " + strconv.Itoa(i), Of: m.base.Rules[i].If}
 		for _, t := range m.base.Rules[i].If {
 			n.Lines = append(n.Lines, t.String())
 		}

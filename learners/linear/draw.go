@@ -3,6 +3,7 @@ package linear
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/table"
@@ -23,7 +24,7 @@ func (m *Classes) Graph() (*draw.Graph, error) {
 // graph draws a column's weight as that of its standardised terms, the largest
 // over classes.
 func (p *plane) graph(title string, target *table.Attribute, deviation []float64, fates []fate) *draw.Graph {
-	g := &draw.Graph{Title: title}
+	g := &draw.Graph{Title: title, Adds: p.outputs == 1}
 	for j := range p.frames {
 		if p.count(j) == 0 {
 			continue
@@ -37,14 +38,15 @@ func (p *plane) graph(title string, target *table.Attribute, deviation []float64
 				}
 			}
 		}
-		lines := []string{a.Name}
+		lines, moves := []string{a.Name}, min(largest, math.MaxFloat64/2)
 		if p.numeric(j) && p.outputs == 1 {
-			lines = append(lines, fmt.Sprintf("%+.3g a deviation", strongest))
+			lines = append(lines, strings.Replace(fmt.Sprintf("%+.3g a deviation", strongest), "-", "−", 1))
+			moves = math.Copysign(moves, strongest)
 		} else {
 			lines = append(lines, fmt.Sprintf("%.3g a deviation", largest))
 		}
 		g.Nodes = append(g.Nodes, draw.Node{ID: a.Name, Lines: lines})
-		g.Edges = append(g.Edges, draw.Edge{From: a.Name, To: target.Name, Weight: min(largest, math.MaxFloat64/2)})
+		g.Edges = append(g.Edges, draw.Edge{From: a.Name, To: target.Name, Weight: moves})
 	}
 	g.Nodes = append(g.Nodes, draw.Node{ID: target.Name, Lines: []string{target.Name}, Layer: 1})
 	return g

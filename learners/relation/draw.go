@@ -33,8 +33,16 @@ func (m *Model) Graph() (*draw.Graph, error) {
 		g.Edges = append(g.Edges, draw.Edge{From: id, To: "class " + class, Weight: sum(l.First)})
 	}
 	class := m.classes()[learn.Best(m.answerOf(len(m.list)), m.classes())]
-	node(1, "otherwise", class, "otherwise", fmt.Sprintf("%.6g rows", sum(m.rest)))
+	node(1, "otherwise", class, "otherwise", rowsOf(sum(m.rest)))
 	node(2, "class "+class, class, m.lesson.Target+" = "+class)
 	g.Edges = append(g.Edges, draw.Edge{From: "otherwise", To: "class " + class, Weight: sum(m.rest)})
 	return g, nil
+}
+
+// rowsOf says how many rows there are.
+func rowsOf(n float64) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%.6g rows", n)
 }

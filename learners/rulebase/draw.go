@@ -53,7 +53,7 @@ func (m *reasoned) Graph() (*draw.Graph, error) {
 			continue
 		}
 		id := fmt.Sprintf("rule %d", i)
-		n := draw.Node{Layer: rules}
+		n := draw.Node{Layer: rules, Of: r.If}
 		for _, t := range r.If {
 			n.Lines = append(n.Lines, t.String())
 		}

@@ -47,11 +47,12 @@ func (m *Model) Graph() (*draw.Graph, error) {
 				strongest = c
 			}
 		}
+		tests := m.tests(u.rule)
 		var lines []string
-		for _, t := range m.tests(u.rule) {
+		for _, t := range tests {
 			lines = append(lines, t.String())
 		}
-		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: lines, Layer: conjunctions, Class: m.conclusion(strongest).Value})
+		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: lines, Layer: conjunctions, Class: m.conclusion(strongest).Value, Of: tests})
 		seen := map[int32]bool{}
 		for _, t := range u.rule {
 			if !seen[t.col] { // several tests of a column are one line of the box

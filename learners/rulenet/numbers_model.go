@@ -258,7 +258,7 @@ func (m *Numbers) Graph() (*draw.Graph, error) {
 		if m.units[i].line != nil {
 			adds += " for each 1"
 		}
-		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: append(lines, strings.Replace(adds, "-", "−", 1)), Layer: 1})
+		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: append(lines, strings.Replace(adds, "-", "−", 1)), Layer: 1, Of: m.base.Rules[i].If})
 		linked := map[int32]bool{}
 		for _, t := range tested {
 			if !seen[t.col] {

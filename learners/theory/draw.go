@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/accrete-ml/accrete/draw"
 )
@@ -54,8 +55,14 @@ func (m *Model) Graph() (*draw.Graph, error) {
 		}
 		g.Nodes = append(g.Nodes, n)
 	}
+	// Weights that say little are left to the tooltip: they would cover those that matter.
+	const little = 0.1
 	for _, l := range links {
-		g.Edges = append(g.Edges, draw.Edge{From: l.from, To: l.to, Label: strconv.FormatFloat(l.weight, 'f', 1, 64), Weight: math.Abs(l.weight)})
+		e := draw.Edge{From: l.from, To: l.to, Weight: l.weight}
+		if math.Abs(l.weight) >= little*math.Abs(links[0].weight) {
+			e.Label = strings.Replace(strconv.FormatFloat(l.weight, 'f', 1, 64), "-", "−", 1)
+		}
+		g.Edges = append(g.Edges, e)
 	}
 	return g, nil
 }

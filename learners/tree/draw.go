@@ -40,7 +40,7 @@ func (m *Model) Graph() (*draw.Graph, error) {
 		}
 		g.Nodes = append(g.Nodes, n)
 		for b := range int(st.kids) {
-			g.Edges = append(g.Edges, draw.Edge{From: n.ID, To: strconv.Itoa(int(st.kid) + b), Label: m.edge(i, b)})
+			g.Edges = append(g.Edges, draw.Edge{From: n.ID, To: strconv.Itoa(int(st.kid) + b), Label: m.edge(i, b), Of: m.cut(i, b)})
 		}
 	}
 	return g, nil
@@ -63,7 +63,7 @@ func (m *Model) chain(g *draw.Graph) (*draw.Graph, error) {
 		}
 	}
 	for i := range m.list.rules {
-		n := draw.Node{ID: "rule " + strconv.Itoa(i)}
+		n := draw.Node{ID: "rule " + strconv.Itoa(i), Of: base.Rules[i].If}
 		for k := range base.Rules[i].If {
 			n.Lines = append(n.Lines, base.Rules[i].If[k].String())
 		}

@@ -343,6 +343,21 @@ func (m *Model) Outline() string {
 	return write(0)
 }
 
+// cut returns what a branch asks, nil for weighed sums.
+func (m *Model) cut(i, b int) any {
+	st := &m.tree.nodes[i]
+	t := rule.Test{Op: rule.Le, Column: m.schema.Attributes[st.col].Name, Number: st.threshold}
+	switch {
+	case st.values > 0:
+		t.Op, t.Values = rule.In, m.branchValues(i, b)
+	case m.tree.plane(st) != nil:
+		return nil
+	case b > 0:
+		t.Op = rule.Gt
+	}
+	return t
+}
+
 // edge returns the words on a branch of a test.
 func (m *Model) edge(i, b int) string {
 	st := &m.tree.nodes[i]
@@ -356,14 +371,20 @@ func (m *Model) edge(i, b int) string {
 		}
 		return "> " + a.Format(st.threshold)
 	}
-	var values []string
-	for v, to := range m.tree.branch[st.first : st.first+st.values] {
-		if int(to) == b {
-			values = append(values, a.Values[v])
-		}
-	}
+	values := m.branchValues(i, b)
 	if len(values) > 4 {
 		values = append(values[:3], fmt.Sprintf("%d more", len(values)-3))
 	}
 	return strings.Join(values, " | ")
+}
+
+// branchValues are the names that take a branch.
+func (m *Model) branchValues(i, b int) (values []string) {
+	st := &m.tree.nodes[i]
+	for v, to := range m.tree.branch[st.first : st.first+st.values] {
+		if int(to) == b {
+			values = append(values, m.schema.Attributes[st.col].Values[v])
+		}
+	}
+	return values
 }

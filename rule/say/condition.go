@@ -162,6 +162,18 @@ func (p span) has(x float64) bool {
 
 // range_ says a test of numbers. Where it is known which values occur, ends are
 // the shortest numbers that divide them in the same way.
+// Nowhere reports whether tests ask of a column for a value between two limits where
+// none is among those that occur.
+func (s *Speaker) Nowhere(tests []rule.Test) bool {
+	return slices.ContainsFunc(tests, func(t rule.Test) bool {
+		j := s.Schema.Index(t.Column)
+		if t.Op != rule.Between || j < 0 || j >= len(s.Known) {
+			return false
+		}
+		return !slices.ContainsFunc(s.Known[j], spanOf(&t).has)
+	})
+}
+
 func (s *Speaker) range_(a *table.Attribute, t *rule.Test) string {
 	p := spanOf(t)
 	var known []float64

@@ -483,14 +483,14 @@ func bestGroup(ctx context.Context, matched []bits.Set, fix, ruin bits.Set, n in
 func (w *Wrong) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d of %d rows are answered wrongly; the most confident first", w.Count, w.Rows)
+	if left := w.Count - len(w.Wrong); left > 0 {
+		fmt.Fprintf(&text, ", %d more are not shown", left)
+	}
 	for _, e := range w.Wrong {
 		text.WriteString("\n\n")
 		var one strings.Builder
 		e.Write(&one)
 		text.WriteString(strings.TrimSuffix(one.String(), "\n"))
-	}
-	if left := w.Count - len(w.Wrong); left > 0 {
-		fmt.Fprintf(&text, "\n\nand %d more: --top %d shows all", left, w.Count)
 	}
 	switch {
 	case w.Draft != nil:

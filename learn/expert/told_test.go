@@ -118,7 +118,7 @@ func ExampleTell() {
 	// Output:
 	// with fever: flu 0.7375 = (2·0.25 + 6·0.9)/8
 	// without:    flu 0.2500
-	// IF fever = high THEN illness = flu WITH 0.9 WORTH 6: confirmed: the rows say 0.5 (0.0126 to 0.987), 1 of 2
+	// IF fever = high THEN illness = flu WITH 0.9 WORTH 6: confirmed: the rows say 0.5 (0.0945 to 0.905), 1 of 2
 }
 
 // TestBlend checks the formula by hand: prior probabilities 1/2, 1/4, 1/4.

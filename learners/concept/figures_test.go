@@ -412,7 +412,7 @@ func TestLatticeAndLadder(t *testing.T) {
 		}
 		name := map[string]string{}
 		for _, n := range g.Nodes {
-			name[n.ID] = n.Lines[0]
+			name[n.ID] = strings.Join(n.Lines, " AND ")
 		}
 		var arrows []string
 		for _, e := range g.Edges {

@@ -24,8 +24,9 @@ const Formulas = "gp"
 // A hypothesis is a weighted sum of a few expressions, the weights found by least
 // squares. The first generation is not left to chance alone: all short
 // expressions are tried first, each value once, alone, in products of two, and
-// in sums of a few (short.go). Evolution goes on from there: expressions are
-// crossed and mutated, and their constants fitted by their slopes. What is kept
+// in sums of a few (gp_short.go), then forms whose constants stand deeper: powers,
+// quotients of sums, and waves (gp_forms.go). Evolution goes on from there:
+// expressions are crossed and mutated, and their constants fitted by their slopes. What is kept
 // is the front of error against length; the formula that answers is the
 // shortest whose error on rows held out is within one standard error of the
 // least.
@@ -206,7 +207,7 @@ func init() {
 		Summary:  "formulas that evolve (genetic programming): a front of error against length, constants fitted, units respected",
 		Source:   "Koza 1992; Keijzer 2003; Mitchell 1997, section 9.5",
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
-		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Grow: true},
+		Can:      learn.Can{Update: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Grow: true, Remark: true},
 		Contract: learn.Exact,
 		Keeps:    "distinct rows, counted, per source (keep=nothing: only the formulas)",
 		New:      func() learn.Learner { return &GP{} },

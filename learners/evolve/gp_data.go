@@ -1,6 +1,7 @@
 package evolve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -79,6 +80,32 @@ type data struct {
 	train  int // rows that are learnt from; the others judge
 	total  float64
 	units  []unit // of the inputs, then of the target; nil for none
+	asides asides
+}
+
+// asides are what formulas are not made of.
+type asides struct {
+	Variables int `cbor:"variables,omitempty"` // that tell less of the answer than others
+	Columns   int `cbor:"columns,omitempty"`   // of too many names
+}
+
+// String says it in a line.
+func (a asides) String() string {
+	var all []string
+	if a.Variables > 0 {
+		all = append(all, fmt.Sprintf("formulas are made of the %d variables that tell most of the answer by themselves; %s left aside", mostInputs, plural(a.Variables, "is", "are")))
+	}
+	if a.Columns > 0 {
+		all = append(all, fmt.Sprintf("a column of more than %d names is no variable; %s left aside", mostIndicators, plural(a.Columns, "is", "are")))
+	}
+	return strings.Join(all, "; ")
+}
+
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // heldOut is the share of rows that judge formulas.
@@ -117,11 +144,16 @@ func newData(ctx context.Context, t *table.Table, target int, lesson *kept.Lesso
 		d.weight[r] = d.table.Weight(r)
 		d.total += d.weight[r]
 	}
+	var targets [][]float64
 	for j := range t.Schema.Attributes {
-		if j != target && len(d.inputs) < mostInputs {
-			d.addColumn(j)
+		if j == target {
+			continue
+		}
+		if d.addColumn(j); len(d.inputs) >= 2*mostInputs {
+			d.keepTelling(&targets)
 		}
 	}
+	d.keepTelling(&targets)
 	return d, d.readUnits(lesson.Settings.Units)
 }
 
@@ -155,7 +187,9 @@ func (d *data) addColumn(j int) {
 	switch {
 	case a.Kind == table.Numeric:
 		add(input{Column: j, Code: -1})
-	case a.Kind == table.Nominal && len(a.Values) <= mostIndicators:
+	case a.Kind == table.Nominal && len(a.Values) > mostIndicators:
+		d.asides.Columns++
+	case a.Kind == table.Nominal:
 		from := 0
 		if len(a.Values) == 2 {
 			from = 1 // the one tells the other
@@ -164,6 +198,35 @@ func (d *data) addColumn(j int) {
 			add(input{Column: j, Code: int32(v)})
 		}
 	}
+}
+
+// keepTelling keeps those of too many variables that correlate most with what is
+// to be learnt, of classes with any.
+func (d *data) keepTelling(targets *[][]float64) {
+	if len(d.inputs) <= mostInputs {
+		return
+	}
+	if *targets == nil {
+		*targets = d.targets()
+	}
+	told := make([]float64, len(d.inputs))
+	order := make([]int, len(d.inputs))
+	for i, x := range d.x {
+		order[i] = i
+		for _, y := range *targets {
+			if c := correlation(x[:d.train], y[:d.train]); c > told[i] {
+				told[i] = c
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(told[b], told[a]) })
+	order = order[:mostInputs]
+	slices.Sort(order)
+	d.asides.Variables += len(d.inputs) - mostInputs
+	for to, from := range order {
+		d.inputs[to], d.x[to] = d.inputs[from], d.x[from]
+	}
+	d.inputs, d.x = d.inputs[:mostInputs], d.x[:mostInputs:mostInputs]
 }
 
 // targets returns the numbers to be learnt: of a class, 1 for its rows and 0

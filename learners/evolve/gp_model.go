@@ -48,6 +48,7 @@ type Formula struct {
 	// the rows, or the shares of the classes.
 	mean, low, high float64
 	prior           []float64
+	asides          asides
 	rooms           sync.Pool
 }
 
@@ -59,6 +60,7 @@ var (
 	_ learn.Drawer    = (*Formula)(nil)
 	_ learn.Keeper    = (*Formula)(nil)
 	_ learn.Grower    = (*Formula)(nil)
+	_ learn.Remarker  = (*Formula)(nil)
 	_ formula.Fronted = (*Formula)(nil)
 )
 
@@ -135,7 +137,7 @@ func (s *sample) tidy(t formula.Tree, m *formula.Machine) formula.Tree {
 			}
 		}
 	}
-	simple := formula.Simplify(t)
+	simple := formula.Simplify(formula.Snap(formula.Simplify(t), 1e-14)) // 0.9999999999999999 is 1
 	if s.left(simple, m) <= most && simple.Sound(len(s.x)) {
 		return simple
 	}
@@ -199,6 +201,7 @@ func (s *sample) margin(t formula.Tree, m *formula.Machine) float64 {
 // summarise keeps what is answered where formulas have no value, and calibrates
 // those of classes.
 func (m *Formula) summarise(d *data) {
+	m.asides = d.asides
 	targets := d.targets()
 	if m.schema.Attributes[m.target].Kind == table.Numeric {
 		y := targets[0]
@@ -566,6 +569,14 @@ func (m *Formula) Formulas() []formula.Front {
 		all = append(all, f)
 	}
 	return all
+}
+
+// Remarks says what formulas are not made of.
+func (m *Formula) Remarks() ([]fmt.Stringer, error) {
+	if m.asides == (asides{}) {
+		return nil, nil
+	}
+	return []fmt.Stringer{m.asides}, nil
 }
 
 // Grown returns the generations that brought a better formula.

@@ -53,7 +53,7 @@ func (m *Formula) Promise() learn.Promise {
 func (m *Formula) Shed() (learn.Model, bool, error) {
 	bare := &Formula{
 		lesson: m.lesson, schema: m.schema, target: m.target, inputs: m.inputs, answers: m.answers, rowWeight: m.rowWeight,
-		mean: m.mean, low: m.low, high: m.high, prior: m.prior,
+		mean: m.mean, low: m.low, high: m.high, prior: m.prior, asides: m.asides,
 	}
 	bare.lesson.Settings.Keep = "nothing"
 	return bare, m.rows != nil, nil
@@ -76,11 +76,12 @@ type savedFormulas struct {
 	Low     float64             `cbor:"low"`
 	High    float64             `cbor:"high"`
 	Prior   []float64           `cbor:"prior,omitempty"`
+	Asides  asides              `cbor:"asides,omitzero"`
 }
 
 // Parts returns the settings, the rows of each source, and the formulas.
 func (m *Formula) Parts() ([]learn.Part, error) {
-	body := savedFormulas{table.SaveColumns(m.schema), m.inputs, m.answers, m.rowWeight, m.mean, m.low, m.high, m.prior}
+	body := savedFormulas{table.SaveColumns(m.schema), m.inputs, m.answers, m.rowWeight, m.mean, m.low, m.high, m.prior, m.asides}
 	return m.lesson.Parts(gpPart, m.rows, formulasPart, body)
 }
 
@@ -112,7 +113,7 @@ func (m *Formula) restore(body *savedFormulas) (err error) {
 		return fmt.Errorf("the target %q is no column", m.lesson.Target)
 	}
 	a := &m.schema.Attributes[m.target]
-	m.inputs, m.answers, m.rowWeight, m.mean, m.low, m.high, m.prior = body.Inputs, body.Answers, body.Rows, body.Mean, body.Low, body.High, body.Prior
+	m.inputs, m.answers, m.rowWeight, m.mean, m.low, m.high, m.prior, m.asides = body.Inputs, body.Answers, body.Rows, body.Mean, body.Low, body.High, body.Prior, body.Asides
 	want := 1
 	switch {
 	case a.Kind == table.Numeric && len(m.prior) > 0, a.Kind == table.Nominal && (len(m.prior) != len(a.Values) || len(a.Values) == 0), a.Kind != table.Numeric && a.Kind != table.Nominal:

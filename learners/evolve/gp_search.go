@@ -53,6 +53,7 @@ type search struct {
 	binary    []formula.Op
 	machines  sync.Pool
 	front     map[int]candidate // by length: the formula that leaves least
+	bar       float64           // what a form is to leave less than
 	history   []step
 	tried     int
 }
@@ -331,6 +332,7 @@ func (s *search) tryShort(ctx context.Context) error {
 	}
 	s.report(0.1)
 	s.powers(m)
+	s.tryForms(ctx, m)
 	for k, sh := range shapes[:7] {
 		if ctx.Err() != nil || k == 5 || k > 0 && (s.d.units != nil || !slices.Contains(functions, sh.op)) {
 			continue
@@ -421,7 +423,7 @@ func (s *search) powers(m *formula.Machine) {
 	if s.d.units != nil || !slices.Contains(s.functions, formula.Mul) {
 		return
 	}
-	degree := map[int]int{1: 8, 2: 5, 3: 3, 4: 2, 5: 2}[len(s.d.x)]
+	degree := map[int]int{1: 8, 2: 5, 3: 3, 4: 3, 5: 2}[len(s.d.x)]
 	if len(s.d.x) > 5 {
 		degree = 1
 	}
@@ -430,27 +432,14 @@ func (s *search) powers(m *formula.Machine) {
 		degree--
 		terms = monomials(len(s.d.x), degree)
 	}
-	values := make([][]float64, len(terms))
-	for k, t := range terms {
-		values[k] = make([]float64, len(s.few.y))
-		m.Eval(t, s.few.x, values[k])
-	}
+	values := s.values(m, terms)
 	for len(terms) > 0 && len(terms) < 60 {
 		weights, constant, left, ok := s.few.weigh(values)
 		if !ok {
 			return
 		}
 		s.offer(whole(terms, &judgement{weights, constant, left}), left)
-		least, at := math.Inf(1), 0
-		for k := range terms { // what its term contributes
-			u, _, norm, ok := s.few.centred(values[k])
-			if u == nil || !ok {
-				norm = 0
-			}
-			if c := math.Abs(weights[k]) * norm; c < least {
-				least, at = c, k
-			}
-		}
+		at := s.addsLeast(values, weights)
 		terms = slices.Delete(slices.Clone(terms), at, at+1)
 		values = slices.Delete(slices.Clone(values), at, at+1)
 	}

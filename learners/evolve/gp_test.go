@@ -2,6 +2,7 @@ package evolve
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -72,6 +73,55 @@ func TestLawsAreFound(t *testing.T) {
 		if got := m.Formulas()[0].Text; got != w.want {
 			t.Errorf("%s is found as %s", w.law, got)
 		}
+	}
+}
+
+// Constants are found where they stand within quotients, exponents and waves.
+func TestFormsAreFound(t *testing.T) {
+	for _, w := range []struct{ law, want string }{
+		{"x^(1/3)*y", "x^0.333333*y"}, {"2+3*x/(1-x*y/7)", ""}, {"(x^3+y)/(x*y+2*x^2+1)", ""}, {"0.3*x*sin(5.5*y+1)", ""},
+	} {
+		tab := made(t, 90, 0, []string{"x", "y", "z"}, w.law, .5, 2)
+		f := evolved(t, tab, map[string]string{"short": "2000", "generations": "0"}).Formulas()[0]
+		if w.want != "" && f.Text != w.want || f.Error > 1e-7 {
+			t.Errorf("%s is found as %s, which errs by %v", w.law, f.Text, f.Error)
+		}
+	}
+}
+
+// Of many columns those are looked at that tell most, wherever they stand; what is
+// left aside is said.
+func TestWideTablesAreLookedAtWhole(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	schema, columns := &table.Schema{}, make([]table.Column, 152)
+	for j := range columns {
+		a := table.Attribute{Name: fmt.Sprintf("x%d", j), Kind: table.Numeric}
+		if j == 150 {
+			a.Kind = table.Nominal
+			for v := range 20 {
+				a.Values = append(a.Values, fmt.Sprint(v+100))
+			}
+		}
+		schema.Attributes = append(schema.Attributes, a)
+		for range 80 {
+			if j == 150 {
+				columns[j].Codes = append(columns[j].Codes, int32(r.IntN(20)))
+			} else {
+				columns[j].Floats = append(columns[j].Floats, r.Float64())
+			}
+		}
+	}
+	for i := range 80 {
+		columns[151].Floats[i] = 3 * columns[149].Floats[i]
+	}
+	tab, err := table.New(schema, columns, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := evolved(t, tab, map[string]string{"short": "500", "generations": "0"})
+	remarks, _ := m.Remarks()
+	if got := m.Formulas()[0].Text; got != "3*x149" || len(remarks) != 1 || !strings.Contains(remarks[0].String(), "90 are left aside") || !strings.Contains(remarks[0].String(), "1 is left aside") {
+		t.Errorf("found %s, said %v", got, remarks)
 	}
 }
 

@@ -43,6 +43,8 @@ type policy interface {
 	// Worth fills in what actions are worth in a state, NaN if that is not
 	// known.
 	Worth(cells, q []float64)
+	// Advisable reports whether rules are advice on what its actions are worth.
+	Advisable() bool
 	// Decide is the action that is worth most in a state, where it is found
 	// sooner than what all are worth; −1 elsewhere.
 	Decide(cells []float64) int

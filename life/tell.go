@@ -207,7 +207,8 @@ func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (le
 		m, told, err := tellUnits(ctx, p, base, source)
 		return m, record, told, err
 	}
-	if m, ok := learn.Ability[policy](p.Model); ok && m.World() != "" {
+	if m, ok := p.Model.(policy); ok && m.Advisable() {
+		h.warnLearntBefore(p.Versions, source.Hash, rules.File)
 		m, told, err := h.tellActor(p, base, source)
 		return m, record, told, err
 	}
@@ -268,7 +269,7 @@ func (h *Home) tellClauses(ctx context.Context, tell func(ctx context.Context, s
 	return m, record, told, nil
 }
 
-// tellActor gives advice to a policy that has acted, and notes how each rule fares.
+// tellActor gives advice to a policy, and notes how each rule fares.
 func (h *Home) tellActor(p *Part, base *rule.Base, source store.Source) (learn.Model, *Told, error) {
 	a, ok := learn.Ability[interface {
 		Advised(rules *rule.Base, by learn.Source) (m learn.Model, heard [][3]int, err error)

@@ -226,6 +226,9 @@ func (s *Score) add(ctx context.Context, batch *table.Table) error {
 }
 
 func (s *Score) count(t *table.Table, out *learn.Predictions) {
+	if m, ok := s.model.(policy); ok && m.Advisable() {
+		return // what was done is not what is right
+	}
 	target := s.model.Target()
 	column := t.Columns[target]
 	classes := s.model.Schema().Attributes[target].Values

@@ -27,7 +27,7 @@ func Tell(ctx context.Context, m learn.Model, advice learn.Advice, learnt ...lea
 	case rules == nil:
 		return m, nil
 	case len(rules.Units) == 0:
-		return blend(ctx, m, rules, advice.Expert, learnt)
+		return hear(ctx, m, rules, advice.Expert, learnt)
 	}
 	teller, ok := learn.Ability[learn.Teller](m)
 	if !ok {
@@ -77,7 +77,27 @@ func (l *advised) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	return blend(ctx, m, l.advice.Rules, l.advice.Expert, []learn.Learnt{{Source: task.Source, Table: fitted}})
+	return hear(ctx, m, l.advice.Rules, l.advice.Expert, []learn.Learnt{{Source: task.Source, Table: fitted}})
+}
+
+// actor is a policy, to which rules say what actions are worth and not what is so.
+type actor interface {
+	Advisable() bool
+	Advised(rules *rule.Base, by learn.Source) (m learn.Model, heard [][3]int, err error)
+}
+
+// hear tells rules about the target to a model: to one that has values to begin with
+// them, and to others as cases that count beside theirs.
+func hear(ctx context.Context, m learn.Model, rules *rule.Base, by learn.Source, learnt []learn.Learnt) (learn.Model, error) {
+	if a, ok := m.(actor); ok && a.Advisable() {
+		m, _, err := a.Advised(rules, by)
+		return m, err
+	}
+	told, err := blend(ctx, m, rules, by, learnt)
+	if err != nil {
+		return nil, err
+	}
+	return told, nil
 }
 
 // Tell returns the model with more advice, as the function Tell does.

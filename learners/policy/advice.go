@@ -96,12 +96,15 @@ func (m *Model) Advised(rules *rule.Base, by learn.Source) (advised learn.Model,
 	f, sums := m.values.(*weighted)
 	s := m.lesson.Settings
 	known, learnt := m.values.(*fitted)
-	if !ok && !sums && !learnt || m.acted == nil || s.planned() {
-		return nil, nil, errors.New("advice is for values of actions that are learnt by acting")
+	if !m.Advisable() || !ok && !sums && !learnt || s.planned() {
+		return nil, nil, errors.New("advice is for values of actions that are learnt by acting or from rewards")
 	}
 	var text strings.Builder
 	if err := (&rule.Base{Rules: rules.Rules}).Write(&text); err != nil {
 		return nil, nil, err
+	}
+	if m.acted == nil {
+		return m.advisedLog(past{ID: by.ID, Name: by.Name, Rules: text.String()})
 	}
 	told, err := newAdviser(text.String(), m.schema)
 	if err != nil {
@@ -164,6 +167,10 @@ func (m *Model) Advised(rules *rule.Base, by learn.Source) (advised learn.Model,
 	}
 	return &next, heard, nil
 }
+
+// Advisable reports whether rules are advice on what actions are worth: where there are
+// rewards. To one who imitates a log they say what is done.
+func (m *Model) Advisable() bool { return m.acted != nil || m.reward >= 0 }
 
 // past is a stretch of a policy's life: episodes, or advice and whose it was.
 type past struct {

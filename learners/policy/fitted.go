@@ -178,6 +178,10 @@ func (j *journal) fit(ctx context.Context) (err error) {
 			break
 		}
 	}
+	if f.advised, err = j.toldAdviser(); err != nil {
+		return err
+	}
+	f.heard = j.followed(f.advised)
 	return j.summarise(ctx, j.states, j.weight)
 }
 

@@ -400,7 +400,9 @@ func (j *journal) solve(ctx context.Context, l *lookup) error {
 			l.q[i] = math.NaN()
 		}
 	}
-	return nil
+	told, err := j.toldAdviser()
+	l.heed(told)
+	return err
 }
 
 // taken is the mean value of the action that is best less its penalty.

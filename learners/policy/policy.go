@@ -135,6 +135,7 @@ type settings struct {
 	Support   float64 `cbor:"support"`
 	Sequence  string  `cbor:"sequence"` // column of episodes of the log
 	Advice    string  `cbor:"advice"`
+	Told      string  `cbor:"told,omitempty"` // advice on a log, and whose: pasts
 
 	Experiments string `cbor:"experiments,omitempty"`
 	Gradient    string `cbor:"gradient,omitempty"`
@@ -228,7 +229,8 @@ func (s *settings) check() error {
 	if _, err := s.rate(false); err != nil {
 		return err
 	}
-	return nil
+	_, err := s.toldPasts()
+	return err
 }
 
 // planned reports whether nothing is acted: the environment's own model is solved.

@@ -219,6 +219,16 @@ func decodeLog(rows *kept.Rows, l lesson, b *body) (learn.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	told, err := m.toldAdviser()
+	if err != nil {
+		return nil, err
+	}
+	if m.reward < 0 {
+		told = nil
+	}
+	if err := f.hears(told, b.Heard); err != nil {
+		return nil, err
+	}
 	if len(b.Summary) > 0 {
 		if m.summary, err = j.decoded(b.Summary, table.Nominal, j.states.Schema.Attributes...); err != nil {
 			return nil, err
@@ -258,18 +268,24 @@ func (j *journal) advised(b *body) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.advised, err = newAdviser(j.lesson.Settings.Advice, j.schema); err != nil {
+	told, err := newAdviser(j.lesson.Settings.Advice, j.schema)
+	if err != nil {
 		return nil, err
 	}
-	if f.heard = b.Heard; len(f.heard) != f.advised.units() {
-		return nil, fmt.Errorf("%d counts of advice for %d rules", len(f.heard), f.advised.units())
+	return f, f.hears(told, b.Heard)
+}
+
+// hears reads how often advice was followed.
+func (f *fitted) hears(told *adviser, heard []float64) error {
+	if f.advised, f.heard = told, heard; len(heard) != told.units() {
+		return fmt.Errorf("%d counts of advice for %d rules", len(heard), told.units())
 	}
-	for _, n := range f.heard {
+	for _, n := range heard {
 		if !(n >= 0) || math.IsInf(n, 0) {
-			return nil, fmt.Errorf("advice was followed %v times", n)
+			return fmt.Errorf("advice was followed %v times", n)
 		}
 	}
-	return f, nil
+	return nil
 }
 
 // fitted reads the models of values.

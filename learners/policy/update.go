@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
@@ -13,7 +14,7 @@ import (
 // Relearning says how a policy is learnt again from its steps.
 func (m *Model) Relearning() kept.Relearning {
 	return kept.Relearning{
-		Rows: m.rows, Noun: "policy", Settings: m.lesson.Settings,
+		Rows: m.rows, Noun: "policy", Settings: m.lesson.Settings.untold(),
 		Without: "a policy that was learnt by acting keeps no rows, so it cannot %s; act on in its environment",
 		Learn: func(ctx context.Context, rows *kept.Rows) (learn.Model, error) {
 			return learnSteps(ctx, rows, m.lesson)
@@ -30,12 +31,41 @@ func (m *Model) Sources() []learn.Source {
 	if m.acted != nil {
 		return m.acted.advisers()
 	}
-	return kept.Sources(m)
+	return append(kept.Sources(m), m.tellers()...)
 }
 
-// Merge returns the policy of all logs.
+// untold are the settings without advice, which may differ between models of one kind.
+func (s settings) untold() settings {
+	s.Told = ""
+	return s
+}
+
+// Merge returns the policy of all logs, with all advice.
 func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
-	return kept.Merge(ctx, m, others...)
+	all, err := m.lesson.Settings.toldPasts()
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range others {
+		o, ok := other.(*Model)
+		if !ok {
+			continue
+		}
+		theirs, err := o.lesson.Settings.toldPasts()
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range theirs {
+			if !slices.Contains(all, p) {
+				all = append(all, p)
+			}
+		}
+	}
+	whole := *m
+	if err := whole.lesson.Settings.tell(all); err != nil {
+		return nil, err
+	}
+	return kept.Merge(ctx, &whole, others...)
 }
 
 // Forget returns the policy of the other sources' logs, or without the advice of some.
@@ -43,7 +73,14 @@ func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) 
 	if m.acted != nil && len(m.acted.advisers()) > 0 {
 		return m.unadvised(ctx, ids)
 	}
-	return kept.Forget(ctx, m, ids...)
+	left, rows, err := m.unadvisedLog(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 && len(ids) > 0 {
+		return left, nil
+	}
+	return kept.Forget(ctx, left, rows...)
 }
 
 // Begin returns an update with more of a log.

@@ -286,8 +286,12 @@ func (w *training) chooseRounds(ctx context.Context, m *Model) (rounds int, rela
 		}
 		learn.Report(ctx, 0.6*float64(round+1)/float64(round+1+patience))
 	}
-	relaxed, err = relax(ctx, bestNetworks)
-	return best, relaxed, err
+	var least float64
+	if relaxed, least, err = relax(ctx, bestNetworks); err != nil {
+		return 0, 0, err
+	}
+	m.rehearsed = least / heldBy(networks)
+	return best, relaxed, nil
 }
 
 // holdOut returns a network that has not begun for each part of the rows that
@@ -334,10 +338,9 @@ func growAll(ctx context.Context, networks []*growth, round int) error {
 // heldOutStep says what the networks come to on the rows held out.
 func heldOutStep(networks []*growth, round int) Step {
 	step := Step{Round: round}
-	held := 0.0
+	held := heldBy(networks)
 	for _, s := range networks {
 		n := sum(s.heldOut)
-		held += n
 		step.Loss += n * s.loss
 		step.Errors += n * s.mistakes
 		step.Rules += float64(len(s.rules)) / float64(len(networks))
@@ -345,6 +348,15 @@ func heldOutStep(networks []*growth, round int) Step {
 	step.Loss /= held
 	step.Errors /= held
 	return step
+}
+
+// heldBy returns the weight of the rows that networks hold out.
+func heldBy(networks []*growth) float64 {
+	held := 0.0
+	for _, s := range networks {
+		held += sum(s.heldOut)
+	}
+	return held
 }
 
 // snapshot returns the networks as they are now: a later round makes rules and
@@ -360,10 +372,10 @@ func snapshot(networks []*growth) []*growth {
 }
 
 // relax returns the share of the penalty that gives the least loss on rows
-// held out. The penalty that leaves few rules also makes the weights of those
+// held out, and that loss. The penalty that leaves few rules also makes the weights of those
 // that stay too small (Meinshausen, Relaxed lasso, 2007).
-func relax(ctx context.Context, networks []*growth) (float64, error) {
-	best, least := 1.0, math.Inf(1)
+func relax(ctx context.Context, networks []*growth) (best, least float64, err error) {
+	best, least = 1.0, math.Inf(1)
 	for share := 1.0; share >= 1.0/32; share /= 2 {
 		losses, errs := make([]float64, len(networks)), make([]error, len(networks))
 		err := learn.Each(ctx, len(networks), func(i int) {
@@ -373,11 +385,11 @@ func relax(ctx context.Context, networks []*growth) (float64, error) {
 			losses[i] = loss * sum(networks[i].heldOut)
 		})
 		if err = errors.Join(append(errs, err)...); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if loss := sum(losses); loss < least*(1-leastGain) {
 			best, least = share, loss
 		}
 	}
-	return best, nil
+	return best, least, nil
 }

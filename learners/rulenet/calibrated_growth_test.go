@@ -95,7 +95,7 @@ func TestPenaltyIsChosenForTheBestRound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want, err := relax(background, networks)
+	want, _, err := relax(background, networks)
 	if err != nil {
 		t.Fatal(err)
 	}

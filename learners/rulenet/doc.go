@@ -104,6 +104,11 @@
 //	taught            86.8      .362   .053      55
 //	XGBoost           86.2      .410   .072
 //
+// A tree has no first step to take where no column says anything by itself. Where
+// every column has few values climbs are rehearsed too, and taken where rows held out
+// are clearly for them (taught_climbed.go): of hands of poker, 16,673 of which were
+// learnt, 93.5 % of the others are right instead of 76.0, for six times the work.
+//
 // taught_bins.go cuts columns, taught.go rehearses, taught_student.go picks and fits
 // classes, numbers_student.go numbers.
 //

@@ -286,7 +286,7 @@ func (s *living) teachAnew(ctx context.Context) error {
 func (s *living) teach(ctx context.Context, t *table.Table) error {
 	set := s.settings
 	set.Update = "none"
-	m, err := learnTaught(ctx, nil, t, t.Schema.Index(s.schema.Attributes[s.target].Name), s.seed, set)
+	m, err := learnWell(ctx, nil, t, t.Schema.Index(s.schema.Attributes[s.target].Name), s.seed, set)
 	if err != nil {
 		return err
 	}

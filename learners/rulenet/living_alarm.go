@@ -22,8 +22,8 @@ type alarm struct {
 }
 
 // look takes in a chunk of rows that all memories have answered, and returns the
-// shadow that is better beyond chance; −1 if none is.
-func (d *drift) look(rows float64) int {
+// shadow that is better beyond chance; −1 if none is. The steady one knows so many rows.
+func (d *drift) look(rows float64, known int) int {
 	d.Alarm.Rows = 0
 	d.Alarm.Chunks++
 	t := float64(d.Alarm.Chunks)
@@ -36,8 +36,8 @@ func (d *drift) look(rows float64) int {
 		}
 		e := &d.Alarm.Evidence[i]
 		*e = max(*e, floor) + d.Alarm.Loss - chunk
-		if float64(spans[i]) > mostOfAll*rows {
-			*e = floor // it has nothing to forget
+		if float64(spans[i]) > mostOfAll*rows || spans[i] > known {
+			*e = floor // it has nothing to forget, or is better for knowing more rows
 		}
 		if *e >= 0 && (best < 0 || *e > d.Alarm.Evidence[best]) {
 			best = i

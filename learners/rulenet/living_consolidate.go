@@ -47,13 +47,17 @@ func (s *living) aim(f *fitting) {
 	s.price(f)
 }
 
-// price says what weights cost.
+// price says what it costs to move weights. Those that were taught are nearly right,
+// and free where the reservoir has many rows for each weight; where it has few, its
+// curvature tells little of them, and they stay unless the slope is more than chance.
 func (s *living) price(f *fitting) {
+	stay := min(1, float64(len(s.w))/float64(max(1, len(s.drawn))))
 	f.anchor = s.anchor
 	f.lambda = make([]float64, len(s.rules))
 	for r := range f.lambda {
-		if !s.taught[r] {
-			f.lambda[r] = s.s * math.Sqrt(max(s.n, s.age[r]))
+		f.lambda[r] = s.s * math.Sqrt(max(s.n, s.age[r]))
+		if s.taught[r] {
+			f.lambda[r] *= stay
 		}
 	}
 }

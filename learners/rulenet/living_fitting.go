@@ -9,7 +9,7 @@ import (
 // fitting minimises over the weights w of rules, the first of which is the bias
 // and always fires,
 //
-//	scale · Σ weight·loss(row, w)  +  slope·w  +  Σ lambda·|w|  +  ridge/2 · Σ (w − anchor)²
+//	scale · Σ weight·loss(row, w)  +  slope·w  +  Σ lambda·|w − anchor|  +  ridge/2 · Σ (w − anchor)²
 //
 // The rows are a reservoir of all rows that ever came, and the linear term makes
 // the slope of the whole that of all of them: the surrogate likelihood of
@@ -216,7 +216,7 @@ func (f *fitting) penalty(w []float64) float64 {
 		d := x - f.anchor[i]
 		sum += f.slope[i]*x + f.ridge/2*d*d
 		if i >= f.k {
-			sum += f.lambda[i/f.k-1] * math.Abs(x)
+			sum += f.lambda[i/f.k-1] * math.Abs(d)
 		}
 	}
 	if f.ghost > 0 {
@@ -252,7 +252,7 @@ func (f *fitting) ghosts(bias, slope, curve []float64) float64 {
 
 const (
 	leastCurvature = 1e-6
-	leastWeight    = 1e-9 // of a rule under a penalty; less is none
+	leastWeight    = 1e-9 // that a rule under a penalty moves; less is nothing
 	mostScoreStep  = 30.0 // that a weight moves at most in one of Newton's steps
 )
 
@@ -277,7 +277,7 @@ func (f *fitting) newton(ctx context.Context, sweeps int) (float64, error) {
 		}
 		for r := 0; r <= len(f.cover); r++ {
 			if sweep > 0 && r > 0 && f.idle(r, d) {
-				continue // what has no weight yet is looked at once
+				continue // what has not moved is looked at once
 			}
 			f.visit(r, sweep > 0, slope, curve, d, moved, step)
 		}
@@ -285,10 +285,10 @@ func (f *fitting) newton(ctx context.Context, sweeps int) (float64, error) {
 	return f.search(ctx, d, moved)
 }
 
-// idle reports whether a rule has no weight.
+// idle reports whether a rule's weights are at their anchor.
 func (f *fitting) idle(r int, d []float64) bool {
 	for at := r * f.k; at < (r+1)*f.k; at++ {
-		if f.w[at]+d[at] != 0 {
+		if f.w[at]+d[at] != f.anchor[at] {
 			return false
 		}
 	}
@@ -309,11 +309,12 @@ func (f *fitting) visit(r int, again bool, slope, curve, d, moved, step []float6
 			g += f.crossed(rows, r == 0, c, moved)
 		}
 		w := f.w[at] + d[at]
-		g += f.ridge * (w - f.anchor[at])
+		from := w - f.anchor[at]
+		g += f.ridge * from
 		h := curve[at] + f.ridge
 		to := w - g/h
-		if r > 0 {
-			to = softThreshold(h*w-g, f.lambda[r-1]) / h
+		if r > 0 && f.lambda[r-1] > 0 {
+			to = f.anchor[at] + softThreshold(h*from-g, f.lambda[r-1])/h
 		}
 		to = min(max(to, f.w[at]-mostScoreStep), f.w[at]+mostScoreStep)
 		step[c] = to - w
@@ -374,8 +375,8 @@ func (f *fitting) search(ctx context.Context, d, moved []float64) (float64, erro
 			return 0, err
 		}
 		for i := range w {
-			if w[i] = f.w[i] + share*d[i]; i >= f.k && f.lambda[i/f.k-1] > 0 && math.Abs(w[i]) < leastWeight {
-				w[i] = 0
+			if w[i] = f.w[i] + share*d[i]; i >= f.k && f.lambda[i/f.k-1] > 0 && math.Abs(w[i]-f.anchor[i]) < leastWeight {
+				w[i] = f.anchor[i]
 			}
 		}
 		for i := range scores {

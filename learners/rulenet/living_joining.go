@@ -44,6 +44,15 @@ func (s *living) join(ctx context.Context) error {
 		return nil
 	}
 	rows := s.reservoirRows()
+	j, err := s.newJoining(ctx, rows)
+	if err != nil {
+		return err
+	}
+	return j.admit(ctx, rows)
+}
+
+// newJoining finds what rows of the reservoir say of the rules and of the candidates.
+func (s *living) newJoining(ctx context.Context, rows []int32) (*joining, error) {
 	j := &joining{living: s}
 	f := &fitting{k: s.k, classes: s.classes(), scale: 1, w: s.w, class: pickFrom(s.log.class, rows, 0), weight: pickFrom(s.log.weight, rows, 0)}
 	f.begin()
@@ -60,10 +69,7 @@ func (s *living) join(ctx context.Context) error {
 	of, _, j.cover = s.sieve().tally(&s.log.grid, rows, f.residual, s.k)
 	j.rules = append(sums, of...)
 	j.candidates, j.fires, j.sets = s.probation.sieve().tally(&s.log.grid, rows, f.residual, s.k)
-	if err := j.factorise(ctx); err != nil {
-		return err
-	}
-	return j.admit(ctx, rows)
+	return j, j.factorise(ctx)
 }
 
 // tally adds values of rows up by conjunction, counts the rows that each covers, and
@@ -206,19 +212,10 @@ func (j *joining) stands(i int) (y []float64, own float64, ok bool) {
 	return y, cross[0], left > ownCurvature*cross[0]
 }
 
-// judge estimates the slope of a candidate over all rows; nil if it is no more than
-// chance and the penalty, or others say the same.
-func (j *joining) judge(i int, deviation float64) *applicant {
+// estimate returns the slope of a candidate, whose crossings are solved, over all rows.
+func (j *joining) estimate(i int, y []float64) []float64 {
 	s, p, k := j.living, &j.living.probation, j.k
-	if p.fires[i] < leastFires && p.weight > 0 || j.fires[i] == 0 {
-		return nil
-	}
-	y, own, ok := j.stands(i)
-	if !ok {
-		return nil
-	}
-	a := &applicant{at: i, slope: make([]float64, k)}
-	best := 0.0
+	slope := make([]float64, k)
 	of := j.regression(y, len(s.rules)+1)
 	for c := range k {
 		exact, rest := 0.0, j.candidates[i*k+c]+p.slope[i*k+c]
@@ -226,9 +223,27 @@ func (j *joining) judge(i int, deviation float64) *applicant {
 			exact += x * s.slope[r*k+c]
 			rest -= x * (j.rules[r*k+c] + p.rules[r*k+c])
 		}
-		a.slope[c] = exact + s.n*rest/(j.weight+p.weight)
-		best = max(best, math.Abs(a.slope[c]))
-		a.gain += a.slope[c] * a.slope[c] / (own + 1)
+		slope[c] = exact + s.n*rest/(j.weight+p.weight)
+	}
+	return slope
+}
+
+// judge estimates the slope of a candidate over all rows; nil if it is no more than
+// chance and the penalty, or others say the same.
+func (j *joining) judge(i int, deviation float64) *applicant {
+	s, p := j.living, &j.living.probation
+	if p.fires[i] < leastFires && p.weight > 0 || j.fires[i] == 0 {
+		return nil
+	}
+	y, own, ok := j.stands(i)
+	if !ok {
+		return nil
+	}
+	a := &applicant{at: i, slope: j.estimate(i, y)}
+	best := 0.0
+	for _, g := range a.slope {
+		best = max(best, math.Abs(g))
+		a.gain += g * g / (own + 1)
 	}
 	if best <= s.s*deviation {
 		return nil

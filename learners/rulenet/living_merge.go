@@ -132,8 +132,9 @@ func (m *Living) Without(ctx context.Context, ids ...string) (learn.Model, bool,
 }
 
 // Merge returns the network of all models' rows. While one reservoir has room for
-// all rows it is what learning them at once gives; beyond, the rows of the least
-// keys of all reservoirs teach it.
+// all rows it is what learning them at once gives; beyond, it has the rules of all
+// that are worth it, weighed by what each network knows of its rows
+// (living_union.go), and the rows of the least keys of all reservoirs.
 func (m *Living) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -166,11 +167,13 @@ func (m *Living) Merge(ctx context.Context, others ...learn.Model) (learn.Model,
 		}
 	}
 	counts := make([]float64, n.classes())
-	for _, s := range all {
+	rows := make([][]int32, len(all)) // that each brings
+	for i, s := range all {
+		first := n.log.rows()
 		place := make([]int32, len(s.origins))
-		for i, o := range s.origins {
-			place[i] = n.originOf(o.Source)
-			to := &n.origins[place[i]]
+		for j, o := range s.origins {
+			place[j] = n.originOf(o.Source)
+			to := &n.origins[place[j]]
 			to.rows, to.weight = max(to.rows, o.rows), to.weight+o.weight
 		}
 		for _, r := range s.reservoirRows() {
@@ -182,20 +185,19 @@ func (m *Living) Merge(ctx context.Context, others ...learn.Model) (learn.Model,
 			counts[n.schema.Attributes[n.target].Code(s.schema.Attributes[s.target].Values[c])] += x
 		}
 		n.ever += s.ever
+		for r := first; r < n.log.rows(); r++ {
+			rows[i] = append(rows[i], int32(r))
+		}
 	}
-	if n.trim() {
-		n.whole = false
+	if n.whole && len(n.drawn) <= n.most() {
+		return n.taughtAgain(ctx)
 	}
-	m2, err := n.taughtAgain(ctx)
-	if err != nil {
+	n.whole, n.counts = false, counts
+	if err := n.unite(ctx, all, rows); err != nil {
 		return nil, err
 	}
-	merged := m2.(*Living).s
-	merged.counts = counts
-	if !merged.whole {
-		merged.notes = []string{fmt.Sprintf("the networks were merged by %d rows of their reservoirs, of %.6g that they learnt; which rules there are and what they weigh was learnt from these", len(merged.drawn), merged.ever)}
-	}
-	return m2, nil
+	n.notes = []string{fmt.Sprintf("the networks were merged by what they know of %.6g rows: %d rows of their reservoirs, and the slopes of their rules over all", n.ever, len(n.drawn))}
+	return n.frozen(), nil
 }
 
 // stateOf returns the state of a living network, or of one whose rows were too few

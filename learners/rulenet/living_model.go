@@ -416,19 +416,26 @@ func (m *Living) withRows(ctx context.Context) (*Model, error) {
 // recoded returns the network, to be read, by a schema of the same columns whose
 // values are those of the network's in another order.
 func (m *Living) recoded(schema *table.Schema) *Living {
-	s := m.s.copy()
-	s.schema, s.target, s.firing = schema, schema.Index(m.s.schema.Attributes[m.s.target].Name), nil
-	place := make([][]int32, len(m.s.schema.Attributes)) // of the values of each column
+	s, class := m.s.recoded(schema)
+	return &Living{s: s, answer: scoresIn(m.answer, class)}
+}
+
+// recoded returns a copy whose rules and weights are by the codes of a schema that has
+// its columns and values, and the place of each class there. Its rows stay as they are.
+func (s *living) recoded(schema *table.Schema) (to *living, class []int32) {
+	to = s.copy()
+	to.schema, to.target, to.firing = schema, schema.Index(s.schema.Attributes[s.target].Name), nil
+	place := make([][]int32, len(s.schema.Attributes)) // of the values of each column
 	column := make([]int32, len(place))
 	for col := range place {
-		a := &m.s.schema.Attributes[col]
+		a := &s.schema.Attributes[col]
 		column[col] = int32(schema.Index(a.Name))
 		place[col] = table.Recoding(a, &schema.Attributes[column[col]])
 	}
-	for r, tests := range s.rules {
-		s.rules[r] = slices.Clone(tests)
+	for r, tests := range to.rules {
+		to.rules[r] = slices.Clone(tests)
 		for i := range tests {
-			t := &s.rules[r][i]
+			t := &to.rules[r][i]
 			t.values = slices.Clone(t.values)
 			for v, code := range t.values {
 				t.values[v] = place[t.col][code]
@@ -437,18 +444,24 @@ func (m *Living) recoded(schema *table.Schema) *Living {
 			t.col = column[t.col]
 		}
 	}
-	class := place[m.s.target]
-	s.counts, s.covers = permuted(m.s.counts, class), permuted(m.s.covers, class)
-	answer := slices.Clone(m.answer)
+	class = place[s.target]
+	to.counts, to.covers = permuted(s.counts, class), permuted(s.covers, class)
+	to.w, to.slope, to.anchor = scoresIn(s.w, class), scoresIn(s.slope, class), scoresIn(s.anchor, class)
+	return to, class
+}
+
+// scoresIn returns what rules say of scores, the classes being in another order.
+func scoresIn(x []float64, class []int32) []float64 {
+	to := slices.Clone(x)
 	switch {
-	case s.k > 1:
-		answer = permuted(m.answer, class)
+	case len(class) > 2:
+		to = permuted(x, class)
 	case len(class) == 2 && class[0] == 1:
-		for i := range answer {
-			answer[i] = -answer[i]
+		for i := range to {
+			to[i] = -to[i]
 		}
 	}
-	return &Living{s: s, answer: answer}
+	return to
 }
 
 // permuted returns numbers of classes, as many in a row, in another order.

@@ -25,7 +25,8 @@ const (
 	priorDoubt     = 0.05 // weight of each that is not idle
 	mostAlarmMoves = 10   // rules that an alarm names
 	mostDue        = 1 << 20
-	noEvidence     = -1e9 // below where any begins
+	noEvidence     = -1e9  // below where any begins
+	steadyRows     = 4_096 // of the reservoir, that the steady shadow is fitted to: more than any other has
 )
 
 // spans are the rows of the shadows. The last one is of the whole reservoir: what
@@ -298,7 +299,7 @@ func (s *living) shade(ctx context.Context, d *shadow, span int) error {
 	var rows []int32
 	if span == 0 {
 		rows = s.reservoirRows()
-		rows = rows[:min(len(rows), curveRows)]
+		rows = rows[:min(len(rows), steadyRows)]
 	} else {
 		rows = s.lastRows(span)
 	}

@@ -177,7 +177,7 @@ func (u *livingUpdate) arrive(ctx context.Context, first int) error {
 		return nil
 	}
 	if s.drift.Alarm.Rows += len(rows); s.drift.Alarm.Rows >= stepRows {
-		if which := s.drift.look(s.rows); which >= 0 {
+		if which := s.drift.look(s.rows, min(len(s.drawn), steadyRows)); which >= 0 {
 			return s.start(ctx, which)
 		}
 	}

@@ -611,6 +611,7 @@ func (h *school) teach(ctx context.Context, m *Model) error {
 	if err != nil {
 		return err
 	}
+	m.rehearsed = r.least
 	var s *student
 	if once {
 		s, err = h.onAllRows(ctx, parts[0], r)

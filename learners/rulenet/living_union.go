@@ -19,41 +19,13 @@ import (
 // unite gives a network the rules and weights of several, each of which brought some
 // of its rows, and leaves as many rows as its reservoir may have.
 func (s *living) unite(ctx context.Context, all []*living, rows [][]int32) error {
-	s.n, s.rows, s.s = 0, 0, 0
 	voices := make([]*living, len(all))
-	place := map[string]int{}
 	for i, of := range all {
-		v := of.in(s.schema)
-		voices[i] = v
-		s.n, s.rows, s.s, s.alarms = s.n+of.n, s.rows+of.rows, s.s+of.n*of.s, s.alarms+of.alarms
-		for _, tests := range v.rules {
-			if id := fmt.Sprint(tests); place[id] == 0 {
-				s.rules = append(s.rules, tests)
-				place[id] = len(s.rules)
-			}
-		}
+		voices[i] = of.in(s.schema)
 	}
-	s.s /= max(s.n, 1e-300)
-	slices.SortFunc(s.rules, func(a, b []atom) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-	for r, tests := range s.rules {
-		place[fmt.Sprint(tests)] = r + 1
-	}
-	s.firing = nil
-	s.w = make([]float64, (len(s.rules)+1)*s.k)
-	s.slope, s.anchor = make([]float64, len(s.w)), make([]float64, len(s.w))
-	s.taught, s.round, s.removed = make([]bool, len(s.rules)), make([]int, len(s.rules)), make([]float64, len(s.rules))
-	s.age = slices.Repeat([]float64{s.n}, len(s.rules))
-
-	taught := make([]bool, len(s.rules))
-	for _, v := range voices {
-		for r, tests := range v.rules {
-			at := place[fmt.Sprint(tests)] - 1
-			taught[at] = taught[at] || v.taught[r]
-		}
-	}
+	place, taught := s.pool(voices)
 	f := s.fitOn(slices.Concat(rows...))
-	drawn := sum(f.weight)
-	f.scale, f.slope = s.n/max(drawn, 1e-300), make([]float64, len(s.w))
+	f.scale, f.slope = s.n/max(sum(f.weight), 1e-300), make([]float64, len(s.w))
 	at := 0
 	for i, v := range voices {
 		mine := f.weight[at : at+len(rows[i])]
@@ -70,19 +42,65 @@ func (s *living) unite(ctx context.Context, all []*living, rows [][]int32) error
 		}
 	}
 	f.w = slices.Clone(s.w)
+	if err := s.decideUnion(ctx, f, taught); err != nil {
+		return err
+	}
+	n, counted := s.n, s.rows
+	s.trim()
+	s.n, s.rows = n, counted
+	s.recent = min(windowRows, s.log.rows())
+	s.recount()
+	s.leave()
+	s.settle()
+	s.stage, s.staged = toSearch, s.n
+	return ctx.Err()
+}
+
+// pool takes over the rules of all networks, as yet without weight. It returns the
+// place of each, from 1, and which were taught.
+func (s *living) pool(voices []*living) (place map[string]int, taught []bool) {
+	s.n, s.rows, s.s = 0, 0, 0
+	place = map[string]int{}
+	for _, v := range voices {
+		s.n, s.rows, s.s, s.alarms = s.n+v.n, s.rows+v.rows, s.s+v.n*v.s, s.alarms+v.alarms
+		for _, tests := range v.rules {
+			if id := fmt.Sprint(tests); place[id] == 0 {
+				s.rules = append(s.rules, tests)
+				place[id] = len(s.rules)
+			}
+		}
+	}
+	s.s /= max(s.n, 1e-300)
+	slices.SortFunc(s.rules, func(a, b []atom) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	for r, tests := range s.rules {
+		place[fmt.Sprint(tests)] = r + 1
+	}
+	taught = make([]bool, len(s.rules))
+	for _, v := range voices {
+		for r, tests := range v.rules {
+			at := place[fmt.Sprint(tests)] - 1
+			taught[at] = taught[at] || v.taught[r]
+		}
+	}
+	s.firing = nil
+	s.w = make([]float64, (len(s.rules)+1)*s.k)
+	s.slope, s.anchor = make([]float64, len(s.w)), make([]float64, len(s.w))
+	s.taught, s.round, s.removed = make([]bool, len(s.rules)), make([]int, len(s.rules)), make([]float64, len(s.rules))
+	s.age = slices.Repeat([]float64{s.n}, len(s.rules))
+	return place, taught
+}
+
+// decideUnion lets the penalty say which rules stay. Those that were taught then cost
+// nothing any more (Meinshausen, Relaxed lasso, 2007).
+func (s *living) decideUnion(ctx context.Context, f *fitting, taught []bool) error {
 	s.price(f)
 	f.begin()
 	if err := f.fit(ctx, 2*growSteps, growSweeps, enoughFall); err != nil {
 		return err
 	}
-	// Which rules stay is decided; those that were taught then cost nothing any more
-	// (Meinshausen, Relaxed lasso, 2007).
+	of := func(x []float64, r int) []float64 { return x[(r+1)*s.k : (r+2)*s.k] }
 	for r := range s.taught {
-		s.taught[r] = taught[r] && slices.ContainsFunc(f.w[(r+1)*s.k:(r+2)*s.k], func(w float64) bool { return w != 0 })
-	}
-	s.price(f)
-	for r, t := range s.taught {
-		if t {
+		if s.taught[r] = taught[r] && some(of(f.w, r)); s.taught[r] {
 			f.lambda[r] = 0
 		}
 	}
@@ -95,19 +113,11 @@ func (s *living) unite(ctx context.Context, all []*living, rows [][]int32) error
 	s.settleOn(f)
 	for r, t := range s.taught {
 		if t {
-			copy(s.anchor[(r+1)*s.k:(r+2)*s.k], s.w[(r+1)*s.k:(r+2)*s.k])
+			copy(of(s.anchor, r), of(s.w, r))
 		}
 	}
 	s.certify(f)
-	n, counted := s.n, s.rows
-	s.trim()
-	s.n, s.rows = n, counted
-	s.recent = min(windowRows, s.log.rows())
-	s.recount()
-	s.leave()
-	s.settle()
-	s.stage, s.staged = toSearch, s.n
-	return ctx.Err()
+	return nil
 }
 
 // in returns what a network knows in the codes of a schema that has its columns,

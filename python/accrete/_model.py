@@ -161,7 +161,7 @@ class Model:
         return data, have, [kind.get(n, _table.NAME) for n in have]
 
     def _rows(self, data: Any) -> List[Dict[str, Any]]:
-        if isinstance(data, dict) and not any(isinstance(v, (list, tuple)) or hasattr(v, "__array__") for v in data.values()):
+        if isinstance(data, dict) and not any(isinstance(v, (list, tuple)) or getattr(v, "ndim", 0) > 0 for v in data.values()):
             data = [data]
         elif hasattr(data, "to_dict") and not _table.is_frame(data):  # a row of a frame
             data = [data.to_dict()]

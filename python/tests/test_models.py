@@ -122,6 +122,12 @@ class Estimators(unittest.TestCase):
         model = AccreteClassifier(learner="bayes").fit([["red", 1.0], ["blue", 2.0]] * 9, [True, False] * 9)
         for row in (["red", 1.0], [["red", 1.0]], ("red", None), {"x0": "red"}):
             self.assertEqual(model.explain(row).prediction, "true")
+        try:
+            import numpy
+        except ImportError:
+            pass
+        else:  # as a frame's row is, cell by cell
+            self.assertEqual(model.explain({"x0": "red", "x1": numpy.int64(1)}).prediction, "true")
         self.assertEqual([bool(c) for c in model.predict([["red", 1.0]])], [True])
         self.assertEqual(model.evaluate([["red", 1.0], ["blue", 2.0]], [True, False]).accuracy, 1)
         with self.assertRaisesRegex(ValueError, "3 cells"):

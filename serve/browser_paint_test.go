@@ -65,4 +65,66 @@ func TestPagePaintsBeforeData(t *testing.T) {
 			}
 		}
 	}
+	v.saysWhatTheServerSays(s, rule)
+}
+
+// Every number that the page shows of rules, of an effect and of a case is one
+// that the server said, with its interval.
+func (v *visitor) saysWhatTheServerSays(s *trial, rule string) {
+	v.t.Helper()
+	v.do(chromedp.EmulateViewport(1280, 900))
+	shown := func(selector string) []string {
+		texts, _ := v.eval(fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.innerText.replaceAll("\u00a0", " ").replace(/\s+/g, " "))`, selector)).([]any)
+		var all []string
+		for _, text := range texts {
+			all = append(all, text.(string))
+		}
+		return all
+	}
+	must := func(where, text string, want ...string) {
+		for _, words := range want {
+			if !strings.Contains(text, words) {
+				v.t.Errorf("%s: the server says %q, the page %q", where, words, text)
+			}
+		}
+	}
+	of := func(x map[string]any, key string) float64 { return x[key].(float64) }
+	whole := func(x float64) float64 { return math.Round(100 * x) }
+
+	v.at("#/heart/rules?rule=" + rule + "&show=strike")
+	v.sees("Strike it, making version")
+	options := shown("[role=option]")
+	var list []map[string]any
+	for _, r := range s.want(s.do("GET", "/v1/models/heart/rules?sort=decides", nil), 200).json["rules"].([]any) {
+		if r := r.(map[string]any); len(r["if"].([]any)) > 0 {
+			list = append(list, r)
+		}
+	}
+	if len(options) != len(list) {
+		v.t.Fatalf("%d rules are shown of %d", len(options), len(list))
+	}
+	for i, r := range list {
+		decides := r["decides"].(map[string]any)
+		must("rules", options[i], fmt.Sprintf("%.0f of %.0f (%.0f–%.0f %%)", of(r, "correct"), of(r, "covered"), whole(of(r, "low")), whole(of(r, "high"))), fmt.Sprintf(" %.0f", of(decides, "rows")))
+	}
+	effect := s.want(s.do("POST", "/v1/models/heart/strike", map[string]any{"rule": rule, "preview": true, "on": []string{"april.csv"}}), 200).json["effect"].(map[string]any)
+	unseen := effect["tables"].([]any)[0].(map[string]any)
+	must("effect", shown(".effect")[0], fmt.Sprintf("%.0f of %.0f patients get another answer", of(effect, "changed"), of(effect, "rows")),
+		fmt.Sprintf("%.0f become right", of(effect, "fixed")), fmt.Sprintf("%.0f become wrong", of(effect, "broken")),
+		fmt.Sprintf("%.0f %% → %.0f %% right", whole(of(unseen, "accuracy_before")), whole(of(unseen, "accuracy_after"))),
+		strings.ReplaceAll(fmt.Sprintf("(%+.0f to %+.0f points)", whole(of(unseen, "low")), whole(of(unseen, "high"))), "-", "−"))
+
+	v.at("#/heart/case?data=april.csv&row=24")
+	v.sees("not seen before to whom it gave")
+	row := s.want(s.do("GET", "/v1/data/april.csv/rows?offset=23&limit=1", nil), 200).json["rows"].([]any)[0].(map[string]any)
+	delete(row, "num")
+	for cell, x := range row {
+		if x == nil {
+			delete(row, cell)
+		}
+	}
+	e := s.want(s.do("POST", "/v1/models/heart/explain", map[string]any{"row": row}), 200).json
+	c := e["calibration"].(map[string]any)
+	must("case", shown(".answer")[0], fmt.Sprintf(", %.0f %%", whole(of(e["probabilities"].(map[string]any), e["prediction"].(string)))),
+		fmt.Sprintf("Of %.0f patients not seen before to whom it gave %.0f–%.0f %%, it was right on %.0f (%.0f–%.0f %%)", of(c, "rows"), whole(of(c, "from")), whole(of(c, "to")), of(c, "right"), whole(of(c, "low")), whole(of(c, "high"))))
 }

@@ -331,7 +331,7 @@ func TestPageLightsACase(t *testing.T) {
 	v := visit(t, s)
 	v.at("#/votes/case?physician-fee-freeze=y&mx-missile=n")
 	v.sees("Of ") // how honest it is
-	v.sees("not seen before to whom it gave")
+	v.sees("not seen before to which it gave")
 	v.shot("honest-1280")
 	v.clicks("Light it in Picture")
 	v.sees("How this row becomes republican")

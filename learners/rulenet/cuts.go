@@ -5,11 +5,36 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/encode"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
 // frequencyBins is the number of intervals of equal frequency.
 const frequencyBins = 16
+
+// chosenCuts are the best of all others on rows held out.
+const chosenCuts = "auto"
+
+// learnCut climbs from cuts of every kind, and returns the network that was best on
+// rows held out; of those that are alike, the first.
+func learnCut(ctx context.Context, rows *kept.Rows, t *table.Table, at int, seed uint64, s settings) (*Model, error) {
+	var best *Model
+	chosen := ""
+	for _, way := range []string{"both", "mdl", "frequency"} {
+		own := s
+		own.Cuts = way
+		m, err := learnClimbed(ctx, rows, t, at, seed, own)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || m.rehearsed > 0 && m.rehearsed < best.rehearsed*(1-leastGain) {
+			best, chosen = m, way
+		}
+	}
+	best.settings = s
+	best.stopped += "; cuts=" + chosen + " was best there"
+	return best, nil
+}
 
 // findCuts cuts the numeric columns where the classes change (mdl), where the
 // numbers lie (frequency), or both. Supervised cuts look at one column alone

@@ -42,6 +42,9 @@ func (m *Model) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, erro
 // and size: how it is taught, and to how many rules, are else chosen by the rows.
 func (m *Model) Alike() map[string]string {
 	if !m.taught {
+		if m.settings.Teacher == automaticTeacher && sum(m.counts) >= taughtRows { // climbs have won
+			return map[string]string{"teacher": "none"}
+		}
 		return nil
 	}
 	return map[string]string{"teacher": "trees", "rules": strconv.Itoa(max(len(m.units), 1))}

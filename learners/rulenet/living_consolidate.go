@@ -48,10 +48,13 @@ func (s *living) aim(f *fitting) {
 }
 
 // price says what it costs to move weights. Those that were taught are nearly right,
-// and free where the reservoir has many rows for each weight; where it has few, its
-// curvature tells little of them, and they stay unless the slope is more than chance.
+// and free where the reservoir has every row or many for each weight; where it has few,
+// its curvature tells little of them, and they stay unless the slope is more than chance.
 func (s *living) price(f *fitting) {
 	stay := min(1, float64(len(s.w))/float64(max(1, len(s.drawn))))
+	if s.whole {
+		stay = 0
+	}
 	f.anchor = s.anchor
 	f.lambda = make([]float64, len(s.rules))
 	for r := range f.lambda {

@@ -37,7 +37,7 @@ type Learner struct {
 	Ties      string  `set:"ties" default:"information" oneof:"information|random|first" doc:"which of equally good rules a climb goes on with: drop the test that says least of the class, any, or the first column's"`
 	Update    string  `set:"update" default:"exact" oneof:"exact|living|auto|published|none" doc:"learning more rows: equal to learning all at once, as they come at a cost of the new rows alone, the first while they are few and then the second, the published incremental search, or not at all, and no rows are kept"`
 	Templates string  `set:"templates" default:"auto (all up to 4000 distinct rows, else a sample of 2000)" doc:"examples to climb from: auto, all or a number"`
-	Cuts      string  `set:"cuts" default:"both" oneof:"mdl|frequency|both" doc:"cuts of numeric columns: supervised (Fayyad & Irani 1993), 16 intervals of equal frequency, or both where there are few rows or no supervised cuts"`
+	Cuts      string  `set:"cuts" default:"both" oneof:"mdl|frequency|both|auto" doc:"cuts of numeric columns that are climbed from: supervised (Fayyad & Irani 1993), 16 intervals of equal frequency, both where there are few rows or no supervised cuts, or which of these is best on rows held out"`
 	Penalty   float64 `set:"penalty" default:"0.1" doc:"for weights=calibrated: penalty on a unit of weight, times the square root of the rows"`
 	Knowledge string  `set:"knowledge" default:"blend" oneof:"blend|units" doc:"an expert's rules: blended into the answers, as for every learner, or taken in as units of the network"`
 	Rounds    int     `set:"rounds" default:"30" doc:"for grow=residual: rounds at most"`
@@ -266,6 +266,8 @@ func (s settings) check() error {
 	switch {
 	case s.Grow == "residual" && s.Weights != "calibrated":
 		return fmt.Errorf("setting grow=residual: it grows where a calibrated network is wrong; use weights=calibrated")
+	case s.Cuts == chosenCuts && s.Grow != "residual":
+		return fmt.Errorf("setting cuts=auto: cuts are chosen on rows held out, which growth looks at; use grow=residual, or name the cuts")
 	case s.Grow == "residual" && s.Update == "published":
 		return fmt.Errorf("setting grow=residual: the published update does not grow by residuals; use update=exact or grow=none")
 	case !(s.Penalty > 0 && s.Penalty <= 1e6):
@@ -396,6 +398,9 @@ func learnFrom(ctx context.Context, rows *kept.Rows, target string, seed uint64,
 
 // learnClimbed makes the network of rules that climbs by information end in.
 func learnClimbed(ctx context.Context, rows *kept.Rows, t *table.Table, at int, seed uint64, s settings) (*Model, error) {
+	if s.Cuts == chosenCuts {
+		return learnCut(ctx, rows, t, at, seed, s)
+	}
 	w, err := newTraining(ctx, t, at, seed, s)
 	if err != nil {
 		return nil, err

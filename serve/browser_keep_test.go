@@ -79,6 +79,7 @@ func TestPageHoldsCourt(t *testing.T) {
 	v.at("#/clinic/court")
 	v.sees("They count together")
 	v.sees("both hold for")
+	v.sees("yes in 80 %")
 	v.clicks("Keep")
 	v.sees("If it is kept, for the record. Nothing is done yet.")
 	v.shot("keep-1280")

@@ -24,6 +24,8 @@ type Chart struct {
 	// Panels, if there are any, are charts that are drawn side by side instead,
 	// under this one's title and the legend of the first, on one scale of y.
 	Panels []Chart
+
+	axis *Axis // of x, where it is that of regions
 }
 
 // Series is points to draw. Low and High, if given, are the ends of an
@@ -217,6 +219,9 @@ func (c *Chart) xAxis(p *picture, f *frame) float64 {
 	if c.LogX {
 		x = decades(f.x0, f.x1)
 	}
+	if c.axis != nil && c.axis.Text != nil { // dates are wider than numbers
+		x = c.axis.ticks(f.x0, f.x1, 5)
+	}
 	for _, v := range x.at {
 		at := f.x(v)
 		p.add("line", "x1", at, "y1", f.top, "x2", at, "y2", f.bottom, "stroke", faint)
@@ -395,6 +400,7 @@ type scale struct {
 	at       []float64
 	decimals int
 	exponent bool
+	write    func(float64) string // of dates; nil of plain numbers
 }
 
 // ticks returns round numbers between two others, about so many (Heckbert
@@ -461,6 +467,9 @@ func decades(low, high float64) scale {
 }
 
 func (s scale) text(v float64) string {
+	if s.write != nil {
+		return s.write(v)
+	}
 	if s.exponent {
 		return strings.Replace(strconv.FormatFloat(v, 'g', 4, 64), "e+0", "e", 1)
 	}

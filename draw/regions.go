@@ -26,7 +26,9 @@ type Axis struct {
 	Name      string
 	Low, High float64
 	Steps     int
-	Values    []string // of a nominal column, as many as there are steps
+	Values    []string             // of a nominal column, as many as there are steps
+	Text      func(float64) string // writes a number of the column, if it is a date or a time; nil for as it is
+	Unit      float64              // of Text: round numbers of it are written; 0 is 1
 }
 
 // Answer is a class with its probability, or a number.
@@ -82,7 +84,7 @@ func (r *Regions) SVG(w io.Writer) error {
 	f.top = top + 8
 	f.bottom = f.top + chartHeight - 80
 
-	below := f.bottom + (&Chart{Categories: r.X.Values}).xAxis(&p, &f)
+	below := f.bottom + (&Chart{Categories: r.X.Values, axis: &r.X}).xAxis(&p, &f)
 	r.ground(&p, &f, low, high)
 	for i, v := range at {
 		p.text(f.left-7, f.y(v)+4, "end", labels[i])
@@ -106,6 +108,20 @@ func (r *Regions) SVG(w io.Writer) error {
 	return p.writeTo(w, r.Title, chartWidth, below+18+margin)
 }
 
+// ticks are round numbers of the axis's unit, and how they are written.
+func (a *Axis) ticks(low, high float64, about int) scale {
+	if a.Text == nil {
+		return ticks(low, high, about)
+	}
+	unit := max(a.Unit, 1)
+	s := ticks(low/unit, high/unit, about)
+	for i := range s.at {
+		s.at[i] *= unit
+	}
+	s.write = a.Text
+	return s
+}
+
 // marks are what stands beside the y axis, where, and how wide the widest is.
 func (a *Axis) marks() (labels []string, at []float64, widest float64) {
 	if a.Values != nil {
@@ -115,7 +131,7 @@ func (a *Axis) marks() (labels []string, at []float64, widest float64) {
 		}
 	} else {
 		low, high := a.ends()
-		t := ticks(low, high, 6)
+		t := a.ticks(low, high, 6)
 		for _, v := range t.at {
 			labels, at = append(labels, t.text(v)), append(at, v)
 		}

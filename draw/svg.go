@@ -157,7 +157,7 @@ func (p *picture) title(wide float64, s string) float64 {
 	if s == "" {
 		return 0
 	}
-	room := (wide - 2*margin) / titleGrowth
+	room := (wide-2*margin)/titleGrowth + 1e-6 // what titleWidth asked for is enough
 	lines := inTwo(s, room)
 	for i, line := range lines {
 		p.text(margin, margin+12+float64(i)*(titleSize+4), "start", shorten(line, room), "font-size", titleSize, "font-weight", "bold")

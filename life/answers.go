@@ -235,6 +235,7 @@ func (d *Data) beside(ctx context.Context, how *Answering) (*beside, error) {
 	plain := *d
 	plain.Reading = Reading{
 		Nominal: d.Reading.Nominal, Numeric: d.Reading.Numeric,
+		Missing:   []string{""}, // whatever stands in a cell stays there
 		Delimiter: d.Reading.Delimiter, NoHeader: d.Reading.NoHeader, Sheet: d.Reading.Sheet,
 	}
 	o := plain.options()
@@ -328,7 +329,12 @@ func (b *beside) value(c int) any {
 	text := b.batch.Text(b.row, col)
 	if at := b.schema.Index(b.batch.Schema.Attributes[col].Name); at >= 0 {
 		a := &b.schema.Attributes[at]
-		if x, ok := a.Parse(text); ok && a.Kind == table.Numeric && !a.Date && !a.Time && !math.IsNaN(x) && !math.IsInf(x, 0) && !zeros(text) {
+		x, ok := a.Parse(text)
+		_, known := a.ParseCell(text)
+		switch {
+		case a.Kind == table.Numeric && !known, a.Kind == table.Nominal && len(a.Values) > 0 && a.Code(text) < 0:
+			return nil // a text that says that nothing is known
+		case ok && a.Kind == table.Numeric && !a.Date && !a.Time && !math.IsNaN(x) && !math.IsInf(x, 0) && !zeros(text):
 			return x
 		}
 	}

@@ -387,13 +387,23 @@ func (p *dataPage) together() {
 // shownNumber writes a number of a column.
 func shownNumber(s *table.Summary, x float64) string {
 	if s.Date || s.Time {
-		a := table.Attribute{Kind: table.Numeric, Date: s.Date, Time: s.Time, Style: s.Style}
-		return strings.TrimSuffix(strings.Replace(a.Format(x), "T", " ", 1), " 00:00:00")
+		return dayOf(&table.Attribute{Kind: table.Numeric, Date: s.Date, Time: s.Time, Style: s.Style}, x)
 	}
 	if size := math.Abs(x); size >= 1e4 && size < 1e15 {
 		return strconv.FormatFloat(x, 'f', 0, 64)
 	}
 	return console.Number(x)
+}
+
+// dayOf writes a day, a moment or a time of day.
+func dayOf(a *table.Attribute, x float64) string {
+	if a.Date && !a.Time {
+		x = math.Floor(x)
+	}
+	if a.Style == table.Clock && x == 86400 {
+		return "24:00"
+	}
+	return strings.TrimSuffix(strings.Replace(a.Format(x), "T", " ", 1), " 00:00:00")
 }
 
 // wholePercent writes a share as people read it.

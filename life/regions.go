@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -38,7 +39,9 @@ func (h *Home) regions(ctx context.Context, p *Part, what *Drawing) (func(io.Wri
 	if err != nil {
 		return nil, remedy.New(Remedy{Kind: remedy.NameData}, "regions are drawn where there are rows: %v", err)
 	}
-	r := &draw.Regions{Title: fmt.Sprintf("%s: %s by %s and %s", p.Version.Model, schema.Attributes[m.Target()].Name, schema.Attributes[x].Name, schema.Attributes[y].Name)}
+	words := say.New(schema, m.Target(), p.Words)
+	name := func(column int) string { return words.Label(schema.Attributes[column].Name) }
+	r := &draw.Regions{Title: fmt.Sprintf("%s: %s by %s and %s", p.Version.Model, name(m.Target()), name(x), name(y))}
 	if r.X, err = axisOf(rows, x); err != nil {
 		return nil, err
 	}
@@ -49,10 +52,31 @@ func (h *Home) regions(ctx context.Context, p *Part, what *Drawing) (func(io.Wri
 		return nil, err
 	}
 	spots(rows, x, y, m.Target(), r)
+	wordsOfRegions(words, r)
 	if len(schema.Attributes) > 3 {
 		h.remark(Note{Text: "the other columns stand at the middle or the most frequent value of the rows"})
 	}
 	return r.SVG, nil
+}
+
+// wordsOfRegions puts the names that people gave to columns and values in the
+// place of those that the data have.
+func wordsOfRegions(s *say.Speaker, r *draw.Regions) {
+	named := func(column string, values []string) []string {
+		if values == nil {
+			return nil
+		}
+		said := make([]string, len(values))
+		for i, v := range values {
+			said[i] = s.Value(column, v)
+		}
+		return said
+	}
+	for _, axis := range []*draw.Axis{&r.X, &r.Y} {
+		axis.Values = named(axis.Name, axis.Values)
+		axis.Name = s.Label(axis.Name)
+	}
+	r.Classes = named(s.Schema.Attributes[s.Target].Name, r.Classes)
 }
 
 // drawnRows are those that were named, or else those that the model learnt.
@@ -82,6 +106,14 @@ func axisOf(rows *table.Table, column int) (draw.Axis, error) {
 	}
 	if axis.Steps == 0 || axis.Values == nil && axis.Low > axis.High {
 		return axis, fmt.Errorf("no row has a value in column %q", a.Name)
+	}
+	if a.Time && axis.High-axis.Low < 3*86400 {
+		axis.Unit = 3600
+	} else if a.Time {
+		axis.Unit = 86400
+	}
+	if a.Date || a.Time {
+		axis.Text = func(x float64) string { return dayOf(a, x) }
 	}
 	if axis.Values == nil {
 		edge := regionEdge * (axis.High - axis.Low)

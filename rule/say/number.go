@@ -71,10 +71,22 @@ func Times(weight float64) string {
 func Number(x float64) string {
 	size := math.Abs(x)
 	if size >= 1e15 || size > 0 && size < 1e-6 || math.IsInf(x, 0) || math.IsNaN(x) {
-		return strconv.FormatFloat(x, 'g', 4, 64)
+		return powerOfTen(strconv.FormatFloat(x, 'g', 4, 64))
 	}
 	text := digits.Commas(strconv.FormatFloat(x, 'f', -1, 64), 10000, size)
 	return strings.Replace(text, "-", "−", 1)
+}
+
+// powerOfTen writes an exponent as people do: 4e-07 is 4 × 10⁻⁷.
+func powerOfTen(text string) string {
+	text = strings.Replace(text, "-", "−", 1)
+	factor, exponent, ok := strings.Cut(text, "e")
+	n, err := strconv.Atoi(strings.Replace(exponent, "−", "-", 1))
+	if !ok || err != nil {
+		return text
+	}
+	raised := strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
+	return factor + " × 10" + raised.Replace(strconv.Itoa(n))
 }
 
 // Rounded writes a number with so many significant digits, and whole where it

@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -74,7 +75,7 @@ func TestRules(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{Number(170300), "170,300"}, {Number(1984), "1984"}, {Number(-0.25), "−0.25"}, {Count(8124), "8,124"}, {Count(104.66), "104.7"},
+		{Number(170300), "170,300"}, {Number(1984), "1984"}, {Number(-0.25), "−0.25"}, {Number(4e-7), "4 × 10⁻⁷"}, {Number(-6.5531e18), "−6.553 × 10¹⁸"}, {Number(math.Inf(1)), "+Inf"}, {Count(8124), "8,124"}, {Count(104.66), "104.7"},
 		{Percent(0.978), "98 %"}, {Percent(0.992), "99.2 %"}, {Percent(0.9999), "over 99.9 %"}, {Percent(0.004), "0.4 %"}, {Percent(1e-9), "under 0.1 %"},
 		{Between(0.68, 0.84), "68–84 %"}, {Rounded(1234.5678, 3), "1230"}, {Many("patient"), "patients"}, {Many("city"), "cities"},
 	} {

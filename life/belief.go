@@ -63,7 +63,8 @@ func (h *Home) importNetwork(ctx context.Context, path, name string) (*Learnt, e
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), learn.ErrDamaged.Error()+": "))
 	}
-	return h.imported(ctx, m, path, name, text, at)
+	// As it would be learnt with rows: each row of its tables is worth a case.
+	return h.imported(ctx, m, path, name, text, at, map[string]string{"network": path, "worth": "1"})
 }
 
 // Together are values of several columns that are most probable together.

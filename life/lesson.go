@@ -146,7 +146,7 @@ func newLearner(name string, settings map[string]string) (learn.Learner, error) 
 	}
 	for _, o := range learn.Options(info.New()) {
 		file := settings[o.Key]
-		if !o.File || file == "" {
+		if !o.File || file == "" || strings.Contains(file, "\n") { // a name with its text: see earlier
 			continue
 		}
 		text, err := readSmall(file, MostText)

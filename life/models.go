@@ -135,7 +135,7 @@ func (h *Home) importText(ctx context.Context, path, name string, kind written) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	l, err := h.imported(ctx, m, path, name, text, at)
+	l, err := h.imported(ctx, m, path, name, text, at, nil)
 	if err == nil && kind.learner == "portable" {
 		h.adoptWords(ctx, l, text)
 	}
@@ -154,7 +154,7 @@ func (h *Home) adoptWords(ctx context.Context, l *Learnt, text []byte) {
 }
 
 // imported keeps a model that was made of a file's text.
-func (h *Home) imported(ctx context.Context, m learn.Model, path, name string, text []byte, at time.Time) (*Learnt, error) {
+func (h *Home) imported(ctx context.Context, m learn.Model, path, name string, text []byte, at time.Time, settings map[string]string) (*Learnt, error) {
 	if name == "" {
 		name = NameOf(path)
 	}
@@ -164,7 +164,7 @@ func (h *Home) imported(ctx context.Context, m learn.Model, path, name string, t
 	}
 	hash := sha256.Sum256(text)
 	v, err := h.Store.Save(ctx, name, m, store.Version{
-		Kind: store.Import, At: at, Seed: h.Seed,
+		Kind: store.Import, At: at, Seed: h.Seed, Settings: settings,
 		Source: store.Source{Name: filepath.Base(path), Path: absolute, Hash: hex.EncodeToString(hash[:])},
 	})
 	if err != nil {

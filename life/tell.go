@@ -212,6 +212,14 @@ func (h *Home) tell(ctx context.Context, p *Part, rules Rules, at Elsewhere) (le
 		m, told, err := h.tellActor(p, base, source)
 		return m, record, told, err
 	}
+	if expert.Supposes(p.Model, base) {
+		h.warnLearntBefore(p.Versions, source.Hash, rules.File)
+		m, err := expert.Suppose(ctx, p.Model, base, learn.Source{ID: source.ID, Name: source.Name})
+		if err != nil {
+			return nil, record, nil, remedy.Misuse(fmt.Errorf("%s: %w", rules.File, err))
+		}
+		return m, record, &Told{Conflicts: []Conflict{}, Overlaps: []Conflict{}, Entries: ruleEntries(base), Base: base}, nil
+	}
 	if err := expert.CheckTold(base, p.Schema(), p.Target()); err != nil {
 		return nil, record, nil, fmt.Errorf("%s: %w", rules.File, err)
 	}

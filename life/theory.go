@@ -142,8 +142,8 @@ func withoutModels(info learn.Info, settings map[string]string) map[string]strin
 	return settings
 }
 
-// earlier is a model that keeps the models which explained its rows to it, as the
-// setting that they came by.
+// earlier is a model that keeps the models which explained its rows to it, or the
+// file of its graph, as the setting that they came by.
 type earlier interface{ Earlier() (key, value string) }
 
 // reasoner is a model that keeps the theory that it was learnt with; nil is none.

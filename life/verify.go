@@ -117,7 +117,7 @@ func (h *Home) verify(ctx context.Context, p *Part, at Elsewhere) (*Verified, er
 	return v, nil
 }
 
-// toldClauses is a model that keeps the clauses that it was told.
+// toldClauses is a model that keeps the clauses, or the virtual cases, that it was told.
 type toldClauses interface {
 	IsTold() bool
 	// ToldAs returns the model with what another one was told.
@@ -157,8 +157,8 @@ func (h *Home) learnerAgain(ctx context.Context, p *Part, at Elsewhere) (learn.L
 	if err != nil {
 		return nil, err
 	}
-	if t, ok := p.Model.(toldClauses); ok && t.IsTold() {
-		return &retold{l, p.Model}, nil
+	if t, ok := plain(p.Model).(toldClauses); ok && t.IsTold() {
+		return &retold{l, plain(p.Model)}, nil
 	}
 	again := &advisedLater{Learner: l}
 	first := true

@@ -72,8 +72,9 @@ COL says it for each value of a column too. --preview changes nothing.`,
 }
 
 func (a *app) printTold(ctx context.Context, t *life.Told, file string) error {
-	fmt.Fprintf(a.out, "%s: %s told by %s\n\n", versionOf(&t.Learnt), plural(max(len(t.Base.Rules)+len(t.Base.Units), len(t.Entries)), "rule"), file)
+	fmt.Fprintf(a.out, "%s: %s told by %s\n", versionOf(&t.Learnt), plural(max(len(t.Base.Rules)+len(t.Base.Units), len(t.Entries)), "rule"), file)
 	if told, ok := t.Part.Model.(*expert.Told); ok && len(t.Base.Units) == 0 {
+		fmt.Fprintln(a.out)
 		if err := life.WriteStandings(ctx, a.out, t.Part); err != nil {
 			return err
 		}
@@ -81,6 +82,7 @@ func (a *app) printTold(ctx context.Context, t *life.Told, file string) error {
 			fmt.Fprintf(a.out, "\nthe %s took them in as units: their weights add to those of the rules that were learnt\n", told.Learner())
 		}
 	} else if len(t.Standings) > 0 {
+		fmt.Fprintln(a.out)
 		printUnitStandings(a.out, t.Standings)
 	}
 	a.printConflicts(t.Conflicts, "", "", bothDecide)

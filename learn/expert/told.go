@@ -186,6 +186,9 @@ func blend(ctx context.Context, m learn.Model, rules *rule.Base, expert learn.So
 // isUnitExpert reports whether a source is one who told WHEN … EXPECT rules,
 // and so brought no rows.
 func isUnitExpert(m learn.Model, s learn.Source) bool {
+	if e, ok := m.(interface{ Experts() []learn.Source }); ok && slices.ContainsFunc(e.Experts(), func(e learn.Source) bool { return e.ID == s.ID }) {
+		return true // who told virtual cases
+	}
 	t, ok := m.(Stander)
 	return ok && slices.ContainsFunc(t.UnitStandings(), func(u UnitStanding) bool { return u.Expert.ID == s.ID })
 }

@@ -33,7 +33,8 @@
 // Each can be asked for (inference=exact, elimination, weighting, gibbs). A row that
 // the tables find impossible is answered as if nothing were known.
 //
-// A model keeps its rows by source (learn/kept) and learns them again, so that
+// Rules about any column can be told (told.go): each is so many virtual cases, added
+// to the table that it speaks of. A model keeps its rows by source (learn/kept) and learns them again, so that
 // updating, merging and forgetting are exact, its graph included; of a graph that is
 // known it can keep counts in place of rows (counts.go). Each
 // table reads as rules (package rule); package internal/netfile reads and
@@ -117,6 +118,15 @@ type Learner struct {
 	Samples int `set:"samples" default:"10000" doc:"samples drawn for an answer by weighting or gibbs"`
 }
 
+// Earlier returns the setting with the file that the network began as, so that it can
+// be learnt again wherever that is now.
+func (m *Model) Earlier() (key, value string) {
+	if m.lesson.Settings.Network == "" {
+		return "network", ""
+	}
+	return "network", "the network\n" + m.lesson.Settings.Network
+}
+
 var _ learn.Checker = (*Learner)(nil)
 
 // settings are a learner's parameters with the defaults filled in, in a form
@@ -124,7 +134,8 @@ var _ learn.Checker = (*Learner)(nil)
 type settings struct {
 	Structure, Network, Score, Worths, Order, Require, Forbid, Missing, Inference, Keep string
 	Parents, Restarts, Iterations, Samples                                              int
-	Width                                                                               int `cbor:",omitempty"` // 0: maxWidth
+	Width                                                                               int    `cbor:",omitempty"` // 0: maxWidth
+	Told                                                                                string `cbor:",omitempty"` // by experts: see voices
 	Worth, M, Sample, Alpha                                                             float64
 }
 
@@ -167,6 +178,9 @@ func (l *Learner) settings() (settings, error) {
 }
 
 func (s *settings) check() error {
+	if err := s.checkTold(); err != nil {
+		return err
+	}
 	for _, n := range []struct {
 		key         string
 		value       float64

@@ -45,10 +45,12 @@ func (d *data) fit(ctx context.Context, m *Model) error {
 	}
 	m.counts = counts
 	m.net.reaches()
-	if d.rows == 0 || d.settings.Missing == "skip" && !d.hidden || !d.gaps && !d.hidden && !(d.numberGaps && m.net.lined) {
-		return nil
+	if d.rows > 0 && (d.settings.Missing != "skip" || d.hidden) && (d.gaps || d.hidden || d.numberGaps && m.net.lined) {
+		if err := d.iterate(ctx, m, priors); err != nil {
+			return err
+		}
 	}
-	return d.iterate(ctx, m, priors)
+	return d.hear(ctx, m, priors)
 }
 
 // estimate returns the m-estimates of a table.

@@ -2,6 +2,7 @@ package belief
 
 import (
 	"math"
+	"strings"
 
 	"github.com/accrete-ml/accrete/rule"
 )
@@ -13,6 +14,13 @@ import (
 // the language of rules does, they are a summary.
 func (m *Model) Rules() (*rule.Base, error) {
 	base := &rule.Base{Kind: rule.Ordered, Notes: []string{"summary: a table a column, given its parents; the network combines them to answer from any cells"}}
+	if told := m.Experts(); len(told) > 0 {
+		names := make([]string, len(told))
+		for i, e := range told {
+			names[i] = e.Name
+		}
+		base.Notes = append(base.Notes, "the probabilities also count the virtual cases that "+strings.Join(names, ", ")+" told; how many cases there were counts rows alone")
+	}
 	if m.target >= 0 {
 		m.table(base, m.target)
 	}

@@ -26,6 +26,10 @@ func (m *Model) Begin(source learn.Source) (learn.Update, error) {
 
 // Merge returns the network of all models' rows.
 func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, error) {
+	m, others, err := alike(m, others)
+	if err != nil {
+		return nil, err
+	}
 	if m.kept != nil {
 		return m.mergeCounts(ctx, others)
 	}
@@ -35,16 +39,31 @@ func (m *Model) Merge(ctx context.Context, others ...learn.Model) (learn.Model, 
 // Kept returns the rows that the network was learnt from.
 func (m *Model) Kept(ctx context.Context) ([]learn.Learnt, error) { return kept.Kept(ctx, m) }
 
-// Sources lists the sources of the rows.
+// Sources lists the sources of the rows, and the experts who told rules.
 func (m *Model) Sources() []learn.Source {
 	if m.kept != nil {
-		return m.kept.total.Sources()
+		return append(m.kept.total.Sources(), m.Experts()...)
 	}
-	return kept.Sources(m)
+	return append(kept.Sources(m), m.Experts()...)
 }
 
-// Forget returns the network of the other sources' rows.
+// Forget returns the network of the other sources' rows, and of the other experts'
+// rules.
 func (m *Model) Forget(ctx context.Context, ids ...string) (learn.Model, error) {
+	rows, left, err := m.unspoken(ids)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(rows) == len(ids):
+	case len(rows) == 0:
+		return m.saying(ctx, left)
+	default:
+		to, err := m.saying(ctx, left)
+		if err != nil {
+			return nil, err
+		}
+		return to.(*Model).Forget(ctx, rows...)
+	}
 	if m.kept != nil {
 		return m.forgetCounts(ctx, ids)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/formula"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // Forms whose constants stand where no short expression has any: quotients of
@@ -14,8 +15,12 @@ import (
 // are found by least squares where the form is a line in disguise, and fitted to
 // the answer afterwards.
 
-// tryForms offers what the forms make of the answer.
+// tryForms offers what the forms make of a number; of a class, which is 0 or 1, they
+// make nothing.
 func (s *search) tryForms(ctx context.Context, m *formula.Machine) {
+	if s.d.table.Schema.Attributes[s.d.target].Kind != table.Numeric {
+		return
+	}
 	for _, try := range []func(*formula.Machine){s.powerLaws, s.quotients, s.polynomialQuotients, s.waves} {
 		if ctx.Err() != nil || s.reached() {
 			return
@@ -121,13 +126,8 @@ func (s *search) quotients(m *formula.Machine) {
 	if !slices.Contains(s.functions, formula.Div) {
 		return
 	}
-	y := pick(s.few.y, stride(0, len(s.few.y), probes))
-	ones := make([]float64, len(y))
-	for i := range ones {
-		ones[i] = 1
-	}
-	on := newSample(nil, y, ones, true)
-	if !(on.spread > 0) || len(y) < 8 {
+	y := centredProbes(s.few.y)
+	if len(y) < 8 {
 		return
 	}
 	var best []scored
@@ -137,8 +137,8 @@ func (s *search) quotients(m *formula.Machine) {
 		for k := range product {
 			product[k] = t[k] * y[k]
 		}
-		if _, _, left, ok := on.weigh([][]float64{t, product}); ok {
-			best = append(best, scored{i, -left})
+		if told := toldByTwo(t, product, y); told > 0 {
+			best = append(best, scored{i, told})
 		}
 	}
 	slices.SortStableFunc(best, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
@@ -146,6 +146,42 @@ func (s *search) quotients(m *formula.Machine) {
 		t := []formula.Tree{s.short.tree(b.at)}
 		s.quotient(m, t, t)
 	}
+}
+
+// centredProbes is the answer on the probe rows, less its mean.
+func centredProbes(y []float64) []float64 {
+	some := pick(y, stride(0, len(y), probes))
+	mean := 0.0
+	for _, v := range some {
+		mean += v / float64(len(some))
+	}
+	for i := range some {
+		some[i] -= mean
+	}
+	return some
+}
+
+// toldByTwo is how much of the variance of y, whose mean is 0, two columns and a
+// constant tell: to as many digits as ranking them needs.
+func toldByTwo(a, b, y []float64) float64 {
+	n := float64(len(y))
+	var sa, sb, aa, ab, bb, ay, by, yy float64
+	for i, v := range y {
+		p, q := a[i], b[i]
+		sa, sb = sa+p, sb+q
+		aa, ab, bb = aa+p*p, ab+p*q, bb+q*q
+		ay, by, yy = ay+p*v, by+q*v, yy+v*v
+	}
+	aa, ab, bb = aa-sa*sa/n, ab-sa*sb/n, bb-sb*sb/n
+	det := aa*bb - ab*ab
+	if !(det > 1e-9*aa*bb) {
+		return 0
+	}
+	told := (bb*ay*ay - 2*ab*ay*by + aa*by*by) / (det * yy)
+	if !(told > 0 && told < 2) { // not a number, or rounding's
+		return 0
+	}
+	return math.Round(told*1e9) / 1e9 // of equals the first is the shortest
 }
 
 // quotient offers Σ above / (1 + Σ below), each with its weights and the sum above
@@ -216,21 +252,13 @@ func (s *search) waves(m *formula.Machine) {
 	if s.d.units != nil || !slices.Contains(s.functions, formula.Sin) || !slices.Contains(s.functions, formula.Mul) {
 		return
 	}
-	y := pick(s.few.y, stride(0, len(s.few.y), probes))
+	y := centredProbes(s.few.y)
 	if len(y) < 12 {
-		return
-	}
-	ones := make([]float64, len(y))
-	for i := range ones {
-		ones[i] = 1
-	}
-	on := newSample(nil, y, ones, true)
-	if !(on.spread > 0) {
 		return
 	}
 	type wave struct {
 		along, times int
-		omega, left  float64
+		omega, told  float64
 	}
 	var best []wave
 	sin, cos := make([]float64, len(y)), make([]float64, len(y))
@@ -242,20 +270,19 @@ func (s *search) waves(m *formula.Machine) {
 		}
 		for f := -1; f < min(waveTimes, len(s.short.made)); f++ {
 			for k := range waveSteps {
-				w := wave{t, f, float64(k+1) * math.Pi / (2 * width), 1}
+				w := wave{t, f, float64(k+1) * math.Pi / (2 * width), 0}
 				for i, x := range v {
 					if sin[i], cos[i] = math.Sincos(w.omega * x); f >= 0 {
 						sin[i], cos[i] = sin[i]*s.short.of(f)[i], cos[i]*s.short.of(f)[i]
 					}
 				}
-				if _, _, left, ok := on.weigh([][]float64{sin, cos}); ok {
-					w.left = left
+				if w.told = toldByTwo(sin, cos, y); w.told > 0 {
 					best = append(best, w)
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(best, func(a, b wave) int { return cmp.Compare(a.left, b.left) })
+	slices.SortStableFunc(best, func(a, b wave) int { return cmp.Compare(b.told, a.told) })
 	for _, w := range best[:min(len(best), wavesKept)] {
 		s.wave(m, s.short.tree(w.along), w.times, w.omega)
 	}

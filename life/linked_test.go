@@ -126,3 +126,35 @@ func TestLifeOfClauses(t *testing.T) {
 		t.Errorf("%d customers are proved to leave, expected %d", len(s.Bindings), leave)
 	}
 }
+
+// TestProgolCutsNumbers learns the same by compression, from a folder one table of which
+// has nothing but keys, with a column left out.
+func TestProgolCutsNumbers(t *testing.T) {
+	ctx, h := context.Background(), newHome(t)
+	dir := shops(t, 0, 150)
+	var friends strings.Builder
+	friends.WriteString("club_id,customer_id\n")
+	for c := range 150 {
+		fmt.Fprintf(&friends, "club%d,c%d\n", c, c)
+	}
+	keys := `{"tables":{"customers":"customers.csv","orders":"orders.csv","clubs":"clubs.csv"},"primary":{"customers":["customer_id"],"orders":["order_id"],"clubs":["club_id","customer_id"]},
+		"foreign":[{"table":"orders","columns":["customer_id"],"references":"customers","ref_columns":["customer_id"]},{"table":"clubs","columns":["customer_id"],"references":"customers","ref_columns":["customer_id"]}]}`
+	for name, text := range map[string]string{"clubs.csv": friends.String(), "keys.json": keys} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := h.Find(dir, life.Reading{Ignore: []string{"age"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := h.LearnInMemory(ctx, life.LearnOptions{Data: d, Target: "customers.leaves", Choice: life.Choice{Learner: "progol"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	life.Clauses(p, nil).WriteClauses(&text)
+	if got := text.String(); !strings.Contains(got, ", orders_pieces(") || !strings.Contains(got, " > 3") || !strings.Contains(got, "orders_returned(") || strings.Contains(got, "customers_age") {
+		t.Errorf("learnt\n%s", got)
+	}
+}

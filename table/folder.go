@@ -248,7 +248,7 @@ func (f *folder) columns(ctx context.Context, name string) ([]string, error) {
 	if f.known[name] != nil {
 		return f.known[name], nil
 	}
-	t, report, err := f.read(ctx, name, Options{})
+	t, report, err := f.read(ctx, name, Options{Nominal: f.marked[name]}) // of a table of keys nothing else is left
 	if errors.Is(err, errNoRows) {
 		return nil, nil
 	}

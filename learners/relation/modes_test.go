@@ -25,3 +25,12 @@ func TestModesBound(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingTooMuch learns a relation that need not call itself, although it may.
+func TestNothingTooMuch(t *testing.T) {
+	const bias = "enable_recursion. head_pred(t,2). body_pred(e,2)."
+	got := learntOf(t, "e(a,b). e(b,c). e(c,a).", bias, "pos(t(a,b)). pos(t(b,c)). neg(t(a,c)). neg(t(b,a)).", &Learner{})
+	if len(got) != 2 || got[0] != "t(A,B) :- e(A,B)." {
+		t.Errorf("learnt\n%s", strings.Join(got, "\n"))
+	}
+}

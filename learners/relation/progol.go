@@ -9,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // ProgolName is what learning by most specific clauses is registered as.
@@ -34,12 +35,12 @@ func init() {
 // the one that compresses best: positives less negatives less literals covered.
 // Branches that cannot beat the best so far are cut.
 //
-// A clause costs up to 300 bodies (nodes), each of which is asked of the examples
+// A clause costs up to 300 bodies, of tables 2000 (nodes), each of which is asked of the examples
 // that its parent covers.
 type Progol struct {
 	Depth    int `set:"depth" default:"2" doc:"links between an example and what its most specific clause speaks of"`
 	Literals int `set:"literals" default:"6" doc:"literals of one clause"`
-	Nodes    int `set:"nodes" default:"300" doc:"clauses that are looked at for one example"`
+	Nodes    int `set:"nodes" default:"300 of programs, 2000 of tables" doc:"clauses that are looked at for one example"`
 	Forms
 }
 
@@ -58,7 +59,7 @@ func (l *Progol) Learn(ctx context.Context, task learn.Task) (learn.Model, error
 	if err := l.Check(); err != nil {
 		return nil, err
 	}
-	s := settings{Algorithm: ProgolName, Lookahead: cmp.Or(l.Depth, 2), Literals: cmp.Or(l.Literals, 6), Nodes: cmp.Or(l.Nodes, 300), M: 1}
+	s := settings{Algorithm: ProgolName, Lookahead: cmp.Or(l.Depth, 2), Literals: cmp.Or(l.Literals, 6), Nodes: l.Nodes, M: 1}
 	l.bound(&s)
 	return learnTask(ctx, task, s)
 }
@@ -102,6 +103,9 @@ func (f *search) saturate(e int32, depth int) *bottom {
 		from, to := known, len(b.things)
 		known = to
 		for _, r := range f.db.relations {
+			if r.numeric() && !r.hidden && !r.cutOnly {
+				f.measure(b, r, from, to)
+			}
 			if r.hidden || r.numeric() || r.derived != "" {
 				continue
 			}
@@ -143,6 +147,37 @@ func (f *search) mention(b *bottom, r *relation, v int, variable func(int32, pla
 				}
 			}
 			if l.args != nil && !slices.ContainsFunc(b.body, func(have literal) bool { return have.relation == r && slices.Equal(have.args, l.args) }) {
+				b.body = append(b.body, l)
+			}
+		}
+	}
+}
+
+// mostCutsBelow is at how many numbers the values of a relation are cut in ⊥.
+const mostCutsBelow = 8
+
+// measure adds what the numbers of things are above, and what they are at most: the cuts
+// are an eighth of the different numbers apart.
+func (f *search) measure(b *bottom, r *relation, from, to int) {
+	_, distinct := r.ranked()
+	if r.arity() != 2 || len(distinct) < 2 {
+		return
+	}
+	for v := from; v < to; v++ {
+		if !r.places[0].joins(b.things[v].place) || r.derived != "" && v >= len(f.examples.places) {
+			continue
+		}
+		x := r.number(b.things[v].code)
+		if table.IsMissing(x) {
+			continue
+		}
+		cuts := min(len(distinct)-1, mostCutsBelow)
+		for k := range cuts {
+			l := literal{relation: r, args: []int{v}, op: atMost, cut: distinct[k*(len(distinct)-1)/cuts]}
+			if x > l.cut {
+				l.op = above
+			}
+			if len(b.body) < mostBottom {
 				b.body = append(b.body, l)
 			}
 		}
@@ -272,6 +307,11 @@ func (f *search) progol(active []int32, s settings) []*found {
 	var set []*found
 	f.options = options{literals: s.Literals}
 	left := slices.Clone(active)
+	if s.Nodes == 0 {
+		if s.Nodes = 300; f.db.program == nil {
+			s.Nodes = 2000 // numbers have many cuts
+		}
+	}
 	skipped := map[int32]bool{}
 	for len(set) < mostClauses && len(skipped) < mostSkipped {
 		seed := slices.IndexFunc(left, func(e int32) bool { return f.positive[e] && !skipped[e] })

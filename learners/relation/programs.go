@@ -102,6 +102,12 @@ func (f *search) wholePrograms(active []int32) []*found {
 	if f.err != nil || !f.agrees(set, active) {
 		return nil
 	}
+	for i := len(set) - 1; i >= 0 && len(set) > 1; i-- { // a clause that calls the relation may say nothing more
+		less := slices.Delete(slices.Clone(set), i, i+1)
+		if _, wrong := f.description(less, active); wrong == 0 {
+			set = less
+		}
+	}
 	return set
 }
 

@@ -113,8 +113,8 @@ func withMap(arg string) (string, error) {
 		return arg, nil
 	}
 	file, after, more := strings.Cut(rest, ",")
-	if _, err := os.Stat(file); err != nil {
-		return arg, nil // the map itself
+	if _, err := os.Stat(file); err != nil || InlineMap(arg) {
+		return arg, nil
 	}
 	text, err := readSmall(file, MostText)
 	if err != nil {
@@ -129,6 +129,14 @@ func withMap(arg string) (string, error) {
 		arg += "," + after
 	}
 	return arg, nil
+}
+
+// InlineMap reports whether the map of an environment, if it has one, is written
+// there, and not in a file.
+func InlineMap(env string) bool {
+	_, rest, ok := strings.Cut(env, "map=")
+	text, _, _ := strings.Cut(rest, ",")
+	return !ok || strings.Trim(text, "#.SGH/") == ""
 }
 
 // Base is the name that a model takes from its world.

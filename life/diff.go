@@ -24,6 +24,7 @@ type Difference struct {
 	Flips    []knowledge.Flip
 	Effect   *Effect       // on the data, whose rows it judges
 	States   []StateChange // of two policies: where they act otherwise
+	met      int           // of so many states that the second one met; 0: of all that it knows
 	clauses  clauseDiff    // of two lists of clauses
 }
 
@@ -50,7 +51,11 @@ func (h *Home) Diff(ctx context.Context, before, after string, on *Data, by stri
 			putTogether(d.Diff, c.Corrected())
 		}
 	}
-	d.States = stateChanges(x.model, y.model)
+	if d.States = stateChanges(x.model, y.model); d.States == nil {
+		if d.States, d.met, err = metChanges(ctx, x.model, y.model); err != nil {
+			return nil, err
+		}
+	}
 	d.clauses = compareClauses(clausesOf(x.model), clausesOf(y.model))
 	d.Reordered = d.Reordered || d.clauses.reordered
 	if on == nil {

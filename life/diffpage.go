@@ -22,9 +22,7 @@ func (d *Difference) Write(w io.Writer, top int, more func(left, all int) string
 		page.Reset()
 		fmt.Fprintf(&page, "%s and %s know the same\n", d.From, d.To)
 	}
-	if len(d.States) > 0 {
-		fmt.Fprintf(&page, "in %s the policy acts otherwise\n", plural(len(d.States), "state"))
-	}
+	d.writeStates(&page)
 	if d.Diff.Before != d.Diff.After {
 		fmt.Fprintf(&page, "rules are read as %v, before as %v\n", d.Diff.After, d.Diff.Before)
 	}
@@ -110,4 +108,14 @@ func (e *Effect) named(i int) string {
 		return ""
 	}
 	return " (" + console.Shown(e.Flips[i].Say, console.LongestCell) + ")"
+}
+
+// writeStates writes in how many states a policy acts otherwise.
+func (d *Difference) writeStates(page *bytes.Buffer) {
+	switch {
+	case d.met > 0:
+		fmt.Fprintf(page, "in %d of %s that it met when it acted, the policy acts otherwise\n", len(d.States), plural(d.met, "state"))
+	case len(d.States) > 0:
+		fmt.Fprintf(page, "in %s the policy acts otherwise\n", plural(len(d.States), "state"))
+	}
 }

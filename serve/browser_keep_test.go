@@ -119,6 +119,8 @@ func TestPagePlays(t *testing.T) {
 		t.Errorf("%s", game.body)
 	}
 	s.problem(s.do("POST", "/v1/models/gridworld/play", `{"env":"exec:ls"}`), 422, "programs")
+	s.problem(s.do("POST", "/v1/models/gridworld/play", `{"env":"gridworld:map=secret.txt"}`), 422, "files")
+	s.want(s.do("POST", "/v1/models/gridworld/play", `{"env":"gridworld:map=S../..G"}`), 200, "steps", "return")
 	v := visit(t, s)
 	v.at("#/gridworld/picture")
 	v.clicks("gridworld acts")

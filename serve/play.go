@@ -92,7 +92,7 @@ func isWorld(name string) bool {
 // world is a built-in environment. Programs, and maps that are files, are for who
 // sits at the machine.
 func (c *call) world(ctx context.Context, h *life.Home, env string) (*life.World, error) {
-	if strings.HasPrefix(env, "exec:") || strings.Contains(env, "map=") {
+	if strings.HasPrefix(env, "exec:") || !life.InlineMap(env) {
 		return nil, problemf(http.StatusUnprocessableEntity, "name a built-in one, or use the command line there", "programs and files of the server are no environments here")
 	}
 	w, err := h.World(ctx, env)

@@ -102,6 +102,9 @@ func (s *study) boost(ctx context.Context) error {
 		}
 		// 5: on to D_{t+1}.
 		wrong := s.hypothesis()
+		if s.settings.Boost == neverBoost {
+			continue
+		}
 		if e := s.d.error(wrong); e < s.settings.Alpha {
 			s.stopped = fmt.Sprintf("together they err on %.2g %%", 100*e)
 			break
@@ -131,7 +134,7 @@ func (s *study) train(ctx context.Context, n int) ([]*candidate, error) {
 }
 
 func (s *study) candidate(ctx context.Context, seed uint64) (*candidate, error) {
-	c := &candidate{drawn: s.d.draw(rand.New(rand.NewPCG(seed, 0x6c6561726e2b2b)), !s.settings.Uneven)}
+	c := &candidate{drawn: s.d.draw(rand.New(rand.NewPCG(seed, 0x6c6561726e2b2b)), !s.settings.Uneven && s.settings.Boost != neverBoost)}
 	var rows []int
 	var times []float64
 	for r, n := range c.drawn {

@@ -76,6 +76,7 @@ type Learner struct {
 	Anchors *int              `set:"anchors" default:"20, published and li 0" doc:"rows of each class that are kept besides the hard ones"`
 	Vote    string            `set:"vote" default:"normalised, published and li plain" oneof:"normalised|plain" doc:"normalised divides a class's votes by the weight of the members that have seen it"`
 	Draw    string            `set:"draw" default:"balanced, published and li plain" oneof:"balanced|plain" doc:"balanced draws as many rows of each class"`
+	Boost   string            `set:"boost" default:"auto, published and li always" oneof:"auto|always|never" doc:"draw rows that members get wrong ever more often; never draws rows as they are, which is better where classes are noise; auto asks rows of the first session held out"`
 	Sample  int               `set:"sample" most:"1000000000" default:"5000, and at least an eighth of the rows" doc:"rows drawn for a member at most"`
 	Keep    string            `set:"keep" default:"members, published none, li hypothesis" oneof:"members|hypothesis|none" doc:"rows kept for later sessions: those that a member got wrong, or all members together, or none"`
 	Share   float64           `set:"share" default:"0.35, li 1" doc:"part of a session's rows that is kept at most, until there are 10 rows of each class"`
@@ -94,9 +95,10 @@ type settings struct {
 	Alpha   float64           `cbor:"alpha"`
 	Kappa   *float64          `cbor:"kappa"`
 	Anchors int               `cbor:"anchors"`
-	Plain   bool              `cbor:"plain"`  // votes as they are
-	Uneven  bool              `cbor:"uneven"` // draws as D_t says
-	Sample  int               `cbor:"sample"` // 0: see usualSample
+	Plain   bool              `cbor:"plain"`           // votes as they are
+	Uneven  bool              `cbor:"uneven"`          // draws as D_t says
+	Boost   string            `cbor:"boost,omitempty"` // "": always
+	Sample  int               `cbor:"sample"`          // 0: see usualSample
 	Keep    string            `cbor:"keep"`
 	Share   float64           `cbor:"share"`
 	Most    int               `cbor:"most"`
@@ -110,18 +112,23 @@ const unbounded = math.MaxInt32
 
 func (l *Learner) settings() (*settings, error) {
 	vote, draw, keep, kappa, alpha, anchors, abreast := "normalised", "balanced", "members", "off", 0.01, 20, 2
-	kept, most, limit, every := 0.35, 2000, 200, false
+	kept, most, limit, every, boost := 0.35, 2000, 200, false, automaticBoost
 	switch l.Preset {
 	case "published":
+		boost = ""
 		vote, draw, keep, alpha, anchors, abreast = "plain", "plain", "none", 0, 0, 1
 		limit, every = unbounded, true
 	case "li":
+		boost = ""
 		vote, draw, keep, kappa, anchors, abreast = "plain", "plain", "hypothesis", "0", 0, 1
 		kept, most, limit, every = 1, unbounded, unbounded, true
 	}
 	s := &settings{
 		Base: cmp.Or(l.Base, "mlp"), OfBase: map[string]string{}, Members: cmp.Or(l.Members, 10), Alpha: setting.Or(l.Alpha, alpha), Anchors: setting.Or(l.Anchors, anchors),
-		Plain: cmp.Or(l.Vote, vote) == "plain", Uneven: cmp.Or(l.Draw, draw) == "plain", Sample: l.Sample, Keep: cmp.Or(l.Keep, keep), Share: cmp.Or(l.Share, kept), Most: cmp.Or(l.Most, most), Abreast: cmp.Or(l.Abreast, abreast), Limit: cmp.Or(l.Limit, limit), Every: setting.Or(l.Every, every),
+		Plain: cmp.Or(l.Vote, vote) == "plain", Uneven: cmp.Or(l.Draw, draw) == "plain", Boost: cmp.Or(l.Boost, boost), Sample: l.Sample, Keep: cmp.Or(l.Keep, keep), Share: cmp.Or(l.Share, kept), Most: cmp.Or(l.Most, most), Abreast: cmp.Or(l.Abreast, abreast), Limit: cmp.Or(l.Limit, limit), Every: setting.Or(l.Every, every),
+	}
+	if s.Boost == "always" {
+		s.Boost = ""
 	}
 	if text := cmp.Or(l.Kappa, kappa); text != "off" {
 		k, err := strconv.ParseFloat(text, 64)
@@ -156,6 +163,8 @@ func (s *settings) check() error {
 		return fmt.Errorf("anchors=%d, most=%d: expected 0 or more anchors, and a row to be kept", s.Anchors, s.Most)
 	case s.Keep != "members" && s.Keep != "hypothesis" && s.Keep != "none":
 		return fmt.Errorf("keep=%s: expected members, hypothesis or none", s.Keep)
+	case s.Boost != "" && s.Boost != automaticBoost && s.Boost != neverBoost:
+		return fmt.Errorf("boost=%s: expected auto, always or never", s.Boost)
 	case s.Kappa != nil && !(*s.Kappa >= -1 && *s.Kappa <= 1):
 		return fmt.Errorf("kappa=%v: expected a number from -1 to 1", *s.Kappa)
 	}

@@ -17,6 +17,13 @@ func (m *Model) next(ctx context.Context, source learn.Source, own *table.Table)
 	if n := len(m.sessions); n > 0 {
 		number = m.sessions[n-1].number + 1
 	}
+	if m.settings.Boost == automaticBoost {
+		calm, err := m.calmer(ctx, source, own)
+		if err != nil {
+			return nil, err
+		}
+		m = m.boosting(calm, m.settings.Members)
+	}
 	study, err := newStudy(m, source, number, own)
 	if err != nil {
 		return nil, err

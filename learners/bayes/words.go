@@ -117,12 +117,26 @@ func (w words) times(n float64) float64 {
 	case w.Event == bernoulli || w.Count == countOnce:
 		return 1
 	case w.Count == countLog && n > 1:
-		return 1 + math.Log2(min(n, moment.MaxWeight))
+		if i := int(n); i < len(logTimes) && float64(i) == n {
+			return logTimes[i]
+		}
+		return logOfTimes(n)
 	case w.Count == countLog:
 		return n
 	}
 	return min(n, moment.MaxWeight)
 }
+
+func logOfTimes(n float64) float64 { return 1 + math.Log2(min(n, moment.MaxWeight)) }
+
+// logTimes are the logarithms of what is usual, which most of the time of answering
+// long texts would go into.
+var logTimes = func() (all [128]float64) {
+	for n := range all {
+		all[n] = logOfTimes(float64(n))
+	}
+	return all
+}()
 
 func (w words) check() error {
 	switch w.Event {

@@ -218,3 +218,15 @@ func TestRow(t *testing.T) {
 		}
 	}
 }
+
+// Two cuts between the same neighbours leave a range that no value is in.
+func TestNowhere(t *testing.T) {
+	s := New(&table.Schema{Attributes: []table.Attribute{{Name: "age", Kind: table.Numeric}}}, -1, Words{})
+	s.Known = [][]float64{{59, 60, 61}}
+	between := func(low, high float64) []rule.Test {
+		return []rule.Test{{Op: rule.Between, Column: "age", Low: low, High: high}}
+	}
+	if !s.Nowhere(between(60, 60.5)) || s.Nowhere(between(60, 61)) || s.Nowhere([]rule.Test{{Op: rule.Gt, Column: "age", Number: 90}}) {
+		t.Error("60 < age <= 60.5 has no value of 59, 60 and 61; 60 < age <= 61 has one; age > 90 is no gap")
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -34,6 +35,10 @@ func (h *Home) attend(ctx context.Context, o LearnOptions) (*Lesson, table.Sourc
 	}
 	l := &Lesson{Info: info, learner: learner, Settings: o.Choice.Settings}
 	rest, err := h.firstRows(ctx, o, l)
+	if errors.Is(err, errHeld) {
+		l, err = h.Lesson(ctx, o.Data, o.Target, o.Choice)
+		return l, nil, err
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,6 +62,10 @@ func (d *Data) fewTexts() bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() <= most
 }
 
+// errHeld says that a learner that takes rows as they come would hold them all:
+// they are better read at once, as many as there is memory for.
+var errHeld = errors.New("rows that come are held")
+
 // firstRows reads the first rows of a lesson, and returns where the others come
 // from, nil if there are none.
 func (h *Home) firstRows(ctx context.Context, o LearnOptions, l *Lesson) (table.Source, error) {
@@ -76,6 +85,10 @@ func (h *Home) firstRows(ctx context.Context, o LearnOptions, l *Lesson) (table.
 	if err != nil {
 		source.Close()
 		return nil, err
+	}
+	if more && o.Data.reader() == nil && kept.Holds(l.learner.(learn.Starter), learn.Task{Table: first.Slice(0, 0), Seed: h.Seed}.At(l.Target)) {
+		source.Close()
+		return nil, errHeld
 	}
 	l.Table, l.Report = first, source.Report()
 	h.note(l.Report.Notes...)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -136,6 +137,33 @@ func TestLearningStreams(t *testing.T) {
 	for i := range a.P {
 		if math.Abs(a.P[i]-b.P[i]) > 1e-9 {
 			t.Fatalf("answer %d of rows that came one after another is %v, of all at once %v", i, b.P[i], a.P[i])
+		}
+	}
+}
+
+// A learner that takes rows as they come, and holds those of classes all the same,
+// learns as many of them as there is memory for.
+func TestHeldRowsAreSampled(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	f, err := os.Create(path)
+	if err == nil {
+		err = writeWide(f, 50_000)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	for target, sampled := range map[string]bool{"class": true, "x1": false} {
+		h := newHome(t)
+		h.Memory = 24 << 20 // the table needs 6.5 of them, more than a quarter
+		var notes strings.Builder
+		h.Note = func(n life.Note) { notes.WriteString(n.String()) }
+		l, err := h.LearnInMemory(t.Context(), life.LearnOptions{Data: find(t, h, path), Target: target, Choice: life.Choice{Learner: "linear"}})
+		if err != nil {
+			t.Fatalf("%s: %v", target, err)
+		}
+		if got := strings.Contains(notes.String(), "50000 rows do not fit"); got != sampled || (l.Model.Size().Rows < 50_000) != sampled {
+			t.Errorf("%s: %v rows are learnt, and said is %q", target, l.Model.Size().Rows, notes.String())
 		}
 	}
 }

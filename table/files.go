@@ -372,6 +372,7 @@ func (f *series) report(r *Report) *Report {
 	r.Format = fmt.Sprintf("%s of %s", count(len(f.whole.in.files), "file"), strings.Join(f.formats, " and "))
 	r.Bytes = f.before
 	if f.whole.ended && len(f.hashes) == len(f.whole.in.files) {
+		r.Hashes = f.hashes
 		sum := sha256.New()
 		for i, hash := range f.hashes {
 			fmt.Fprintf(sum, "%q %s\n", filepath.Base(f.whole.in.files[i]), hash)

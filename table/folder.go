@@ -183,7 +183,7 @@ func (f *folder) all(ctx context.Context, o Options) (*Table, *Report, error) {
 	for _, name := range f.names {
 		with := Options{Nominal: f.marked[name], Ignore: ignored[name], Memory: o.Memory}
 		t, report, err := f.read(ctx, name, with)
-		if errors.Is(err, errNoRows) && name != of {
+		if errors.Is(err, ErrNoRows) && name != of {
 			f.leaveOut(name)
 			continue
 		}
@@ -249,7 +249,7 @@ func (f *folder) columns(ctx context.Context, name string) ([]string, error) {
 		return f.known[name], nil
 	}
 	t, report, err := f.read(ctx, name, Options{Nominal: f.marked[name]}) // of a table of keys nothing else is left
-	if errors.Is(err, errNoRows) {
+	if errors.Is(err, ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
@@ -394,7 +394,7 @@ func (f *folder) findKeys(ctx context.Context, o Options) error {
 	var names []string
 	for _, name := range f.names {
 		t, report, err := f.read(ctx, name, Options{Memory: o.Memory})
-		if errors.Is(err, errNoRows) && !strings.HasPrefix(o.Target, name+".") {
+		if errors.Is(err, ErrNoRows) && !strings.HasPrefix(o.Target, name+".") {
 			f.leaveOut(name)
 			continue
 		}

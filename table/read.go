@@ -92,6 +92,7 @@ type Report struct {
 	Bytes  int64    // as stored
 	Hash   string   // SHA-256 of the bytes as stored, in hexadecimal
 	Notes  []string // remarks for the user, a line each
+	Hashes []string // of each of many files
 	IDs    []string // columns that were left out as ids or text
 	// Known is how many cells of each column of names are known, if ids were to
 	// be kept (Options.IDs).
@@ -412,8 +413,8 @@ func (s *reading) named(err error) error {
 	return fmt.Errorf("%s: %w", s.plan.name, err)
 }
 
-// errNoRows is what a table without rows is refused with.
-var errNoRows = errors.New("has a header but no rows; add rows of data")
+// ErrNoRows is what a table without rows is refused with.
+var ErrNoRows = errors.New("has a header but no rows; add rows of data")
 
 // all takes every batch into the assembly.
 func (s *reading) all() error {
@@ -479,9 +480,9 @@ func (s *reading) finish() error {
 	s.ended = true
 	if s.assembly.total == 0 {
 		if s.sheets != "" {
-			return s.named(fmt.Errorf("the first sheet %w, or read another by ?sheet=NAME after the file: %s", errNoRows, s.sheets))
+			return s.named(fmt.Errorf("the first sheet %w, or read another by ?sheet=NAME after the file: %s", ErrNoRows, s.sheets))
 		}
-		return s.named(errNoRows)
+		return s.named(ErrNoRows)
 	}
 	if err := s.plan.check(slices.Sorted(maps.Keys(s.plan.fields))); err != nil {
 		return err

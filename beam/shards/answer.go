@@ -2,6 +2,7 @@ package shards
 
 import (
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -61,7 +62,11 @@ func predictShard(ctx context.Context, p *Plan, s Shard) ([]byte, error) {
 			}
 		}
 		counted := &lines{to: w}
-		if _, err := h.WriteAnswers(ctx, &life.Part{Model: m, Name: "model"}, d, counted, &life.Answering{JSON: p.JSON, ID: p.ID}); err != nil {
+		_, err = h.WriteAnswers(ctx, &life.Part{Model: m, Name: "model"}, d, counted, &life.Answering{JSON: p.JSON, ID: p.ID})
+		if errors.Is(err, table.ErrNoRows) { // nothing was written yet
+			return p.noAnswers(m, w)
+		}
+		if err != nil {
 			return err
 		}
 		if rows = float64(counted.n); !p.JSON {
@@ -72,6 +77,24 @@ func predictShard(ctx context.Context, p *Plan, s Shard) ([]byte, error) {
 		return nil, err
 	}
 	return learn.Marshal(rows)
+}
+
+// noAnswers writes the answers for a shard without rows: the header alone.
+func (p *Plan) noAnswers(m learn.Model, w io.Writer) error {
+	if p.JSON {
+		return nil
+	}
+	header := []string{"prediction", "probability"}
+	if m.Schema().Attributes[m.Target()].Kind == table.Numeric {
+		header = []string{"prediction", "low", "high"}
+	}
+	if p.ID != "" {
+		header = append([]string{p.ID}, header...)
+	}
+	cw := csv.NewWriter(w)
+	_ = cw.Write(header) // an error stays with the writer until it is flushed
+	cw.Flush()
+	return cw.Error()
 }
 
 // lines counts the lines that are written.

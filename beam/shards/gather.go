@@ -192,8 +192,8 @@ func mergeGathered(ctx context.Context, p *Plan, first, second []byte) ([]byte, 
 }
 
 // learnGathered learns the rows that were gathered, and says what was lost where
-// they are not all.
-func (p *Plan) learnGathered(ctx context.Context, data []byte) (m learn.Model, all bool, note string, err error) {
+// they are not all; they have a source of their own then.
+func (p *Plan) learnGathered(ctx context.Context, data []byte, sample learn.Source) (m learn.Model, all bool, note string, err error) {
 	if data == nil {
 		return nil, false, "", fmt.Errorf("target %q is missing in all rows; there is nothing to learn from", p.Target)
 	}
@@ -205,11 +205,12 @@ func (p *Plan) learnGathered(ctx context.Context, data []byte) (m learn.Model, a
 	if err != nil {
 		return nil, false, "", err
 	}
-	if m, err = l.Learn(ctx, learn.Task{Table: t, Target: p.Target, NoTarget: p.Target == "", Source: p.Source, Seed: p.Seed}); err != nil {
-		return nil, false, "", err
-	}
 	if all = g.Below == math.MaxUint64; all {
-		return m, true, "", nil
+		sample = p.Source
+	}
+	m, err = l.Learn(ctx, learn.Task{Table: t, Target: p.Target, NoTarget: p.Target == "", Source: sample, Seed: p.Seed})
+	if err != nil || all {
+		return m, all, "", err
 	}
 	weight := 0.0
 	for r := range t.Rows() {

@@ -22,6 +22,7 @@ import (
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learners/rulenet"
 	"github.com/accrete-ml/accrete/store"
+	"github.com/accrete-ml/accrete/table"
 )
 
 func init() {
@@ -286,6 +287,9 @@ func (j *Job) Learn(ctx context.Context) (*Learnt, error) {
 	if err := learn.Unmarshal(data, &found); err != nil {
 		return nil, err
 	}
+	if found.Rows == 0 {
+		return nil, fmt.Errorf("%s: %w", j.Plan.Data, table.ErrNoRows)
+	}
 	columns, notes := found.settle(&j.Plan)
 	for _, n := range notes {
 		j.note(n)
@@ -303,11 +307,19 @@ func (j *Job) Learn(ctx context.Context) (*Learnt, error) {
 	out := &Learnt{Rows: found.Rows, Bytes: found.Bytes, All: true}
 	out.Record = store.Version{Kind: store.Learn, At: j.At, Seed: j.Plan.Seed, Settings: j.settings(),
 		Source: store.Source{ID: j.Plan.Source.ID, Name: j.Plan.Data, Path: path, Hash: hash, Rows: float64(found.Rows)}}
-	if _, starts := l.(learn.Starter); starts && info.Contract == learn.Exact {
+	switch streams, err := j.Plan.streams(l); {
+	case err != nil:
+		return nil, err
+	case streams && info.Contract == learn.Exact:
 		out.Model, err = j.learnApart(ctx)
-	} else {
-		out.Model, out.All, err = j.learnKept(ctx)
+		out.Passes = j.passes
+		return out, err
+	case streams:
+		out.Model, err = j.learnAround(ctx)
+		out.Passes = j.passes
+		return out, err
 	}
+	out.Model, out.All, err = j.learnKept(ctx)
 	out.Passes = j.passes
 	return out, err
 }
@@ -354,6 +366,32 @@ func (j *Job) learnApart(ctx context.Context) (learn.Model, error) {
 	return learn.Decode(data)
 }
 
+// learnAround has units found in a sample of the rows, where these are too many,
+// and every shard's rows move them. Units that grew out of the same one add up;
+// the sample itself is forgotten, as its rows are among those of the shards.
+func (j *Job) learnAround(ctx context.Context) (learn.Model, error) {
+	data, err := j.pass(ctx, "gather")
+	if err != nil {
+		return nil, err
+	}
+	m, all, _, err := j.Plan.learnGathered(ctx, data, sampled)
+	if err != nil || all {
+		return m, err
+	}
+	rows := m.Size().Rows
+	if j.Plan.Model, err = learn.Encode(m); err != nil {
+		return nil, err
+	}
+	if data, err = j.pass(ctx, "move"); err != nil {
+		return nil, err
+	}
+	if m, err = learn.Decode(data); err != nil {
+		return nil, err
+	}
+	j.note(fmt.Sprintf("units were found in a sample of rows that stands for %.0f; where they are and what they count is of all %.0f rows", rows, m.Size().Rows))
+	return m, nil
+}
+
 // learnKept learns distinct rows in the driver. Rule networks whose distinct rows
 // are too many have their rules counted over all rows.
 func (j *Job) learnKept(ctx context.Context) (learn.Model, bool, error) {
@@ -361,7 +399,7 @@ func (j *Job) learnKept(ctx context.Context) (learn.Model, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	m, all, note, err := j.Plan.learnGathered(ctx, data)
+	m, all, note, err := j.Plan.learnGathered(ctx, data, j.Plan.Source)
 	if err != nil || all {
 		return m, all, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -45,6 +46,96 @@ func learnShard(ctx context.Context, p *Plan, s Shard) ([]byte, error) {
 	}
 	m, err := u.Freeze(ctx)
 	if err != nil {
+		return nil, err
+	}
+	return learn.Encode(m)
+}
+
+// streams reports whether a learner takes the plan's rows as they come, and keeps
+// none of them.
+func (p *Plan) streams(l learn.Learner) (bool, error) {
+	starter, ok := l.(learn.Starter)
+	if !ok {
+		return false, nil
+	}
+	o, err := p.options()
+	if err != nil {
+		return false, err
+	}
+	columns := make([]table.Column, len(o.Schema.Attributes))
+	for i, a := range o.Schema.Attributes {
+		if columns[i].Floats = []float64{}; a.Kind == table.Nominal {
+			columns[i] = table.Column{Codes: []int32{}}
+		}
+	}
+	t, err := table.New(o.Schema, columns, nil)
+	if err != nil {
+		return false, err
+	}
+	t, target, err := p.suited(t)
+	if err != nil {
+		return false, err
+	}
+	return !kept.Holds(starter, learn.Task{Table: t, Source: p.Source, Seed: p.Seed}.At(target)), nil
+}
+
+// sampled is the source of the rows that units are found in.
+var sampled = learn.Source{ID: "sample", Name: "sample"}
+
+// freshRows is after how many rows units that only some of them have are found.
+const freshRows = 1 << 17
+
+// moveShard has a shard's rows move the units of the plan's model, and leaves out
+// what the sample brought.
+func moveShard(ctx context.Context, p *Plan, s Shard) ([]byte, error) {
+	m, err := learn.Decode(p.Model)
+	if err != nil {
+		return nil, err
+	}
+	o, err := p.options()
+	if err != nil {
+		return nil, err
+	}
+	begin := func() (learn.Update, error) {
+		u, ok := learn.Ability[learn.Updater](m)
+		if !ok {
+			return nil, fmt.Errorf("models of %s are not updated", m.Learner())
+		}
+		return u.Begin(p.Source)
+	}
+	u, err := begin()
+	if err != nil {
+		return nil, err
+	}
+	some, since := false, 0
+	if err := each(ctx, s, o, func(t *table.Table) error {
+		t, target, err := p.suited(t)
+		if err != nil {
+			return err
+		}
+		some = some || t.Rows() > 0 && (target == learn.NoTarget || answered(t, target))
+		if err := u.Add(ctx, t); err != nil {
+			return err
+		}
+		if since += t.Rows(); since < freshRows {
+			return nil
+		}
+		since = 0
+		if m, err = u.Freeze(ctx); err == nil {
+			u, err = begin()
+		}
+		return err
+	}); err != nil || !some {
+		return nil, err
+	}
+	if m, err = u.Freeze(ctx); err != nil {
+		return nil, err
+	}
+	forgetter, ok := learn.Ability[learn.Forgetter](m)
+	if !ok {
+		return nil, fmt.Errorf("models of %s forget nothing", m.Learner())
+	}
+	if m, err = forgetter.Forget(ctx, sampled.ID); err != nil {
 		return nil, err
 	}
 	return learn.Encode(m)

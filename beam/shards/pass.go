@@ -8,12 +8,14 @@
 //
 //	survey   the kinds of the columns, as all shards together have them
 //	learn    a model of each shard, by the learner's own start and add; models merge
+//	move     the units of a model, as the rows of each shard move them
 //	gather   distinct rows with their weights, as many as may be, drawn by hash
 //	count    the rows of each pattern of rules that fire (rule networks)
 //	predict  answers, a file a shard
 //	judge    how often, and by how much, a model is wrong
 //
-// Learners that start with no rows (learn.Starter) need survey and learn. Those
+// Learners that start with no rows (learn.Starter) need survey and learn, those
+// whose units depend on the order of rows (gaussian) survey, gather and move. Those
 // that keep rows need survey and gather; rule networks also count, where gather
 // could not hold all distinct rows: rules are found in the sample, their counts
 // and weights are of all rows.
@@ -85,6 +87,7 @@ type pass struct {
 var passes = map[string]pass{
 	"survey":  {surveyShard, mergeSurveys},
 	"learn":   {learnShard, mergeModels},
+	"move":    {moveShard, mergeModels},
 	"gather":  {gatherShard, mergeGathered},
 	"count":   {countShard, mergeTallies},
 	"predict": {predictShard, mergeNothing},
@@ -278,6 +281,9 @@ func (r *remote) Close() error { return errors.Join(r.Source.Close(), r.from.Clo
 // each reads a shard batch by batch.
 func each(ctx context.Context, s Shard, o table.Options, use func(t *table.Table) error) error {
 	source, err := open(ctx, s, o)
+	if errors.Is(err, table.ErrNoRows) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -285,7 +291,7 @@ func each(ctx context.Context, s Shard, o table.Options, use func(t *table.Table
 	attempt, _ := ctx.Value(attemptKey{}).(int)
 	for batch := 0; ; batch++ {
 		t, err := source.Next()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || errors.Is(err, table.ErrNoRows) { // a file may be a header alone
 			return nil
 		}
 		if err != nil {

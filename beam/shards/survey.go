@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -61,6 +62,14 @@ func surveyShard(ctx context.Context, p *Plan, s Shard) ([]byte, error) {
 	}
 	o.IDs, o.Open = true, true
 	source, err := open(ctx, s, o)
+	if errors.Is(err, table.ErrNoRows) { // other files have some
+		data, err := readFrom(ctx, s.Path)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(data)
+		return learn.Marshal(survey{First: s, Bytes: int64(len(data)), Hashes: []hashed{{s.Number, filepath.Base(s.Path), hex.EncodeToString(sum[:])}}})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +82,9 @@ func surveyShard(ctx context.Context, p *Plan, s Shard) ([]byte, error) {
 	}
 	report := source.Report()
 	found := survey{First: s, Rows: report.Rows, Bytes: report.Bytes, Hashes: []hashed{{s.Number, filepath.Base(s.Path), report.Hash}}}
+	if len(report.Hashes) == 1 { // as one of many files, which the job has together
+		found.Hashes[0].Hash = report.Hashes[0]
+	}
 	schema := source.Schema()
 	saved := table.SaveColumns(schema)
 	for i := range schema.Attributes {

@@ -791,3 +791,18 @@ func (r *Rows) Learnt(ctx context.Context, schema *table.Schema) ([]learn.Learnt
 	}
 	return all, nil
 }
+
+// Holder is an update of a learner that can begin with no rows, and holds those
+// that come all the same: it is not for more rows than there is memory for.
+type Holder interface{ KeepsRows() }
+
+// Holds reports whether a learner that can begin with no rows holds those of a
+// task. Of the task's table it looks at the schema alone.
+func Holds(l learn.Starter, task learn.Task) bool {
+	u, err := l.Start(task)
+	if err != nil {
+		return false // which is said where it is started to learn
+	}
+	_, holds := u.(Holder)
+	return holds
+}

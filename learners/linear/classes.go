@@ -190,6 +190,9 @@ type classesUpdate struct {
 	gathering *kept.Gathering
 }
 
+// KeepsRows says that rows are held until they are learnt (kept.Holder).
+func (u *classesUpdate) KeepsRows() {}
+
 // Add takes in the table's rows.
 func (u *classesUpdate) Add(ctx context.Context, t *table.Table) error {
 	if !slices.Equal(u.schema.Names(), t.Schema.Names()) {

@@ -12,7 +12,8 @@ import (
 // Whether to boost. Rows that members get wrong are what is left to learn, or noise: then
 // members that look at them ever more know less together than the base alone (Dietterich,
 // An experimental comparison of three methods, 2000). Members of rows drawn as they are
-// (bagging, Breiman 1996) hardly do. Which it is a fifth of the first session's rows says.
+// (bagging, Breiman 1996) hardly do. Which it is a fifth of the first session's rows says,
+// as well as so few can: of five noisy sets with trees and networks, it was mistaken on one and on two.
 
 const (
 	automaticBoost = "auto"

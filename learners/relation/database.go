@@ -29,6 +29,7 @@ type database struct {
 	program   *logic.Program // the background, where it is one
 	key       []string       // the columns that name the rows of the target's table
 	of        int            // the domain of its rows
+	linked    bool           // it is of linked tables
 }
 
 // domain is the things that a column may name.
@@ -228,7 +229,7 @@ const mostConstants = 200
 
 // ofTables makes a database of a folder's tables.
 func ofTables(l *table.Linked) *database {
-	db := &database{of: -1}
+	db := &database{of: -1, linked: true}
 	rows := make([]int, len(l.Tables)) // the domain of each table's rows
 	codes := make([][]int32, len(l.Tables))
 	for i := range l.Tables {
@@ -471,7 +472,7 @@ func (db *database) over(t *table.Table, target int) (*database, *examples) {
 		own.domains = slices.Clone(db.domains)
 		return &own, own.tuples(t, target)
 	}
-	own := &database{domains: slices.Clone(db.domains), relations: slices.Clone(db.relations), of: db.of, key: db.key}
+	own := &database{domains: slices.Clone(db.domains), relations: slices.Clone(db.relations), of: db.of, key: db.key, linked: db.linked}
 	prefix := ""
 	var codes []int32
 	if db.of < 0 { // rows that stand alone

@@ -35,12 +35,12 @@ func init() {
 // the one that compresses best: positives less negatives less literals covered.
 // Branches that cannot beat the best so far are cut.
 //
-// A clause costs up to 300 bodies, of tables 2000 (nodes), each of which is asked of the examples
+// A clause costs up to 300 bodies, of linked tables 2000 (nodes), each of which is asked of the examples
 // that its parent covers.
 type Progol struct {
 	Depth    int `set:"depth" default:"2" doc:"links between an example and what its most specific clause speaks of"`
 	Literals int `set:"literals" default:"6" doc:"literals of one clause"`
-	Nodes    int `set:"nodes" default:"300 of programs, 2000 of tables" doc:"clauses that are looked at for one example"`
+	Nodes    int `set:"nodes" default:"300; 2000 of linked tables" doc:"clauses that are looked at for one example"`
 	Forms
 }
 
@@ -103,7 +103,7 @@ func (f *search) saturate(e int32, depth int) *bottom {
 		from, to := known, len(b.things)
 		known = to
 		for _, r := range f.db.relations {
-			if r.numeric() && !r.hidden && !r.cutOnly {
+			if r.numeric() && !r.hidden && f.db.linked {
 				f.measure(b, r, from, to)
 			}
 			if r.hidden || r.numeric() || r.derived != "" {
@@ -308,7 +308,7 @@ func (f *search) progol(active []int32, s settings) []*found {
 	f.options = options{literals: s.Literals}
 	left := slices.Clone(active)
 	if s.Nodes == 0 {
-		if s.Nodes = 300; f.db.program == nil {
+		if s.Nodes = 300; f.db.linked {
 			s.Nodes = 2000 // numbers have many cuts
 		}
 	}

@@ -14,7 +14,8 @@
 // and 13.10), over one step, over n, or over all of them (λ). Where the
 // environment knows its own model, values and policies can be iterated instead.
 // Learning goes on where it stopped (Continue): episode n draws its chance from
-// the seed and n alone, so that 500 episodes and 500 more are 1,000.
+// the seed and n alone, so that 500 episodes and 500 more are 1,000, but where steps
+// in memory are learnt again (replay; of tiles and sums also Dyna and sweeping).
 //
 // From a log of acts (Learn): rows of state columns, the action taken, and what it
 // earned, in episodes. It is a table like any other; no rewards at all make it an

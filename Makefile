@@ -57,13 +57,11 @@ check:
 apidiff:
 	scripts/apidiff $(BASE)
 
-# What runs on several cores or is used from several goroutines: the readers,
-# the estimates, learners of all kinds where their contract speaks of cores, the
-# store; the long run takes every package.
+# What runs on several cores or is used from several goroutines: the readers, the
+# contract, the store; the long run takes every package, learners among them.
 race:
 	scripts/race -skip 'Memory|SparseARFF|LateNames|ManyColumns' ./table -rapid.seed=1
 	scripts/race ./learn ./learn/learntest
-	scripts/race -run 'TestContract/.*/concurrent' ./learners/all
 	scripts/race -run 'Reader|Writer|Delete' ./store -rapid.seed=1
 
 bench:

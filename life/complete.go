@@ -24,7 +24,7 @@ var (
 
 // Completed reports whether there are words for what is called so.
 func Completed(name string) bool {
-	return slices.Contains(slices.Concat(columnNames, dataNames, modelNames, []string{"positive", "learner", "learners", "set", "try"}), name)
+	return slices.Contains(slices.Concat(columnNames, dataNames, modelNames, []string{"RULE", "rule", "positive", "change", "should", "learner", "learners", "set", "try"}), name)
 }
 
 // Complete returns the words for what is called so, given what stands before it
@@ -43,8 +43,15 @@ func (h *Home) Complete(ctx context.Context, name string, args []string, typed, 
 		return words, true
 	case slices.Contains(columnNames, name):
 		words = h.typedColumns(ctx, args)
-	case name == "positive" && len(args) > 0:
+	case (name == "positive" || name == "should") && len(args) > 0:
 		_, words = h.modelColumns(args[0])
+	case name == "change" && len(args) > 0:
+		_, words = h.modelColumns(args[0])
+		for i := range words {
+			words[i] = "to=" + words[i]
+		}
+	case (name == "RULE" || name == "rule") && len(args) > 0:
+		words = h.ruleWords(args[0])
 	case name == "learner" || name == "learners":
 		for _, info := range learn.All() {
 			words = append(words, info.Name+"\t"+info.Summary)
@@ -88,6 +95,19 @@ func (h *Home) modelColumns(ref string) (columns, classes []string) {
 		classes = slices.Clone(p.Schema().Attributes[t].Values)
 	}
 	return p.Schema().Names(), classes
+}
+
+// ruleWords returns the ids of a kept model's rules, each with what it says.
+func (h *Home) ruleWords(ref string) (words []string) {
+	p, err := h.Load(ref)
+	if err != nil {
+		return nil
+	}
+	entries, _ := namedRules(p.Model)
+	for i := range entries {
+		words = append(words, entries[i].ID+"\t"+briefly(entries[i].Text))
+	}
+	return words
 }
 
 // settingWords returns the settings of a learner as they are typed, key=, or

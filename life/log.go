@@ -252,16 +252,9 @@ func (h *Home) coveredRows(ctx context.Context, p *Part, text string, at Elsewhe
 // findRule returns the rule with this id, or the only one whose id begins with
 // it; nil if there is none.
 func findRule(m learn.Model, id string) (*RuleEntry, error) {
-	base, _, err := knowledge.Of(m)
+	entries, err := namedRules(m)
 	if err != nil {
 		return nil, err
-	}
-	var entries []RuleEntry
-	if told, ok := m.(*expert.Told); ok {
-		entries = toldEntries(told)
-	}
-	if base != nil {
-		entries = append(entries, ruleEntries(base)...)
 	}
 	var found *RuleEntry
 	for i := range entries {
@@ -276,4 +269,20 @@ func findRule(m learn.Model, id string) (*RuleEntry, error) {
 		}
 	}
 	return found, nil
+}
+
+// namedRules returns the rules that an id may mean: those that were told, then
+// those that rows brought.
+func namedRules(m learn.Model) (entries []RuleEntry, err error) {
+	base, _, err := knowledge.Of(m)
+	if err != nil {
+		return nil, err
+	}
+	if told, ok := m.(*expert.Told); ok {
+		entries = toldEntries(told)
+	}
+	if base != nil {
+		entries = append(entries, ruleEntries(base)...)
+	}
+	return entries, nil
 }

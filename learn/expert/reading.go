@@ -64,10 +64,48 @@ func (m *Told) Whole() (*rule.Base, error) {
 		m.heard(&base)
 		return &base, nil
 	}
+	if base.Kind == rule.Ordered {
+		base.Rules, base.Else = m.shareOut(base.Rules, base.Else)
+	}
 	if err := m.whole(&base); err != nil {
 		return nil, err
 	}
 	return &base, nil
+}
+
+// shareOut makes rules that say how probable one class is say it of all, where told
+// rules name a class that no row has had: what is left is that of the classes which
+// rows have had, and a reader would give the new one a part of it.
+func (m *Told) shareOut(rules []rule.Rule, last *rule.Rule) ([]rule.Rule, *rule.Rule) {
+	target := m.inner.Target()
+	had, all := m.inner.Schema().Attributes[target].Values, m.schema.Attributes[target].Values
+	if len(had) == len(all) {
+		return rules, last
+	}
+	share := func(r rule.Rule) rule.Rule {
+		if r.With == nil || r.Then.Classes != nil {
+			return r
+		}
+		shares := make([]rule.Share, len(all))
+		for i, class := range all {
+			shares[i].Value = class
+			if class == r.Then.Value {
+				shares[i].P = *r.With
+			} else if slices.Contains(had, class) {
+				shares[i].P = (1 - *r.With) / float64(len(had)-1)
+			}
+		}
+		r.Then.Classes, r.Then.Value, r.With = shares, "", nil
+		return r
+	}
+	for i := range rules {
+		rules[i] = share(rules[i])
+	}
+	if last != nil {
+		whole := share(*last)
+		last = &whole
+	}
+	return rules, last
 }
 
 // region is where some of the told rules fire together.

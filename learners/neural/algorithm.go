@@ -241,9 +241,9 @@ func (m *UnitModel) rowsOf(t *table.Table) (*table.Table, error) {
 	return &some, nil
 }
 
-// fitEncoding decides how cells become numbers: names of two values −1 and 1,
-// of more a one for the value; numbers in deviations from the mean, or as they
-// are.
+// fitEncoding decides how cells become numbers: columns of two values −1 and 1,
+// names of more a one for the value; other numbers in deviations from the mean.
+// With scaling=none numbers stay as they are.
 func (m *UnitModel) fitEncoding(ctx context.Context, t *table.Table) error {
 	a := algorithms[m.Algorithm]
 	m.scale = encode.Scale{}
@@ -263,6 +263,11 @@ func (m *UnitModel) fitEncoding(ctx context.Context, t *table.Table) error {
 	if err != nil {
 		return err
 	}
+	for i := range matrix.Inputs {
+		if in := &matrix.Inputs[i]; in.Scale != nil && !m.Raw {
+			signs(in.Scale, t.Columns[in.Column].Floats)
+		}
+	}
 	if m.Sequence != "" {
 		if m.sequence = m.schema.Index(m.Sequence); m.sequence < 0 || m.sequence == m.target {
 			return fmt.Errorf("setting sequence=%s: no such input column%s", m.Sequence, spell.Hint(m.Sequence, m.schema.Names()))
@@ -271,6 +276,20 @@ func (m *UnitModel) fitEncoding(ctx context.Context, t *table.Table) error {
 	}
 	m.matrix = matrix
 	return nil
+}
+
+// signs scales a column of two numbers so that they become −1 and 1.
+func signs(s *encode.Scale, x []float64) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range x {
+		if !table.IsMissing(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	third := slices.ContainsFunc(x, func(v float64) bool { return low < v && v < high })
+	if factor := 1 / (high/2 - low/2); !third && factor > 0 && factor <= math.MaxFloat64 {
+		s.Offset, s.Factor = low/2+high/2, factor
+	}
 }
 
 // lesson returns a table's rows as numbers.

@@ -32,6 +32,7 @@ type UnitModel struct {
 	restart     uint64  // which of their starts it is
 	epochs      []fmt.Stringer
 	stopped     string
+	gaps        float64 // patterns that a truth table has no row for
 }
 
 var (
@@ -39,6 +40,7 @@ var (
 	_ learn.Explainer = (*UnitModel)(nil)
 	_ learn.Drawer    = (*UnitModel)(nil)
 	_ learn.Grower    = (*UnitModel)(nil)
+	_ learn.Remarker  = (*UnitModel)(nil)
 )
 
 // Epoch is how training stood after an epoch.

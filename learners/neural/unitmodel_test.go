@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/internal/bounded"
@@ -190,6 +191,7 @@ func TestAlgorithmsRefuse(t *testing.T) {
 		"a number for a perceptron":    {Learner{Algorithm: "perceptron"}, two, 0},
 		"three classes, one rectangle": {Learner{Algorithm: "rectangle"}, three, 2},
 		"a truth table of numbers":     {Learner{Algorithm: "truth-table"}, two, 2},
+		"a cycle":                      {Learner{Algorithm: "graph", Graph: "a = tanh(x, b); b = tanh(a); out = sigmoid(b)"}, two, 2},
 		"no graph":                     {Learner{Algorithm: "graph"}, two, 2},
 		"a graph without outputs":      {Learner{Algorithm: "graph", Graph: "a = tanh(x); b = tanh(y)"}, two, 2},
 		"a threshold to be trained":    {Learner{Algorithm: "graph", Graph: "a = sign(x, y)"}, two, 2},
@@ -198,6 +200,38 @@ func TestAlgorithmsRefuse(t *testing.T) {
 	} {
 		if _, err := c.learner.Learn(context.Background(), learn.Task{Table: c.rows, Target: c.rows.Schema.Attributes[c.target].Name}); err == nil {
 			t.Errorf("%s is learnt", name)
+		}
+	}
+}
+
+// A truth table of numbers, of which a row is missing, says so and answers the
+// others as they are; gates over numbers of two values are right, however many
+// rows have either.
+func TestTruthTableWithGaps(t *testing.T) {
+	rows, _, err := table.Read(context.Background(), strings.NewReader("a,b,c,out\n0,0,5,no\n0,1,5,yes\n1,1,5,no\n1,0,7,yes\n1,1,7,no\n"), table.Options{Numeric: []string{"a", "b", "c"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, l := range map[string]Learner{
+		"table": {Algorithm: "truth-table"},
+		"graph": {Algorithm: "graph", Graph: "# either\nd = and(a, -b); e = and(-a, b)\nout = or(d, e)"},
+	} {
+		learnt, err := l.Learn(context.Background(), learn.Task{Table: rows, Target: "out"})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out := learn.NewPredictions(learnt, rows.Rows())
+		if err := learnt.Predict(context.Background(), rows, out); err != nil {
+			t.Fatal(err)
+		}
+		for r, class := range rows.Columns[3].Codes {
+			if out.P[2*r+int(class)] < 0.5 {
+				t.Errorf("%s: row %d has the probability %v", name, r+1, out.P[2*r+int(class)])
+			}
+		}
+		said, err := learnt.(learn.Remarker).Remarks()
+		if want := "the truth table has no row for 3 of 8 patterns, which get the answer no"; err != nil || (name == "table") != (len(said) == 1 && said[0].String() == want) {
+			t.Errorf("%s: remarks %v, %v", name, said, err)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (l *lesson) truthTable(context.Context) error {
 		key := make([]byte, width)
 		for i, v := range x {
 			if v != 1 && v != -1 {
-				return fmt.Errorf("row %d has an input of %v; a truth table's are -1 and 1, as names of two values are read", r+1, v)
+				return fmt.Errorf("row %d of the truth table: %s is %v; expected columns of two values, in every row one of them", r+1, l.matrix.Names(l.schema)[i], v)
 			}
 			key[i] = byte(v + 1)
 		}
@@ -65,7 +65,31 @@ func (l *lesson) truthTable(context.Context) error {
 	net.Outputs = []int{out}
 	l.net = net
 	l.stopped = fmt.Sprintf("%d of %d patterns have a unit", len(hidden), len(seen))
+	l.gaps = l.patterns() - float64(len(seen))
 	return nil
+}
+
+// Gaps says that a truth table has no rows for some patterns.
+type Gaps struct {
+	Missing  float64 `json:"missing"` // patterns without a row
+	Patterns float64 `json:"patterns"`
+	Answer   string  `json:"answer"` // that they get
+}
+
+// String says so in a line.
+func (g Gaps) String() string {
+	return fmt.Sprintf("the truth table has no row for %.10g of %.10g patterns, which get the answer %s", g.Missing, g.Patterns, g.Answer)
+}
+
+// patterns is how many there are of inputs of two values.
+func (m *UnitModel) patterns() float64 { return math.Ldexp(1, m.matrix.Width()) }
+
+// Remarks tells of a truth table's gaps.
+func (m *UnitModel) Remarks() ([]fmt.Stringer, error) {
+	if m.gaps == 0 {
+		return nil, nil
+	}
+	return []fmt.Stringer{Gaps{Missing: m.gaps, Patterns: m.patterns(), Answer: m.schema.Attributes[m.target].Values[1-m.classOf(0)]}}, nil
 }
 
 // cascade grows the network (section 4.8.4; Fahlman & Lebiere 1990).

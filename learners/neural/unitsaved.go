@@ -37,6 +37,7 @@ type savedUnits struct {
 	Epochs      []Epoch             `cbor:"epochs,omitempty"`
 	Grown       []GrownUnit         `cbor:"grown,omitempty"`
 	Stopped     string              `cbor:"stopped,omitempty"`
+	Gaps        float64             `cbor:"gaps,omitempty"`
 }
 
 // Parts returns the model's saved form.
@@ -44,7 +45,7 @@ func (m *UnitModel) Parts() ([]learn.Part, error) {
 	s := savedUnits{
 		Format: unitsFormat, Settings: *m.unitSettings, Seed: m.seed, Columns: table.SaveColumns(m.schema), Target: m.target, Rows: m.rows, Counts: m.counts,
 		Matrix: *m.matrix, Scale: m.scale, Net: m.net, Fixed: m.fixed, Names: m.names, Shared: m.shared, Edges: m.edges, Temperature: m.temperature,
-		Spread: m.spread, Stopped: m.stopped,
+		Spread: m.spread, Stopped: m.stopped, Gaps: m.gaps,
 	}
 	for _, e := range m.epochs {
 		switch e := e.(type) {
@@ -83,7 +84,7 @@ func (s *savedUnits) load() (*UnitModel, error) {
 	}
 	m := &UnitModel{
 		encoded: *e, unitSettings: &s.Settings, net: s.Net, fixed: s.Fixed, names: s.Names, shared: s.Shared, edges: s.Edges, sequence: -1,
-		temperature: s.Temperature, spread: s.Spread, stopped: s.Stopped,
+		temperature: s.Temperature, spread: s.Spread, stopped: s.Stopped, gaps: s.Gaps,
 	}
 	if err := m.unitSettings.check(); err != nil {
 		return nil, err
@@ -106,6 +107,8 @@ func (s *savedUnits) load() (*UnitModel, error) {
 	switch {
 	case !(m.temperature >= 1e-3 && m.temperature <= 1e3) || !(m.spread >= 0 && m.spread <= math.MaxFloat32):
 		return nil, fmt.Errorf("temperature %v and spread %v", m.temperature, m.spread)
+	case !(m.gaps >= 0) || m.gaps > 0 && m.outputs() != 2:
+		return nil, fmt.Errorf("a truth table with %v gaps and %d classes", m.gaps, m.outputs())
 	case (m.net == nil) == (m.edges == nil) || (m.edges != nil) != (m.Algorithm == "rectangle"):
 		return nil, fmt.Errorf("algorithm %s with a network: %t, with a rectangle: %t", m.Algorithm, m.net != nil, m.edges != nil)
 	case m.edges != nil:

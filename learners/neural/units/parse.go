@@ -36,13 +36,23 @@ type Graph struct {
 func Parse(text string, inputs []string, random *rand.Rand) (*Graph, error) {
 	g := &Graph{Network: &Network{Inputs: len(inputs)}, Shared: map[int]string{}}
 	p := &graphParser{Graph: g, inputs: inputs, named: map[string]int{}, random: random}
-	for i, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ';' }) {
+	written := strings.Split(text, "\n")
+	for i, line := range written {
 		line, _, _ = strings.Cut(line, "#")
-		if line = strings.TrimSpace(line); line == "" {
-			continue
+		written[i] = line
+		for name := range strings.SplitSeq(line, ";") {
+			name, _, _ = cutOutside(name, '=')
+			p.written = append(p.written, unquoted(name))
 		}
-		if err := p.unit(line); err != nil {
-			return nil, fmt.Errorf("unit %d of the graph, %q: %w", i+1, line, err)
+	}
+	for i, line := range written {
+		for unit := range strings.SplitSeq(line, ";") {
+			if unit = strings.TrimSpace(unit); unit == "" {
+				continue
+			}
+			if err := p.unit(unit); err != nil {
+				return nil, fmt.Errorf("line %d of the graph, %q: %w", i+1, unit, err)
+			}
 		}
 	}
 	if len(g.Units) == 0 {
@@ -67,9 +77,10 @@ func Parse(text string, inputs []string, random *rand.Rand) (*Graph, error) {
 // graphParser is a graph in the making.
 type graphParser struct {
 	*Graph
-	inputs []string
-	named  map[string]int // shared weights
-	random *rand.Rand
+	inputs  []string
+	written []string       // names of all units, those to come among them
+	named   map[string]int // shared weights
+	random  *rand.Rand
 }
 
 var functionNames = map[string]Function{"sigmoid": Sigmoid, "tanh": Tanh, "linear": Linear, "relu": Rectifier, "softmax": Softmax, "sign": Sign}
@@ -226,6 +237,9 @@ func (p *graphParser) value(name string) (int, error) {
 	}
 	if i := slices.Index(p.Names, name); i >= 0 {
 		return len(p.inputs) + i, nil
+	}
+	if slices.Contains(p.written, name) {
+		return 0, fmt.Errorf("it reads %q, which is not computed before it; a graph has no cycles, and units stand behind those that they read", name)
 	}
 	return 0, fmt.Errorf("no input or unit before it is called %q%s", name, spell.Hint(name, append(slices.Clone(p.inputs), p.Names...)))
 }

@@ -141,7 +141,4 @@ func (c *clusters) State(cells []float64) {
 }
 
 // Cut reports whether the world cut an episode.
-func (c *clusters) Cut() bool {
-	cutter, ok := c.Environment.(Cutter)
-	return ok && cutter.Cut()
-}
+func (c *clusters) Cut() bool { return cut(c.Environment) }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/accrete-ml/accrete/table"
 )
@@ -26,15 +27,17 @@ import (
 //
 // A state is an object of numbers, names, true, false or null (not known), with
 // the same keys in each line; actions are those that are legal in it, and may be
-// left out where they are the same as before. Names and actions are numbered as
-// they come: Schema and Actions grow. A program that ends, is silent for too long
-// or says something else is an error, after which it is gone.
+// left out where they are the same as before. "cut": true beside an end says that
+// the episode only was long enough. Names and actions are numbered as they come:
+// Schema and Actions grow. A program that ends, is silent for too long or says
+// something else is an error, after which it is gone, and all that it started.
 type Program struct {
 	name    string
 	wait    time.Duration
 	ctx     context.Context
 	command *exec.Cmd
 	in      io.WriteCloser
+	pipe    io.Closer // that it speaks on
 	out     *bufio.Reader
 	said    tail
 	lines   int // that it has written
@@ -44,10 +47,44 @@ type Program struct {
 	cells   []float64
 	legal   []int
 	ended   bool
+	cut     bool
 	err     error
 }
 
-var _ Environment = (*Program)(nil)
+var (
+	_ Environment = (*Program)(nil)
+	_ Cutter      = (*Program)(nil)
+)
+
+// Words are a command and its arguments, as they are separated by blanks; between
+// ' or " blanks are part of a word.
+func Words(line string) ([]string, error) {
+	var words []string
+	var word []rune
+	within, begun := rune(0), false
+	for _, r := range line {
+		switch {
+		case within != 0 && r == within:
+			within = 0
+		case within == 0 && (r == '\'' || r == '"'):
+			within, begun = r, true
+		case within == 0 && unicode.IsSpace(r):
+			if begun {
+				words = append(words, string(word))
+			}
+			word, begun = word[:0], false
+		default:
+			word, begun = append(word, r), true
+		}
+	}
+	if within != 0 {
+		return nil, fmt.Errorf("%s: expected another %c at the end of a word", line, within)
+	}
+	if begun {
+		words = append(words, string(word))
+	}
+	return words, nil
+}
 
 // longestLine is how many bytes a program may say at once.
 const longestLine = 1 << 20
@@ -61,6 +98,8 @@ func Start(ctx context.Context, argv []string, wait time.Duration) (*Program, er
 	p := &Program{name: argv[0], wait: wait, ctx: ctx, command: exec.CommandContext(ctx, argv[0], argv[1:]...), schema: &table.Schema{}, ended: true}
 	p.command.Stderr = &p.said
 	p.command.WaitDelay = time.Second
+	apart(p.command)
+	p.command.Cancel = func() error { return killAll(p.command) }
 	var err error
 	if p.in, err = p.command.StdinPipe(); err != nil {
 		return nil, err
@@ -69,7 +108,7 @@ func Start(ctx context.Context, argv []string, wait time.Duration) (*Program, er
 	if err != nil {
 		return nil, err
 	}
-	p.out = bufio.NewReaderSize(out, 1<<16)
+	p.pipe, p.out = out, bufio.NewReaderSize(out, 1<<16)
 	if err := p.command.Start(); err != nil {
 		return nil, fmt.Errorf("%s does not start: %w", p.name, err)
 	}
@@ -90,12 +129,18 @@ func (p *Program) Close() error {
 const lastWords = 2 * time.Second
 
 // end lets the program end by itself within a time, or kills it, and takes in what
-// it still says: all of its standard error is known afterwards.
-func (p *Program) end(within time.Duration) {
+// it still says: all of its standard error is known afterwards. It returns how the
+// program ended, "" if it had to be killed.
+func (p *Program) end(within time.Duration) string {
 	p.in.Close()
-	kill := time.AfterFunc(within, func() { _ = p.command.Process.Kill() }) // it may have ended
-	defer kill.Stop()
-	_ = p.command.Wait() // how it ended is of no interest
+	kill := time.AfterFunc(within, func() { _ = killAll(p.command) }) // it may have ended
+	_ = p.command.Wait()                                              // ProcessState has it
+	alone := kill.Stop()
+	_ = killAll(p.command) // what it started
+	if alone && p.command.ProcessState != nil {
+		return p.command.ProcessState.String()
+	}
+	return ""
 }
 
 // Err is what went wrong; nothing works after it.
@@ -120,7 +165,7 @@ func (p *Program) Legal() []int {
 
 // Reset begins an episode.
 func (p *Program) Reset(seed uint64) {
-	p.ended = false
+	p.ended, p.cut = false, false
 	// JSON's numbers are exact up to 2⁵³ in every language.
 	_ = p.tell(`{"reset":` + strconv.FormatUint(seed>>11, 10) + "}") // Err has it
 	if p.err == nil && len(p.legal) == 0 {
@@ -147,21 +192,29 @@ func (p *Program) Step(action int) (float64, bool, error) {
 	if a.reward == nil {
 		return 0, false, p.fail(errors.New(`it gives no reward; expected {"state":{…},"reward":0,"end":false}`))
 	}
-	p.ended = a.end
+	p.ended, p.cut = a.end, a.end && a.cut
 	return *a.reward, p.ended, nil
 }
 
-// fail ends the program, and notes what is wrong, where, and what it said of it.
-func (p *Program) fail(err error) error {
-	return p.failed(err, 0)
-}
+// Cut reports whether the episode ended because it was long enough.
+func (p *Program) Cut() bool { return p.cut }
 
-// failed is fail of a program that has a time to end by itself.
-func (p *Program) failed(err error, within time.Duration) error {
+// errGone is of a program that says no more.
+var errGone = errors.New("it ended in the middle of an episode")
+
+// fail ends the program, and notes what is wrong, where, and what it said of it. One
+// that says no more has a time to end by itself.
+func (p *Program) fail(err error) error {
 	if p.err != nil {
 		return p.err
 	}
-	p.end(within)
+	within := time.Duration(0)
+	if err == errGone {
+		within = lastWords
+	}
+	if how := p.end(within); err == errGone && how != "" {
+		err = fmt.Errorf("%w (%s)", err, how)
+	}
 	p.err = fmt.Errorf("%s, line %d: %w", p.name, p.lines, err)
 	if said := p.said.last(); said != "" {
 		p.err = fmt.Errorf("%w; it said: %s", p.err, said)
@@ -171,8 +224,8 @@ func (p *Program) failed(err error, within time.Duration) error {
 
 // answer is a line of a program.
 type answer struct {
-	reward *float64
-	end    bool
+	reward   *float64
+	end, cut bool
 }
 
 // tell says a line and reads the answer, which must come in time.
@@ -186,7 +239,8 @@ func (p *Program) tell(line string) answer {
 		mu.Lock()
 		silent = true
 		mu.Unlock()
-		_ = p.command.Process.Kill() // which ends the wait below
+		_ = killAll(p.command)
+		_ = p.pipe.Close() // which ends the wait below, whoever else holds its other end
 	})
 	_, err := io.WriteString(p.in, line+"\n")
 	var text []byte
@@ -203,9 +257,9 @@ func (p *Program) tell(line string) answer {
 		case p.ctx.Err() != nil:
 			p.fail(p.ctx.Err())
 		case late:
-			p.fail(fmt.Errorf("it says nothing for %v", p.wait))
+			p.fail(fmt.Errorf("it says nothing for %v; --wait is how long it may take", p.wait))
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || strings.Contains(err.Error(), "pipe"):
-			p.failed(errors.New("it ended in the middle of an episode"), lastWords)
+			p.fail(errGone)
 		default:
 			p.fail(err)
 		}
@@ -243,6 +297,7 @@ func (p *Program) read(text []byte) (a answer, err error) {
 		Actions []string        `json:"actions"`
 		Reward  *float64        `json:"reward"`
 		End     bool            `json:"end"`
+		Cut     bool            `json:"cut"`
 	}
 	if err := json.Unmarshal(text, &said); err != nil {
 		for _, number := range []string{"NaN", "Infinity"} {
@@ -252,7 +307,7 @@ func (p *Program) read(text []byte) (a answer, err error) {
 		}
 		return a, fmt.Errorf(`it says %s; expected a line of JSON, {"state":{…},"actions":[…],"reward":0,"end":false}%s`, shortened(text), misread(err))
 	}
-	a.reward, a.end = said.Reward, said.End
+	a.reward, a.end, a.cut = said.Reward, said.End, said.Cut
 	if said.State == nil && said.End {
 		return a, nil
 	}

@@ -24,7 +24,7 @@ type grid struct {
 	starts       []cell
 	goal, step   float64 // rewards of entering a goal, and of any step
 	slip         float64 // how often one slides to either side instead
-	wind         []int   // of each column: rows by which one is blown up
+	wind         []int   // of each column: rows by which one who leaves it is blown up
 	bump         bool    // moves off the map are legal, and stay
 }
 
@@ -77,14 +77,15 @@ func (g *grid) open(at cell) bool {
 	return at.row >= 0 && at.col >= 0 && at.row < g.rows && at.col < g.cols && !g.walls[at]
 }
 
-// to returns where a move leads; one that cannot be made leads nowhere.
+// to returns where a move leads; one that cannot be made leads nowhere. The wind is
+// that of the column in which one stood (Sutton and Barto 1998, example 6.5).
 func (g *grid) to(from cell, way int) cell {
 	at := cell{from.row + ways[way].row, from.col + ways[way].col}
 	if !g.open(at) {
 		at = from
 	}
 	if g.wind != nil {
-		for range g.wind[at.col] {
+		for range g.wind[from.col] {
 			if up := (cell{at.row - 1, at.col}); g.open(up) {
 				at = up
 			}

@@ -133,6 +133,15 @@ func (h *history) Step(action int) (float64, bool, error) {
 	return reward, end, err
 }
 
+// Cut reports whether the world cut an episode.
+func (h *history) Cut() bool { return cut(h.Environment) }
+
+// cut reports whether an episode of a world ended because it was long enough.
+func cut(e Environment) bool {
+	cutter, ok := e.(Cutter)
+	return ok && cutter.Cut()
+}
+
 // macros is a world with an action more for each of its own, which repeats it: a
 // step of a hierarchy (Singh 1993; Lin 1993). It ends where the action is no longer
 // legal or leads nowhere.
@@ -183,6 +192,9 @@ func (m *macros) Step(action int) (sum float64, end bool, err error) {
 	}
 	return sum, false, nil
 }
+
+// Cut reports whether the world cut an episode.
+func (m *macros) Cut() bool { return cut(m.Environment) }
 
 // timed is a state of a model and how many steps are left.
 type timed struct{ state, left int }

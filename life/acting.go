@@ -1,11 +1,13 @@
 package life
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -17,6 +19,7 @@ import (
 	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
@@ -67,12 +70,34 @@ func isWorld(name string) bool {
 	return slices.ContainsFunc(act.Worlds(), func(w act.World) bool { return w.Name == name })
 }
 
+// NoWorld is the error of a name that no environment has.
+func NoWorld(arg string) error {
+	if name, near := nearestWorld(arg); near {
+		return remedy.Misusef("there is no environment %s; did you mean %q?", arg, name)
+	}
+	return remedy.Misusef("there is no environment %s; see accrete datasets", arg)
+}
+
+// nearestWorld is the environment whose name is nearly that of an argument.
+func nearestWorld(arg string) (name string, near bool) {
+	var names []string
+	for _, w := range act.Worlds() {
+		names = append(names, w.Name)
+	}
+	base, _, _ := strings.Cut(arg, ":")
+	return spell.Nearest(base, names)
+}
+
 // World returns the environment that an argument names; nil if it names none. A
 // file of that name comes first.
 func (h *Home) World(ctx context.Context, arg string) (*World, error) {
 	base, rest, _ := strings.Cut(arg, ":")
 	if base == "exec" {
-		p, err := act.Start(ctx, strings.Fields(rest), cmp.Or(h.Wait, defaultWait))
+		argv, err := act.Words(rest)
+		if err != nil {
+			return nil, remedy.Misuse(err)
+		}
+		p, err := act.Start(ctx, argv, cmp.Or(h.Wait, defaultWait))
 		if err != nil {
 			return nil, err
 		}
@@ -113,12 +138,19 @@ func withMap(arg string) (string, error) {
 		return arg, nil
 	}
 	file, after, more := strings.Cut(rest, ",")
-	if _, err := os.Stat(file); err != nil || InlineMap(arg) {
+	if file == "" || InlineMap(arg) {
 		return arg, nil
+	}
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return "", remedy.Misusef("map=%s: there is no such file, and it is no map, which has lines of # . S G H, separated by /", file)
 	}
 	text, err := readSmall(file, MostText)
 	if err != nil {
 		return "", err
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if len(bytes.TrimSpace(text)) == 0 {
+		return "", remedy.Misusef("%s is empty; a map has lines of # . S G H", file)
 	}
 	lines := strings.ReplaceAll(strings.TrimRight(strings.ReplaceAll(string(text), "\r", ""), "\n"), "\n", "/")
 	if strings.Contains(lines, ",") {
@@ -142,8 +174,8 @@ func InlineMap(env string) bool {
 // Base is the name that a model takes from its world.
 func (w *World) Base() string {
 	base, rest, _ := strings.Cut(w.Name, ":")
-	if base == "exec" && strings.TrimSpace(rest) != "" {
-		d := Data{Arg: strings.Fields(rest)[0]}
+	if argv, err := act.Words(rest); base == "exec" && err == nil && len(argv) > 0 {
+		d := Data{Arg: argv[0]}
 		return d.Base()
 	}
 	return base

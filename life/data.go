@@ -116,6 +116,9 @@ func (h *Home) Find(arg string, reading Reading) (*Data, error) {
 	if looksLikeFile(arg) {
 		return nil, remedy.Misusef("no such file: %s", arg)
 	}
+	if name, near := nearestWorld(arg); near && !strings.Contains(err.Error(), "did you mean") {
+		return nil, remedy.Misusef("no such file, and no data set or world to act in is called %q; did you mean %q?", arg, name)
+	}
 	return nil, remedy.Misusef("no such file, and %v", err)
 }
 

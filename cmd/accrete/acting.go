@@ -143,7 +143,7 @@ func (a *app) evaluateIn(ctx context.Context, h *life.Home, model, env string, e
 		return err
 	}
 	if w == nil {
-		return usagef("--env %s: there is no such environment", env)
+		return life.NoWorld(env)
 	}
 	defer w.Close()
 	r, err := h.Returns(ctx, p, w, episodes)

@@ -37,7 +37,7 @@ game of two: type the name of an action.`,
 				return err
 			}
 			if w == nil {
-				return usagef("there is no environment %s; see accrete datasets", args[1])
+				return life.NoWorld(args[1])
 			}
 			defer w.Close()
 			if you {

@@ -10,6 +10,9 @@ if name:
     env = getattr(importlib.import_module(module), name)()
 else:
     env = importlib.import_module("gymnasium").make(module)
+space, first = env.action_space, int(getattr(env.action_space, "start", 0))
+if not hasattr(space, "n"):
+    sys.exit(f"its actions are {space}; expected so many of them, as in Discrete(n)")
 
 def columns(seen, name="state"):
     if isinstance(seen, dict):
@@ -20,8 +23,8 @@ def columns(seen, name="state"):
     return {name: seen}
 
 def say(seen, info, **more):
-    mask = info.get("action_mask", [1] * int(env.action_space.n))
-    legal = [str(a) for a, may in enumerate(mask) if may]
+    mask = info.get("action_mask", [1] * int(space.n))
+    legal = [str(first + a) for a, may in enumerate(mask) if may]
     print(json.dumps({"state": columns(seen), "actions": legal, **more}), flush=True)
 
 for line in sys.stdin:
@@ -30,4 +33,4 @@ for line in sys.stdin:
         say(*env.reset(seed=told["reset"] % 2**31))
         continue
     seen, reward, terminated, truncated, info = env.step(int(told["action"]))
-    say(seen, info, reward=float(reward), end=bool(terminated or truncated))
+    say(seen, info, reward=float(reward), end=bool(terminated or truncated), cut=bool(truncated and not terminated))

@@ -481,10 +481,13 @@ func (t *trainer) episode(ctx context.Context, seed uint64, number int) (steps i
 				m.then = t.choose(m.next)
 			}
 		}
-		if end && t.Algorithm == "rlearning" {
+		switch {
+		case end && t.Algorithm == "rlearning":
 			if m.next, err = t.again(seed, number+1); err != nil {
 				return steps, err
 			}
+		case end && cut(t.e):
+			m.next = t.beyond(s)
 		}
 		t.take(&m)
 		if end || steps >= t.Limit {
@@ -509,6 +512,24 @@ func (t *trainer) again(seed uint64, number int) (int32, error) {
 	pcg.Seed(seed, uint64(number))
 	t.e.Reset(pcg.Uint64())
 	return t.here()
+}
+
+// cut reports whether an episode ended only because it was long enough.
+func cut(e act.Environment) bool {
+	cutter, ok := e.(act.Cutter)
+	return ok && cutter.Cut()
+}
+
+// beyond is the state in which an episode was cut, from which it would have gone on;
+// where that was not met before, the state from which the last step was taken stands
+// for it.
+func (t *trainer) beyond(from int32) int32 {
+	t.e.State(t.cells)
+	writeKey(t.v.key, t.cells)
+	if s := t.v.find(t.v.key); s >= 0 {
+		return s
+	}
+	return from
 }
 
 // take learns a move, or keeps it until the end of the episode.

@@ -120,10 +120,7 @@ func (c *climber) episode(ctx context.Context, seed uint64, number int) (steps i
 		}
 		c.earned += weight * r
 		steps++
-		p := passage{action: a, then: -1, reward: r, ends: end, first: steps == 1}
-		if cutter, ok := c.e.(act.Cutter); ok && end {
-			p.cut = cutter.Cut()
-		}
+		p := passage{action: a, then: -1, reward: r, ends: end, cut: end && cut(c.e), first: steps == 1}
 		if end && c.Algorithm == "rlearning" { // what follows an end is the next beginning
 			var next rand.PCG
 			next.Seed(seed, uint64(number+1))

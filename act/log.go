@@ -15,16 +15,24 @@ import (
 // choice is any legal action, by lot. Where the world fails there is the error, and
 // the whole episodes before it.
 func Log(ctx context.Context, e Environment, episodes, most int, seed uint64, choose Choose) (*table.Table, error) {
+	t, _, err := Diary(ctx, e, episodes, most, seed, choose)
+	return t, err
+}
+
+// Diary is Log that also says of each episode whether it did not end: it was cut, or
+// as long as one may be.
+func Diary(ctx context.Context, e Environment, episodes, most int, seed uint64, choose Choose) (t *table.Table, unended []bool, err error) {
 	return record(ctx, e, func(acted, _ int) bool { return acted < episodes }, most, seed, choose)
 }
 
 // LogRows is a log of acts by lot, of so many rows: whole episodes, the last of which
 // may go on for longer.
 func LogRows(ctx context.Context, e Environment, rows, most int, seed uint64) (*table.Table, error) {
-	return record(ctx, e, func(_, written int) bool { return written < rows }, most, seed, nil)
+	t, _, err := record(ctx, e, func(_, written int) bool { return written < rows }, most, seed, nil)
+	return t, err
 }
 
-func record(ctx context.Context, e Environment, more func(episodes, rows int) bool, most int, seed uint64, choose Choose) (*table.Table, error) {
+func record(ctx context.Context, e Environment, more func(episodes, rows int) bool, most int, seed uint64, choose Choose) (t *table.Table, unended []bool, err error) {
 	random := rand.New(rand.NewPCG(seed, 0x109))
 	if choose == nil {
 		choose = func(_ []float64, legal []int) (int, error) { return legal[random.IntN(len(legal))], nil }
@@ -37,6 +45,7 @@ func record(ctx context.Context, e Environment, more func(episodes, rows int) bo
 	var stopped error
 	for i := 0; more(i, len(number)); i++ {
 		names = append(names, strconv.Itoa(i+1))
+		ended := false
 		_, _, err := Play(ctx, e, random.Uint64(), most, 1, choose, func(s Step) error {
 			for j := range width {
 				switch x := s.State[j]; {
@@ -51,8 +60,10 @@ func record(ctx context.Context, e Environment, more func(episodes, rows int) bo
 			columns[width].Codes = append(columns[width].Codes, int32(s.Action))
 			columns[width+1].Floats = append(columns[width+1].Floats, s.Reward)
 			number = append(number, int32(i))
+			ended = s.End && !cut(e)
 			return nil
 		})
+		unended = append(unended, !ended)
 		if err != nil {
 			whole := slices.Index(number, int32(i))
 			if whole < 0 {
@@ -68,9 +79,8 @@ func record(ctx context.Context, e Environment, more func(episodes, rows int) bo
 	schema := table.CopySchema(e.Schema()) // now that all names and actions have come up
 	schema.Attributes = append(schema.Attributes, table.Attribute{Name: "action", Kind: table.Nominal, Values: append([]string(nil), e.Actions()...)},
 		table.Attribute{Name: "reward", Kind: table.Numeric})
-	t, err := table.New(schema, columns, nil)
-	if err == nil {
+	if t, err = table.New(schema, columns, nil); err == nil {
 		t, err = t.InSequence("episode", number, names)
 	}
-	return t, cmp.Or(stopped, err)
+	return t, unended, cmp.Or(stopped, err)
 }

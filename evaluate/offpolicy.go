@@ -144,7 +144,7 @@ func (o *OffPolicy) conclude(rows, unseen float64, settles bool) {
 		said, o.EffectiveRows = o.Estimates[2], rows
 		o.Notes = append(o.Notes, fmt.Sprintf("hardly an episode acts as the policy would throughout (they count for %.3g of %d): steps of different ones are put together, which is right where a state shows all that counts", o.Effective, o.Episodes))
 	case settles && unseen > mostUnseen:
-		o.Notes = append(o.Notes, "the log cannot tell: "+episodes+fmt.Sprintf("; and it never shows what the policy would do in %.2g %% of its steps", 100*unseen))
+		o.Notes = append(o.Notes, "the log cannot tell: "+episodes+fmt.Sprintf("; and it never shows what the policy would do in %.3g %% of its steps", 100*unseen))
 	case settles:
 		o.Notes = append(o.Notes, "the log cannot tell: "+episodes+fmt.Sprintf("; step by step %.3g rows speak for it, of %d that are needed", rows, enoughRows))
 	default:

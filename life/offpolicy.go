@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
-// logged is a policy that was learnt from a log with rewards.
+// logged is a policy that was learnt from a log.
 type logged interface {
 	policy
 	// Values fills in what the actions of each row are worth.
@@ -20,24 +20,44 @@ type logged interface {
 	Cut() bool
 }
 
-// IsLogged reports whether a model is a policy that a log can judge.
+// IsLogged reports whether a model was learnt from a log with rewards: it knows what
+// the columns of such logs are.
 func IsLogged(p *Part) bool {
 	m, ok := learn.Ability[logged](p.Model)
 	return ok && m.Rewards() >= 0
 }
 
-// OffPolicy judges a policy by a log of acts that it has not seen.
-func (h *Home) OffPolicy(ctx context.Context, p *Part, data string, reading Reading, level float64) (*evaluate.OffPolicy, error) {
-	m, ok := learn.Ability[logged](p.Model)
-	if !ok || m.Rewards() < 0 {
-		return nil, remedy.Misusef("%s was not learnt from a log with rewards", p.Name)
+// LogJudging says by what columns of a log a model is judged that does not know them.
+type LogJudging struct {
+	Reading Reading // its sequence is the column of episodes
+	Reward  string
+	Cut     bool
+	Level   float64
+}
+
+// defendant is a model whose answers are actions, and a log of somebody else's.
+type defendant struct {
+	learn.Model
+	schema *table.Schema // of the log: the model's columns come first
+	gamma  float64
+	reward int
+	cut    bool
+	worth  func(ctx context.Context, t *table.Table, q []float64) error // nil if it knows no values
+}
+
+// OffPolicy judges a policy by a log of acts that it has not seen. Any model is one
+// whose answers are the actions.
+func (h *Home) OffPolicy(ctx context.Context, p *Part, data string, by LogJudging) (*evaluate.OffPolicy, error) {
+	j, err := newDefendant(p, by)
+	if err != nil {
+		return nil, err
 	}
-	d, err := h.Find(data, reading)
+	d, err := h.Find(data, by.Reading)
 	if err != nil {
 		return nil, err
 	}
 	o := d.options()
-	o.Schema = m.Schema()
+	o.Schema, o.Extend = j.schema, true
 	t, report, err := d.Read(ctx, o)
 	if err != nil {
 		return nil, err
@@ -48,48 +68,93 @@ func (h *Home) OffPolicy(ctx context.Context, p *Part, data string, reading Read
 			h.note(fmt.Sprintf("%s learnt from %s: what it seems to earn there is too good; judge it by a log that it has not seen", p.Name, data))
 		}
 	}
-	episodes, err := visits(ctx, m, t, h.Seed)
+	episodes, left, err := j.visits(ctx, t, h.Seed)
 	if err != nil {
 		return nil, err
 	}
-	return evaluate.NewOffPolicy(ctx, episodes, m.Gamma(), level, h.Seed)
+	if left > 0 {
+		h.note(plural(left, "row") + " without an action left out")
+	}
+	return evaluate.NewOffPolicy(ctx, episodes, j.gamma, by.Level, h.Seed)
 }
 
-// visits reads a log as the policy sees it.
-func visits(ctx context.Context, m logged, t *table.Table, seed uint64) ([][]evaluate.Visit, error) {
+// newDefendant finds out what a model knows of logs, and what else it is judged by.
+func newDefendant(p *Part, by LogJudging) (*defendant, error) {
+	m := p.Model
+	schema := m.Schema()
+	if m.Target() < 0 || schema.Attributes[m.Target()].Kind != table.Nominal {
+		return nil, remedy.Misusef("%s does not say what to do: its answers are no actions", p.Name)
+	}
+	j := &defendant{Model: m, schema: schema, gamma: 1, reward: -1, cut: by.Cut}
+	if l, ok := learn.Ability[logged](m); ok {
+		j.gamma, j.cut = l.Gamma(), by.Cut || l.Cut()
+		if l.Rewards() >= 0 {
+			j.reward, j.worth = l.Rewards(), l.Values
+			return j, nil
+		}
+		if l.World() != "" {
+			j.worth = l.Values
+		}
+	}
+	if by.Reward == "" {
+		return nil, remedy.Misusef("%s was not learnt from a log with rewards; say by --reward which column they are, and by --episode which rows belong together", p.Name)
+	}
+	if schema.Index(by.Reward) >= 0 {
+		return nil, remedy.Misusef("%s takes the rewards %q for a part of what it sees before it acts; learn it without them (--ignore %[2]s)", p.Name, by.Reward)
+	}
+	j.reward, j.schema = len(schema.Attributes), table.CopySchema(schema)
+	j.schema.Attributes = append(j.schema.Attributes, table.Attribute{Name: by.Reward, Kind: table.Numeric})
+	j.schema.Sequence = by.Reading.Sequence
+	return j, nil
+}
+
+// visits reads a log as the policy sees it, and counts the rows without an action.
+func (j *defendant) visits(ctx context.Context, t *table.Table, seed uint64) (episodes [][]evaluate.Visit, left int, err error) {
 	rows := make([]int, 0, t.Rows())
-	for row, a := range t.Columns[m.Target()].Codes {
+	for row, a := range t.Columns[j.Target()].Codes {
 		if a >= 0 {
 			rows = append(rows, row)
 		}
 	}
-	if len(rows) < t.Rows() {
+	if left = t.Rows() - len(rows); left > 0 {
 		t = t.Select(rows)
 	}
 	if t.Rows() == 0 {
-		return nil, fmt.Errorf("no row of the log has an action that the policy knows")
+		return nil, 0, fmt.Errorf("no row of the log has an action")
 	}
-	n, actions := t.Rows(), len(m.Schema().Attributes[m.Target()].Values)
-	out, q, mu := learn.NewPredictions(m, n), make([]float64, n*actions), make([]float64, n)
-	if err := m.Predict(ctx, t, out); err != nil {
-		return nil, err
-	}
-	if err := m.Values(ctx, t, q); err != nil {
-		return nil, err
-	}
-	states, err := frequencies(ctx, m, t, mu, seed)
+	own, _, err := table.Conform(t, j.Schema(), false)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
+	}
+	n, actions := t.Rows(), len(j.Schema().Attributes[j.Target()].Values)
+	out, q, mu := learn.NewPredictions(j.Model, n), make([]float64, n*actions), make([]float64, n)
+	if err := j.Predict(ctx, own, out); err != nil {
+		return nil, 0, err
+	}
+	for i := range q {
+		q[i] = math.NaN()
+	}
+	if j.worth != nil {
+		if err := j.worth(ctx, own, q); err != nil {
+			return nil, 0, err
+		}
+	}
+	states, err := j.frequencies(ctx, t, mu, seed)
+	if err != nil {
+		return nil, 0, err
 	}
 	seen := make([]evaluate.Visit, n)
 	for row := range seen {
-		a := int(t.Columns[m.Target()].Codes[row])
+		a := int(t.Columns[j.Target()].Codes[row])
 		v := &seen[row]
-		if r := t.Columns[m.Rewards()].Floats[row]; !table.IsMissing(r) {
+		if r := t.Columns[j.reward].Floats[row]; !table.IsMissing(r) {
 			v.Reward = r
 		}
-		v.P, v.Action, v.Cut = out.Row(row)[a], int32(a), m.Cut()
-		v.Ratio = v.P / mu[row]
+		v.Action, v.Cut, v.Q = int32(a), j.cut, math.NaN()
+		if a < actions { // of others the policy knows nothing, and does not take them
+			v.P, v.Q = out.Row(row)[a], q[row*actions+a]
+			v.Ratio = v.P / mu[row]
+		}
 		if states != nil {
 			v.State = states[row]
 		}
@@ -98,34 +163,32 @@ func visits(ctx context.Context, m logged, t *table.Table, seed uint64) ([][]eva
 				v.V += p * x
 			}
 		}
-		if v.Q = q[row*actions+a]; math.IsNaN(v.Q) {
+		if math.IsNaN(v.Q) {
 			v.Q = v.V
 		}
 	}
-	var episodes [][]evaluate.Visit
 	t.Groups(func(from, to int) { episodes = append(episodes, seen[from:to:to]) })
-	return episodes, nil
+	return episodes, left, nil
 }
 
 // frequencies fills in how probable the action of each row was in the log, in
 // states like its own: counted where states are few, by a tree elsewhere. Where they
 // are few it numbers them, from 1.
-func frequencies(ctx context.Context, m logged, t *table.Table, mu []float64, seed uint64) (states []int32, err error) {
-	schema := m.Schema()
+func (j *defendant) frequencies(ctx context.Context, t *table.Table, mu []float64, seed uint64) (states []int32, err error) {
 	var state []int
-	for j := range schema.Attributes {
-		if j != m.Target() && j != m.Rewards() {
-			state = append(state, j)
+	for k := range j.schema.Attributes {
+		if k != j.Target() && k != j.reward {
+			state = append(state, k)
 		}
 	}
 	type pair struct{ state, action int32 }
 	numbers, all, each := map[string]int32{}, []float64{0}, map[pair]float64{}
-	acts := t.Columns[m.Target()].Codes
+	acts := t.Columns[j.Target()].Codes
 	states = make([]int32, len(mu))
 	for row := range mu {
 		key := ""
-		for _, j := range state {
-			key += t.Text(row, j) + "\x00"
+		for _, column := range state {
+			key += t.Text(row, column) + "\x00"
 		}
 		k := numbers[key]
 		if k == 0 {
@@ -142,23 +205,23 @@ func frequencies(ctx context.Context, m logged, t *table.Table, mu []float64, se
 		}
 		return states, nil
 	}
-	return nil, frequenciesByTree(ctx, m, t, mu, state, seed)
+	return nil, j.frequenciesByTree(ctx, t, mu, state, seed)
 }
 
 // frequenciesByTree asks a tree of the log's own acts.
-func frequenciesByTree(ctx context.Context, m logged, t *table.Table, mu []float64, state []int, seed uint64) error {
-	schema, acts := m.Schema(), t.Columns[m.Target()].Codes
+func (j *defendant) frequenciesByTree(ctx context.Context, t *table.Table, mu []float64, state []int, seed uint64) error {
+	action, acts := t.Schema.Attributes[j.Target()], t.Columns[j.Target()].Codes
 	l, err := learn.New("tree", nil)
 	if err != nil {
 		return err
 	}
-	columns := append(append([]int{}, state...), m.Target())
+	columns := append(append([]int{}, state...), j.Target())
 	own := t.Project(columns)
 	plain := &table.Schema{Attributes: own.Schema.Attributes}
 	if own, err = table.New(plain, own.Columns, t.Weights); err != nil {
 		return err
 	}
-	b, err := l.Learn(ctx, learn.Task{Table: own, Target: schema.Attributes[m.Target()].Name, Seed: seed})
+	b, err := l.Learn(ctx, learn.Task{Table: own, Target: action.Name, Seed: seed})
 	if err != nil {
 		return err
 	}
@@ -175,7 +238,7 @@ func frequenciesByTree(ctx context.Context, m logged, t *table.Table, mu []float
 		code[name] = c
 	}
 	for row := range mu {
-		c, ok := code[schema.Attributes[m.Target()].Values[acts[row]]]
+		c, ok := code[action.Values[acts[row]]]
 		if mu[row] = 1; ok {
 			mu[row] = max(out.Row(row)[c], 1e-3)
 		}

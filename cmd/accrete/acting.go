@@ -126,7 +126,7 @@ func (a *app) evaluatePolicy(ctx context.Context, h *life.Home, model string, e 
 		return false, nil
 	}
 	p, err := h.Load(model)
-	if err != nil || !life.IsLogged(p) {
+	if err != nil || !life.IsLogged(p) && e.acts.reward == "" {
 		return false, nil // it is judged as other models are, or not found there
 	}
 	return true, a.evaluateLog(ctx, h, p, e)
@@ -159,7 +159,11 @@ func (a *app) evaluateIn(ctx context.Context, h *life.Home, model, env string, e
 
 // evaluateLog judges a policy by a log of somebody else's acts.
 func (a *app) evaluateLog(ctx context.Context, h *life.Home, p *life.Part, e *evaluation) error {
-	o, err := h.OffPolicy(ctx, p, e.on, e.flags.Reading, e.level)
+	by := life.LogJudging{Reading: e.flags.Reading, Reward: e.acts.reward, Cut: e.acts.cut, Level: e.level}
+	if e.acts.episode != "" {
+		by.Reading.Sequence = e.acts.episode
+	}
+	o, err := h.OffPolicy(ctx, p, e.on, by)
 	if err != nil {
 		return err
 	}

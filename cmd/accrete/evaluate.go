@@ -67,7 +67,8 @@ cheaper one.
 
 A policy that was learnt from a log with rewards is judged with --on by another log:
 what it would earn, by importance sampling and doubly robust, with intervals, and
-whether the log can tell at all.
+whether the log can tell at all. With --reward (and --episode) any other model is,
+whose answers are the actions of the log.
 
 With --env the argument is a policy, which acts in an environment for a number of
 episodes: what it earns, with its interval.

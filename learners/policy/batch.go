@@ -37,7 +37,7 @@ func (m *Model) batched(ctx context.Context, e act.Environment) (*Model, error) 
 	for done := 0; done < s.Episodes; {
 		learn.Report(ctx, float64(done)/float64(s.Episodes))
 		n := min(max(1, s.Episodes/batches), s.Episodes-done)
-		log, stopped := act.Log(ctx, e, n, s.Limit, random.Uint64(), m.trying(random))
+		log, unended, stopped := act.Diary(ctx, e, n, s.Limit, random.Uint64(), m.trying(random))
 		if stopped != nil {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
@@ -60,7 +60,7 @@ func (m *Model) batched(ctx context.Context, e act.Environment) (*Model, error) 
 			return nil, err
 		}
 		m.schema = schema
-		steps, err := m.experienced(quiet(ctx), log, done < s.Episodes && stopped == nil)
+		steps, err := m.experienced(quiet(ctx), log, unended, done < s.Episodes && stopped == nil)
 		if err != nil {
 			return nil, err
 		}
@@ -83,18 +83,18 @@ func (m *Model) batched(ctx context.Context, e act.Environment) (*Model, error) 
 const leastTried = 0.005
 
 // experienced is what a log of more steps makes of those before.
-func (m *Model) experienced(ctx context.Context, log *table.Table, hasty bool) (*Model, error) {
+func (m *Model) experienced(ctx context.Context, log *table.Table, unended []bool, hasty bool) (*Model, error) {
 	if m.steps == nil {
 		s, none, few := &m.lesson.Settings, 0.0, leastTried
-		l := &Learner{Gamma: &s.Gamma, Values: s.Values, Wiring: s.Wiring, Hidden: s.Hidden, N: s.N, Reward: "reward", Penalty: &none, Support: &few, hasty: hasty, on: m.explores()}
-		learnt, err := l.Learn(ctx, learn.Task{Table: log, Target: Action, Seed: m.lesson.Seed})
-		if err != nil {
-			return nil, err
+		l := &Learner{Gamma: &s.Gamma, Values: s.Values, OfValues: map[string]string{}, Wiring: s.Wiring, Hidden: s.Hidden, N: s.N, Reward: "reward", Penalty: &none, Support: &few,
+			hasty: hasty, unended: &unended, on: m.explores()}
+		for _, of := range s.ofValues() {
+			l.OfValues["values."+of[0]] = of[1]
 		}
-		return learnt.(*Model), nil
+		return onceUnended(l.Learn(ctx, learn.Task{Table: log, Target: Action, Seed: m.lesson.Seed}))
 	}
 	before := *m.steps
-	before.lesson.Settings.hasty, before.lesson.Settings.on = hasty, m.explores()
+	before.lesson.Settings.hasty, before.lesson.Settings.unended, before.lesson.Settings.on = hasty, &unended, m.explores()
 	log, _, err := table.Conform(log, before.schema, true)
 	if err != nil {
 		return nil, err
@@ -106,11 +106,17 @@ func (m *Model) experienced(ctx context.Context, log *table.Table, hasty bool) (
 	if err != nil {
 		return nil, err
 	}
-	learnt, err := u.Freeze(ctx)
+	return onceUnended(u.Freeze(ctx))
+}
+
+// onceUnended is a model of steps without what was said of the episodes of one log.
+func onceUnended(m learn.Model, err error) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return learnt.(*Model), nil
+	steps := m.(*Model)
+	steps.lesson.Settings.unended = nil
+	return steps, nil
 }
 
 // inOrder is values with the columns and actions of the environment, in its order: a

@@ -108,11 +108,12 @@ func (s *settings) steps(t *table.Table, target int) (*table.Table, error) {
 	var from []int
 	ahead := max(1, s.N)
 	t.Groups(func(lo, hi int) {
+		cut := s.Cut || s.unended != nil && (*s.unended)[t.Sequence[lo]] && hi-lo > ahead
 		for row := lo; row < hi; row++ {
 			next[row] = int32(row + ahead)
 			if row+ahead >= hi {
 				next[row] = -1
-				if s.Cut {
+				if cut {
 					continue
 				}
 			}
@@ -193,6 +194,8 @@ type journal struct {
 	action       []int32
 	earned       []float64
 	ends         []bool
+	goesOn       float64   // how frequently steps go on, where that is the same whatever is done
+	ahead, going []float64 // and what then follows from each state and action, in so many steps
 }
 
 // errNoActs is of a log in which no action is known.
@@ -370,6 +373,7 @@ func (j *journal) solve(ctx context.Context, l *lookup) error {
 			next[row] = l.find(key)
 		}
 	}
+	j.findEnding(l, s)
 	penalty := make([]float64, len(l.q))
 	v := make([]float64, l.states())
 	lowest := 0.0
@@ -416,24 +420,27 @@ func taken(visits, q, penalty []float64) float64 {
 	return best
 }
 
-// came is what a step came to, by what states are worth.
-func (j *journal) came(row int, next []int32, v []float64, lowest float64) float64 {
-	switch n := next[row]; {
+// came is what a step from a state and action came to, by what states are worth.
+func (j *journal) came(row, at int, next []int32, v []float64, lowest float64) float64 {
+	later := j.lesson.Settings.later()
+	switch {
+	case j.ahead != nil && j.ends[row]: // it might as well have gone on
+		return j.earned[row] + later*j.goesOn*j.ahead[at]
+	case j.ahead != nil:
+		return j.earned[row] + later*j.goesOn*known(next[row], v, lowest)
 	case j.ends[row]:
 		return j.earned[row]
-	case n < 0: // a state in which the log never acted
-		return j.earned[row] + j.lesson.Settings.later()*lowest
-	default:
-		return j.earned[row] + j.lesson.Settings.later()*v[n]
 	}
+	return j.earned[row] + later*known(next[row], v, lowest)
 }
 
 // sum fills in the means of what steps came to.
 func (j *journal) sum(l *lookup, s, next []int32, v []float64, lowest float64) {
 	clear(l.q)
+	j.foresee(l, s, next, v, lowest)
 	for row, w := range j.weight {
 		at := int(s[row])*l.actions + int(j.action[row])
-		l.q[at] += w / l.visits[at] * j.came(row, next, v, lowest)
+		l.q[at] += w / l.visits[at] * j.came(row, at, next, v, lowest)
 	}
 }
 
@@ -444,7 +451,7 @@ func (j *journal) deviate(l *lookup, s, next []int32, v []float64, lowest float6
 	squares, all, free := make([]float64, len(l.q)), 0.0, 0.0
 	for row, w := range j.weight {
 		at := int(s[row])*l.actions + int(j.action[row])
-		d := j.came(row, next, v, lowest) - l.q[at]
+		d := j.came(row, at, next, v, lowest) - l.q[at]
 		squares[at] += w * d * d
 	}
 	for i, n := range l.visits {

@@ -100,8 +100,9 @@ type Learner struct {
 	Penalty *float64 `set:"penalty" default:"1" doc:"of a log: standard errors that are taken off the value of an action"`
 	advice  string   // rules of somebody who knows (Advise)
 	adviser learn.Source
-	hasty   bool   // values are soon fitted again, to more steps
-	on      *tries // what follows is worth what this exploring makes of it
+	hasty   bool    // values are soon fitted again, to more steps
+	unended *[]bool // of each episode of the log, that its last row does not end it
+	on      *tries  // what follows is worth what this exploring makes of it
 
 	Support *float64 `set:"support" default:"0.1" doc:"of a log: least frequency of an action that is considered, relative to the most frequent one in such states"`
 }
@@ -145,6 +146,7 @@ type settings struct {
 
 	adviser learn.Source // whose advice it begins with
 	hasty   bool
+	unended *[]bool
 	on      *tries
 }
 
@@ -155,7 +157,7 @@ func (l *Learner) settings() (settings, error) {
 		Episodes: cmp.Or(l.Episodes, 1000), Limit: cmp.Or(l.Limit, 10000), Lambda: l.Lambda, N: cmp.Or(l.N, 1), Order: cmp.Or(l.Order, "forward"),
 		Planning: cmp.Or(l.Planning, 10), Replay: l.Replay, Actor: setting.Or(l.Actor, 0.1),
 		Depth: cmp.Or(l.Depth, 1), Lookahead: cmp.Or(l.Lookahead, l.Depth, 1), Hidden: cmp.Or(l.Hidden, 20), Experiments: cmp.Or(l.Experiments, "start"), Gradient: cmp.Or(l.Gradient, "direct"), Wiring: cmp.Or(l.Wiring, "action"),
-		Reward: l.Reward, Cut: l.Cut, Penalty: setting.Or(l.Penalty, 1), Support: setting.Or(l.Support, 0.1), Advice: l.advice, adviser: l.adviser, hasty: l.hasty, on: l.on,
+		Reward: l.Reward, Cut: l.Cut, Penalty: setting.Or(l.Penalty, 1), Support: setting.Or(l.Support, 0.1), Advice: l.advice, adviser: l.adviser, hasty: l.hasty, unended: l.unended, on: l.on,
 	}
 	if s.Reward == "none" {
 		s.Reward = ""

@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/accrete-ml/accrete/internal/enough"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -35,6 +36,7 @@ type Program struct {
 	name    string
 	wait    time.Duration
 	ctx     context.Context
+	release func()
 	command *exec.Cmd
 	in      io.WriteCloser
 	pipe    io.Closer // that it speaks on
@@ -95,33 +97,42 @@ func Start(ctx context.Context, argv []string, wait time.Duration) (*Program, er
 	if len(argv) == 0 || argv[0] == "" {
 		return nil, errors.New("which program? as in exec:./simulator")
 	}
-	p := &Program{name: argv[0], wait: wait, ctx: ctx, command: exec.CommandContext(ctx, argv[0], argv[1:]...), schema: &table.Schema{}, ended: true}
+	p := &Program{name: argv[0], wait: wait, schema: &table.Schema{}, ended: true}
+	p.ctx, p.release = enough.Heed(ctx, 0)
+	if err := p.start(argv); err != nil {
+		p.release()
+		return nil, err
+	}
+	return p, nil
+}
+
+// start runs the program and hears of its first state.
+func (p *Program) start(argv []string) error {
+	p.command = exec.CommandContext(p.ctx, argv[0], argv[1:]...)
 	p.command.Stderr = &p.said
 	p.command.WaitDelay = time.Second
 	apart(p.command)
 	p.command.Cancel = func() error { return killAll(p.command) }
 	var err error
 	if p.in, err = p.command.StdinPipe(); err != nil {
-		return nil, err
+		return err
 	}
 	out, err := p.command.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.pipe, p.out = out, bufio.NewReaderSize(out, 1<<16)
 	if err := p.command.Start(); err != nil {
-		return nil, fmt.Errorf("%s does not start: %w", p.name, err)
+		return fmt.Errorf("%s does not start: %w", p.name, err)
 	}
 	p.Reset(0)
-	if p.err != nil {
-		return nil, p.err
-	}
-	return p, nil
+	return p.err
 }
 
 // Close ends the program.
 func (p *Program) Close() error {
 	p.end(0)
+	p.release()
 	return nil
 }
 

@@ -24,6 +24,9 @@ type Choose func(cells []float64, legal []int) (int, error)
 // turns. Each step is shown to look, unless it is
 // nil.
 func Play(ctx context.Context, e Environment, seed uint64, most int, gamma float64, choose Choose, look func(Step) error) (sum, discounted float64, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, 0, err
+	}
 	e.Reset(seed)
 	cells := make([]float64, len(e.Schema().Attributes))
 	weight := 1.0

@@ -3,6 +3,7 @@ package life
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -80,14 +81,17 @@ func yourAction(e act.Environment, ask func(board string, legal []string) (strin
 	for _, a := range legal {
 		names = append(names, e.Actions()[a])
 	}
+	shown := board
 	for range 100 {
-		name, err := ask(board, names)
+		name, err := ask(shown, names)
 		if err != nil {
 			return 0, err
 		}
-		if i := slices.Index(names, strings.TrimSpace(name)); i >= 0 {
+		name = strings.TrimSpace(name)
+		if i := slices.Index(names, name); i >= 0 {
 			return legal[i], nil
 		}
+		shown = fmt.Sprintf("%q is none of them\n%s", name, board)
 	}
 	return 0, errNoLegal
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/act"
+	"github.com/accrete-ml/accrete/internal/enough"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -251,14 +252,17 @@ func (m *Model) practise(ctx context.Context, e act.Environment) (*Model, error)
 	if t.advised, err = newAdviser(m.lesson.Settings.Advice, m.schema); err != nil {
 		return nil, err
 	}
+	heeding, release := enough.Heed(ctx, 0)
+	defer release()
 	for n := range m.lesson.Settings.Episodes {
+		steps, err := 0, error(nil)
 		if n%64 == 0 {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
+			err = heeding.Err()
 			learn.Report(ctx, float64(n)/float64(m.lesson.Settings.Episodes))
 		}
-		steps, err := t.episode(ctx, m.lesson.Seed, history.Episodes)
+		if err == nil {
+			steps, err = t.episode(heeding, m.lesson.Seed, history.Episodes)
+		}
 		if err != nil && ctx.Err() == nil && n > 0 { // what was learnt before is worth keeping
 			if schema, broken := schemaOf(e); broken == nil {
 				next.schema = schema

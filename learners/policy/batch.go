@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/act"
+	"github.com/accrete-ml/accrete/internal/enough"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -34,10 +35,12 @@ func (m *Model) newFitted() (valuer, error) {
 func (m *Model) batched(ctx context.Context, e act.Environment) (*Model, error) {
 	s := &m.lesson.Settings
 	random := rand.New(rand.NewPCG(m.lesson.Seed, uint64(m.acted.Episodes)))
+	heeding, release := enough.Heed(ctx, 0)
+	defer release()
 	for done := 0; done < s.Episodes; {
 		learn.Report(ctx, float64(done)/float64(s.Episodes))
 		n := min(max(1, s.Episodes/batches), s.Episodes-done)
-		log, unended, stopped := act.Diary(ctx, e, n, s.Limit, random.Uint64(), m.trying(random))
+		log, unended, stopped := act.Diary(heeding, e, n, s.Limit, random.Uint64(), m.trying(random))
 		if stopped != nil {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()

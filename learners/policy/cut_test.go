@@ -7,12 +7,16 @@ import (
 	"math"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/enough"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
 // forever is a place where each step earns 1 without end: it is cut after so many.
-type forever struct{ steps, most int }
+type forever struct {
+	steps, most, all int
+	bell             *enough.Bell // rung after some hundred steps
+}
 
 func (f *forever) Schema() *table.Schema {
 	return &table.Schema{Attributes: []table.Attribute{{Name: "x", Kind: table.Numeric}}}
@@ -34,6 +38,9 @@ func (f *forever) Step(int) (float64, bool, error) {
 		return 0, false, errors.New("it has ended")
 	}
 	f.steps++
+	if f.all++; f.bell != nil && f.all == 777 {
+		f.bell.Ring()
+	}
 	return 1, f.Cut(), nil
 }
 
@@ -57,6 +64,21 @@ func TestEpisodesThatAreCut(t *testing.T) {
 		q := make([]float64, 1)
 		if m.(*Model).Worth([]float64{0}, q); math.Abs(q[0]-2) > 0.05 {
 			t.Errorf("algorithm=%s values=%s lambda=%v n=%d order=%s: a step is worth %v, expected 2", l.Algorithm, l.Values, l.Lambda, l.N, l.Order, q[0])
+		}
+	}
+}
+
+// Who has seen enough keeps the whole episodes so far.
+func TestItIsEnough(t *testing.T) {
+	for values, most := range map[string]int{"table": 5, "tiles": 5, "tree": 1} {
+		bell := &enough.Bell{}
+		_, err := (&Learner{Values: values, Alpha: "0.5", Episodes: 3000}).LearnIn(enough.With(context.Background(), bell), "forever", &forever{most: most, bell: bell}, 1)
+		var stopped *Stopped
+		if !errors.As(err, &stopped) || !errors.Is(err, context.Canceled) {
+			t.Fatalf("values=%s: %v", values, err)
+		}
+		if episodes, _ := stopped.Partial().(*Model).Practice(); episodes < 100 || episodes > 1000 {
+			t.Errorf("values=%s: %d episodes", values, episodes)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/internal/enough"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -275,10 +276,16 @@ func (m *Model) contested(ctx context.Context, e act.Environment) (*Model, error
 		return nil, err
 	}
 	var examples []example
+	heeding, release := enough.Heed(ctx, 0)
+	defer release()
+	var stopped error
 	for n := range s.Episodes {
 		if n%16 == 0 {
-			if err := ctx.Err(); err != nil {
+			if err := heeding.Err(); err != nil && (n == 0 || ctx.Err() != nil) {
 				return nil, err
+			} else if err != nil {
+				stopped = &Stopped{err, m}
+				break
 			}
 			learn.Report(ctx, float64(n)/float64(s.Episodes))
 		}
@@ -300,7 +307,7 @@ func (m *Model) contested(ctx context.Context, e act.Environment) (*Model, error
 		return nil, err
 	}
 	learn.Report(ctx, 1)
-	return m, nil
+	return m, stopped
 }
 
 // readGames are the games whose boards a tree is learnt from, to read V̂ by.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/act"
+	"github.com/accrete-ml/accrete/internal/enough"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -313,14 +314,17 @@ func (m *Model) climbed(ctx context.Context, e act.Environment) (*Model, error) 
 		return nil, err
 	}
 	episodes := m.lesson.Settings.Episodes
+	heeding, release := enough.Heed(ctx, 0)
+	defer release()
 	for n := range episodes {
+		steps, err := 0, error(nil)
 		if n%16 == 0 {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
+			err = heeding.Err()
 			learn.Report(ctx, float64(n)/float64(episodes+1))
 		}
-		steps, err := c.episode(ctx, m.lesson.Seed, m.acted.Episodes)
+		if err == nil {
+			steps, err = c.episode(heeding, m.lesson.Seed, m.acted.Episodes)
+		}
 		if err == nil {
 			for _, x := range [2]float64{c.q[0], c.earned} {
 				if math.IsInf(x, 0) {

@@ -268,7 +268,7 @@ func (p *Program) tell(line string) answer {
 		case p.ctx.Err() != nil:
 			p.fail(p.ctx.Err())
 		case late:
-			p.fail(fmt.Errorf("it says nothing for %v; --wait is how long it may take", p.wait))
+			p.fail(fmt.Errorf("it says nothing for %v; a slower one needs a longer wait", p.wait))
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || strings.Contains(err.Error(), "pipe"):
 			p.fail(errGone)
 		default:

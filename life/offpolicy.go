@@ -97,10 +97,10 @@ func newDefendant(p *Part, by LogJudging) (*defendant, error) {
 		}
 	}
 	if by.Reward == "" {
-		return nil, remedy.Misusef("%s was not learnt from a log with rewards; say by --reward which column they are, and by --episode which rows belong together", p.Name)
+		return nil, remedy.Misusef("%s was not learnt from a log with rewards; say which column they are in, and which one says what rows belong together", p.Name)
 	}
 	if schema.Index(by.Reward) >= 0 {
-		return nil, remedy.Misusef("%s takes the rewards %q for a part of what it sees before it acts; learn it without them (--ignore %[2]s)", p.Name, by.Reward)
+		return nil, remedy.New(Remedy{Kind: remedy.LeaveColumn, What: by.Reward}, "%s takes the rewards %q for a part of what it sees before it acts; learn it without them", p.Name, by.Reward)
 	}
 	j.reward, j.schema = len(schema.Attributes), table.CopySchema(schema)
 	j.schema.Attributes = append(j.schema.Attributes, table.Attribute{Name: by.Reward, Kind: table.Numeric})

@@ -36,7 +36,7 @@ func TestModelsAreJudgedByLogs(t *testing.T) {
 	if math.Abs(o.Value-2) > 0.3 || !o.Tells || o.Rows != 120 || math.Abs(o.Log.Value) > 1e-9 {
 		t.Errorf("%+v, expected 2 of 120 rows, as logged 0", o)
 	}
-	if _, err := h.OffPolicy(ctx, p, log, life.LogJudging{}); err == nil || !strings.Contains(err.Error(), "--reward") {
+	if _, err := h.OffPolicy(ctx, p, log, life.LogJudging{}); err == nil || !strings.Contains(err.Error(), "which column they are in") {
 		t.Error(err)
 	}
 	if _, err := h.OffPolicy(ctx, p, log, life.LogJudging{Reward: "light"}); err == nil || !strings.Contains(err.Error(), "before it acts") {

@@ -495,13 +495,14 @@ func (j *joined) narrow(col int, missing uint8) []uint8 {
 
 // floats returns a copy of a numeric column.
 func (j *joined) floats(col int) []float64 {
-	floats := make([]float64, j.rows)
 	if from := j.blocks[0].columns[col].floats; len(j.blocks) == 1 && j.refs != nil && from != nil {
+		floats := append([]float64(nil), from[:j.rows]...) // in their order first, so that both lie in the cache
 		for row, r := range j.refs {
 			floats[row] = canonical(from[r.row])
 		}
 		return floats
 	}
+	floats := make([]float64, j.rows)
 	for row := range floats {
 		floats[row] = j.float(col, row)
 	}

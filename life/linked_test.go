@@ -158,3 +158,75 @@ func TestProgolCutsNumbers(t *testing.T) {
 		t.Errorf("learnt\n%s", got)
 	}
 }
+
+// TestKeysOfOtherThings updates from a folder that numbers its own orders, other ones, from
+// the first on: what one was of would be said of the other.
+func TestKeysOfOtherThings(t *testing.T) {
+	ctx, h := context.Background(), newHome(t)
+	first, second := shops(t, 0, 60), shops(t, 60, 120)
+	for _, dir := range []string{first, second} {
+		name := filepath.Join(dir, "orders.csv")
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		for i := range lines[1:] {
+			_, rest, _ := strings.Cut(lines[i+1], ",")
+			lines[i+1] = fmt.Sprintf("%d,%s", i, rest)
+		}
+		if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := h.Learn(ctx, life.LearnOptions{Data: find(t, h, first), Target: "customers.leaves", Choice: life.Choice{Learner: "foil"}, Name: "m"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := h.Update(ctx, "m", find(t, h, second), false)
+	if err == nil || !strings.Contains(err.Error(), "table orders: ") || !strings.Contains(err.Error(), "point elsewhere now") {
+		t.Errorf("an update with the keys of other things: %v", err)
+	}
+}
+
+// TestProgolFollowsLinks learns what lies three tables away: a dose above 12 of a drug of one
+// kind, at a visit.
+func TestProgolFollowsLinks(t *testing.T) {
+	ctx, h, dir := context.Background(), newHome(t), t.TempDir()
+	rng := rand.New(rand.NewPCG(3, 4))
+	texts := map[string]*strings.Builder{}
+	for name, header := range map[string]string{"patients": "patient_id,age,ill", "visits": "visit_id,patient", "doses": "dose_id,visit,drug,grains", "drugs": "drug_id,kind"} {
+		texts[name] = &strings.Builder{}
+		fmt.Fprintln(texts[name], header)
+	}
+	for d := range 20 {
+		fmt.Fprintf(texts["drugs"], "d%d,%s\n", d, []string{"salt", "root", "oil", "leaf"}[d%4])
+	}
+	visit, dose := 0, 0
+	for p := range 400 {
+		ill := false
+		for range rng.IntN(4) {
+			visit++
+			fmt.Fprintf(texts["visits"], "v%d,p%d\n", visit, p)
+			for range rng.IntN(3) {
+				drug, grains := rng.IntN(20), 1+rng.IntN(20)
+				dose++
+				fmt.Fprintf(texts["doses"], "n%d,v%d,d%d,%d\n", dose, visit, drug, grains)
+				ill = ill || drug%4 == 2 && grains > 12
+			}
+		}
+		fmt.Fprintf(texts["patients"], "p%d,%d,%t\n", p, 20+rng.IntN(60), ill)
+	}
+	for name, text := range texts {
+		if err := os.WriteFile(filepath.Join(dir, name+".csv"), []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := h.LearnInMemory(ctx, life.LearnOptions{Data: find(t, h, dir), Target: "patients.ill", Choice: life.Choice{Learner: "progol"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := life.Clauses(p, nil).Rules
+	if len(rules) != 2 || !strings.Contains(rules[0].Text, "visits_patient(B,A), doses_visit(C,B)") || !strings.Contains(rules[0].Text, " > 12") || !strings.Contains(rules[0].Text, ",oil)") {
+		t.Errorf("learnt %+v", rules)
+	}
+}

@@ -121,6 +121,9 @@ func (h *Home) batches(ctx context.Context, m learn.Model, d *Data, progress fun
 		return err
 	}
 	h.note(stream.Report().Notes...)
+	if m.Schema().Linked != "" && !d.isLinked() {
+		h.note("the rows come alone; what they point at is looked up in what was learnt")
+	}
 	d.hash = stream.Report().Hash
 	return nil
 }

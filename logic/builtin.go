@@ -27,9 +27,9 @@ func init() {
 			return holds(compareNumbers(x, y)), nil
 		}
 	}
-	identical := func(want bool) func(*search, []Term) (bool, error) {
+	order := func(holds func(order int) bool) func(*search, []Term) (bool, error) {
 		return func(s *search, args []Term) (bool, error) {
-			return (Compare(s.resolve(args[0]), s.resolve(args[1])) == 0) == want, nil
+			return holds(Compare(s.resolve(args[0]), s.resolve(args[1]))), nil
 		}
 	}
 	builtIns = map[Predicate]func(*search, []Term) (bool, error){
@@ -43,9 +43,9 @@ func init() {
 			s.undo(trail, room)
 			return !equal, nil
 		},
-		{"==", 2}: identical(true), {`\==`, 2}: identical(false),
+		{"==", 2}: order(func(o int) bool { return o == 0 }), {`\==`, 2}: order(func(o int) bool { return o != 0 }),
 		{"!", 0}: func(*search, []Term) (bool, error) {
-			return false, errors.New("the cut is not understood; write the conditions out, or use \\+")
+			return false, errCut
 		},
 		{"is", 2}: func(s *search, args []Term) (bool, error) {
 			x, err := s.value(args[1])
@@ -54,12 +54,22 @@ func init() {
 		{"<", 2}: compare(func(o int) bool { return o < 0 }), {">", 2}: compare(func(o int) bool { return o > 0 }),
 		{"=<", 2}: compare(func(o int) bool { return o <= 0 }), {">=", 2}: compare(func(o int) bool { return o >= 0 }),
 		{"=:=", 2}: compare(func(o int) bool { return o == 0 }), {`=\=`, 2}: compare(func(o int) bool { return o != 0 }),
-		{"integer", 1}: is(func(t Term) bool { _, ok := t.(Int); return ok }),
-		{"float", 1}:   is(func(t Term) bool { _, ok := t.(Float); return ok }),
-		{"number", 1}:  is(func(t Term) bool { _, ok := number(t); return ok }),
-		{"atom", 1}:    is(func(t Term) bool { _, ok := t.(Atom); return ok }),
-		{"var", 1}:     is(func(t Term) bool { _, ok := t.(Var); return ok }),
-		{"nonvar", 1}:  is(func(t Term) bool { _, ok := t.(Var); return !ok }),
+		{"@<", 2}: order(func(o int) bool { return o < 0 }), {"@>", 2}: order(func(o int) bool { return o > 0 }),
+		{"@=<", 2}: order(func(o int) bool { return o <= 0 }), {"@>=", 2}: order(func(o int) bool { return o >= 0 }),
+		{"integer", 1}:  is(func(t Term) bool { _, ok := t.(Int); return ok }),
+		{"float", 1}:    is(func(t Term) bool { _, ok := t.(Float); return ok }),
+		{"number", 1}:   is(func(t Term) bool { _, ok := number(t); return ok }),
+		{"atom", 1}:     is(func(t Term) bool { _, ok := t.(Atom); return ok }),
+		{"var", 1}:      is(func(t Term) bool { _, ok := t.(Var); return ok }),
+		{"nonvar", 1}:   is(func(t Term) bool { _, ok := t.(Var); return !ok }),
+		{"compound", 1}: is(func(t Term) bool { _, ok := t.(*Compound); return ok }),
+		{"atomic", 1}: is(func(t Term) bool {
+			_, isVar := t.(Var)
+			_, isCompound := t.(*Compound)
+			return !isVar && !isCompound
+		}),
+		{"callable", 1}: is(func(t Term) bool { _, ok := predicateOf(t); return ok }),
+		{"ground", 1}:   func(s *search, args []Term) (bool, error) { return isGround(s.resolve(args[0])), nil },
 	}
 }
 
@@ -112,10 +122,18 @@ func (s *search) value(t Term) (Term, error) {
 			return ofTwo(t.Functor, values[0], values[1])
 		}
 		return nil, fmt.Errorf("%s/%d is not arithmetic", shorten(t.Functor), len(t.Args))
-	default:
-		return nil, fmt.Errorf("%s is not a number", shorten(Format(t, nil)))
+	case Atom:
+		switch t {
+		case "pi":
+			return Float(math.Pi), nil
+		case "e":
+			return Float(math.E), nil
+		}
 	}
+	return nil, fmt.Errorf("%s is not a number", shorten(Format(s.walk(t), nil)))
 }
+
+var errCut = errors.New("the cut is not understood; write the conditions out, or use -> or \\+")
 
 var errOverflow = errors.New("the result is too large for a number of 64 bits")
 
@@ -135,11 +153,46 @@ func ofOne(functor string, x Term) (Term, error) {
 			return ofOne("-", x)
 		}
 		return x, nil
-	case "sqrt", "exp", "log":
-		y := map[string]func(float64) float64{"sqrt": math.Sqrt, "exp": math.Exp, "log": math.Log}[functor](v)
-		return finite(y)
+	case "sign":
+		sign, _ := ofTwo("-", truth(v > 0), truth(v < 0))
+		if !isInt {
+			return ofOne("float", sign)
+		}
+		return sign, nil
+	case "float":
+		return finite(v)
+	}
+	if of := ofReal[functor]; of != nil {
+		return finite(of(v))
+	}
+	if round := toWhole[functor]; round != nil {
+		if isInt {
+			return x, nil
+		}
+		if y := round(v); math.Abs(y) < 1<<63 {
+			return Int(y), nil
+		}
+		return nil, errOverflow
 	}
 	return nil, fmt.Errorf("%s/1 is not arithmetic that is known here", shorten(functor))
+}
+
+func truth(holds bool) Term {
+	if holds {
+		return Int(1)
+	}
+	return Int(0)
+}
+
+// ofReal are functions whose value is no whole number.
+var ofReal = map[string]func(float64) float64{
+	"sqrt": math.Sqrt, "exp": math.Exp, "log": math.Log, "log2": math.Log2, "sin": math.Sin, "cos": math.Cos, "tan": math.Tan,
+	"asin": math.Asin, "acos": math.Acos, "atan": math.Atan,
+}
+
+// toWhole are functions whose value is one.
+var toWhole = map[string]func(float64) float64{
+	"truncate": math.Trunc, "integer": math.Round, "round": math.Round, "floor": math.Floor, "ceiling": math.Ceil,
 }
 
 func finite(x float64) (Term, error) {

@@ -177,7 +177,7 @@ func (d *datalog) isPlain(c *Clause, component []Predicate) bool {
 		case !ok || !flat(l.Atom) || of.Arity > mostColumns:
 			return false
 		case isFilter(of):
-		case IsBuiltIn(of) || of.Name == "," || of.Name == ";":
+		case d.program.relations[of] == nil && (isKnown(of) || foreign(of) != nil):
 			return false
 		case l.Negated:
 			if slices.Contains(component, of) || d.program.relations[of] != nil && !d.plain[of] {
@@ -501,10 +501,9 @@ func (j *joining) conclude() error {
 // relation returns the rows of a predicate as facts.
 func (d *datalog) relation(of Predicate) *relation {
 	f := d.of(of)
-	r := &relation{}
+	r := &relation{by: make([]map[string][]*Clause, of.Arity)}
 	for i := range f.why {
 		r.clauses = append(r.clauses, &Clause{Head: f.why[i].goal.Atom, why: &f.why[i]})
 	}
-	r.index()
 	return r
 }

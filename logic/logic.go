@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Term is an Atom, an Int, a Float, a Var or a *Compound. Terms are immutable.
@@ -273,11 +274,12 @@ type Program struct {
 	tables    tables
 }
 
-// relation is the clauses of a predicate, with those that can match a first
-// argument found by it.
+// relation is the clauses of a predicate, with those that a goal can match found by each of
+// its arguments.
 type relation struct {
 	clauses []*Clause
-	first   map[string][]*Clause // by the key of the first argument
+	mutex   sync.Mutex
+	by      []map[string][]*Clause // by the key of each argument; nil: not yet, empty: none
 }
 
 // NewProgram returns a program of clauses, which it keeps.
@@ -299,12 +301,7 @@ func (p *Program) Add(clauses ...*Clause) {
 			r = &relation{}
 			p.relations[of] = r
 		}
-		r.clauses, r.first = append(r.clauses, c), nil
-	}
-	for _, r := range p.relations {
-		if r.first == nil {
-			r.index()
-		}
+		r.clauses, r.by = append(r.clauses, c), make([]map[string][]*Clause, of.Arity)
 	}
 }
 
@@ -331,37 +328,43 @@ func (p *Program) Of(of Predicate) []*Clause {
 // fewForIndex is up to how many clauses are simply gone through.
 const fewForIndex = 8
 
-// index finds clauses by their first argument, unless there are few or one of
-// them takes any.
-func (r *relation) index() {
-	r.first = map[string][]*Clause{}
-	if len(r.clauses) <= fewForIndex {
-		return
+// index finds clauses by one of their arguments, unless one of them takes any there.
+func (r *relation) index(argument int) map[string][]*Clause {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.by[argument] != nil {
+		return r.by[argument]
 	}
+	by := map[string][]*Clause{}
 	for _, c := range r.clauses {
-		head, ok := c.Head.(*Compound)
+		key, ok := keyOf(c.Head.(*Compound).Args[argument])
 		if !ok {
-			return
+			clear(by)
+			break
 		}
-		key, ok := keyOf(head.Args[0])
-		if !ok {
-			clear(r.first)
-			return
-		}
-		r.first[key] = append(r.first[key], c)
+		by[key] = append(by[key], c)
 	}
+	r.by[argument] = by
+	return by
 }
 
-// matching returns the clauses that a goal with this first argument may match.
-func (r *relation) matching(first Term) []*Clause {
-	if len(r.first) == 0 {
-		return r.clauses
+// matching returns the clauses that a goal with these arguments may match: the fewest that
+// one of them finds.
+func (r *relation) matching(args []Term, walk func(Term) Term) []*Clause {
+	few := r.clauses
+	for i, a := range args {
+		if len(few) <= fewForIndex {
+			break
+		}
+		key, ok := keyOf(walk(a))
+		if !ok {
+			continue
+		}
+		if by := r.index(i); len(by) > 0 && len(by[key]) < len(few) {
+			few = by[key]
+		}
 	}
-	key, ok := keyOf(first)
-	if !ok {
-		return r.clauses
-	}
-	return r.first[key]
+	return few
 }
 
 // keyOf returns what two terms must share to be unified; nothing for a variable.

@@ -203,7 +203,7 @@ func TestSyntaxErrors(t *testing.T) {
 		"3 :- p.":                  "test.pl:1:1: 3 cannot be the head of a clause; expected a name, with or without arguments",
 		"p :- 3.":                  "test.pl:1:8: 3 cannot be proved; expected a literal",
 		"/* p":                     "test.pl:1:1: this comment has no end; expected */",
-		"p(\"a\").":                `test.pl:1:3: expected a clause, a name, a variable or a number, found "\""`,
+		"p(\"a\").":                "test.pl:1:3: texts in double quotes are not read; expected a name in single quotes, or a list",
 		"p(99999999999999999999).": "test.pl:1:3: 99999999999999999999 is out of range; expected a whole number of 64 bits",
 		"p(\xff).":                 "test.pl:1:3: byte 0xff is not UTF-8; expected text in that encoding",
 		"a :- b :- c.":             `test.pl:1:8: expected an operator or the full stop, found ":-"`,

@@ -88,7 +88,7 @@ func (p *Program) Prove(ctx context.Context, literals []Literal, limits Limits, 
 		return err
 	}
 	s.room(int(most) + 1)
-	err = s.run(goals, func(last *step) bool {
+	err = s.run(goals, nil, func(last *step) bool {
 		a := Answer{Bindings: map[Var]Term{}, Proofs: s.proofs(last)}
 		for v := range most + 1 {
 			if t := s.resolve(v); t != v {
@@ -163,12 +163,12 @@ func (s *search) large() error {
 	if s.left > 0 {
 		return nil
 	}
-	return fmt.Errorf("terms grow beyond all bounds within %d steps; the program may not end", s.steps)
+	return fmt.Errorf("after %d steps the goal has taken all the work that it may: terms grow beyond all bounds, or too much is gone through; the program may not end, or the goal says too little", s.steps)
 }
 
-// run proves goals, one after the other, depth first, until found returns false.
-func (s *search) run(goals *goal, found func(last *step) bool) error {
-	var last *step
+// run proves goals behind the steps so far, one after the other, depth first, until found
+// returns false.
+func (s *search) run(goals *goal, last *step, found func(last *step) bool) error {
 	var choices []choice
 	for {
 		holds := true
@@ -229,11 +229,17 @@ func (s *search) prove(goals **goal, last **step, choices *[]choice) (bool, erro
 		args := t.(*Compound).Args
 		*goals = &goal{Literal{Atom: args[0]}, g.of, &goal{Literal{Atom: args[1]}, g.of, g.next}}
 		return true, nil
-	case of == Predicate{"not", 1}:
+	case of == Predicate{"not", 1} || of == Predicate{`\+`, 1}:
 		*goals = &goal{Literal{Negated: true, Atom: t.(*Compound).Args[0]}, g.of, g.next}
 		return true, nil
+	case of == Predicate{"->", 2}:
+		args := t.(*Compound).Args
+		return s.choose(args[0], args[1], Atom("fail"), goals, last)
 	case of == Predicate{";", 2}:
 		args := t.(*Compound).Args
+		if then, ok := s.walk(args[0]).(*Compound); ok && then.Functor == "->" && len(then.Args) == 2 {
+			return s.choose(then.Args[0], then.Args[1], args[1], goals, last)
+		}
 		trail, room := s.mark()
 		*choices = append(*choices, choice{&goal{Literal{Atom: args[1]}, g.of, g.next}, *last, trail, room, nil})
 		*goals = &goal{Literal{Atom: args[0]}, g.of, g.next}
@@ -258,11 +264,13 @@ func (s *search) prove(goals **goal, last **step, choices *[]choice) (bool, erro
 	}
 	r := s.relations[of]
 	if r == nil {
-		return false, nil // the world is closed: what is not said is false
+		if r = library().relations[of]; r == nil {
+			return false, foreign(of) // the world is closed: what is not said is false
+		}
 	}
 	clauses := r.clauses
 	if c, ok := t.(*Compound); ok {
-		clauses = r.matching(s.walk(c.Args[0]))
+		clauses = r.matching(c.Args, s.walk)
 	}
 	return s.call(clauses, goals, last, choices)
 }
@@ -310,12 +318,30 @@ func (s *search) call(clauses []*Clause, goals **goal, last **step, choices *[]c
 func (s *search) fails(t Term, of *step) (bool, error) {
 	trail, room := s.mark()
 	fails := true
-	err := s.run(&goal{literal: Literal{Atom: t}, of: of}, func(*step) bool {
+	err := s.run(&goal{literal: Literal{Atom: t}, of: of}, nil, func(*step) bool {
 		fails = false
 		return false
 	})
 	s.undo(trail, room)
 	return fails, err
+}
+
+// choose goes on with one goal behind the first answer to a condition, or with another
+// one if it has none.
+func (s *search) choose(condition, then, otherwise Term, goals **goal, last **step) (bool, error) {
+	g := *goals
+	trail, room := s.mark()
+	holds := false
+	err := s.run(&goal{literal: Literal{Atom: condition}, of: g.of}, *last, func(at *step) bool {
+		holds, *last = true, at
+		return false
+	})
+	if !holds {
+		s.undo(trail, room)
+		then = otherwise
+	}
+	*goals = &goal{Literal{Atom: then}, g.of, g.next}
+	return true, err
 }
 
 // proofs returns the proofs of the goals that were asked for, of the steps that

@@ -179,6 +179,8 @@ func (p *parser) next() error {
 		p.token.kind = stop
 	case strings.ContainsRune(symbols, r):
 		p.token.kind, p.token.text = name, p.take(func(r rune) bool { return strings.ContainsRune(symbols, r) })
+	case r == '"':
+		return p.wrong("texts in double quotes are not read; expected a name in single quotes, or a list")
 	default:
 		p.token.kind, p.token.text = mark, p.text[from:from+size]
 		return p.found("a clause, a name, a variable or a number")
@@ -246,6 +248,9 @@ func (p *parser) take(belongs func(rune) bool) string {
 func (p *parser) number() error {
 	from := p.at
 	digits := func(r rune) bool { return r >= '0' && r <= '9' }
+	if written, err := p.otherNumber(); written || err != nil {
+		return err
+	}
 	p.take(digits)
 	p.token.kind = whole
 	rest := p.text[p.at:]
@@ -265,6 +270,46 @@ func (p *parser) number() error {
 		return p.wrong("expected a number in the digits 0 to 9")
 	}
 	return nil
+}
+
+// otherNumber reads the code of a character (0'a), or a number in digits of another base
+// (0xff, 0o17, 0b101).
+func (p *parser) otherNumber() (bool, error) {
+	rest := p.text[p.at:]
+	if len(rest) < 3 || rest[0] != '0' {
+		return false, nil
+	}
+	var code int64
+	switch base, isBase := map[byte]int{'x': 16, 'o': 8, 'b': 2}[rest[1]]; {
+	case rest[1] == '\'':
+		p.at += 2
+		var b strings.Builder
+		switch r, size := utf8.DecodeRuneInString(rest[2:]); {
+		case r == '\\':
+			if err := p.escape(&b); err != nil {
+				return false, err
+			}
+		case strings.HasPrefix(rest[2:], "''"):
+			b.WriteByte('\'')
+			p.at += 2
+		default:
+			b.WriteRune(r)
+			p.pass(size)
+		}
+		r, _ := utf8.DecodeRuneInString(b.String())
+		code = int64(r)
+	case isBase:
+		n := len(rest) - len(strings.TrimLeft(rest[2:], "0123456789abcdefABCDEF"))
+		var err error
+		if code, err = strconv.ParseInt(rest[2:n], base, 64); err != nil {
+			return false, p.wrong(fmt.Sprintf("%s is no number of 64 bits in base %d", shorten(rest[:n]), base))
+		}
+		p.at += n
+	default:
+		return false, nil
+	}
+	p.token.kind, p.token.text = whole, strconv.FormatInt(code, 10)
+	return true, nil
 }
 
 // quote reads a name in quotes, which may hold escapes and doubled quotes.
@@ -474,7 +519,7 @@ func (p *parser) begins() bool {
 	case name:
 		_, isInfix := infix[p.token.text]
 		_, isPrefix := prefix[p.token.text]
-		return !isInfix || isPrefix || p.token.opens
+		return !isInfix || isPrefix && p.token.text != ":-" || p.token.opens
 	}
 	return true
 }

@@ -95,7 +95,7 @@ func (p *Program) Solve(ctx context.Context, question string) (*Solution, error)
 func (p *Program) check(literals []Literal) error {
 	for _, l := range literals {
 		of, ok := l.Predicate()
-		if !ok || IsBuiltIn(of) || of.Name == "," || of.Name == ";" || p.Of(of) != nil {
+		if !ok || isKnown(of) || foreign(of) != nil || p.Of(of) != nil {
 			continue
 		}
 		var near []string

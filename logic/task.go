@@ -35,6 +35,9 @@ func ReadTask(background, examples, bias string) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := known.understood(); err != nil {
+		return nil, fmt.Errorf("background: %w", err)
+	}
 	bias += declarations(known)
 	if _, err := ReadBias(bias); err != nil {
 		return nil, err
@@ -71,6 +74,9 @@ func (t *Task) add(c *Clause) error {
 func Split(text, of string) (*Task, error) {
 	p, err := Read("program", text)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.understood(); err != nil {
 		return nil, err
 	}
 	var rest strings.Builder

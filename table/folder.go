@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/spell"
 )
 
@@ -394,6 +395,10 @@ func (f *folder) findKeys(ctx context.Context, o Options) error {
 	var names []string
 	for _, name := range f.names {
 		t, report, err := f.read(ctx, name, Options{Memory: o.Memory})
+		var known *remedy.Error
+		if errors.As(err, &known) && known.Remedy.Kind == remedy.ChooseColumns { // it has nothing but keys
+			t, report, err = f.read(ctx, name, Options{Memory: o.Memory, IDs: true})
+		}
 		if errors.Is(err, ErrNoRows) && !strings.HasPrefix(o.Target, name+".") {
 			f.leaveOut(name)
 			continue

@@ -23,6 +23,7 @@ type found struct {
 // positive examples and no negative one. It returns nil if there is none.
 func (f *search) learnClause(active []int32) *found {
 	start := f.begin(active)
+	f.most = f.roomFor(len(active))
 	beam := []*found{{state: start}}
 	var best *found
 	worth := 0.0
@@ -224,7 +225,7 @@ func (f *search) learnSet(active []int32) []*found {
 		for _, o := range first.harder() { // only as far as a clause needs it
 			f.total += f.work
 			f.options, f.set, f.work = o, set, 0
-			if c = f.learnClause(left); c != nil || f.err != nil {
+			if c = f.oneOf(left); c != nil || f.err != nil {
 				break
 			}
 		}

@@ -47,6 +47,9 @@ func init() {
 // nowhere back, the same in all clauses, so that what is learnt ends. Before that whole
 // programs are tried (programs).
 //
+// Of tables with many rows a clause is looked for among 4,096 that are to be covered and
+// 8,192 that are not, evenly chosen, and must be worth it over all.
+//
 // The cost of a step is that of the bindings, times the relations.
 type Learner struct {
 	Negation    string   `set:"negation" default:"auto: of tables; of programs, if nothing else does" oneof:"auto|yes|no" doc:"negated literals"`

@@ -354,7 +354,7 @@ func constantTerm(text string) logic.Term {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
 		return logic.Int(n)
 	}
-	if isName(text) {
+	if isName(text) || strings.HasPrefix(text, "#") { // a row without a key
 		return logic.Atom(text)
 	}
 	if goal, names, err := logic.ReadGoal("c(" + text + ")"); err == nil && len(goal) == 1 && len(names) == 0 {

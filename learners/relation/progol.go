@@ -33,12 +33,14 @@ func init() {
 // that the background says of it, up to a depth of links, is its most specific clause
 // ⊥. Between the empty body and ⊥ bodies are searched, the most promising first, for
 // the one that compresses best: positives less negatives less literals covered.
-// Branches that cannot beat the best so far are cut.
+// Branches that cannot beat the best so far are cut. Of linked tables a literal comes with
+// those that lead to it, as a link alone tells nothing, and the cuts of a clause that was
+// found are moved to where it compresses best.
 //
 // A clause costs up to 300 bodies, of linked tables 2000 (nodes), each of which is asked of the examples
 // that its parent covers.
 type Progol struct {
-	Depth    int `set:"depth" default:"2" doc:"links between an example and what its most specific clause speaks of"`
+	Depth    int `set:"depth" default:"2; 4 of linked tables" doc:"links between an example and what its most specific clause speaks of"`
 	Literals int `set:"literals" default:"6" doc:"literals of one clause"`
 	Nodes    int `set:"nodes" default:"300; 2000 of linked tables" doc:"clauses that are looked at for one example"`
 	Forms
@@ -59,7 +61,7 @@ func (l *Progol) Learn(ctx context.Context, task learn.Task) (learn.Model, error
 	if err := l.Check(); err != nil {
 		return nil, err
 	}
-	s := settings{Algorithm: ProgolName, Lookahead: cmp.Or(l.Depth, 2), Literals: cmp.Or(l.Literals, 6), Nodes: l.Nodes, M: 1}
+	s := settings{Algorithm: ProgolName, Lookahead: l.Depth, Literals: cmp.Or(l.Literals, 6), Nodes: l.Nodes, M: 1}
 	l.bound(&s)
 	return learnTask(ctx, task, s)
 }
@@ -69,6 +71,7 @@ func (l *Progol) Learn(ctx context.Context, task learn.Task) (learn.Model, error
 type bottom struct {
 	body   []literal
 	things []thing // that the variables stand for
+	by     []int   // the literal that each of them comes from, -1 for those of the head
 }
 
 type thing struct {
@@ -114,7 +117,31 @@ func (f *search) saturate(e int32, depth int) *bottom {
 			}
 		}
 	}
+	b.by = make([]int, len(b.things))
+	for v := range b.by {
+		b.by[v] = slices.IndexFunc(b.body, func(l literal) bool { return v >= len(f.examples.places) && slices.Contains(l.args, v) })
+	}
 	return b
+}
+
+// reach returns chosen literals with one more behind them, and those that lead to it.
+func (b *bottom) reach(chosen []int, i int) []int {
+	var ways []int
+	for at := i; ; { // a literal is about one thing that was there before it
+		ways = append(ways, at)
+		from := slices.IndexFunc(b.body[at].args, func(a int) bool { return a >= 0 && b.by[a] != at })
+		if from < 0 || b.by[b.body[at].args[from]] < 0 || slices.Contains(ways, b.by[b.body[at].args[from]]) {
+			break
+		}
+		at = b.by[b.body[at].args[from]]
+	}
+	all := slices.Clone(chosen)
+	for _, at := range slices.Backward(ways) {
+		if !slices.Contains(all, at) {
+			all = append(all, at)
+		}
+	}
+	return all
 }
 
 // mention adds the tuples of a relation that name a thing.
@@ -241,6 +268,7 @@ func (f *search) compress(b *bottom, active []int32, nodes int) *found {
 	open := []*between{{covered: all}}
 	var best *between
 	score := func(x *between) float64 { return x.p - x.n - float64(len(x.chosen)) }
+	seen := map[string]bool{}
 	for looked := 0; len(open) > 0 && looked < nodes; {
 		if f.err = f.ctx.Err(); f.err != nil {
 			return nil
@@ -258,22 +286,25 @@ func (f *search) compress(b *bottom, active []int32, nodes int) *found {
 				continue
 			}
 			chosen := append(slices.Clip(x.chosen), i)
+			if f.db.linked {
+				chosen = b.reach(x.chosen, i)
+			}
 			body, ok := b.ordered(chosen, heads)
-			if !ok || len(x.chosen) > 0 && i < x.chosen[len(x.chosen)-1] && f.language == nil && f.commutes(b, x.chosen, i, heads) || !f.language.begins(body) {
+			if !ok || len(chosen) > f.options.literals || !f.language.begins(body) {
+				continue
+			}
+			if f.db.linked {
+				if key := fmt.Sprint(f.db.named(body)); seen[key] {
+					continue
+				} else {
+					seen[key] = true
+				}
+			} else if len(x.chosen) > 0 && i < x.chosen[len(x.chosen)-1] && f.language == nil && f.commutes(b, x.chosen, i, heads) {
 				continue
 			}
 			looked++
-			y := &between{chosen: chosen, body: body, covered: bits.New(len(active))}
-			for k := range x.covered.All {
-				if e := active[k]; f.covers(body, e) {
-					y.covered.Put(k)
-					if f.positive[e] {
-						y.p += f.weight[e]
-					} else {
-						y.n += f.weight[e]
-					}
-				}
-			}
+			y := f.among(active, x.covered, body)
+			y.chosen = chosen
 			if y.p <= 0 || best != nil && y.p-float64(len(chosen)) <= score(best) && y.n > 0 {
 				continue // nothing below it is better
 			}
@@ -288,7 +319,73 @@ func (f *search) compress(b *bottom, active []int32, nodes int) *found {
 	if best == nil {
 		return nil
 	}
+	if f.db.linked {
+		best = f.recut(best, active)
+	}
 	return &found{body: best.body, bits: float64(len(best.body)) * math.Log2(float64(len(b.body)+1))}
+}
+
+// among returns what a body covers of examples.
+func (f *search) among(active []int32, of bits.Set, body []literal) *between {
+	y := &between{body: body, covered: bits.New(len(active))}
+	covers := f.coverage(body, of.Count())
+	for k := range of.All {
+		if e := active[k]; covers(e) {
+			y.covered.Put(k)
+			if f.positive[e] {
+				y.p += f.weight[e]
+			} else {
+				y.n += f.weight[e]
+			}
+		}
+	}
+	return y
+}
+
+// mostMoves is at how many numbers a cut is tried between two.
+const mostMoves = 48
+
+// recut moves the cuts of a clause, one after another, to where most positive examples
+// less negative ones are covered: first far apart, then between the neighbours of the
+// best.
+func (f *search) recut(c *between, active []int32) *between {
+	for range 2 {
+		for i := range c.body {
+			r := c.body[i].relation
+			if c.body[i].op == none || r == nil {
+				continue
+			}
+			all := bits.New(len(active))
+			for k := range active {
+				all.Put(k)
+			}
+			open := slices.Clone(c.body)
+			open[i].cut = math.Inf(1)
+			if open[i].op == above {
+				open[i].cut = math.Inf(-1)
+			}
+			from := f.among(active, all, open)
+			_, distinct := r.ranked()
+			for lo, hi := 0, len(distinct)-1; hi-lo > 1; {
+				width := max((hi-lo)/mostMoves, 1)
+				at := -1
+				for k := lo; k < hi; k += width {
+					body := slices.Clone(c.body)
+					body[i].cut = distinct[k]
+					if y := f.among(active, from.covered, body); y.p-y.n > c.p-c.n || y.p-y.n == c.p-c.n && y.n < c.n {
+						y.chosen, c, at = c.chosen, y, k
+					}
+				}
+				if at < 0 {
+					at, _ = slices.BinarySearch(distinct, c.body[i].cut)
+				}
+				if lo, hi = max(at-width, 0), min(at+width, len(distinct)-1); width == 1 {
+					break
+				}
+			}
+		}
+	}
+	return c
 }
 
 // commutes reports whether the last literal could have been chosen before the one
@@ -310,6 +407,11 @@ func (f *search) progol(active []int32, s settings) []*found {
 	if s.Nodes == 0 {
 		if s.Nodes = 300; f.db.linked {
 			s.Nodes = 2000 // numbers have many cuts
+		}
+	}
+	if s.Lookahead == 0 {
+		if s.Lookahead = 2; f.db.linked {
+			s.Lookahead = 4 // links between tables are links, too
 		}
 	}
 	skipped := map[int32]bool{}

@@ -1,6 +1,7 @@
 package relation
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -21,6 +22,7 @@ type search struct {
 	work     int       // bindings looked at for this clause
 	total    int       // and for all before
 	sizes    []int     // of domains
+	most     int       // bindings of a step
 	proposed []proposal
 	reported float64 // progress
 	err      error
@@ -66,8 +68,16 @@ type step struct {
 	from     *state
 }
 
-// mostBindings is how many bindings a step may have.
-const mostBindings = 1 << 21
+// mostBindings is how many bindings a step may have; of tables so many for each example, if
+// these are not few: what is shared by many leads to all that share it.
+const mostBindings, mostEach, fewBindings = 1 << 21, 32, 1 << 17
+
+func (f *search) roomFor(examples int) int {
+	if !f.db.linked {
+		return mostBindings
+	}
+	return min(max(fewBindings, mostEach*examples), mostBindings)
+}
 
 // gain is Foil_Gain (Quinlan 1990) of a step, by bindings or by examples.
 func (f *search) gain(from *state, c counts) float64 {
@@ -307,7 +317,7 @@ func (f *search) consider(s *state, prefix []literal, r *relation, args []int, f
 		}
 	default:
 		l := literal{relation: r, args: slices.Clone(args)}
-		if f.repeats(s, &l) || s.fanOut(&l) > mostBindings || !f.determinate.allows(len(f.examples.places), s, &l) ||
+		if f.repeats(s, &l) || s.fanOut(&l) > cmp.Or(f.most, mostBindings) || !f.determinate.allows(len(f.examples.places), s, &l) ||
 			!f.language.begins(append(slices.Clip(s.body), l)) {
 			return
 		}

@@ -103,6 +103,46 @@ func (s *state) fanOut(l *literal) int {
 	return total
 }
 
+// found returns the bindings for which a literal holds or, if it has new variables, each
+// with every tuple that it finds.
+func (s *state) found(l *literal, fresh int) (from, tuples []int32) {
+	variables := len(s.columns)
+	binding := make([]int32, 0, variables)
+	if fresh == 0 {
+		for b := range s.example {
+			if binding = s.binding(b, binding); l.holds(binding) {
+				from = append(from, int32(b))
+			}
+		}
+		return from, nil
+	}
+	room := s.fanOut(l)
+	from, tuples = make([]int32, 0, room), make([]int32, 0, room)
+	if k := l.first(variables); len(l.args) == 2 && fresh == 1 && l.op == none && k >= 0 && l.args[k] >= 0 && l.args[1-k] >= variables {
+		x, codes, cells := l.relation.indexed(k), s.columns[l.args[k]], l.relation.columns[1-k]
+		for b, c := range codes { // from one thing to others, which most steps are
+			if c < 0 || int(c)+1 >= len(x.start) {
+				continue
+			}
+			for _, tuple := range x.rows[x.start[c]:x.start[c+1]] {
+				if cells[tuple] >= 0 {
+					from, tuples = append(from, int32(b)), append(tuples, tuple)
+				}
+			}
+		}
+		return from, tuples
+	}
+	for b := range s.example {
+		binding = s.binding(b, binding)
+		for _, tuple := range l.candidates(binding, variables) {
+			if l.fits(tuple, binding, variables) {
+				from, tuples = append(from, int32(b)), append(tuples, tuple)
+			}
+		}
+	}
+	return from, tuples
+}
+
 // extend returns the clause with a literal more. Parents are bindings of s itself, or,
 // with onward, those that s has.
 func (f *search) extend(s *state, l literal, onward bool) *state {
@@ -116,42 +156,30 @@ func (f *search) extend(s *state, l literal, onward bool) *state {
 		k := slices.Index(l.args, variables+v)
 		to.places = append(slices.Clip(to.places), l.relation.places[k])
 	}
-	if fresh > 0 {
-		room := s.fanOut(&l)
-		to.example, to.parent = make([]int32, 0, room), make([]int32, 0, room)
-		for v := range to.columns {
-			to.columns[v] = make([]int32, 0, room)
-		}
+	from, tuples := s.found(&l, fresh)
+	to.example, to.parent = make([]int32, len(from)), from
+	for i, b := range from {
+		to.example[i] = s.example[b]
 	}
-	keep := func(b int) {
-		to.example = append(to.example, s.example[b])
-		if onward {
-			to.parent = append(to.parent, s.parent[b])
-		} else {
-			to.parent = append(to.parent, int32(b))
+	for v, column := range s.columns {
+		grown := make([]int32, len(from))
+		for i, b := range from {
+			grown[i] = column[b]
 		}
-		for v := range variables {
-			to.columns[v] = append(to.columns[v], s.columns[v][b])
-		}
+		to.columns[v] = grown
 	}
-	binding := make([]int32, 0, variables)
-	for b := range s.example {
-		binding = s.binding(b, binding)
-		if fresh == 0 {
-			if l.holds(binding) {
-				keep(b)
-			}
-			continue
+	for v := range fresh {
+		column := l.relation.columns[slices.Index(l.args, variables+v)]
+		grown := make([]int32, len(from))
+		for i, t := range tuples {
+			grown[i] = column[t]
 		}
-		for _, tuple := range l.candidates(binding, variables) {
-			if !l.fits(tuple, binding, variables) {
-				continue
-			}
-			keep(b)
-			for v := range fresh {
-				k := slices.Index(l.args, variables+v)
-				to.columns[variables+v] = append(to.columns[variables+v], l.relation.columns[k][tuple])
-			}
+		to.columns[variables+v] = grown
+	}
+	if onward {
+		to.parent = make([]int32, len(from))
+		for i, b := range from {
+			to.parent[i] = s.parent[b]
 		}
 	}
 	f.count(to)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
@@ -115,6 +116,11 @@ func (s *surroundings) linked(ctx context.Context) (*table.Linked, error) {
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.name, err)
 		}
+		if len(t.rows.Sources()) > 1 {
+			if err := t.clash(rows, s.links); err != nil {
+				return nil, err
+			}
+		}
 		if len(rows.Schema.Attributes) > 0 {
 			l.Tables = append(l.Tables, table.NamedTable{Name: t.name, Primary: t.primary, Table: s.known(t.name, rows)})
 		}
@@ -131,6 +137,44 @@ func (s *surroundings) linked(ctx context.Context) (*table.Linked, error) {
 		}
 	}
 	return l, nil
+}
+
+// fewestClashes is how many rows must point elsewhere for it to be no correction.
+const fewestClashes = 5
+
+// clash returns an error if most rows of a table that have come before, by their keys,
+// point elsewhere now: then they are not the same things, and what one points at would be
+// said of the other.
+func (t *tableRows) clash(rows *table.Table, links []table.Link) error {
+	var out []string
+	for _, l := range links {
+		if l.Table == t.name {
+			out = append(out, l.Columns...)
+		}
+	}
+	if len(out) == 0 || len(t.primary) == 0 {
+		return nil
+	}
+	key, points := namer(rows, t.primary), namer(rows, out)
+	before := make(map[string]int, rows.Rows())
+	again, elsewhere, example := 0, 0, ""
+	for r := range rows.Rows() {
+		k := key(r)
+		at, known := before[k]
+		if !known || k == "" {
+			before[k] = r
+			continue
+		}
+		again++
+		if points(r) != points(at) {
+			elsewhere++
+			example = fmt.Sprintf("%s, with %s %s before and %s now", k, strings.Join(out, " and "), points(at), points(r))
+		}
+	}
+	if elsewhere < fewestClashes || 2*elsewhere < again {
+		return nil
+	}
+	return fmt.Errorf("table %s: %d of %d rows whose %s came before point elsewhere now (%s); they are other things: give them keys of their own, or learn a model of their own", t.name, elsewhere, again, strings.Join(t.primary, " and "), example)
 }
 
 // without returns the surroundings without those of some sources.

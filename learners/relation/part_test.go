@@ -1,0 +1,24 @@
+package relation
+
+import "testing"
+
+// TestPart looks for a clause among fewer examples, of which as large a share is positive.
+func TestPart(t *testing.T) {
+	f := &search{db: &database{}}
+	var active []int32
+	for e := range int32(60000) {
+		f.positive, f.weight = append(f.positive, e%6 == 0), append(f.weight, 1)
+		active = append(active, e)
+	}
+	part, weight := f.part(active)
+	of := map[bool]float64{}
+	for _, e := range part {
+		of[f.positive[e]] += weight[e]
+	}
+	if n := len(part); n != mostPositive+mostNegative || of[false] < 4.99*of[true] || of[false] > 5.01*of[true] {
+		t.Errorf("%d examples, %v by class; expected five times as many negative ones", n, of)
+	}
+	if part, _ := f.part(active[:6000]); part != nil {
+		t.Errorf("of 6,000 examples %d are looked at", len(part))
+	}
+}

@@ -158,7 +158,7 @@ func (h *Home) ImportAs(ctx context.Context, path, name, as string) (*Learnt, er
 
 // portables says which models can be written.
 func portables() string {
-	return "models of bayes (without texts), committee, cover, gabil, gaussian, learnpp, linear, majority, mlp, prior, rulenet, rules and tree can be, told rules included; any model is moved whole by a plain export"
+	return "models of bayes (without texts), committee, cover, gabil, gaussian, halving, learnpp, linear, majority, mlp, prior, q, rulenet, rules and tree can be, told rules included; any model is moved whole by a plain export"
 }
 
 // bif writes a belief network.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/accrete-ml/accrete/internal/portable"
 )
@@ -72,16 +73,30 @@ func write(t testing.TB, name string, content any) {
 	}
 }
 
+// kindOf is the type of a column in a database; SQLite's of dates are none, but can be
+// called so.
+func kindOf(c *portable.Column, real string) string {
+	switch {
+	case c.Nominal():
+		return "text"
+	case c.Kind == "date":
+		return "date"
+	case c.Name == "opens":
+		return "time"
+	case c.Kind == "time":
+		return "timestamp"
+	}
+	return real
+}
+
+var layouts = map[string]string{"date": time.DateOnly, "time": time.TimeOnly, "timestamp": time.DateTime}
+
 // create returns a table of the probe in SQL.
 func (s *subject) create(name, real string) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "CREATE TABLE %s (\"the row\" integer", name)
 	for i := range s.program.Columns {
-		kind := real
-		if s.program.Columns[i].Nominal() {
-			kind = "text"
-		}
-		fmt.Fprintf(&text, ", \"%s\" %s", strings.ReplaceAll(s.program.Columns[i].Name, `"`, `""`), kind)
+		fmt.Fprintf(&text, ", \"%s\" %s", strings.ReplaceAll(s.program.Columns[i].Name, `"`, `""`), kindOf(&s.program.Columns[i], real))
 	}
 	fmt.Fprintf(&text, ");\nINSERT INTO %s VALUES ", name)
 	for r := range s.probe.Rows() {
@@ -91,10 +106,18 @@ func (s *subject) create(name, real string) string {
 		fmt.Fprintf(&text, "(%d", r)
 		for i := range s.program.Columns {
 			text.WriteString(", ")
+			kind := kindOf(&s.program.Columns[i], real)
 			switch x := s.cell(&s.program.Columns[i], r).(type) {
 			case nil:
 				text.WriteString("NULL")
 			case float64:
+				if layout := layouts[kind]; layout != "" && (real != "real" || r%3 > 0) { // SQLite takes numbers as well
+					if s.program.Columns[i].Kind == "date" {
+						x *= 86400
+					}
+					text.WriteString("'" + time.Unix(int64(x), 0).UTC().Format(layout) + "'")
+					continue
+				}
 				text.WriteString(strconv.FormatFloat(x, 'g', -1, 64))
 			case string:
 				text.WriteString("'" + strings.ReplaceAll(x, "'", "''") + "'")

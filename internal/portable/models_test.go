@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/internal/portable"
@@ -49,6 +50,8 @@ var kinds = []struct {
 	{learner: "committee", settings: "members=tree,linear", sets: "boston"},
 	{learner: "majority", settings: "members=tree,bayes,cover", sets: "votes"},
 	{learner: "learnpp", settings: "base=tree members=5", sets: "iris"},
+	{learner: "tree", sets: "visits"},
+	{learner: "linear", sets: "visits"},
 }
 
 var (
@@ -80,7 +83,11 @@ func models(t testing.TB) []*subject {
 
 func learnt(learner, settings, told, set string) (*subject, error) {
 	ctx := context.Background()
-	t, of, err := datasets.Load(ctx, set)
+	load := datasets.Load
+	if set == "visits" {
+		load = visits
+	}
+	t, of, err := load(ctx, set)
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +130,24 @@ func learnt(learner, settings, told, set string) (*subject, error) {
 	}
 	s.want = learn.NewPredictions(m, s.probe.Rows())
 	return s, m.Predict(ctx, s.probe, s.want)
+}
+
+// visits is a set with dates, times, and times of day.
+func visits(ctx context.Context, _ string) (*table.Table, datasets.Set, error) {
+	random := rand.New(rand.NewPCG(3, 4))
+	text := "day,at,opens,came\n"
+	for range 300 {
+		day := time.Date(2019, 11, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, random.IntN(400))
+		at := time.Date(1969, 1, 1, 0, 0, random.IntN(1e8), 0, time.UTC)
+		opens := time.Date(2000, 1, 1, 0, 0, random.IntN(86400), 0, time.UTC)
+		came := "no"
+		if (day.Month() > 6) != (at.Year() < 1971) || opens.Hour() < 5 {
+			came = "yes"
+		}
+		text += day.Format(time.DateOnly) + "," + at.Format(time.DateTime) + "," + opens.Format(time.TimeOnly) + "," + came + "\n"
+	}
+	t, _, err := table.Read(ctx, strings.NewReader(text), table.Options{})
+	return t, datasets.Set{Target: "came"}, err
 }
 
 // probe returns the rows of a set, and half as many again in which cells are

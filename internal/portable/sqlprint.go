@@ -41,7 +41,7 @@ func (s *sqlPrinter) print(table string) ([]byte, error) {
 		text.WriteString("\n")
 	}
 	for i, id := range s.ids {
-		if text.WriteString("  " + quoted(id)); i+1 < len(s.ids) {
+		if text.WriteString("  " + s.id(id, last)); i+1 < len(s.ids) {
 			text.WriteString(",")
 		}
 		text.WriteString("\n")
@@ -54,25 +54,89 @@ func (s *sqlPrinter) print(table string) ([]byte, error) {
 func (s *sqlPrinter) head() []string {
 	p := s.program
 	lines := []string{fmt.Sprintf("A model of %s, learnt by Accrete (%s): a row of answers for each row of the table.", p.Target.Name, p.Learner)}
-	return append(append(lines, p.reading("NULL", "NULL")...), p.Notes...)
+	lines = append(lines, "A missing cell is NULL.")
+	for i := range p.Columns {
+		c := &p.Columns[i]
+		switch {
+		case !c.dated():
+			continue
+		case c.clock():
+			lines = append(lines, c.Name+" is a time of day, such as 08:15:00")
+		case c.Kind == "date":
+			lines = append(lines, c.Name+" is a date, such as 2020-01-31")
+		default:
+			lines = append(lines, c.Name+" is a date with a time, such as 2020-01-31 08:15:00")
+		}
+		if lines[len(lines)-1] += "."; s.dialect == "sqlite" {
+			lines[len(lines)-1] += " Numbers count " + c.counts() + "."
+		}
+	}
+	return append(lines, p.Notes...)
+}
+
+// dated says that cells are dates or times, for which databases have types.
+func (c *Column) dated() bool { return c.Kind == "date" || c.Kind == "time" }
+
+// clock says that they are times of every day.
+func (c *Column) clock() bool { return c.Kind == "time" && !table.Style(c.Style).IsDay() }
+
+// counts says what the number of a date or a time is.
+func (c *Column) counts() string {
+	switch {
+	case c.Kind == "date":
+		return "days since 1970-01-01"
+	case c.clock():
+		return "seconds since midnight"
+	}
+	return "seconds since 1970-01-01"
+}
+
+// boolean says that cells are true or false, which are numbers in SQLite.
+func (c *Column) boolean() bool {
+	return len(c.Values) > 0 && !slices.ContainsFunc(c.Values, func(v string) bool { return v != "true" && v != "false" })
+}
+
+// stored is a column of the table as a number or a name.
+func (s *sqlPrinter) stored(at int) string {
+	c := &s.program.Columns[at]
+	name := quoted(c.Name)
+	switch {
+	case s.dialect == "sqlite" && c.boolean():
+		return "CASE " + name + " WHEN 0 THEN 'false' WHEN 1 THEN 'true' ELSE " + name + " END"
+	case !c.dated():
+		return name
+	}
+	number := ""
+	switch {
+	case s.dialect == "postgres":
+		number = "CAST(EXTRACT(EPOCH FROM " + name + ") AS double precision)"
+	case s.dialect == "duckdb":
+		number = "epoch(" + name + ")"
+	default: // which has no such type, but texts, to thousandths of a second
+		text := name
+		if c.clock() {
+			text = "'1970-01-01 ' || " + name
+		}
+		number = "strftime('%s', " + text + ")"
+		if c.Kind == "time" {
+			number = "(" + number + " + (strftime('%f', " + text + ") - strftime('%S', " + text + ")))"
+		}
+	}
+	if c.Kind == "date" {
+		number = "(" + number + " / 86400.0)"
+	}
+	if s.dialect == "sqlite" {
+		number = "CASE typeof(" + name + ") WHEN 'text' THEN " + number + " ELSE " + name + " END"
+	}
+	return number
 }
 
 // reading says what cells are to be.
 func (p *Program) reading(number, name string) []string {
 	lines := []string{"A missing number is " + number + ", a missing name " + name + "."}
-	if number == name {
-		lines[0] = "A missing cell is " + number + "."
-	}
 	for i := range p.Columns {
-		switch c := &p.Columns[i]; c.Kind {
-		case "date":
-			lines = append(lines, c.Name+" counts days since 1970-01-01.")
-		case "time":
-			since := "1970-01-01"
-			if !table.Style(c.Style).IsDay() {
-				since = "midnight"
-			}
-			lines = append(lines, c.Name+" counts seconds since "+since+".")
+		if c := &p.Columns[i]; c.dated() {
+			lines = append(lines, c.Name+" counts "+c.counts()+".")
 		}
 	}
 	return lines
@@ -143,6 +207,24 @@ func (s *sqlPrinter) place(e *scalar) int {
 	return e.level
 }
 
+// id is a column that says which row an answer is of. A date is a number in the steps,
+// and stands there a second time, as the table has it.
+func (s *sqlPrinter) id(name string, level int) string {
+	at := slices.IndexFunc(s.program.Columns, func(c Column) bool { return c.Name == name })
+	if level == 1 || at < 0 || s.stored(at) == quoted(name) {
+		return quoted(name)
+	}
+	return s.asStored(name) + " AS " + quoted(name)
+}
+
+func (s *sqlPrinter) asStored(name string) string {
+	name += " as stored"
+	for s.program.column(name) >= 0 || slices.Contains(s.ids, name) {
+		name += "_"
+	}
+	return quoted(name)
+}
+
 // columns are those of a step: what it computes, and what later ones need of before.
 func (s *sqlPrinter) columns(level int, answers []*scalar) []string {
 	var own, handed []string
@@ -174,15 +256,24 @@ func (s *sqlPrinter) columns(level int, answers []*scalar) []string {
 		need(e, e.level == 0)
 	}
 	for _, id := range s.ids {
-		if !slices.ContainsFunc(s.program.Columns, func(c Column) bool { return c.Name == id }) {
+		at := slices.IndexFunc(s.program.Columns, func(c Column) bool { return c.Name == id })
+		switch {
+		case at >= 0 && s.stored(at) == quoted(id):
+			cells[at] = true
+		case at >= 0 && level == 1:
+			handed = append(handed, quoted(id)+" AS "+s.asStored(id))
+		case at >= 0:
+			handed = append(handed, s.asStored(id))
+		default:
 			handed = append(handed, quoted(id))
-		} else {
-			cells[s.program.column(id)] = true
 		}
 	}
 	for i, needed := range cells {
-		if needed {
-			handed = append(handed, quoted(s.program.Columns[i].Name))
+		switch name := quoted(s.program.Columns[i].Name); {
+		case needed && level == 1 && s.stored(i) != name:
+			handed = append(handed, s.stored(i)+" AS "+name)
+		case needed:
+			handed = append(handed, name)
 		}
 	}
 	for _, e := range s.kept {
@@ -226,7 +317,11 @@ func (s *sqlPrinter) writeTo(text *strings.Builder, e *scalar, level int, bare b
 		case string:
 			text.WriteString(p)
 		case column:
-			text.WriteString(quoted(s.program.Columns[p].Name))
+			if level == 1 {
+				text.WriteString(s.stored(int(p)))
+			} else {
+				text.WriteString(quoted(s.program.Columns[p].Name))
+			}
 		case *scalar:
 			bare := e.sum && p.times || i+1 < len(e.parts) && e.parts[i+1] == any(" THEN ")
 			s.writeTo(text, p, level, bare)

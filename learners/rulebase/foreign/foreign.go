@@ -43,8 +43,9 @@ func Parse(format string, text []byte) (*rule.Base, error) {
 type node struct {
 	column      int     // none: a leaf
 	high        float64 // cells up to it go left
-	values      []int   // or these do, of a column of whole numbers
+	values      []int   // or these do, of a column of whole numbers or of names
 	missingLeft bool
+	zeroMissing bool // 0 goes where missing cells go
 	left, right int
 	value       []float64
 }
@@ -60,9 +61,24 @@ type tree struct {
 // forest is trees that are added up.
 type forest struct {
 	columns []string
+	names   []names   // of the categories of each column, or nil
 	classes []string  // nil: a number
 	start   []float64 // of each output
 	trees   []tree
+}
+
+// names are what people call the categories 0, 1, … of a column.
+type names struct {
+	are     []string // none: they are numbers that were not given others
+	numbers bool     // each is a number again
+}
+
+// named returns what the categories of a column are called.
+func (f *forest) named(column int) names {
+	if f.names == nil {
+		return names{}
+	}
+	return f.names[column]
 }
 
 // mostNodes bounds a model's size, and mostDepth a tree's.
@@ -72,7 +88,7 @@ const (
 )
 
 // check refuses what is no tree: children that are not there, or are met twice.
-func (t *tree) check(columns int) error {
+func (f *forest) check(t *tree) error {
 	met := make([]bool, len(t.nodes))
 	stack := []int{0}
 	for len(stack) > 0 {
@@ -85,8 +101,10 @@ func (t *tree) check(columns int) error {
 		n := &t.nodes[i]
 		switch {
 		case n.column == none:
-		case n.column < 0 || n.column >= columns:
-			return fmt.Errorf("node %d tests column %d of %d", i, n.column, columns)
+		case n.column < 0 || n.column >= len(f.columns):
+			return fmt.Errorf("node %d tests column %d of %d", i, n.column, len(f.columns))
+		case f.named(n.column).are != nil && (n.values == nil || slices.Max(n.values) >= len(f.names[n.column].are)):
+			return fmt.Errorf("node %d tests %s, which has %d categories, for a number or for one that it has not", i, f.columns[n.column], len(f.names[n.column].are))
 		case n.values == nil && (math.IsNaN(n.high) || math.IsInf(n.high, 0)):
 			return fmt.Errorf("node %d tests for %v", i, n.high)
 		default:
@@ -109,9 +127,10 @@ type span struct {
 	sets      []rule.Test
 }
 
-// leaves calls visit with the tests of each leaf that a row can come to, in order.
-func (t *tree) leaves(columns []string, visit func(tests []rule.Test, value []float64) error) error {
-	spans := make([]span, len(columns))
+// leaves calls visit with the tests of each leaf of a tree that a row can come to, in
+// order.
+func (f *forest) leaves(t *tree, visit func(tests []rule.Test, value []float64) error) error {
+	spans := make([]span, len(f.columns))
 	for i := range spans {
 		spans[i] = span{low: math.Inf(-1), high: math.Inf(1), missing: true}
 	}
@@ -120,7 +139,7 @@ func (t *tree) leaves(columns []string, visit func(tests []rule.Test, value []fl
 	walk = func(i, depth int) error {
 		n := &t.nodes[i]
 		if n.column == none {
-			tests, some := path(columns, spans, order)
+			tests, some := path(f.columns, spans, order)
 			if !some {
 				return nil
 			}
@@ -139,7 +158,9 @@ func (t *tree) leaves(columns []string, visit func(tests []rule.Test, value []fl
 			s.missing = before.missing && n.missingLeft == (side == 0)
 			switch {
 			case n.values != nil:
-				s.sets = append(slices.Clip(before.sets), setTest(columns[n.column], n.values, side == 0))
+				s.sets = append(slices.Clip(before.sets), f.setTest(n.column, n.values, side == 0))
+			case n.zeroMissing && (0 <= n.high) != n.missingLeft:
+				s.zero(f.columns[n.column], n.high, side == 0, n.missingLeft)
 			case side == 0:
 				s.high = min(s.high, n.high)
 			default:
@@ -156,13 +177,40 @@ func (t *tree) leaves(columns []string, visit func(tests []rule.Test, value []fl
 	return walk(0, 0)
 }
 
-func setTest(column string, values []int, in bool) rule.Test {
-	t := rule.Test{Op: rule.NotIn, Column: column}
+// zero narrows a span by a test that takes 0 for missing, and sends it where numbers
+// like it do not go: one side lacks it, to the other it comes along.
+func (s *span) zero(column string, high float64, left, toLeft bool) {
+	const least = float64(float32(1e-35)) // what LightGBM takes for 0
+	below, above := rule.Test{Op: rule.Le, Column: column, Number: math.Nextafter(-least, -1)}, rule.Test{Op: rule.Gt, Column: column, Number: least}
+	if left != toLeft {
+		if left {
+			s.high = min(s.high, high)
+		} else {
+			s.low = max(s.low, high)
+		}
+		s.sets = append(slices.Clip(s.sets), rule.Test{Op: rule.AtLeast, Count: 1, Of: []rule.Test{below, above}})
+		return
+	}
+	numbers := rule.Test{Op: rule.Gt, Column: column, Number: high}
+	if left {
+		numbers.Op = rule.Le
+	}
+	zero := rule.Test{Op: rule.Between, Column: column, Low: below.Number, High: least}
+	s.sets = append(slices.Clip(s.sets), rule.Test{Op: rule.AtLeast, Count: 1, Of: []rule.Test{numbers, zero}})
+}
+
+// setTest is one of categories, by their names where the column has such.
+func (f *forest) setTest(column int, values []int, in bool) rule.Test {
+	t := rule.Test{Op: rule.NotIn, Column: f.columns[column]}
 	if in {
 		t.Op = rule.In
 	}
 	for _, v := range values {
-		t.Values = append(t.Values, strconv.Itoa(v))
+		if are := f.named(column).are; are != nil {
+			t.Values = append(t.Values, are[v])
+		} else {
+			t.Values = append(t.Values, strconv.Itoa(v))
+		}
 	}
 	return t
 }
@@ -203,30 +251,38 @@ func path(columns []string, spans []span, order []int) (tests []rule.Test, some 
 func orMissing(column string, own []rule.Test) []rule.Test {
 	gone := rule.Test{Op: rule.IsMissing, Column: column}
 	for i := range own {
-		own[i] = rule.Test{Op: rule.AtLeast, Count: 1, Of: []rule.Test{own[i], gone}}
+		of := []rule.Test{own[i]}
+		if own[i].Op == rule.AtLeast {
+			of = slices.Clip(own[i].Of)
+		}
+		own[i] = rule.Test{Op: rule.AtLeast, Count: 1, Of: append(of, gone)}
 	}
 	return own
 }
 
 // header names the columns and the target, which must be none of them.
-func header(columns, classes []string) (*rule.Header, string, error) {
+func (f *forest) header() (*rule.Header, string, error) {
 	target := "class"
-	if classes == nil {
+	if f.classes == nil {
 		target = "target"
 	}
-	for slices.Contains(columns, target) {
+	for slices.Contains(f.columns, target) {
 		target += "_"
 	}
 	h := &rule.Header{Target: target}
-	for i, c := range columns {
-		if c == "" || slices.Contains(columns[:i], c) {
+	for i, c := range f.columns {
+		if c == "" || slices.Contains(f.columns[:i], c) {
 			return nil, "", fmt.Errorf("column %d is called %q, which is no name or stands twice", i+1, c)
 		}
-		h.Columns = append(h.Columns, rule.HeaderColumn{Attribute: table.Attribute{Name: c, Kind: table.Numeric}})
+		a := table.Attribute{Name: c, Kind: table.Numeric}
+		if of := f.named(i); of.are != nil && !of.numbers {
+			a.Kind, a.Values = table.Nominal, of.are
+		}
+		h.Columns = append(h.Columns, rule.HeaderColumn{Attribute: a})
 	}
 	last := table.Attribute{Name: target, Kind: table.Numeric}
-	if classes != nil {
-		last.Kind, last.Values = table.Nominal, classes
+	if f.classes != nil {
+		last.Kind, last.Values = table.Nominal, f.classes
 	}
 	h.Columns = append(h.Columns, rule.HeaderColumn{Attribute: last})
 	return h, target, nil
@@ -234,7 +290,7 @@ func header(columns, classes []string) (*rule.Header, string, error) {
 
 // base makes rules of the leaves: those with the same tests are one.
 func (f *forest) base() (*rule.Base, error) {
-	h, target, err := header(f.columns, f.classes)
+	h, target, err := f.header()
 	if err != nil {
 		return nil, err
 	}
@@ -248,10 +304,10 @@ func (f *forest) base() (*rule.Base, error) {
 	known := map[string]*leaf{}
 	for i := range f.trees {
 		t := &f.trees[i]
-		if err := t.check(len(f.columns)); err != nil {
+		if err := f.check(t); err != nil {
 			return nil, fmt.Errorf("tree %d: %w", i, err)
 		}
-		err := t.leaves(f.columns, func(tests []rule.Test, value []float64) error {
+		err := f.leaves(t, func(tests []rule.Test, value []float64) error {
 			if len(tests) == 0 {
 				start[t.output] += value[0]
 				return nil

@@ -187,6 +187,54 @@ func TestLightGBM(t *testing.T) {
 	}
 }
 
+// Where 0 is taken for missing, it goes where missing cells go, whatever the limit.
+func TestLightGBMZeroMissing(t *testing.T) {
+	number := func(x float64) *float64 { return &x }
+	rows := [][]*float64{{number(-3)}, {number(-1e-36)}, {number(0)}, {number(2)}, {number(7)}, {nil}}
+	for kind, decision := range map[string]int{"right": 4, "left": 6} {
+		for _, limit := range []float64{-1, 5} {
+			text := fmt.Sprintf("tree\nobjective=regression\nfeature_names=x\n\nTree=0\nsplit_feature=0\nthreshold=%v\ndecision_type=%d\nleft_child=-1\nright_child=-2\nleaf_value=1 2\n", limit, decision)
+			for r, got := range answer(t, model(t, "lightgbm", []byte(text)), []string{"x"}, rows) {
+				left := decision == 6
+				if x := rows[r][0]; x != nil && math.Abs(*x) > 1e-35 {
+					left = *x <= limit
+				}
+				if (got[0] == 1) != left {
+					t.Errorf("limit %v, missing cells to the %s: row %d is %v", limit, kind, r+1, got)
+				}
+			}
+		}
+	}
+}
+
+// Categories that had names in pandas are called by them; those that were numbers are
+// these numbers.
+func TestLightGBMNamesOfCategories(t *testing.T) {
+	infos := "feature_infos=[1:90] 0:1:2:3"
+	for _, c := range []struct{ tail, want string }{
+		{"end of trees\n\npandas_categorical:[[\"old\", \"it's new\", \"red\", true]]\n", "kind IN {old, red}"},
+		{"end of trees\n\npandas_categorical:[[10, 20.5, 30, 40]]\n", "kind IN {10, 30}"},
+		{"end of trees\n\nparameters:\n[categorical_feature: 1]\nend of parameters\n\npandas_categorical:null\n", "kind IN {0, 2}"},
+	} {
+		base, err := foreign.Parse("lightgbm", []byte(strings.Replace(strings.Replace(lightGBMTree, "feature_infos=[1:90] 0:1:2:3", infos, 1), "end of trees\n", c.tail, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := fmt.Sprint(base.Rules); !strings.Contains(text, c.want) {
+			t.Errorf("%s is not in %s", c.want, text)
+		}
+	}
+	dump := strings.Replace(lightGBMDump, `"num_class"`, `"feature_infos": {"age": {"values": []}, "kind": {"values": [0, 1, 2]}}, "pandas_categorical": [["a", "b", "c"]], "num_class"`, 1)
+	base, err := foreign.Parse("lightgbm", []byte(dump))
+	if err != nil || !strings.Contains(fmt.Sprint(base.Rules), "kind IN {a, c}") {
+		t.Error(err, base)
+	}
+	_, err = foreign.Parse("lightgbm", []byte(lightGBMTree+"pandas_categorical:[[\"a\"], [\"b\"]]\n"))
+	if err == nil || !strings.Contains(err.Error(), "does not say of which") {
+		t.Error(err)
+	}
+}
+
 func TestErrorsSayWhatIsRead(t *testing.T) {
 	for _, c := range []struct{ format, text, want string }{
 		{"xgboost", "{}", "it has no trees"},

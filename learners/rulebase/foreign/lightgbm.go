@@ -66,17 +66,40 @@ const (
 
 // decide makes a node of a test: what is missing goes as 0 does unless the training
 // rows had missing cells.
-func decide(column int, threshold float64, missing int, toLeft bool, left, right int) (node, error) {
-	n := node{column: column, high: threshold, left: left, right: right, missingLeft: toLeft}
-	switch missing {
-	case missingNone:
+func decide(column int, threshold float64, missing int, toLeft bool, left, right int) node {
+	n := node{column: column, high: threshold, left: left, right: right, missingLeft: toLeft, zeroMissing: missing == missingZero}
+	if missing == missingNone {
 		n.missingLeft = 0 <= threshold
-	case missingZero:
-		if (0 <= threshold) != toLeft {
-			return n, fmt.Errorf("a test takes 0 for missing (zero_as_missing) and sends it where numbers like it do not go, which is not read")
-		}
 	}
-	return n, nil
+	return n
+}
+
+// categoriesOf takes the names that pandas' categories had: in the order of those
+// columns, which are the ones that LightGBM learnt as categories.
+func (f *forest) categoriesOf(pandas []byte, listed ...[]int) error {
+	var given [][]any
+	if len(pandas) == 0 || json.Unmarshal(pandas, &given) != nil || len(given) == 0 {
+		return nil
+	}
+	at := slices.IndexFunc(listed, func(l []int) bool { return len(l) == len(given) })
+	if at < 0 {
+		return fmt.Errorf("it names the categories of %d columns and does not say of which (pandas_categorical, feature_infos)", len(given))
+	}
+	f.names = make([]names, len(f.columns))
+	for i, column := range listed[at] {
+		if column < 0 || column >= len(f.columns) {
+			return fmt.Errorf("it names the categories of column %d of %d", column, len(f.columns))
+		}
+		of := names{are: make([]string, len(given[i])), numbers: len(given[i]) > 0}
+		for k, v := range given[i] {
+			of.are[k] = label(v)
+			if _, number := v.(float64); !number {
+				of.numbers = false
+			}
+		}
+		f.names[column] = of
+	}
+	return nil
 }
 
 type lightGBMModel struct {
@@ -85,7 +108,11 @@ type lightGBMModel struct {
 	Classes   int      `json:"num_class"`
 	Each      int      `json:"num_tree_per_iteration"`
 	Average   bool     `json:"average_output"`
-	Trees     []struct {
+	Infos     map[string]struct {
+		Values []float64 `json:"values"`
+	} `json:"feature_infos"`
+	Pandas json.RawMessage `json:"pandas_categorical"`
+	Trees  []struct {
 		Structure lightGBMNode `json:"tree_structure"`
 	} `json:"tree_info"`
 }
@@ -111,6 +138,15 @@ func lightGBMDump(text []byte) (*rule.Base, error) {
 	}
 	f, slope, err := lightGBM(m.Names, m.Objective, m.Classes, m.Average)
 	if err != nil {
+		return nil, err
+	}
+	var named []int
+	for i, name := range m.Names {
+		if len(m.Infos[name].Values) > 0 {
+			named = append(named, i)
+		}
+	}
+	if err := f.categoriesOf(m.Pandas, named); err != nil {
 		return nil, err
 	}
 	for i := range m.Trees {
@@ -146,7 +182,7 @@ func (t *tree) dump(x *lightGBMNode, slope float64, depth int) error {
 		if err := json.Unmarshal(x.Threshold, &threshold); err != nil {
 			return fmt.Errorf("the threshold %s is no number", x.Threshold)
 		}
-		n, err = decide(*x.Feature, threshold, kind, x.Default, 0, 0)
+		n = decide(*x.Feature, threshold, kind, x.Default, 0, 0)
 	case "==":
 		var list string
 		if err := json.Unmarshal(x.Threshold, &list); err != nil {
@@ -176,7 +212,7 @@ func (t *tree) dump(x *lightGBMNode, slope float64, depth int) error {
 
 // lightGBMText reads blocks of key=value, one for the model and one for each tree.
 func lightGBMText(text string) (*rule.Base, error) {
-	text, _, _ = strings.Cut(text, "end of trees")
+	text, tail, _ := strings.Cut(text, "end of trees")
 	blocks := strings.Split(text, "\nTree=")
 	head := pairs(blocks[0])
 	if len(blocks) == 1 || !strings.HasPrefix(strings.TrimSpace(text), "tree") {
@@ -188,6 +224,9 @@ func lightGBMText(text string) (*rule.Base, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.categoriesOf(listedCategories(head, tail)); err != nil {
+		return nil, err
+	}
 	for i, block := range blocks[1:] {
 		t := tree{output: i % len(f.start)}
 		if err := t.text(pairs(block), slope); err != nil {
@@ -196,6 +235,30 @@ func lightGBMText(text string) (*rule.Base, error) {
 		f.trees = append(f.trees, t)
 	}
 	return f.base()
+}
+
+// listedCategories finds the names that pandas' categories had, and two lists of the
+// columns that are categories: the parameters', and those whose infos are no range.
+func listedCategories(head map[string]string, tail string) (pandas []byte, parameters, infos []int) {
+	for line := range strings.Lines(tail) {
+		line = strings.TrimSpace(line)
+		if of, ok := strings.CutPrefix(line, "pandas_categorical:"); ok {
+			pandas = []byte(of)
+		}
+		if of, ok := strings.CutPrefix(line, "[categorical_feature:"); ok {
+			for _, word := range strings.Split(strings.TrimSuffix(of, "]"), ",") {
+				if column, err := strconv.Atoi(strings.TrimSpace(word)); err == nil {
+					parameters = append(parameters, column)
+				}
+			}
+		}
+	}
+	for i, info := range strings.Fields(head["feature_infos"]) {
+		if info != "none" && !strings.HasPrefix(info, "[") {
+			infos = append(infos, i)
+		}
+	}
+	return pandas, parameters, infos
 }
 
 func pairs(block string) map[string]string {
@@ -245,11 +308,7 @@ func (t *tree) text(p map[string]string, slope float64) error {
 			t.nodes = append(t.nodes, node{column: column, values: set, left: left, right: right})
 			continue
 		}
-		n, err := decide(column, lists["threshold"][i], kind>>2&3, kind&defaultLeft != 0, left, right)
-		if err != nil {
-			return err
-		}
-		t.nodes = append(t.nodes, n)
+		t.nodes = append(t.nodes, decide(column, lists["threshold"][i], kind>>2&3, kind&defaultLeft != 0, left, right))
 	}
 	for _, v := range values {
 		t.nodes = append(t.nodes, node{column: none, value: []float64{slope * v}})

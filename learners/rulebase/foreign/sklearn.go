@@ -92,15 +92,16 @@ func flat(v any) ([]float64, error) {
 // ordered makes a rule of each leaf. Where the tree does not say what becomes of
 // missing cells, no rule speaks of rows in which it meets one.
 func (t *tree) ordered(columns, classes []string, missing bool) (*rule.Base, error) {
-	if err := t.check(len(columns)); err != nil {
+	f := &forest{columns: columns, classes: classes}
+	if err := f.check(t); err != nil {
 		return nil, err
 	}
-	h, target, err := header(columns, classes)
+	h, target, err := f.header()
 	if err != nil {
 		return nil, err
 	}
 	b := &rule.Base{Header: h, Kind: rule.Ordered}
-	err = t.leaves(columns, func(tests []rule.Test, value []float64) error {
+	err = f.leaves(t, func(tests []rule.Test, value []float64) error {
 		r := rule.Rule{If: tests, Then: rule.Conclusion{Column: target}}
 		if !missing {
 			r.If = known(tests)

@@ -113,13 +113,15 @@ def _of_values(name: str, values: Sequence[Any], want: Optional[str] = None) -> 
             kinds.add(DATE)
         elif isinstance(v, numbers.Complex):
             raise ValueError("Complex data not supported: %r in column %s" % (v, name))
+        elif isinstance(v, (numbers.Number, datetime.timedelta)):  # Decimal, which databases give, too
+            kinds.add(NUMBER)
         elif want == NAME:
             kinds.add(NAME)
         else:
             raise TypeError("a cell must be a string or a number: argument must be a string or a real number, not %r (column %s)" % (type(v).__name__, name))
     kind = want or (NAME if NAME in kinds or len(kinds) > 1 else (kinds.pop() if kinds else NUMBER))
     if kind == NUMBER:
-        return _number(name, [float(v) if k else math.nan for v, k in zip(values, known)])
+        return _number(name, [_real(v, name) if k else math.nan for v, k in zip(values, known)])
     if kind == DATE:
         return Column(name, DATE, [_micros(v) if k else None for v, k in zip(values, known)])
     first: Dict[str, int] = {}
@@ -185,7 +187,10 @@ def as_table(x: Any) -> Any:
     if is_frame(x) or isinstance(x, dict):
         return x
     if hasattr(x, "to_pandas"):  # Arrow, Polars
-        return x.to_pandas()
+        try:
+            return x.to_pandas()
+        except ImportError:  # without pandas
+            return x.to_pydict() if hasattr(x, "to_pydict") else x.to_dict(as_series=False)
     if isinstance(x, (list, tuple)) and x and isinstance(x[0], dict):
         names: Dict[str, None] = {}
         for row in x:
@@ -259,12 +264,20 @@ def _of_any(name: str, values: Any, want: Optional[str]) -> Column:
     return _of_values(name, list(values), want)
 
 
-def _cell(value: Any, kind: str) -> Any:
+def _real(value: Any, name: str) -> float:
+    """A number; of a span of time its seconds."""
+    try:
+        return value.total_seconds() if hasattr(value, "total_seconds") else float(value)
+    except ValueError:
+        raise ValueError("column %s has numbers: could not convert string to float: %r" % (name, value)) from None
+
+
+def _cell(value: Any, kind: str, name: str) -> Any:
     """A cell as JSON has it."""
     if value is None:
         return None
     if kind == NUMBER:
-        x = float(value) if not is_missing(value) else math.nan
+        x = _real(value, name) if not is_missing(value) else math.nan
         if x - x == 0:
             return x
         if x == x:
@@ -287,7 +300,7 @@ def rows_of(x: Any, names: Sequence[str], wants: Sequence[str]) -> List[Dict[str
         rows = x
     else:
         rows = x.tolist()
-    return [{n: _cell(v, k) for n, v, k in zip(names, row, wants)} for row in rows]
+    return [{n: _cell(v, k, n) for n, v, k in zip(names, row, wants)} for row in rows]
 
 
 # Parquet, as far as it is needed: flat columns, one page a column and group,

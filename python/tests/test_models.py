@@ -188,6 +188,13 @@ class Alone(unittest.TestCase):
             "assert abs(r.predict([[4.0]])[0] - 8) < 1e-6 and abs(r.predict([[float(i)] for i in range(400)])[9] - 18) < 1e-6\n"
             "assert m.partial_fit(X, y).model_.describe().rows == 600\n"
             "assert isinstance(m.rules(), list)\n"
+            "class Arrow:\n"
+            "    def to_pandas(self): import pandas\n"
+            "    def to_pydict(self): return X\n"
+            "assert m.predict(Arrow()) == y\n"
+            "from decimal import Decimal\n"
+            "r = accrete.AccreteRegressor(learner='linear').fit({'price': [Decimal(i) / 4 for i in range(40)]}, [2.0 * i for i in range(40)])\n"
+            "assert abs(r.predict({'price': [Decimal('2.5')]})[0] - 20) < 1e-6\n"
         )
         child = subprocess.run([sys.executable, "-B", "-c", code], env=dict(os.environ, PYTHONPATH=os.path.abspath("..")), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertEqual(child.returncode, 0, child.stdout.decode())

@@ -159,7 +159,7 @@ func (f *forest) leaves(t *tree, visit func(tests []rule.Test, value []float64) 
 			switch {
 			case n.values != nil:
 				s.sets = append(slices.Clip(before.sets), f.setTest(n.column, n.values, side == 0))
-			case n.zeroMissing && (0 <= n.high) != n.missingLeft:
+			case n.zeroMissing && (n.missingLeft != (leastNumber <= n.high) || n.missingLeft != (-leastNumber <= n.high)):
 				s.zero(f.columns[n.column], n.high, side == 0, n.missingLeft)
 			case side == 0:
 				s.high = min(s.high, n.high)
@@ -177,11 +177,13 @@ func (f *forest) leaves(t *tree, visit func(tests []rule.Test, value []float64) 
 	return walk(0, 0)
 }
 
+// leastNumber is the greatest that LightGBM takes for 0.
+const leastNumber = float64(float32(1e-35))
+
 // zero narrows a span by a test that takes 0 for missing, and sends it where numbers
 // like it do not go: one side lacks it, to the other it comes along.
 func (s *span) zero(column string, high float64, left, toLeft bool) {
-	const least = float64(float32(1e-35)) // what LightGBM takes for 0
-	below, above := rule.Test{Op: rule.Le, Column: column, Number: math.Nextafter(-least, -1)}, rule.Test{Op: rule.Gt, Column: column, Number: least}
+	below, above := rule.Test{Op: rule.Le, Column: column, Number: math.Nextafter(-leastNumber, -1)}, rule.Test{Op: rule.Gt, Column: column, Number: leastNumber}
 	if left != toLeft {
 		if left {
 			s.high = min(s.high, high)
@@ -195,7 +197,7 @@ func (s *span) zero(column string, high float64, left, toLeft bool) {
 	if left {
 		numbers.Op = rule.Le
 	}
-	zero := rule.Test{Op: rule.Between, Column: column, Low: below.Number, High: least}
+	zero := rule.Test{Op: rule.Between, Column: column, Low: below.Number, High: leastNumber}
 	s.sets = append(slices.Clip(s.sets), rule.Test{Op: rule.AtLeast, Count: 1, Of: []rule.Test{numbers, zero}})
 }
 

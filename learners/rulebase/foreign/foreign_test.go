@@ -192,7 +192,7 @@ func TestLightGBMZeroMissing(t *testing.T) {
 	number := func(x float64) *float64 { return &x }
 	rows := [][]*float64{{number(-3)}, {number(-1e-36)}, {number(0)}, {number(2)}, {number(7)}, {nil}}
 	for kind, decision := range map[string]int{"right": 4, "left": 6} {
-		for _, limit := range []float64{-1, 5} {
+		for _, limit := range []float64{-1, -1e-36, 0, 1e-36, 5} {
 			text := fmt.Sprintf("tree\nobjective=regression\nfeature_names=x\n\nTree=0\nsplit_feature=0\nthreshold=%v\ndecision_type=%d\nleft_child=-1\nright_child=-2\nleaf_value=1 2\n", limit, decision)
 			for r, got := range answer(t, model(t, "lightgbm", []byte(text)), []string{"x"}, rows) {
 				left := decision == 6

@@ -110,8 +110,8 @@ type written struct{ learner, part string }
 // summary is the note of a base that does not say all.
 var summary = regexp.MustCompile(`(?m)^[ \t]*# summary:`)
 
-// importText makes a model of a text.
-func (h *Home) importText(ctx context.Context, path, name string, kind written) (*Learnt, error) {
+// importText makes a model of a text, and of what else is said of it.
+func (h *Home) importText(ctx context.Context, path, name string, kind written, more ...learn.Part) (*Learnt, error) {
 	at := h.now()
 	text, err := patient.Regular(path, h.mostText())
 	if err != nil {
@@ -131,7 +131,7 @@ func (h *Home) importText(ctx context.Context, path, name string, kind written) 
 	if err != nil {
 		return nil, err
 	}
-	m, err := learn.DecodeParts(kind.learner, []learn.Part{{Name: kind.part, Data: text}})
+	m, err := learn.DecodeParts(kind.learner, append(more, learn.Part{Name: kind.part, Data: text}))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

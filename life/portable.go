@@ -144,12 +144,23 @@ func withWords(program *portable.Program, p *Part) error {
 // Foreign are the programs whose trees are read.
 var Foreign = []string{"lightgbm", "sklearn-tree", "xgboost"}
 
+// Foreigner says how a model that another program learnt is read.
+type Foreigner struct {
+	As      string   `json:"-"`       // one of Foreign
+	Target  string   `json:"target"`  // what is predicted; "": class or target
+	Classes []string `json:"classes"` // of classes that are numbers there: their names, in order; nil: these numbers
+}
+
 // ImportAs adds a model that another program learnt, read as rules.
-func (h *Home) ImportAs(ctx context.Context, path, name, as string) (*Learnt, error) {
-	if !slices.Contains(Foreign, as) {
-		return nil, remedy.Misusef("models of %q are not read; expected %s", as, strings.Join(Foreign, ", "))
+func (h *Home) ImportAs(ctx context.Context, path, name string, f Foreigner) (*Learnt, error) {
+	if !slices.Contains(Foreign, f.As) {
+		return nil, remedy.Misusef("models of %q are not read; expected %s", f.As, strings.Join(Foreign, ", "))
 	}
-	l, err := h.importText(ctx, path, name, written{"rules", as})
+	names, err := json.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	l, err := h.importText(ctx, path, name, written{"rules", f.As}, learn.Part{Name: "names", Data: names})
 	if err != nil {
 		return nil, errors.New(strings.Replace(err.Error(), learn.ErrDamaged.Error()+": ", "", 1))
 	}

@@ -1,6 +1,7 @@
 package rulebase
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -29,6 +30,18 @@ func decode(parts []learn.Part) (learn.Model, error) {
 			base, err := foreign.Parse(format, text)
 			if err != nil {
 				return nil, err
+			}
+			var names struct {
+				Target  string   `json:"target"`
+				Classes []string `json:"classes"`
+			}
+			if said := learn.FindPart(parts, "names"); said != nil {
+				if err := json.Unmarshal(said, &names); err != nil {
+					return nil, err
+				}
+				if err := foreign.Call(base, names.Target, names.Classes); err != nil {
+					return nil, err
+				}
 			}
 			return New(base)
 		}

@@ -39,6 +39,60 @@ func Parse(format string, text []byte) (*rule.Base, error) {
 	return nil, fmt.Errorf("unknown format %q; expected %s", format, strings.Join(Formats, ", "))
 }
 
+// Call gives the target and the classes of a base the names that people know them
+// by, the classes in the order in which the other program numbered them. What is
+// empty stays as it is.
+func Call(b *rule.Base, target string, classes []string) error {
+	at := slices.IndexFunc(b.Header.Columns, func(c rule.HeaderColumn) bool { return c.Name == b.Header.Target })
+	column := &b.Header.Columns[at].Attribute
+	if target == "" {
+		target = column.Name
+	}
+	for i := range b.Header.Columns {
+		if i != at && b.Header.Columns[i].Name == target {
+			return fmt.Errorf("the target cannot be called %q, as a column is that the trees look at", target)
+		}
+	}
+	named := map[string]string{}
+	switch {
+	case len(classes) > 0 && column.Kind == table.Numeric:
+		return fmt.Errorf("the model answers with a number, which has no classes to be named")
+	case len(classes) > 0 && len(classes) != len(column.Values):
+		return fmt.Errorf("%d classes were named where the model has %d: %s", len(classes), len(column.Values), strings.Join(column.Values, ", "))
+	}
+	for i, c := range classes {
+		if c == "" || slices.Contains(classes[:i], c) {
+			return fmt.Errorf("a class is called %q, which is no name or stands twice", c)
+		}
+		named[column.Values[i]] = c
+	}
+	if column.Name, b.Header.Target = target, target; len(classes) > 0 {
+		column.Values = classes
+	}
+	called := func(class string) string {
+		if c, ok := named[class]; ok {
+			return c
+		}
+		return class
+	}
+	conclusions := []*rule.Conclusion{}
+	for i := range b.Rules {
+		conclusions = append(conclusions, &b.Rules[i].Then)
+	}
+	if b.Else != nil {
+		conclusions = append(conclusions, &b.Else.Then)
+	}
+	for _, c := range conclusions {
+		c.Column, c.Value = target, called(c.Value)
+		for _, shares := range [][]rule.Share{c.Classes, c.By} {
+			for i := range shares {
+				shares[i].Value = called(shares[i].Value)
+			}
+		}
+	}
+	return nil
+}
+
 // node is one of a tree. Leaves have no column.
 type node struct {
 	column      int     // none: a leaf

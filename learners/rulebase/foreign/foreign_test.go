@@ -235,6 +235,39 @@ func TestLightGBMNamesOfCategories(t *testing.T) {
 	}
 }
 
+// People name what a model predicts, and its classes, which changes no answer.
+func TestNamesOfTargetAndClasses(t *testing.T) {
+	number := func(x float64) *float64 { return &x }
+	rows := [][]*float64{{number(30), number(1)}, {number(70), nil}}
+	want := answer(t, model(t, "lightgbm", []byte(lightGBMTree)), []string{"age", "kind"}, rows)
+	base, err := foreign.Parse("lightgbm", []byte(lightGBMTree))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := foreign.Call(base, "ill", []string{"no", "yes"}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := rulebase.New(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := m.Schema().Attributes[m.Target()]; a.Name != "ill" || a.Values[1] != "yes" {
+		t.Errorf("the target is %q, of %q", a.Name, a.Values)
+	}
+	if got := answer(t, m, []string{"age", "kind"}, rows); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("answers are %v, expected %v", got, want)
+	}
+	for _, c := range []struct {
+		target  string
+		classes []string
+		want    string
+	}{{"age", nil, "as a column is"}, {"", []string{"a"}, "1 classes were named where the model has 2: no, yes"}, {"", []string{"a", "a"}, "stands twice"}} {
+		if err := foreign.Call(base, c.target, c.classes); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, expected %q", err, c.want)
+		}
+	}
+}
+
 func TestErrorsSayWhatIsRead(t *testing.T) {
 	for _, c := range []struct{ format, text, want string }{
 		{"xgboost", "{}", "it has no trees"},

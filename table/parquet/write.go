@@ -30,7 +30,7 @@ func write(w io.Writer, columns []table.Written, rows io.Reader) error {
 		}
 		group[c.Name] = parquet.Optional(node)
 	}
-	schema := parquet.NewSchema("rows", group)
+	schema := parquet.NewSchema("rows", ordered{group, columns})
 	out := parquet.NewWriter(w, schema, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(1<<18))
 	at := make([]int, len(columns)) // where each column is in the file
 	for i, c := range columns {
@@ -70,6 +70,22 @@ func write(w io.Writer, columns []table.Written, rows io.Reader) error {
 		return err
 	}
 	return out.Close()
+}
+
+// ordered is columns in the order in which they are written, not that of their names.
+type ordered struct {
+	parquet.Group
+	columns []table.Written
+}
+
+// Fields returns them in that order.
+func (o ordered) Fields() []parquet.Field {
+	fields := o.Group.Fields()
+	place := func(f parquet.Field) int {
+		return slices.IndexFunc(o.columns, func(c table.Written) bool { return c.Name == f.Name() })
+	}
+	slices.SortFunc(fields, func(a, b parquet.Field) int { return place(a) - place(b) })
+	return fields
 }
 
 // value is a cell as the file has it.

@@ -30,7 +30,9 @@ that the model can be judged by data, and compared with others.`,
 			read := h.Import
 			switch {
 			case f.As != "":
-				read = func(ctx context.Context, path, name string) (*life.Learnt, error) { return h.ImportAs(ctx, path, name, f) }
+				read = func(ctx context.Context, path, name string) (*life.Learnt, error) {
+					return h.ImportAs(ctx, path, name, f)
+				}
 			case f.Target != "" || f.Classes != nil:
 				return usagef("--target and --classes are for the models of other programs, which --as names")
 			}

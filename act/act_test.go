@@ -322,15 +322,17 @@ func TestEnvironmentsAreLawful(t *testing.T) {
 
 func TestLookupSaysWhatIsWrong(t *testing.T) {
 	for name, want := range map[string]string{
-		"gridwrold":                `there is no environment "gridwrold"; did you mean "gridworld"?`,
-		"gridworld:map=..":         "gridworld: the map has no goal; mark one with G",
-		"gridworld:map=.G/.":       "gridworld: line 2 of the map has 1 cells, expected 2 as in line 1",
-		"gridworld:map=.?G":        "gridworld: line 1, column 2 of the map is '?'; expected # (wall), . (free), S (start), G (goal) or H (hole)",
-		"gridworld:size=1e9":       "gridworld: size=1e9: expected a whole number from 2 to 1000",
-		"gridworld:slip=NaN":       "gridworld: slip=NaN: expected a number from 0 to 1",
-		"gridworld:wind=00":        "gridworld: wind=00: expected 4 digits, one for each column of the map",
-		"frozenlake:size=5":        "frozenlake: size=5: expected 4 or 8",
-		"tictactoe:opponent=karla": `tictactoe: opponent "karla" is not known; expected self, random, forced or perfect`,
+		"gridwrold":                               `there is no environment "gridwrold"; did you mean "gridworld"?`,
+		"gridworld:map=..":                        "gridworld: the map has no goal; mark one with G",
+		"gridworld:map=.G/.":                      "gridworld: line 2 of the map has 1 cells, expected 2 as in line 1",
+		"gridworld:map=.?G":                       "gridworld: line 1, column 2 of the map is '?'; expected # (wall), . (free), S (start), G (goal) or H (hole)",
+		"gridworld:size=1e9":                      "gridworld: size=1e9: expected a whole number from 2 to 1000",
+		"gridworld:slip=NaN":                      "gridworld: slip=NaN: expected a number from 0 to 1",
+		"gridworld:wind=00":                       "gridworld: wind=00: expected 4 digits, one for each column of the map",
+		"frozenlake:size=5":                       "frozenlake: size=5: expected 4 or 8",
+		"tictactoe:measures=two":                  "tictactoe: measures=two: expected none or six",
+		"tictactoe:measures=six,opponent=perfect": `tictactoe: opponent "perfect" is not known; expected self, random or material`,
+		"tictactoe:opponent=karla":                `tictactoe: opponent "karla" is not known; expected self, random, forced or perfect`,
 	} {
 		if _, err := Lookup(name); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, expected %s", name, err, want)

@@ -281,6 +281,9 @@ func Turns(e Environment) bool {
 
 // Counted is what the player who only counts counts in a game.
 func Counted(g Game) string {
+	if _, lines := g.(*noughts); lines {
+		return "lines"
+	}
 	if g.Dice() {
 		return "pips"
 	}

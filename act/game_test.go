@@ -5,6 +5,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -107,7 +108,7 @@ func TestBackgammonByHand(t *testing.T) {
 
 // Random games of all kinds come to an end, and copies are the same position.
 func TestGamesEnd(t *testing.T) {
-	for _, name := range []string{"checkers", "backgammon", "backgammon:pieces=15", "checkers:opponent=material,depth=1", "backgammon:opponent=material"} {
+	for _, name := range []string{"checkers", "backgammon", "backgammon:pieces=15", "checkers:opponent=material,depth=1", "backgammon:opponent=material", "tictactoe:measures=six", "tictactoe:measures=six,opponent=material"} {
 		e, err := Lookup(name)
 		if err != nil {
 			t.Fatal(err)
@@ -133,6 +134,32 @@ func TestGamesEnd(t *testing.T) {
 				t.Errorf("%s: %d steps, %v", name, steps, err)
 			}
 		}
+	}
+}
+
+// The six measures of a board by hand: lines of x alone and of o alone.
+func TestNoughtsByHand(t *testing.T) {
+	e, err := Lookup("tictactoe:measures=six")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, x := e.(Game), make([]float64, 6)
+	if got := perft(g, 3); got != 0 {
+		t.Errorf("%d games before the first board", got)
+	}
+	g.Reset(1)
+	if got := perft(g, 4); got != 9*8*7*6 {
+		t.Errorf("%d games of four turns, expected 3024", got)
+	}
+	// x x _ / _ o _ / _ _ _, o is to move
+	if err := g.Put([]float64{1, 1, 0, 0, 2, 0, 0, 0, 0}, 0); err != nil || g.Mover() != 1 {
+		t.Fatal(err, g.Mover())
+	}
+	if g.Measure(0, x); !slices.Equal(x, []float64{1, 1, 0, 2, 0, 0}) || g.Material(0) != 4 || g.Material(1) != -5 {
+		t.Errorf("%v, %v, %v", x, g.Material(0), g.Material(1))
+	}
+	if err := g.Put([]float64{1, 1, 0, 0, 0, 0, 0, 0, 0}, 0); err == nil || !strings.Contains(err.Error(), "does not come up") {
+		t.Error(err)
 	}
 }
 

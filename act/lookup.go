@@ -87,13 +87,10 @@ var worlds = []World{
 		{"fast", "0.8", "how probably the fast one is"}, {"price", "3", "of the fast clerk, a minute"}, {"last", "0.01", "how probably a minute is the last"},
 	}, []string{"algorithm=sweeping", "planning=2", "gamma=0.95", "episodes=2000"}, queue},
 	{"taxi", "A taxi that fetches a passenger from one of four stands and brings them to another", nil, []string{"algorithm=sweeping", "planning=5", "gamma=0.99", "start=20", "episodes=10000"}, taxi},
-	{"tictactoe", "Three in a line, against an opponent", []Setting{{"opponent", "self", "self (one policy for both sides), random, forced (wins or blocks where it can) or perfect"}}, []string{"gamma=1", "explore=random", "order=reverse", "episodes=150000"}, func(s settings) (Environment, error) {
-		m, err := ticTacToe(s["opponent"])
-		if err != nil {
-			return nil, err
-		}
-		return m.Environment(), nil
-	}},
+	{"tictactoe", "Three in a line, against an opponent", []Setting{
+		{"opponent", "self", "self (one policy for both sides), random, forced (wins or blocks where it can) or perfect; with measures also material (weighs lines of either side)"},
+		{"measures", "none", "what judges a board, for lms and td: six (lines of one, two and three marks of either side), or none: boards are few enough for a table"},
+	}, []string{"gamma=1", "explore=random", "order=reverse", "episodes=150000"}, openNoughts},
 }
 
 func gridWorld(s settings) (Environment, error) {

@@ -67,7 +67,7 @@ func (j *judge) worths(ctx context.Context, m *Model, t *table.Table, q []float6
 func newJudge(s *settings, e act.Environment, seed uint64) (*judge, error) {
 	game := act.GameOf(e)
 	if game == nil {
-		return nil, fmt.Errorf("algorithm=%s learns what boards of a game are worth, such as checkers", s.Algorithm)
+		return nil, fmt.Errorf("algorithm=%s learns what boards of a game are worth by measures of them, as checkers has, or tictactoe:measures=six", s.Algorithm)
 	}
 	if game.Dice() && max(s.Depth, s.Lookahead) > 1 {
 		return nil, fmt.Errorf("depth=%d lookahead=%d: behind the dice nobody looks; take 1", s.Depth, s.Lookahead)

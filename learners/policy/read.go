@@ -35,7 +35,7 @@ func (m *Model) Design() [][2]string {
 		"start": "the first board, always", "random": "any board that may come up", "unplayed": "a board of the game before, with a move that was not played there",
 		"doubtful": "the board of the game before on which the best two moves were closest",
 	}[s.Experiments]
-	train := "the board after the player's next turn; at the end 100, −100 or 0 by who has won"
+	train := "the board after the player's next turn; at the end what winning, losing or a draw earns"
 	if s.Lambda > 0 {
 		train += fmt.Sprintf("; what comes later counts by λ = %v", s.Lambda)
 	}

@@ -110,7 +110,7 @@ func (h *Home) Learn(ctx context.Context, o LearnOptions) (*NewLearnt, error) {
 		return nil, err
 	}
 	o.Choice.Rules = o.Rules
-	o.Choice = o.Choice.withTheory()
+	o.Choice = h.withTheory(ctx, o.Choice)
 	o.Rules, o.Choice.Rules = o.Choice.Rules, nil // what is told is recorded
 	if o.Keep {
 		defer o.Data.Release()

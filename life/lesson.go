@@ -77,7 +77,7 @@ type Lesson struct {
 // Lesson reads the data and chooses the learner. What was asked for wrongly is
 // told before anything is read, where that can be known.
 func (h *Home) Lesson(ctx context.Context, d *Data, target string, c Choice) (l *Lesson, err error) {
-	c = c.withTheory()
+	c = h.withTheory(ctx, c)
 	if c.Settings, err = h.withModels(c.Learner, c.Settings); err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (h *Home) Specs(ctx context.Context, d *Data, target string, choices []Choi
 	density := true
 	lessons := make([]Lesson, len(choices))
 	for i, c := range choices {
-		c = c.withTheory()
+		c = h.withTheory(ctx, c)
 		settings, err := h.withModels(c.Learner, c.Settings)
 		if err != nil {
 			return nil, err

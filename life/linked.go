@@ -225,10 +225,14 @@ func (b *RuleBase) WriteClauses(w io.Writer) {
 	}
 }
 
-// withTheory hands a theory in Prolog to a learner that takes one as a setting.
-func (c Choice) withTheory() Choice {
+// withTheory hands a theory in Prolog to a learner that takes one as a setting. One
+// that also hears rules is given a theory that is written as rules as such.
+func (h *Home) withTheory(ctx context.Context, c Choice) Choice {
 	info, err := learn.Lookup(c.Learner)
 	if c.Rules == nil || err != nil || info.New == nil || !slices.ContainsFunc(learn.Options(info.New()), func(s learn.Option) bool { return s.File && s.Key == "theory" }) {
+		return c
+	}
+	if info.Takes.Theory && c.Rules.load(ctx, h.In, h.mostText()) == nil && isRules(string(c.Rules.Text)) { // what cannot be read is told by who needs it
 		return c
 	}
 	c.Settings = maps.Clone(c.Settings)

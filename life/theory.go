@@ -57,6 +57,16 @@ func parseTheory(name string, text []byte, schema *table.Schema, target int) (*r
 	return base, nil
 }
 
+// isRules reports whether a text is rules: a line begins as one, or as a base.
+func isRules(text string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "IF ") || strings.HasPrefix(line, "RULES") {
+			return true
+		}
+	}
+	return false
+}
+
 // isProgram reports whether a text is clauses: :- stands in a line that is no
 // comment.
 func isProgram(text string) bool {

@@ -47,8 +47,7 @@ type EBG struct {
 
 // Check refuses a theory that cannot be read.
 func (l *EBG) Check() error {
-	s := l.settings()
-	if _, err := s.theory(); err != nil {
+	if _, err := logic.Read(written(l.Theory)); err != nil {
 		return err
 	}
 	if _, err := predicates(l.Assume); err != nil {
@@ -59,8 +58,15 @@ func (l *EBG) Check() error {
 }
 
 func (l *EBG) settings() settings {
-	_, text, _ := strings.Cut(l.Theory, "\n") // what stands before is the file's name
+	_, text := written(l.Theory)
 	return settings{Algorithm: EBGName, Theory: text, Operational: l.Operational, Assume: l.Assume, Negation: l.Negation, M: 1}
+}
+
+// written takes a theory apart into its file's name, which stands before it, and
+// its text.
+func written(theory string) (file, text string) {
+	file, text, _ = strings.Cut(theory, "\n")
+	return file, text
 }
 
 // theory reads the theory of settings.
@@ -91,6 +97,9 @@ func (l *EBG) Learn(ctx context.Context, task learn.Task) (learn.Model, error) {
 	s := l.settings()
 	if s.Theory == "" && task.Table != nil && task.Table.Linked != nil {
 		return nil, errors.New("ebg explains examples by a domain theory; give one as a file of clauses (theory=FILE)")
+	}
+	if s.Theory != "" && task.Table != nil && task.Table.Linked == nil {
+		return nil, errors.New("ebg explains examples by facts about them, as linked tables and programs have them; to learn from rows alone beside a theory, take focl or kbann")
 	}
 	return learnTask(ctx, task, s)
 }

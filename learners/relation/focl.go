@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/logic"
@@ -41,7 +40,7 @@ type Focl struct {
 }
 
 func (l *Focl) settings() settings {
-	_, text, _ := strings.Cut(l.Theory, "\n") // what stands before is the file's name
+	_, text := written(l.Theory)
 	s := (&Learner{Noise: l.Noise}).settings()
 	s.Algorithm, s.Theory = FoclName, text
 	return s
@@ -49,8 +48,7 @@ func (l *Focl) settings() settings {
 
 // Check refuses a theory that cannot be read.
 func (l *Focl) Check() error {
-	s := l.settings()
-	_, err := s.theory()
+	_, err := logic.Read(written(l.Theory))
 	return err
 }
 

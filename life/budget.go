@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -35,6 +36,10 @@ type Budget struct {
 	Rules       int     `json:"rules"` // that the model has
 	// Refitted says that what is left of a cut model was fitted again.
 	Refitted bool `json:"refitted"`
+	// Alike says which settings the folds took over from the model, which had
+	// chosen them by its rows: then Whole is not learn's own estimate, whose folds
+	// choose for themselves.
+	Alike map[string]string `json:"alike,omitempty"`
 
 	numeric bool
 }
@@ -71,24 +76,27 @@ func (h *Home) Budget(ctx context.Context, p *Part) (*Budget, error) {
 	}
 	t := &budgetTrial{sizes: budgetSizes(whole.of), target: p.Target(), numeric: rows.table.Columns[p.Target()].Floats != nil}
 	t.sums, t.squares, t.shares = make([]float64, len(t.sizes)), make([]float64, len(t.sizes)), make([]float64, len(t.sizes))
-	if err := h.inFolds(ctx, p, rows, alikeSettings(p), func(m learn.Model, train, test *table.Table) error { return t.fold(ctx, m, train, test) }); err != nil {
+	settings, alike := alikeSettings(p)
+	if err := h.inFolds(ctx, p, rows, settings, func(m learn.Model, train, test *table.Table) error { return t.fold(ctx, m, train, test) }); err != nil {
 		return nil, err
 	}
-	b := &Budget{Rules: whole.of, Refitted: whole.refitted, On: fmt.Sprintf("%d folds of the rows that %s learnt%s", calibrationFolds, p.Name, rows.by.Apart()), numeric: t.numeric}
+	b := &Budget{Rules: whole.of, Refitted: whole.refitted, On: fmt.Sprintf("%d folds of the rows that %s learnt%s", calibrationFolds, p.Name, rows.by.Apart()), Alike: alike, numeric: t.numeric}
 	t.settle(b)
 	return b, nil
 }
 
 // alikeSettings are those by which other rows are learnt to a model of the same kind
-// and size, where the learner would else choose them by the rows.
-func alikeSettings(p *Part) map[string]string {
-	settings := learnerSettings(p.Version)
+// and size, and those of them that the learner would else choose by the rows.
+func alikeSettings(p *Part) (settings, alike map[string]string) {
+	settings, alike = learnerSettings(p.Version), map[string]string{}
 	if m, ok := learn.Ability[interface{ Alike() map[string]string }](plain(p.Model)); ok {
 		for key, value := range m.Alike() {
-			settings[key] = cmp.Or(settings[key], value)
+			if settings[key] == "" {
+				settings[key], alike[key] = value, value
+			}
 		}
 	}
-	return settings
+	return settings, alike
 }
 
 // budgetSizes are the numbers of rules that are tried: all of few, and ever
@@ -430,6 +438,13 @@ func (b *Budget) Lines() []string {
 		usual = fmt.Sprintf("%s are off by %s, always the mean by %s (root of the mean squared error)", whole, say.Rounded(b.Whole, 4), say.Rounded(b.Usual, 4))
 	}
 	lines = append(lines, what, usual)
+	if len(b.Alike) > 0 {
+		var settings []string
+		for _, key := range slices.Sorted(maps.Keys(b.Alike)) {
+			settings = append(settings, key+"="+b.Alike[key])
+		}
+		lines = append(lines, fmt.Sprintf("the folds learn as this model came out (%s); those of learn's own estimate choose for themselves, so that it may differ", strings.Join(settings, ", ")))
+	}
 	if b.MostRules > 2*b.FewestRules || b.FewestRules > 2*b.Rules { // of the order of what chance does
 		lines = append(lines, fmt.Sprintf("how many rules are needed these rows do not settle: learnt without some of them it takes %d to %d", b.FewestRules, b.MostRules))
 	}

@@ -111,14 +111,18 @@ func (answer *Explained) writeReasons(w io.Writer) {
 	for _, c := range answer.Cells {
 		cells = append(cells, reason{c.Weight, c.Say})
 	}
-	shared, celled := false, 0
+	said := map[string]bool{} // what cells say by themselves
+	for _, c := range cells {
+		said[c.text] = true
+	}
+	more := false // rules say more than the cells do
 	for i := range answer.Evidence {
 		v := &answer.Evidence[i]
-		shared = shared || len(v.Columns) > 1
 		text := v.Text
 		if v.Say != nil {
 			text = v.Say.String()
 		}
+		more = more || len(v.Columns) > 0 && !said[text]
 		if v.Told {
 			text += " (told)"
 		}
@@ -128,8 +132,6 @@ func (answer *Explained) writeReasons(w io.Writer) {
 		line := reason{r.moves(v, best, beside), text}
 		if len(v.Columns) == 0 { // what no cell stands for
 			cells = append(cells, reason{line.weight, text})
-		} else {
-			celled++
 		}
 		if v.Text != silence {
 			rules = append(rules, line)
@@ -150,7 +152,7 @@ func (answer *Explained) writeReasons(w io.Writer) {
 	} else {
 		writeWeights(w, largest(cells), numeric, false)
 	}
-	if shared || celled != len(answer.Cells) {
+	if more {
 		fmt.Fprintln(w, "by rule:")
 		writeWeights(w, largest(rules), numeric, false)
 	}

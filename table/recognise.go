@@ -175,7 +175,7 @@ func (l *look) asNumbers(here *locale, f *field) *recognised {
 			r.odd = append(r.odd, int32(code))
 			continue
 		}
-		if of := cmp.Or(sameCurrency[w.sign], w.sign); of != "" && of != "%" && of != sign {
+		if of := w.sign; of != "" && of != "%" && of != sign {
 			sign = of
 			if signs++; signs == 2 {
 				other = int32(code)

@@ -116,12 +116,6 @@ func (w *written) telling() (comma, point bool) {
 // ambiguous reports whether both ways are possible and differ.
 func (w *written) ambiguous() bool { return w.asPoint && w.asComma && w.point != w.comma }
 
-// currencies stand before or after amounts.
-var currencies = []string{"€", "$", "£", "¥", "₹", "₽", "₺", "zł", "kr", "Fr.", "CHF", "EUR", "USD", "GBP", "JPY", "SEK", "NOK", "DKK", "PLN", "US$"}
-
-// sameCurrency has the sign of currencies that have a name as well.
-var sameCurrency = map[string]string{"EUR": "€", "USD": "$", "US$": "$", "GBP": "£", "JPY": "¥", "CHF": "Fr.", "PLN": "zł"}
-
 // lookNumber looks at a text as a number; scratch may be used.
 func lookNumber(text, scratch []byte) (w written) {
 	const longest = 64
@@ -141,49 +135,56 @@ func lookNumber(text, scratch []byte) (w written) {
 	return w
 }
 
-// bare takes signs and spaces off the text of a number.
+// bare takes signs and spaces off the text of a number: of currency and per cent,
+// a minus before or behind it, parentheses, as accountants write debts, and the
+// dash that stands for no cents.
 func bare(text []byte) (core []byte, negative bool, sign string) {
 	core = trimSpaces(text)
-	if n := len(core); n > 2 && core[0] == '(' && core[n-1] == ')' { // as accountants write debts
-		inner, less, sign := bare(core[1 : n-1])
-		if less || sign == "" && !bytes.ContainsAny(inner, ".,") {
-			return nil, false, ""
-		}
-		return inner, true, sign
-	}
-	for range 4 {
-		before := len(core)
+	signed, enclosed := false, false
+	for before := 0; len(core) > 0 && len(core) != before; core = trimSpaces(core) {
+		n := len(core)
+		before = n
 		switch {
-		case bytes.HasPrefix(core, []byte("−")):
-			core, negative = core[len("−"):], true
-		case len(core) > 0 && (core[0] == '-' || core[0] == '+'):
-			core, negative = core[1:], core[0] == '-'
-		case bytes.HasSuffix(core, []byte("%")) && sign == "":
-			core, sign = core[:len(core)-1], "%"
-		case sign == "":
-			for _, c := range currencies {
-				if bytes.HasPrefix(core, []byte(c)) {
-					core, sign = core[len(c):], c
-					break
-				}
-				if bytes.HasSuffix(core, []byte(c)) {
-					core, sign = core[:len(core)-len(c)], c
-					break
-				}
+		case n > 2 && core[0] == '(' && core[n-1] == ')':
+			if signed {
+				return nil, false, ""
 			}
+			core, signed, enclosed, negative = core[1:n-1], true, true, true
+		case !signed && (core[0] == '-' || core[0] == '+'):
+			core, signed, negative = core[1:], true, core[0] == '-'
+		case !signed && bytes.HasPrefix(core, []byte("−")):
+			core, signed, negative = core[len("−"):], true, true
+		case sign == "" && core[n-1] == '%':
+			core, sign = core[:n-1], "%"
+		case noCents(core) > 0:
+			core = core[:n-noCents(core)]
+		case !signed && core[n-1] == '-' && bytes.ContainsAny(core, ".,"):
+			core, signed, negative = core[:n-1], true, true
+		case sign == "":
+			core, sign = withoutCurrency(core)
 		}
-		if core = trimSpaces(core); len(core) == before {
-			break
-		}
+	}
+	if enclosed && sign == "" && !bytes.ContainsAny(core, ".,") {
+		return nil, false, ""
 	}
 	return core, negative, sign
+}
+
+// noCents returns how long what stands for no cents is: 200.–, 200,-, 200,--.
+func noCents(core []byte) int {
+	for _, end := range []string{".–", ",–", ".—", ",—", ".-", ",-", ".--", ",--"} {
+		if n := len(core) - len(end); n > 0 && core[n-1]-'0' <= 9 && bytes.HasSuffix(core, []byte(end)) {
+			return len(end)
+		}
+	}
+	return 0
 }
 
 // trimSpaces takes off spaces, also those that do not break a line.
 func trimSpaces(text []byte) []byte { return bytes.Trim(text, " \t\u00a0\u202f\u2009") }
 
 // parseWritten reads digits with thousands apart, always in the same way and
-// never by what divides decimals.
+// never by what divides decimals. In India hundreds of thousands are: 1,23,456.
 func parseWritten(core []byte, decimal byte, scratch []byte) (float64, bool) {
 	plain := scratch[:0]
 	group, run, groups := "", 0, 0
@@ -199,14 +200,14 @@ func parseWritten(core []byte, decimal byte, scratch []byte) (float64, bool) {
 		if by == "" || by[0] == decimal || core[i]|0x20 == 'e' {
 			break
 		}
-		if groups == 0 && (run == 0 || run > 3 || core[0] == '0') || groups > 0 && (run != 3 || by != group) {
+		if groups == 0 && (run == 0 || run > 3 || core[0] == '0') || groups > 0 && (by != group || run != 3 && (run != 2 || by != ",")) {
 			return 0, false
 		}
 		group, run = by, 0
 		groups++
 		i += len(by)
 	}
-	if groups > 0 && run != 3 {
+	if groups > 0 && (run != 3 || i < len(core) && core[i]|0x20 == 'e') {
 		return 0, false
 	}
 	if i < len(core) && core[i] == decimal {
@@ -323,120 +324,6 @@ func (l namesLike) isMissing(text []byte) bool {
 		return false
 	}
 	return isStrong(text)
-}
-
-// dates are the days that a text means by the orders of its parts, NaN where it
-// is no such date, and whether it has a time of day.
-type dates struct {
-	days  [3]float64 // by orderOf
-	dots  bool       // points divide its parts
-	clock bool
-}
-
-// orderOf returns the place of an order of dates.
-func orderOf(s Style) int { return max(0, slices.Index(orders[:], s)) }
-
-var orders = [...]Style{DayFirst, MonthFirst, YearFirst}
-
-// lookDate looks at a text as a date: three numbers, or two and the name of a
-// month, with points, slashes, hyphens or spaces between them, and maybe a time.
-func lookDate(text []byte) (d dates) {
-	d.days = [3]float64{NA, NA, NA}
-	text = trimSpaces(text)
-	const longest = 40
-	if len(text) < 6 || len(text) > longest {
-		return d
-	}
-	var part [3]int
-	var size [3]int
-	named, at := -1, 0
-	for k := range part {
-		if k > 0 {
-			gap, dot := dateGap(text[at:])
-			if gap == 0 {
-				return d
-			}
-			d.dots, at = d.dots || dot, at+gap
-		}
-		from := at
-		for at < len(text) && text[at]-'0' <= 9 {
-			at++
-		}
-		if at == from {
-			for at < len(text) && isLetter(text[at]) {
-				at++
-			}
-			part[k] = monthOf(text[from:at])
-			if part[k] == 0 || named >= 0 {
-				return d
-			}
-			named = k
-			continue
-		}
-		if size[k] = at - from; size[k] > 4 || size[k] == 3 {
-			return d
-		}
-		part[k], _ = digits(text[from:at])
-		at += dayMark(text[at:])
-	}
-	fraction := 0.0
-	if at < len(text) {
-		var ok bool
-		if fraction, ok = parseClock(bytes.TrimLeft(text[at:], " T,")); !ok || text[at]-'0' <= 9 {
-			return d
-		}
-		d.clock = true
-	}
-	for k, order := range [3][3]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}} { // where day, month and year are
-		day, month, year := part[order[0]], part[order[1]], part[order[2]]
-		digits := size[order[2]]
-		switch {
-		case digits == 4 && size[order[0]] <= 2 && size[order[1]] <= 2:
-		case digits == 2 && k < 2 && size[order[0]] <= 2 && size[order[1]] <= 2: // 69 is 1969, 68 is 2068
-			if year += 1900; year < 1969 {
-				year += 100
-			}
-		default:
-			continue
-		}
-		if named >= 0 && named != order[1] && !(k < 2 && named < 2) {
-			continue
-		}
-		if named == order[0] && k < 2 { // the name says which part the month is
-			day, month = month, day
-		}
-		if month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month) {
-			d.days[k] = float64(daysFromCivil(year, month, day)) + fraction
-		}
-	}
-	return d
-}
-
-// parseClock reads a time of day as a fraction of it: 9:05, 14:30:15, 2:30 pm.
-func parseClock(text []byte) (float64, bool) {
-	text = trimSpaces(text)
-	if n := len(text); n > 1 && text[n-1]|0x20 == 'm' && (text[n-2]|0x20 == 'a' || text[n-2]|0x20 == 'p') {
-		day, ok := parseClock(text[:n-2])
-		hour := int(day * 24)
-		if !ok || hour < 1 || hour > 12 {
-			return 0, false
-		}
-		if hour == 12 {
-			day -= 0.5
-		}
-		if text[n-2]|0x20 == 'p' {
-			day += 0.5
-		}
-		return day, true
-	}
-	if len(text) == 4 || len(text) == 7 {
-		text = append([]byte{'0'}, text...)
-	}
-	if len(text) < 5 {
-		return 0, false
-	}
-	nanos, ok := parseTime(append([]byte{'T'}, text...))
-	return float64(nanos) / 86400e9, ok && nanos >= 0 && nanos < 86400e9
 }
 
 // ParseOrder reads how people say the order of a date: dmy, dd.mm.yyyy, %m/%d/%Y;

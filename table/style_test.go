@@ -54,6 +54,12 @@ func TestStyles(t *testing.T) {
 		{name: "months in Italian", text: "d\n12 giugno 2024\n3 gen. 1999\n30/dic/2023\n", want: "d:date | 2024-06-12 | 1999-01-03 | 2023-12-30", notes: []string{`column "d": "12 giugno 2024" is read as 2024-06-12`}},
 		{name: "months in Dutch", text: "d\n12 mrt 2024\n3 mei 1999\n30 oktober 2023\n", want: "d:date | 2024-03-12 | 1999-05-03 | 2023-10-30", notes: []string{`column "d": "12 mrt 2024" is read as 2024-03-12`}},
 		{name: "months in English", text: "d;e\nMarch 1st, 2024;x\nMay 22nd, 1999;y\n", want: "d:date e{x,y} | 2024-03-01 x | 1999-05-22 y", notes: []string{`column "d": "March 1st, 2024" is read as 2024-03-01`}},
+		{name: "months in Polish and Russian", text: "d;e\n12 października 2024;3 мая 2024 г.\n3 maja 1999;12 сент. 1999\n", want: "d:date e:date | 2024-10-12 2024-05-03 | 1999-05-03 1999-09-12", notes: []string{`column "d": "12 października 2024" is read as 2024-10-12`, `column "e": "3 мая 2024 г." is read as 2024-05-03`}},
+		{name: "weekdays", text: "d;x\nSun, 21 Jan 2018 01:04:00 +0200;a\nMar, 23 Jan 2018;b\n", want: "d:time x{a,b} | 2018-01-20T23:04:00 a | 2018-01-23T00:00:00 b", notes: []string{`column "d": "Sun, 21 Jan 2018 01:04:00 +0200" is read as 2018-01-20T23:04:00`}},
+		{name: "days in Chinese", text: "d;x\n2024年3月9日;a\n2023年12月1日;b\n", want: "d:date x{a,b} | 2024-03-09 a | 2023-12-01 b", notes: []string{`column "d": "2024年3月9日" is read as 2024-03-09`}},
+		{name: "months of years", text: "a;b;c;d\nFeb 2024;2024-02;02/2024;2024年2月\ndic.-2023;2023-12;12/2023;2023年12月\n", want: "a:date b:date c:date d:date | 2024-02-01 2024-02-01 2024-02-01 2024-02-01 | 2023-12-01 2023-12-01 2023-12-01 2023-12-01", notes: []string{`column "a": "Feb 2024" is read as 2024-02-01`, `column "b": "2024-02" is read as 2024-02-01`, `column "c": "02/2024" is read as 2024-02-01`, `column "d": "2024年2月" is read as 2024-02-01`}},
+		{name: "no months of years", text: "a;b\n14/2024;2024/02\n3/100;May 24\n", want: "a{14/2024,3/100} b{2024/02,May 24} | 14/2024 2024/02 | 3/100 May 24"},
+		{name: "times of day by words", text: "a;b\n22h30;4:05 p. m.\n7h05;12:10 a.m.\n", want: "a:time b:time | 22:30 16:05 | 07:05 00:10", notes: []string{`column "a": "22h30" is read as a time of day`, `column "b": "4:05 p. m." is read as a time of day`}},
 		{name: "no month", text: "d\n3 jui 2024\n12 xyz 2023\n", want: "d{12 xyz 2023,3 jui 2024} | 3 jui 2024 | 12 xyz 2023"},
 		{name: "times of day", text: "t\n9:05\n14:30:15\n", want: "t:time | 09:05 | 14:30:15", notes: []string{`column "t": "9:05" is read as a time of day`}},
 		{name: "missing among numbers", text: "a\nN/A\n1\n-\nnone\nNULL\n?\nunknown\n2\n", want: "a | - | 1 | - | - | - | - | - | 2", notes: []string{`column "a": "N/A", "-", "none", "unknown" are read as missing`}},
@@ -162,10 +168,34 @@ func TestNumbersInEveryStyle(t *testing.T) {
 	})
 }
 
+// TestAmountsInEveryStyle: as books, banks and spreadsheets write amounts.
+func TestAmountsInEveryStyle(t *testing.T) {
+	for _, test := range []struct {
+		style Style
+		text  string
+		want  float64 // NA for no number
+	}{
+		{Point, "$(1,234.50)", -1234.5}, {Point, "($1,234.50)", -1234.5}, {Point, "(1,234.50)", -1234.5}, {Point, "(5)", NA}, {Point, "-(5.0)", NA}, {Point, "((5.0))", NA},
+		{Comma, "1.234,50-", -1234.5}, {Comma, "1.234,50- EUR", -1234.5}, {Point, "5-", NA}, {Point, "--5", NA},
+		{Point, "Fr. 200.–", 200}, {Comma, "200,-", 200}, {Comma, "1.200,-- €", 1200}, {Point, ".-", NA},
+		{Comma, "R$ 1.234,50", 1234.5}, {Point, "A$1,234.50", 1234.5}, {Comma, "1 234,50 Kč", 1234.5}, {Comma, "1 234,50 руб.", 1234.5}, {Comma, "kr. 12,50", 12.5}, {Point, "₩1,234", 1234}, {Point, "₿1.5", 1.5},
+		{Point, "₹12,34,567.50", 1234567.5}, {Point, "1,23,45", NA}, {Comma, "1,5e+03", 1500}, {Point, "1,582e+03", NA}, {Point, "5 apples", NA}, {Point, "room 5", NA},
+	} {
+		if got, ok := test.style.ParseNumber(test.text); ok == math.IsNaN(test.want) || ok && got != test.want {
+			t.Errorf("%q is %v (%v), expected %v", test.text, got, ok, test.want)
+		}
+	}
+	mixed := "a;b\nUS$ 5;€ 5\nUSD 7;A$ 6\n"
+	got, report := mustRead(t, "x.csv", mixed, Options{})
+	if want := "a b{A$ 6,€ 5} | 5 € 5 | 7 A$ 6"; show(got) != want {
+		t.Errorf("got %s %q, expected %s", show(got), report.Notes, want)
+	}
+}
+
 // FuzzStyles: any text is read or not, in any style, and what is read is a
 // number.
 func FuzzStyles(f *testing.F) {
-	for _, s := range []string{"1.234,50 €", "(3,5 %)", "31.12.2024 14:30", "3-Mar-24", "2:30 pm", "−1’234.5", "dd.mm.yyyy"} {
+	for _, s := range []string{"1.234,50 €", "(3,5 %)", "31.12.2024 14:30", "3-Mar-24", "2:30 pm", "−1’234.5", "dd.mm.yyyy", "$(1,2.3)-", "Fr. 2.–", "Mo, 1年2月3日", "Sun, 21 Jan 2018 01:04:00 +0200", "May 2024", "22h5 Uhr"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

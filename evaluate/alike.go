@@ -2,23 +2,23 @@ package evaluate
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
 
-// A model that is rules or a tree does not tell numbers apart that lie between two
-// of its cuts. Handing one of them to a row is handing them all, so that the mean
-// over all permutations of a column of many numbers takes no more answers than it
-// has ranges.
+// A model that is rules or a tree does not tell values apart of which the same
+// tests hold: numbers between two of its cuts, names that no rule has. Handing one
+// of them to a row is handing them all, so that the mean over all permutations of a
+// column of many values takes no more answers than the model tells apart.
 
-// cutsOf returns the numbers at which a model's rules divide a column, ascending;
-// false if they are not all that its answers depend on.
-func cutsOf(m learn.Model, column string) ([]float64, bool) {
+// testsOf returns a model's tests of a column; false if they are not all that its
+// answers depend on.
+func testsOf(m learn.Model, column string) ([]rule.Test, bool) {
 	if _, told := m.(learn.Wrapper); told {
 		return nil, false
 	}
@@ -30,64 +30,49 @@ func cutsOf(m learn.Model, column string) ([]float64, bool) {
 	if err != nil || len(base.Units) > 0 || len(base.Rules) == 0 || slices.ContainsFunc(base.Notes, func(n string) bool { return strings.HasPrefix(n, "summary:") }) {
 		return nil, false
 	}
-	var cuts []float64
-	var plain func(tests []rule.Test) bool
-	plain = func(tests []rule.Test) bool {
+	var found []rule.Test
+	known := map[string]bool{}
+	var collect func(tests []rule.Test) bool
+	collect = func(tests []rule.Test) bool {
 		for i := range tests {
 			t := &tests[i]
-			if t.Op == rule.HalfSpace && slices.ContainsFunc(t.Terms, func(x rule.Term) bool { return x.Column == column }) || !plain(t.Of) {
+			if t.Op == rule.HalfSpace && slices.ContainsFunc(t.Terms, func(x rule.Term) bool { return x.Column == column }) || !collect(t.Of) {
 				return false
 			}
-			if t.Column != column {
-				continue
-			}
-			switch t.Op {
-			case rule.Lt, rule.Le, rule.Gt, rule.Ge:
-				cuts = append(cuts, t.Number)
-			case rule.Between:
-				cuts = append(cuts, t.Low, t.High)
-			case rule.IsMissing, rule.IsKnown:
-			default:
-				return false
+			if text := t.String(); t.Column == column && !known[text] {
+				known[text] = true
+				found = append(found, *t)
 			}
 		}
 		return true
 	}
 	for i := range base.Rules {
 		line := base.Rules[i].Then.Line
-		if line != nil && line.Column == column || !plain(base.Rules[i].If) {
+		if line != nil && line.Column == column || !collect(base.Rules[i].If) {
 			return nil, false
 		}
 	}
-	slices.Sort(cuts)
-	return slices.Compact(cuts), true
+	return found, true
 }
 
-// alike puts values of a column together that the model does not tell apart; as
-// they are where it may.
-func alike(ctx context.Context, m learn.Model, t *table.Table, col int, values []frequent) ([]frequent, error) {
-	numbers := t.Columns[col].Floats
-	if numbers == nil {
-		return values, nil
-	}
-	cuts, ok := cutsOf(m, t.Schema.Attributes[col].Name)
+// alike puts values of a column together that the model does not tell apart, and
+// reports whether it is rules that say so; as they are where it may.
+func alike(ctx context.Context, m learn.Model, t *table.Table, col int, values []frequent) ([]frequent, bool, error) {
+	tests, ok := testsOf(m, t.Schema.Attributes[col].Name)
 	if !ok {
-		return values, nil
+		return values, false, nil
 	}
-	at, last := map[int]int{}, []int(nil)
+	marks, err := marksOf(tests, t, col, values)
+	if err != nil {
+		return nil, false, err
+	}
+	at, last := map[string]int{}, []int(nil)
 	var together []frequent
-	for _, v := range values {
-		key := -1
-		if x := numbers[v.row]; !math.IsNaN(x) {
-			i, cut := slices.BinarySearch(cuts, x)
-			if key = 2 * i; cut {
-				key++
-			}
-		}
-		i, ok := at[key]
+	for k, v := range values {
+		i, ok := at[string(marks[k])]
 		if !ok {
 			i = len(together)
-			at[key] = i
+			at[string(marks[k])] = i
 			together, last = append(together, frequent{row: v.row}), append(last, v.row)
 		}
 		together[i].weight += v.weight
@@ -95,9 +80,40 @@ func alike(ctx context.Context, m learn.Model, t *table.Table, col int, values [
 	}
 	same, err := saysTheSame(ctx, m, t, col, together, last)
 	if err != nil || !same {
-		return values, err
+		return values, false, err
 	}
-	return together, nil
+	return together, true, nil
+}
+
+// marksOf says of each value which tests hold, and whether it is known.
+func marksOf(tests []rule.Test, t *table.Table, col int, values []frequent) ([][]byte, error) {
+	rows := make([]int, len(values))
+	marks := make([][]byte, len(values))
+	for k, v := range values {
+		rows[k] = v.row
+		marks[k] = make([]byte, 1, 1+(len(tests)+7)/8)
+		if c := &t.Columns[col]; c.Codes != nil && c.Codes[v.row] < 0 || c.Floats != nil && table.IsMissing(c.Floats[v.row]) {
+			marks[k][0] = 1
+		}
+	}
+	some := t.Select(rows)
+	holds := bits.New(len(values))
+	for i := range tests {
+		matcher, err := rule.NewMatcher(tests[i:i+1], t.Schema)
+		if err != nil {
+			return nil, err
+		}
+		matcher.Match(some, holds)
+		for k := range marks {
+			if i%8 == 0 {
+				marks[k] = append(marks[k], 0)
+			}
+			if holds.Get(k) {
+				marks[k][len(marks[k])-1] |= 1 << (i % 8)
+			}
+		}
+	}
+	return marks, nil
 }
 
 // fewTried is on how many rows values that count as one are compared.
@@ -114,14 +130,7 @@ func saysTheSame(ctx context.Context, m learn.Model, t *table.Table, col int, fi
 		}
 		var said [2][]float64
 		for k, row := range []int{first.row, lasts[i]} {
-			c := *some
-			c.Columns = slices.Clone(some.Columns)
-			floats := make([]float64, some.Rows())
-			for r := range floats {
-				floats[r] = t.Columns[col].Floats[row]
-			}
-			c.Columns[col].Floats = floats
-			if err := m.Predict(ctx, &c, out); err != nil {
+			if err := m.Predict(ctx, given(some, t, col, row), out); err != nil {
 				return false, err
 			}
 			said[k] = slices.Concat(out.P, out.Mean)
@@ -131,4 +140,12 @@ func saysTheSame(ctx context.Context, m learn.Model, t *table.Table, col int, fi
 		}
 	}
 	return true, nil
+}
+
+// given is some rows whose cells of a column are all that of one row of a table.
+func given(some, t *table.Table, col, row int) *table.Table {
+	c := *some
+	c.Columns = slices.Clone(some.Columns)
+	c.Columns[col] = t.Project([]int{col}).Select(slices.Repeat([]int{row}, some.Rows())).Columns[0]
+	return &c
 }

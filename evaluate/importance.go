@@ -54,8 +54,8 @@ const (
 // ImportanceOf returns how much a model needs each of its columns on the rows
 // of a table. The mean over all permutations of a column is that of handing each
 // of its values to each row, by how frequent they are (Fisher, Rudin and
-// Dominici 2019, equation 3.5); numbers between two cuts of a model that is rules or
-// a tree count as one value. Where values times rows are too many it is computed
+// Dominici 2019, equation 3.5); values that the tests of a model that is rules or
+// a tree do not tell apart count as one. Where values times rows are too many it is computed
 // from what columns add (additive models), else some permutations are drawn. The
 // interval is that of the mean over the rows.
 func ImportanceOf(ctx context.Context, m learn.Model, t *table.Table, spec Spec) (*Importances, error) {
@@ -195,11 +195,12 @@ func permuted(ctx context.Context, m learn.Model, t *table.Table, col int, seed 
 	}
 	values, total := valuesOf(t, col)
 	most := mostAnswers
-	if all := len(values); all*t.Rows() > most {
-		if values, err = alike(ctx, m, t, col, values); err != nil {
+	if len(values)*t.Rows() > most {
+		together, rules, err := alike(ctx, m, t, col, values)
+		if err != nil {
 			return nil, nil, false, err
 		}
-		if len(values) < all {
+		if values = together; rules {
 			most = mostOfRules
 		}
 	}

@@ -167,6 +167,27 @@ func (m *cutting) Predict(_ context.Context, t *table.Table, out *learn.Predicti
 	return nil
 }
 
+// Names that rules do not tell apart count as one value, missing ones by themselves.
+func TestImportanceOfNamesInRules(t *testing.T) {
+	schema := &table.Schema{Attributes: []table.Attribute{{Name: "x", Values: []string{"a", "b", "c", "d"}}, {Name: "y", Values: []string{"no", "yes"}}}}
+	tab, err := table.New(schema, []table.Column{{Codes: []int32{0, 1, 2, 3, table.Missing, 2}}, {Codes: []int32{0, 1, 0, 1, 0, 1}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, _ := valuesOf(tab, 0)
+	marks, err := marksOf([]rule.Test{{Op: rule.Eq, Column: "x", Value: "b"}, {Op: rule.NotIn, Column: "x", Values: []string{"b", "d"}}}, tab, 0, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string][]string{}
+	for k, v := range values {
+		at[string(marks[k])] = append(at[string(marks[k])], tab.Text(v.row, 0))
+	}
+	if len(at) != 4 || len(at["\x00\x02"]) != 2 { // a and c; b; d; unknown
+		t.Errorf("%q", at)
+	}
+}
+
 // Numbers that rules do not tell apart count as one value, and the mean over all
 // permutations is the same.
 func TestImportanceOfRules(t *testing.T) {
@@ -185,8 +206,8 @@ func TestImportanceOfRules(t *testing.T) {
 	}
 	m := &cutting{two{schema: schema}}
 	values, _ := valuesOf(tab, 0)
-	together, err := alike(context.Background(), m, tab, 0, values)
-	if err != nil || len(together) != 2+1 { // below, at and above the cut
+	together, _, err := alike(context.Background(), m, tab, 0, values)
+	if err != nil || len(together) != 2 { // on either side of the cut
 		t.Fatalf("%d values: %v", len(together), err)
 	}
 	got, err := ImportanceOf(context.Background(), m, tab, Spec{})

@@ -16,7 +16,7 @@ import (
 // Warning is something to look at before learning: which column, what is so,
 // and what to do about it.
 type Warning struct {
-	Kind   string `json:"kind"` // id, constant, leak, duplicates, imbalance, missing, order, group, far, target, odd or style
+	Kind   string `json:"kind"` // id, constant, leak, duplicates, imbalance, missing, order, group, far, date, target, odd or style
 	Column string `json:"column,omitempty"`
 	Row    int    `json:"row,omitempty"`
 	What   string `json:"what"`
@@ -169,6 +169,9 @@ func (p *profiler) aboutColumn(col int, add func(Warning)) {
 	if right, ok := p.tellsByBeingKnown(col); ok {
 		add(Warning{Kind: "leak", Column: a.Name, What: fmt.Sprintf("is known where %s is %s, and nowhere else (%s of the rows), and may be known only after the answer is", p.t.Schema.Attributes[p.target].Name, right.class, console.Percent(right.share)), Remedy: leave})
 	}
+	if x, day, ok := p.looksDated(col); ok {
+		add(Warning{Kind: "date", Column: a.Name, What: fmt.Sprintf("has numbers that look like dates: %s may be %s", x, day), Remedy: Remedy{Kind: remedy.ReadDates, What: a.Name + "=ymd"}})
+	}
 	if ordersRows(p.t, col) {
 		add(Division{Time: a.Name}.warning())
 	}
@@ -180,6 +183,29 @@ func (p *profiler) aboutColumn(col int, add func(Warning)) {
 		w.What = fmt.Sprintf("names %d things with several rows each", distinct)
 		add(w)
 	}
+}
+
+// looksDated reports whether all numbers of a column are days in eight digits, and
+// shows one.
+func (p *profiler) looksDated(col int) (number, day string, ok bool) {
+	a := &p.t.Schema.Attributes[col]
+	if a.Kind != table.Numeric || a.Date || a.Time {
+		return "", "", false
+	}
+	for r, x := range p.t.Columns[col].Floats {
+		if table.IsMissing(x) {
+			continue
+		}
+		days, is := table.DaysOfDigits(x)
+		if !is {
+			return "", "", false
+		}
+		if !ok {
+			date := table.Attribute{Kind: table.Numeric, Date: true}
+			number, day, ok = p.t.Text(r, col), date.Format(days), true
+		}
+	}
+	return number, day, ok
 }
 
 // farthest finds a number that stands alone: beyond the outer fences of the others

@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"slices"
+	"strconv"
 )
 
 // dates are the days that a text means by the orders of its parts, NaN where it
@@ -151,6 +152,37 @@ func lookMonth(text []byte) (day float64, ok bool) {
 		return 0, false
 	}
 	return float64(daysFromCivil(year.value, month.value, 1)), true
+}
+
+// lookDigits reads a date of eight digits in an order: 20240301.
+func lookDigits(text []byte, order Style) (days float64, ok bool) {
+	n, ok := digits(text)
+	if !ok || len(text) != 8 {
+		return 0, false
+	}
+	year, month, day := n/10000, n/100%100, n%100
+	switch order {
+	case DayFirst:
+		day, month, year = n/1000000, n/10000%100, n%10000
+	case MonthFirst:
+		month, day, year = n/1000000, n/10000%100, n%10000
+	case YearFirst:
+	default:
+		return 0, false
+	}
+	if month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
+		return 0, false
+	}
+	return float64(daysFromCivil(year, month, day)), true
+}
+
+// DaysOfDigits returns the day that a number such as 20240301 means, as days since
+// 1970, if it means one of the last or the next hundred years.
+func DaysOfDigits(x float64) (days float64, ok bool) {
+	if !isInteger(x) || x < 19000000 || x > 21000000 {
+		return 0, false
+	}
+	return lookDigits(strconv.AppendInt(nil, int64(x), 10), YearFirst)
 }
 
 // parseClock reads a time of day as a fraction of it: 9:05, 14:30:15, 2:30 pm.

@@ -713,6 +713,7 @@ func (p *plan) style(f *field, attr int, known bool) {
 	if f.decimal = p.decimals.of(f.name); f.decimal == "" && form.isNumber() {
 		f.decimal = form
 	}
+	_, f.dated = p.orders.some[f.name]
 	if f.order = p.orders.of(f.name); f.order == "" && !form.isNumber() {
 		f.order = form
 	}

@@ -399,6 +399,13 @@ func missingVerb(texts []string) string {
 	return " are read as missing"
 }
 
+func keptVerb(texts []string) string {
+	if len(texts) == 1 {
+		return " is kept as a name"
+	}
+	return " are kept as names"
+}
+
 // become makes a column of names what it was recognised as, or says which cells
 // keep it from that.
 func (a *assembly) become(col *column, l *look, here *locale, notes *notes) error {
@@ -413,7 +420,7 @@ func (a *assembly) become(col *column, l *look, here *locale, notes *notes) erro
 			}
 			return fmt.Errorf("%s:%s %s", a.plan.name, a.rowOf(col, odd[0]), notQuantity.say(name, col.names.value(odd[0])))
 		}
-		if r.doubt != "" {
+		if r.doubt != "" && r.state == text {
 			notes.remark(Remark{Kind: "odd", Column: name, What: r.doubt})
 		}
 		if r.state != text && len(r.odd) <= mostOdd && (good >= 5 && good >= 3*len(r.odd) || good >= 2 && col.rarely(r.odd)) {
@@ -577,7 +584,7 @@ func (a *assembly) judge(col *column, notes *notes) (values []string, recode []i
 	if len(kept) > 0 && len(kept) < len(left) {
 		// That NA is Namibia is surprising; that none is a name is not.
 		silent := !slices.ContainsFunc(kept, func(v string) bool { return isStrong([]byte(v)) })
-		notes.remark(Remark{Kind: "marker", Column: col.field.name, What: quotedList(kept) + " is kept as a name", Do: remedy.Remedy{Kind: remedy.SayMissing, What: strings.Join(kept, ",")}, Silent: silent})
+		notes.remark(Remark{Kind: "marker", Column: col.field.name, What: quotedList(kept) + keptVerb(kept), Do: remedy.Remedy{Kind: remedy.SayMissing, What: strings.Join(kept, ",")}, Silent: silent})
 	}
 	if len(gone) == 0 {
 		return values, recode

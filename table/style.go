@@ -94,6 +94,9 @@ func (s Style) ParseDate(text string) (float64, bool) {
 	if form == Clock {
 		return parseClock(b)
 	}
+	if days, ok := lookDigits(b, form); ok {
+		return days, true
+	}
 	days, ok := lookDate(b).days[orderOf(form)], false
 	if form == DayFirst || form == MonthFirst || form == YearFirst {
 		ok = days == days

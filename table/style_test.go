@@ -48,6 +48,8 @@ func TestStyles(t *testing.T) {
 		{name: "month first, as was said", text: "d\n01/02/2024\n02/02/2024\n", options: Options{Date: "mm/dd/yyyy"}, want: "d:date | 2024-01-02 | 2024-02-02"},
 		{name: "no dates but ISO", text: "d\n01.02.2024\n02.02.2024\n", options: Options{Date: "iso"}, want: "d{01.02.2024,02.02.2024} | 01.02.2024 | 02.02.2024"},
 		{name: "each column as was said", text: "a;b;d;e\n1.234;1.234;01/02/2024;01/02/2024\n5.678;5.678;02/02/2024;02/02/2024\n", options: Options{Decimal: ".\nb=,", Date: "e=dmy\nd=mdy"}, want: "a b d:date e:date | 1.234 1234 2024-01-02 2024-02-01 | 5.678 5678 2024-02-02 2024-02-02", notes: []string{`column "b": "1.234" is read as 1234`}},
+		{name: "dates of digits, as was said", text: "a;b\n20240301;01032024\n19991231;31121999\n", options: Options{Date: "a=ymd\nb=dmy"}, want: "a:date b:date | 2024-03-01 2024-03-01 | 1999-12-31 1999-12-31"},
+		{name: "dates of digits, unsaid", text: "a\n20240301\n19991231\n", options: Options{Date: "ymd"}, want: "a | 20240301 | 19991231"},
 		{name: "months in German", text: "d\n12. März 2024\n3. Dez. 1999\n1. Mai 2023\n", want: "d:date | 2024-03-12 | 1999-12-03 | 2023-05-01", notes: []string{`column "d": "12. März 2024" is read as 2024-03-12`}},
 		{name: "months in French", text: "d\n1er août 2024\n3 févr. 1999\n14 juillet 2023 18:30\n", want: "d:time | 2024-08-01T00:00:00 | 1999-02-03T00:00:00 | 2023-07-14T18:30:00", notes: []string{`column "d": "1er août 2024" is read as 2024-08-01T00:00:00`}},
 		{name: "months in Spanish", text: "d\n12 de marzo de 2024\n3 ene 1999\n30-sept-23\n", want: "d:date | 2024-03-12 | 1999-01-03 | 2023-09-30", notes: []string{`column "d": "12 de marzo de 2024" is read as 2024-03-12`}},

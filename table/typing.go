@@ -54,6 +54,7 @@ type field struct {
 	closed  bool     // other names than values are an error
 	decimal Style    // how its numbers are written, "" for plainly or as it turns out
 	order   Style    // how its dates are written, "" likewise
+	dated   bool     // the user says so of this column
 	gone    []string // texts that mean a missing cell because the user or the model says so
 	only    bool     // the usual ones do not
 	like    namesLike
@@ -175,7 +176,10 @@ func (c *cells) add(cell []byte, place int) fault {
 	switch c.state {
 	case unknown:
 		c.first = place
-		if x, ok := c.field.number(cell); ok {
+		if x, ok := c.field.compact(cell); ok {
+			c.state = date
+			c.addDate(x)
+		} else if x, ok := c.field.number(cell); ok {
 			c.state, c.fast = number, c.field.quick()
 			c.addNumber(x, cell)
 		} else if x, ok := c.field.date(cell); ok {
@@ -283,6 +287,15 @@ func (f *field) date(cell []byte) (float64, bool) {
 		return f.order.ParseDate(string(cell))
 	}
 	return parseDate(cell)
+}
+
+// compact reads a date of eight digits where the user says that the column has
+// dates.
+func (f *field) compact(cell []byte) (float64, bool) {
+	if !f.dated {
+		return 0, false
+	}
+	return lookDigits(cell, f.order)
 }
 
 // loosely lets a column that must be quantities be read again as names if a cell

@@ -74,6 +74,7 @@ var flagWords = map[remedy.Kind]string{
 	remedy.SplitByGroup:   "evaluate with --group {word} to keep its rows on one side",
 	remedy.SayDecimal:     "--decimal {word} reads it otherwise",
 	remedy.SayDate:        "--date {word} reads it otherwise",
+	remedy.ReadDates:      "--date {word} reads them as such",
 	remedy.SayMissing:     "--missing {word} reads it as missing",
 	remedy.ReplaceModel:   "--replace does it (older versions stay), --name OTHER keeps both",
 }

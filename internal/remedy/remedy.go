@@ -46,6 +46,7 @@ const (
 	AllowMemory    Kind = "allow-memory"    // allow more memory
 	SayDecimal     Kind = "say-decimal"     // say what divides decimals; What: COLUMN= and the other one
 	SayDate        Kind = "say-date"        // say the order of dates; What: COLUMN= and another one
+	ReadDates      Kind = "read-dates"      // say that a column has dates; What: COLUMN= and their order
 	SayMissing     Kind = "say-missing"     // declare texts missing; What: them, with commas
 	ReplaceModel   Kind = "replace-model"   // say that a model is to be replaced, or give another name
 	LeaveColumn    Kind = "leave-column"    // leave a column out; What: it
@@ -91,6 +92,7 @@ var words = map[Kind]string{
 	AllowMemory:    "allow more memory",
 	SayDecimal:     "with decimals %s it is read otherwise",
 	SayDate:        "with dates %s it is read otherwise",
+	ReadDates:      "with dates %s it is read as such",
 	SayMissing:     "declared missing, %s is no value",
 	ReplaceModel:   "say that it is to be replaced, or give another name",
 	LeaveColumn:    "leave %s out",

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/accrete-ml/accrete/internal/console"
@@ -291,6 +292,10 @@ func rowsOf(weight float64) string {
 func gap(x float64, numeric bool) string {
 	if numeric {
 		return console.Number(x)
+	}
+	const least = 0.0005 // as it is printed
+	if math.Abs(x) < least {
+		x = 0 // and has no sign
 	}
 	return fmt.Sprintf("%.1f points", 100*x)
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/accrete-ml/accrete/internal/console"
@@ -388,9 +387,6 @@ func (p *dataPage) together() {
 func shownNumber(s *table.Summary, x float64) string {
 	if s.Date || s.Time {
 		return dayOf(&table.Attribute{Kind: table.Numeric, Date: s.Date, Time: s.Time, Style: s.Style}, x)
-	}
-	if size := math.Abs(x); size >= 1e4 && size < 1e15 {
-		return strconv.FormatFloat(x, 'f', 0, 64)
 	}
 	return console.Number(x)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn/kept"
+	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -176,7 +177,7 @@ func (p *profiler) aboutColumn(col int, add func(Warning)) {
 		add(Division{Time: a.Name}.warning())
 	}
 	if row, next, ok := p.farthest(col); ok {
-		add(Warning{Kind: "far", Column: a.Name, Row: row + 1, What: fmt.Sprintf("is %s in row %d, far from all others (the next is %s)", p.t.Text(row, col), row+1, p.t.Text(next, col)), Do: "look whether it is a slip of the pen"})
+		add(Warning{Kind: "far", Column: a.Name, Row: row + 1, What: fmt.Sprintf("is %s in row %d, far from all others (the next is %s)", p.shown(row, col), row+1, p.shown(next, col)), Do: "look whether it is a slip of the pen"})
 	}
 	if groupsRows(p.t, col) {
 		w := Division{Group: a.Name}.warning()
@@ -242,6 +243,14 @@ func (p *profiler) farthest(col int) (row, next int, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// shown is a cell of numbers as people read it.
+func (p *profiler) shown(row, col int) string {
+	if a := &p.t.Schema.Attributes[col]; a.Date || a.Time {
+		return p.t.Text(row, col)
+	}
+	return say.Number(p.t.Columns[col].Floats[row])
 }
 
 // count returns how many cells are known, how many differ, and one of them.

@@ -59,7 +59,7 @@ which columns go together.`,
 				rows = append(rows, []string{s.Name, s.Shown(), strconv.Itoa(s.Missing), strconv.Itoa(s.Distinct), values(s)})
 			}
 			printTable(a.out, []string{"column", "type", "missing", "distinct", "values"}, rows)
-			if x.Reachable != nil && *x.Reachable < 1 {
+			if x.Reachable != nil && *x.Reachable < 0.9995 {
 				fmt.Fprintf(a.out, "\nrows that are alike in all other columns differ in %s: nothing can be right on more than %s of them\n", x.Target, percent(*x.Reachable))
 			}
 			printWarnings(a.out, x.Warnings)

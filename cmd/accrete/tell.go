@@ -41,7 +41,8 @@ of the mixture, next to those of the rows.
 
 Tell says whose answers change, and whether that is better on rows that the
 model has not learnt: those of --on DATA, or else its own rows, held out. --by
-COL says it for each value of a column too. --preview changes nothing.`,
+COL says it for each value of a column too. --preview changes nothing; of more
+than 2,000 rows it does not hold any out, so as not to keep anybody waiting.`,
 		Example: `  accrete tell votes expert.rules --preview
   accrete tell votes expert.rules --worth 20 --note "as in the manual"`,
 		Args: cobra.ExactArgs(2),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/learn"
@@ -29,6 +30,9 @@ func (m *Model) Graph() (*draw.Graph, error) { return m.GraphTop(unitsDrawn) }
 func (m *Model) GraphTop(most int) (*draw.Graph, error) {
 	net := m.members[0].net
 	names := m.matrix.Names(m.schema)
+	for i, name := range names {
+		names[i] = strings.Replace(name, " IS MISSING", " not known", 1)
+	}
 	last := len(net.layers)
 	shown := make([][]bool, last+1)
 	for level := last; level >= 0; level-- {

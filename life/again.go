@@ -149,15 +149,15 @@ func dividedBy(p *Part) (by Division, sure bool) {
 }
 
 // withDivision returns settings that say by which column an estimate divides rows.
-func withDivision(settings map[string]string, by Division, ids []string) map[string]string {
-	at := slices.IndexFunc(ids, NamesSomebody)
+func withDivision(settings map[string]string, by Division, leftOut []string) map[string]string {
+	id := somebodyIn(leftOut)
 	switch {
 	case by.Group != "":
 		settings[divisionSetting] = "group:" + by.Group
 	case by.Time != "":
 		settings[divisionSetting] = "time:" + by.Time
-	case at >= 0:
-		settings[divisionSetting] = "id:" + ids[at]
+	case id != "":
+		settings[divisionSetting] = "id:" + id
 	}
 	return settings
 }

@@ -23,11 +23,13 @@ import (
 // value of the column Group together, or in the order of the column Time.
 type Division struct{ Group, Time string }
 
-// Reading is how data is to be read so that the division can be made.
+// Reading is how data is to be read so that the division can be made: its column
+// is not learnt from then, whether it is to be ignored or not.
 func (d Division) Reading(r Reading) Reading {
 	if d.Group != "" && d.Group != NoDivision {
-		r.Nominal = append(append([]string{}, r.Nominal...), d.Group)
+		r.Nominal = append(slices.Clone(r.Nominal), d.Group)
 	}
+	r.Ignore = slices.DeleteFunc(slices.Clone(r.Ignore), func(name string) bool { return name != "" && name == d.Group+d.Time })
 	return r
 }
 
@@ -124,6 +126,12 @@ func (h *Home) divideEstimate(ctx context.Context, d *Data, l *Lesson, asked Div
 	if asked.Group == NoDivision || asked.Time == NoDivision || spec.Table.Sequence != nil {
 		return Division{}, nil
 	}
+	if slices.Contains(d.Reading.Ignore, asked.Group) {
+		if spec.Groups = d.groupsBy(ctx, l, asked.Group); spec.Groups == nil {
+			return asked, remedy.Misusef("there is no column %q by which rows could be divided", asked.Group)
+		}
+		return asked, nil
+	}
 	if asked != (Division{}) {
 		col, err := asked.column(spec.Table, spec.Target)
 		if err == nil {
@@ -131,9 +139,11 @@ func (h *Home) divideEstimate(ctx context.Context, d *Data, l *Lesson, asked Div
 		}
 		return asked, err
 	}
-	if found, groups := d.idGroups(ctx, l); groups != nil {
-		spec.Groups = groups
-		return found, nil
+	if name := somebodyIn(leftOut(l.Report, d.Reading)); name != "" {
+		if groups := d.groupsBy(ctx, l, name); groups != nil {
+			spec.Groups = groups
+			return Division{Group: name}, nil
+		}
 	}
 	found := FindDivision(spec.Table, spec.Target)
 	if found == (Division{}) {
@@ -144,29 +154,39 @@ func (h *Home) divideEstimate(ctx context.Context, d *Data, l *Lesson, asked Div
 	return found, err
 }
 
-// idGroups returns which rows are of one somebody, by a column that was left out
-// as an id, and read again for this; nil if there is none.
-func (d *Data) idGroups(ctx context.Context, l *Lesson) (Division, []int) {
-	at := slices.IndexFunc(l.Report.IDs, NamesSomebody)
-	if at < 0 || d.reader() != nil || d.isLinked() {
-		return Division{}, nil
+// leftOut are the columns that are not learnt from: ids, and what is ignored.
+func leftOut(report *table.Report, r Reading) []string { return slices.Concat(report.IDs, r.Ignore) }
+
+// somebodyIn returns the first of some columns that names somebody, "" for none.
+func somebodyIn(columns []string) string {
+	if at := slices.IndexFunc(columns, NamesSomebody); at >= 0 {
+		return columns[at]
 	}
-	by := Division{Group: l.Report.IDs[at]}
+	return ""
+}
+
+// groupsBy returns which rows are of one somebody, by a column that was left out
+// and is read again for this; nil if it does not tell.
+func (d *Data) groupsBy(ctx context.Context, l *Lesson, name string) []int {
+	if d.reader() != nil || d.isLinked() {
+		return nil
+	}
 	o := d.options()
-	o.Nominal = by.Reading(d.Reading).Nominal
+	o.Nominal = append(slices.Clone(o.Nominal), name)
+	o.Ignore = slices.DeleteFunc(slices.Clone(o.Ignore), func(n string) bool { return n == name })
 	t, _, err := d.Read(ctx, o)
 	if err != nil || t.Rows() != l.Table.Rows() {
-		return Division{}, nil
+		return nil
 	}
-	col := t.Schema.Index(by.Group)
+	col := t.Schema.Index(name)
 	if col < 0 || !groupsRows(t, col) {
-		return Division{}, nil
+		return nil
 	}
 	groups, err := evaluate.Groups(t, col)
 	if err != nil {
-		return Division{}, nil
+		return nil
 	}
-	return by, groups
+	return groups
 }
 
 // FindDivision returns the column by which rows have to be kept together or in

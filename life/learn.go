@@ -292,7 +292,7 @@ func (h *Home) learnTable(ctx context.Context, l *Lesson, o LearnOptions) (*lect
 	made.record = store.Version{
 		Kind: store.Learn, Source: source, At: at, Seed: h.Seed, Settings: withSnapshot(withReading(withoutModels(l.Info, l.Settings), o.Data.Reading), l.Report), History: l.told,
 	}
-	made.record.Settings = withDivision(made.record.Settings, o.Division, l.Report.IDs)
+	made.record.Settings = withDivision(made.record.Settings, o.Division, leftOut(l.Report, o.Data.Reading))
 	var err error
 	made.model, err = l.learner.Learn(learn.WithProgress(ctx, bar), learn.Task{
 		Table: l.Table, Source: learn.Source{ID: source.ID, Name: source.Name}, Seed: h.Seed}.At(l.Target))

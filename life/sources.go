@@ -415,6 +415,7 @@ func (h *Home) readAgain(ctx context.Context, p *Part, v store.Version, at Elsew
 		}
 		o := d.options()
 		o.Schema, o.Extend, o.Target = as.Schema, as.Extend, as.Target
+		o.Ignore = slices.DeleteFunc(slices.Clone(o.Ignore), func(name string) bool { return as.Schema != nil && as.Schema.Index(name) >= 0 })
 		t, report, err := d.Read(ctx, o)
 		if err == nil && as.Schema == p.Schema() {
 			h.note(report.Notes...)

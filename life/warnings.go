@@ -448,17 +448,26 @@ func (h *Home) warn(ctx context.Context, learnt *NewLearnt, made *lectured, d *D
 	}
 	all, err := newProfiler(t, made.target).warnings(ctx, made.report)
 	learnt.Warnings = all
+	by := Division{}
+	if made.estimate != nil {
+		by = FindDivision(t, made.target)
+	}
+	leaks := map[string]bool{}
 	for _, w := range all {
+		leaks[w.Column] = leaks[w.Column] || w.Kind == "leak"
 		switch w.Kind {
-		case "constant", "leak", "duplicates", "imbalance", "missing":
+		case "constant", "leak", "duplicates", "imbalance", "missing", "date":
 			note := Note{Text: Warning{Column: w.Column, What: w.What}.String(), Remedy: w.Remedy}
 			if w.Remedy.Kind == "" {
 				note.Text = w.String()
 			}
 			h.remark(note)
 		case "order", "group":
-			if made.estimate == nil || FindDivision(t, made.target) == (Division{}) { // else the estimate goes by it
+			switch {
+			case by == (Division{}): // else the estimate goes by it
 				h.remark(Note{Text: w.Column + " " + w.What, Remedy: w.Remedy})
+			case by.Group == w.Column && !leaks[w.Column]:
+				h.remark(Note{Text: w.Column + " " + w.What + " and is learnt from, which says nothing of others that come", Remedy: Remedy{Kind: remedy.LeaveColumn, What: w.Column}})
 			}
 		}
 	}

@@ -245,7 +245,11 @@ type slope struct {
 }
 
 // step is how far numbers are moved to see how answers change, in deviations.
-const step = 0.05
+// Those of models that are no smooth functions are moved farther.
+const (
+	step     = 0.05
+	wideStep = 0.5
+)
 
 // explain returns the slopes of the chain's answers, for each row: of numbers by
 // moving them a little, or as a network tells them; of names by what another would
@@ -322,39 +326,68 @@ func (e *explainer) explainNumber(ctx context.Context, t *table.Table, j int, al
 	if done := e.told(t, j, factor, all); done {
 		return nil
 	}
+	wants, err := e.moved(ctx, t, j, step, factor)
+	if err != nil {
+		return err
+	}
+	if !c.binary {
+		wide, err := e.moved(ctx, t, j, wideStep, factor)
+		if err != nil {
+			return err
+		}
+		if rough(wants, wide) {
+			wants = wide
+		}
+	}
+	for r, x := range t.Columns[j].Floats {
+		if !table.IsMissing(x) && !math.IsInf(x, 0) {
+			all[r] = append(all[r], slope{to: c.first, from: none, want: wants[r*outputs:][:outputs:outputs]})
+		}
+	}
+	return nil
+}
+
+// moved returns how answers change with a number, by moving it so far to both
+// sides; where it is zero or one, from one to the other.
+func (e *explainer) moved(ctx context.Context, t *table.Table, j int, by, factor float64) ([]float64, error) {
 	low, high := slices.Clone(t.Columns[j].Floats), slices.Clone(t.Columns[j].Floats)
+	binary := e.of.columns[j].binary
 	for r := range low {
-		if c.binary { // there are two values
+		if binary {
 			low[r], high[r] = 0, 1
 		} else {
-			low[r], high[r] = low[r]-step/factor, high[r]+step/factor
+			low[r], high[r] = low[r]-by/factor, high[r]+by/factor
 		}
 	}
 	var ends [2][]float64
 	for i, cells := range [][]float64{low, high} {
 		other, err := e.with(t, j, table.Column{Floats: cells})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if ends[i], err = e.answers(ctx, other); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	for r, x := range t.Columns[j].Floats {
-		if table.IsMissing(x) || math.IsInf(x, 0) {
-			continue
-		}
-		by := 2 * step
-		if c.binary {
-			by = 1
-		}
-		s := slope{to: c.first, from: none, want: make([]float64, outputs)}
-		for k := range s.want {
-			s.want[k] = (ends[1][r*outputs+k] - ends[0][r*outputs+k]) / by
-		}
-		all[r] = append(all[r], s)
+	if by *= 2; binary {
+		by = 1
 	}
-	return nil
+	wants := make([]float64, len(ends[0]))
+	for i := range wants {
+		wants[i] = (ends[1][i] - ends[0][i]) / by
+	}
+	return wants, nil
+}
+
+// rough reports whether slopes over a short way have nothing to do with those over
+// a long one, as those of trees, rules and neighbours, which go up and down in steps.
+func rough(short, long []float64) bool {
+	apart, size := 0.0, 0.0
+	for i, s := range long {
+		apart += (short[i] - s) * (short[i] - s)
+		size += s * s
+	}
+	return apart > size
 }
 
 // told takes slopes from a model that tells them, if it is the only one. It

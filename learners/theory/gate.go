@@ -252,6 +252,9 @@ func (p *planner) finish() error {
 			others = append(others, literal{test: rule.Test{Op: rule.Ne, Column: a.Name, Value: value}, unit: u, negated: true})
 		}
 	}
+	if len(others) == 0 && p.concluded(a.Name) {
+		return fmt.Errorf("no rule of the theory concludes a class of %q that a row has: %s", a.Name, strings.Join(a.Values, ", "))
+	}
 	if len(p.theory.Rules) > 0 && !p.concluded(a.Name) {
 		var said []string
 		for i := range p.theory.Rules {

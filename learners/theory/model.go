@@ -24,11 +24,12 @@ type Model struct {
 	*built
 
 	// agreement is the weight of the rows on which the network answers as the
-	// theory did, right that of those on which the theory was.
-	agreement, right float64
-	theory           *rule.Theory
-	base             refined // what the network is read as
-	chosen           []Balance
+	// theory did, right that of those on which the theory was, and open that of
+	// those of which it says nothing, or two things.
+	agreement, right, open float64
+	theory                 *rule.Theory
+	base                   refined // what the network is read as
+	chosen                 []Balance
 }
 
 var (

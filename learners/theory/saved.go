@@ -31,6 +31,7 @@ type savedBody struct {
 	Weights   []float64           `cbor:"weights"`
 	Agreement float64             `cbor:"agreement"`
 	Right     float64             `cbor:"right"`
+	Open      float64             `cbor:"open,omitempty"`
 	Rules     []savedRule         `cbor:"rules"`
 	Fit       float64             `cbor:"fit"`
 	Chosen    []Balance           `cbor:"chosen,omitempty"`
@@ -48,7 +49,7 @@ type savedRule struct {
 func (m *Model) Parts() ([]learn.Part, error) {
 	body := savedBody{
 		Columns: table.SaveColumns(m.schema), Found: m.found, Counts: m.counts, W: m.w,
-		Weights: m.net.weights, Agreement: m.agreement, Right: m.right, Fit: m.base.Fit, Chosen: m.chosen,
+		Weights: m.net.weights, Agreement: m.agreement, Right: m.right, Open: m.open, Fit: m.base.Fit, Chosen: m.chosen,
 	}
 	for i := range m.base.Rules {
 		body.Rules = append(body.Rules, savedRule{m.base.Rules[i].String(), m.base.From[i]})
@@ -88,14 +89,14 @@ func (m *Model) restore(body *savedBody) (err error) {
 		return err
 	}
 	m.found, m.counts, m.w = body.Found, body.Counts, body.W
-	m.agreement, m.right, m.chosen = body.Agreement, body.Right, body.Chosen
+	m.agreement, m.right, m.open, m.chosen = body.Agreement, body.Right, body.Open, body.Chosen
 	if err := m.build(); err != nil {
 		return err
 	}
 	if len(body.Counts) != len(m.classes) || len(body.Weights) != len(m.net.weights) {
 		return fmt.Errorf("%d classes and %d weights, expected %d and %d", len(body.Counts), len(body.Weights), len(m.classes), len(m.net.weights))
 	}
-	for _, list := range [][]float64{body.Weights, body.Counts, {body.W, body.Agreement, body.Right, body.Fit}} {
+	for _, list := range [][]float64{body.Weights, body.Counts, {body.W, body.Agreement, body.Right, body.Open, body.Fit}} {
 		for _, x := range list {
 			if math.IsNaN(x) || math.IsInf(x, 0) || math.Abs(x) > 1e15 {
 				return fmt.Errorf("%v among the numbers", x)

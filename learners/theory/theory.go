@@ -19,9 +19,11 @@
 // are made as certain as the rows bear out (sharpen), so that rows which the theory
 // answers right ask for little change, and a perfect theory stays perfect.
 //
-// What was learnt is given back as rules: the literals of each unit whose weights
-// are alike are put together and counted (M-of-N, Towell & Shavlik 1993), and
-// each rule of the theory is said to be kept, changed or dropped (changes.go).
+// What was learnt is given back as rules (extract.go): units are read as so many of
+// some literals (M-of-N, Towell & Shavlik 1993), limits of numbers are moved to
+// where they came to lie (limits.go), and of all that training moved a little that
+// is told which makes a difference, in few changes of the theory (revise.go). Each
+// of its rules is said to be kept, changed or dropped.
 //
 // Without a theory there are hidden units, and the learner is an ordinary network.
 // Its neighbours are rule, which reads and orders theories, and learn/kept, which
@@ -229,8 +231,8 @@ func learnRows(ctx context.Context, rows *kept.Rows, l lesson) (learn.Model, err
 	if err := m.train(ctx, examples); err != nil {
 		return nil, err
 	}
-	m.agreement, m.right = m.compare(examples)
-	m.base = m.extract(examples)
+	m.compare(examples)
+	m.base = m.extract(t, examples)
 	learn.Report(ctx, 1)
 	return m, nil
 }

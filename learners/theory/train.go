@@ -273,20 +273,22 @@ func (d *descent) Record(_ *optimize.Location, op optimize.Operation, stats *opt
 	return nil
 }
 
-// compare returns on what weight of the rows the network answers as the theory
-// did, and how much of it the theory had right.
-func (m *Model) compare(examples []example) (agreement, right float64) {
+// compare finds on what weight of the rows the network answers as the theory did,
+// how much of it the theory had right, and how much it left open.
+func (m *Model) compare(examples []example) {
 	truth, r := make([]bool, len(m.gates)), m.newRoom()
 	for i := range examples {
 		e := &examples[i]
 		m.holds(e, truth)
 		said := m.says(truth)
 		if said != none && said == m.answer(m.net.weights, e, r) {
-			agreement += e.times
+			m.agreement += e.times
+		}
+		if said == none {
+			m.open += e.times
 		}
 		if said == int(e.class) {
-			right += e.times
+			m.right += e.times
 		}
 	}
-	return agreement, right
 }

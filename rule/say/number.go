@@ -264,3 +264,6 @@ func (s *Speaker) part(column, text string) Part { return Part{Text: text, Colum
 // Cut returns a number between two neighbouring values that divides them with
 // the fewest digits: the lower belongs to what is at most the cut.
 func Cut(low, high float64) float64 { return shortest(low, high, false) }
+
+// Limit is as Cut, but the upper value belongs to what is at least the limit.
+func Limit(low, high float64) float64 { return shortest(low, high, true) }

@@ -85,8 +85,9 @@ type data struct {
 
 // asides are what formulas are not made of.
 type asides struct {
-	Variables int `cbor:"variables,omitempty"` // that tell less of the answer than others
-	Columns   int `cbor:"columns,omitempty"`   // of too many names
+	Variables int    `cbor:"variables,omitempty"` // that tell less of the answer than others
+	Columns   int    `cbor:"columns,omitempty"`   // of too many names
+	Unit      string `cbor:"unit,omitempty"`      // the target, whose unit no formula has
 }
 
 // String says it in a line.
@@ -97,6 +98,9 @@ func (a asides) String() string {
 	}
 	if a.Columns > 0 {
 		all = append(all, fmt.Sprintf("a column of more than %d names is no variable; %s left aside", mostIndicators, plural(a.Columns, "is", "are")))
+	}
+	if a.Unit != "" {
+		all = append(all, fmt.Sprintf("no formula of these columns that was tried has the unit of %q, so the answer is a number; check the units, or give a column for what is missing", a.Unit))
 	}
 	return strings.Join(all, "; ")
 }

@@ -202,6 +202,13 @@ func (s *sample) margin(t formula.Tree, m *formula.Machine) float64 {
 // those of classes.
 func (m *Formula) summarise(d *data) {
 	m.asides = d.asides
+	if d.units != nil && !slices.ContainsFunc(m.answers, func(a answer) bool {
+		return slices.ContainsFunc(a.Front, func(p point) bool {
+			return slices.ContainsFunc(p.Tree, func(n formula.Node) bool { return n.Op == formula.Var })
+		})
+	}) {
+		m.asides.Unit = m.schema.Attributes[m.target].Name
+	}
 	targets := d.targets()
 	if m.schema.Attributes[m.target].Kind == table.Numeric {
 		y := targets[0]

@@ -214,6 +214,10 @@ func TestUnitsAreRespected(t *testing.T) {
 			t.Errorf("%s has the unit %v", p.Formula, u)
 		}
 	}
+	none := evolved(t, tab, map[string]string{"units": "m:kg, v:m/s, E:mol", "short": "500", "generations": "1", "population": "20"})
+	if remarks, err := none.Remarks(); err != nil || !strings.Contains(fmt.Sprint(remarks), `has the unit of "E", so the answer is a number`) {
+		t.Errorf("moles of kilograms and metres: %v, %v", remarks, err)
+	}
 	for _, wrong := range []string{"m", "m:kg^x", "m:kg**s"} {
 		if _, err := learn.New("gp", map[string]string{"units": wrong}); err == nil {
 			t.Errorf("units %q are taken", wrong)

@@ -111,21 +111,19 @@ func (x *extraction) believed() text {
 // half: literals are taken in the order of their weights, and of all numbers of
 // them, and all counts that have to hold, those that take the fewest bits.
 func (x *extraction) unitwise() text {
-	t := x.believed()
+	t := text{}
 	all := bits.Fill(x.size)
 	for g := range x.gates {
-		on := x.on[x.unitOf(g)]
-		if x.gates[g].rule == none || differ(on, x.truth[g], all) == 0 {
-			continue
+		on, r := x.on[x.unitOf(g)], x.beside(x.own(g), t.read)
+		if x.gates[g].rule != none && differ(on, x.truth[g], all) > 0 {
+			own := x.limited(x.priced(r, on, all), g, on, all, true)
+			if r = x.limited(x.choose(x.candidates(g, t.read), on, all, len(r.literals)), g, on, all, true); own.bits < r.bits {
+				r = own
+			}
 		}
-		best := x.limited(x.choose(x.candidates(g, t.read), on, all, len(x.gates[g].literals)), g, on, all, true)
-		if own := x.limited(x.priced(t.gates[g], on, all), g, on, all, true); own.bits < best.bits {
-			best = own
-		}
-		t.gates[g] = best
-		t = x.composed(t)
+		t.gates, t.read = append(t.gates, r), append(t.read, holding(r.literals, r.count, x.size))
 	}
-	return t
+	return x.composed(t)
 }
 
 // own is a gate as the theory has it.

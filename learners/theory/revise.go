@@ -2,8 +2,12 @@ package theory
 
 import "github.com/accrete-ml/accrete/internal/bits"
 
-// mostRevised is how many rules are changed, one after another, or back.
-const mostRevised = 24
+// mostRevised is how many rules are changed, one after another, or back; a theory is
+// revised if its gates among themselves, times the rows, are so many at most.
+const (
+	mostRevised  = 24
+	mostRevision = 1 << 26
+)
 
 // revised changes one rule at a time, that of which the change saves most bits,
 // until none does: a rule is read anew by the rows in which it decides what the
@@ -11,6 +15,9 @@ const mostRevised = 24
 // theory has it again. So what the rows changed is told by few rules, though
 // training moves all weights a little.
 func (x *extraction) revised(t text) text {
+	if len(x.gates)*len(x.gates)*x.size > mostRevision {
+		return t
+	}
 	for range mostRevised {
 		best := t
 		for g := range x.gates {

@@ -29,8 +29,8 @@ const (
 	mostInputs     = 60
 )
 
-// farthest is the largest number that is reckoned with; what is farther counts
-// as that.
+// farthest is the largest number that formulas are learnt from; what is farther
+// counts as that. Answers are of numbers as they are.
 const farthest = 1e100
 
 func clamp(x float64) float64 { return max(-farthest, min(farthest, x)) }
@@ -47,7 +47,7 @@ func (in *input) value(c *table.Column, row int) float64 {
 		return 0
 	}
 	if x := c.Floats[row]; !table.IsMissing(x) {
-		return clamp(x)
+		return x
 	}
 	return in.Mean
 }
@@ -170,7 +170,7 @@ func (d *data) addColumn(j int) {
 		in.Low, in.High = math.Inf(1), math.Inf(-1)
 		in.Mean = math.NaN()
 		for r := range x {
-			if v := in.value(&d.table.Columns[j], r); !math.IsNaN(v) {
+			if v := clamp(in.value(&d.table.Columns[j], r)); !math.IsNaN(v) {
 				sum += v * d.weight[r]
 				weight += d.weight[r]
 				in.Low, in.High = min(in.Low, v), max(in.High, v)
@@ -183,7 +183,7 @@ func (d *data) addColumn(j int) {
 			in.Mean = in.Low/2 + in.High/2
 		}
 		for r := range x {
-			x[r] = in.value(&d.table.Columns[j], r)
+			x[r] = clamp(in.value(&d.table.Columns[j], r))
 		}
 		d.inputs = append(d.inputs, in)
 		d.x = append(d.x, x)

@@ -379,11 +379,15 @@ func (m *Formula) block(r *room, t *table.Table, lo, hi int, out *learn.Predicti
 // number is the answer to a formula's value.
 func (m *Formula) number(v float64) (mean, low, high float64) {
 	low, high = v-m.answers[0].Margin, v+m.answers[0].Margin
-	if math.IsNaN(v) || math.IsInf(low, 0) || math.IsInf(high, 0) {
+	if void(v) || math.IsInf(low, 0) || math.IsInf(high, 0) {
 		return m.mean, m.low, m.high
 	}
 	return v, low, high
 }
+
+// void reports whether a formula's value is none, or so far that the difference of
+// two such overflows.
+func void(v float64) bool { return math.IsNaN(v) || math.Abs(v) > math.MaxFloat64/4 }
 
 // odds writes the probability of the class that a formula speaks for, and of
 // the other one of two.
@@ -394,7 +398,7 @@ func (m *Formula) odds(a int, v float64, p []float64) {
 	}
 	f := &m.answers[a]
 	z := f.Shift + f.Slope*v
-	if p[class] = 1 / (1 + math.Exp(-z)); math.IsNaN(z) || math.IsInf(v, 0) {
+	if p[class] = 1 / (1 + math.Exp(-z)); math.IsNaN(z) || void(v) {
 		p[class] = m.prior[class]
 	}
 	if p[class] = min(1-1e-9, max(1e-9, p[class])); len(p) == 2 {
@@ -427,7 +431,7 @@ func (m *Formula) Undefined(t *table.Table) int {
 		for a := range m.answers {
 			r.machine.Eval(m.answers[a].Tree, r.x, r.out[:n])
 			for i, v := range r.out[:n] {
-				none[i] = none[i] || math.IsNaN(v) || math.IsInf(v, 0)
+				none[i] = none[i] || void(v)
 			}
 		}
 		for _, is := range none {

@@ -139,6 +139,24 @@ func TestTheKneeIsShort(t *testing.T) {
 	}
 }
 
+// A number is not made smaller for its formula to have a value; where that
+// overflows, it has none.
+func TestFarNumbersOverflow(t *testing.T) {
+	m := evolved(t, made(t, 60, 0, []string{"a", "b", "y"}, "a/b", 1, 3), map[string]string{"short": "500", "generations": "0"})
+	cells := []table.Column{{Floats: []float64{1e200, 1e308, math.Inf(1)}}, {Floats: []float64{1e50, 1e-10, 2}}, {Floats: []float64{0, 0, 0}}}
+	far, err := table.New(m.Schema(), cells, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := learn.NewPredictions(m, 3)
+	if err := m.Predict(context.Background(), far, p); err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(p.Mean[0]/1e150-1) > 1e-9 || p.Mean[1] != m.mean || p.Mean[2] != m.mean || m.Undefined(far) != 2 {
+		t.Errorf("answers %v, %d without a value", p.Mean, m.Undefined(far))
+	}
+}
+
 // Where a formula has no value, the rows' own mean and range answer.
 func TestNoValueFallsBack(t *testing.T) {
 	tab := made(t, 80, 0, []string{"x", "z"}, "1/x", .5, 2)

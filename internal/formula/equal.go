@@ -12,9 +12,43 @@ import (
 // written as quotients of sums of products of powers, products multiplied out, and
 // a·d − b·c is to have no term left, but for coefficients that are so small a share
 // of the largest. Logarithms of products, powers of products and exponentials of
-// sums are taken apart; other functions are equal if their arguments are. What it
+// sums are taken apart; other functions are equal if their arguments are. Sums of
+// logarithms are also compared as products of what the logarithms are of. What it
 // does not know, such as sin(2x) = 2 sin(x) cos(x), it calls unequal.
 func Equal(a, b Tree, share float64) bool {
+	isLog := func(n Node) bool { return n.Op == Log }
+	return equal(a, b, share) || slices.ContainsFunc(a, isLog) && slices.ContainsFunc(b, isLog) && equal(exponential(a), exponential(b), share)
+}
+
+// exponential returns e to a formula, that of a sum as a product, and of whole
+// multiples as powers.
+func exponential(t Tree) Tree {
+	end := len(t) - 1
+	switch t[end].Op {
+	case Log:
+		return t[:end]
+	case Add, Sub, Mul:
+		middle := t.Start(end - 1)
+		left, right := t[:middle], t[middle:end]
+		switch {
+		case t[end].Op == Add:
+			return Apply(Mul, exponential(left), exponential(right))
+		case t[end].Op == Sub:
+			return Apply(Div, exponential(left), exponential(right))
+		case whole(left):
+			return Apply(Pow, exponential(right), left)
+		case whole(right):
+			return Apply(Pow, exponential(left), right)
+		}
+	}
+	return Apply(Exp, t)
+}
+
+func whole(t Tree) bool {
+	return len(t) == 1 && t[0].Op == Const && t[0].Value == math.Round(t[0].Value)
+}
+
+func equal(a, b Tree, share float64) bool {
 	p, okA := quotientOf(a)
 	q, okB := quotientOf(b)
 	if !okA || !okB {

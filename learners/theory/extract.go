@@ -512,15 +512,18 @@ func (x *extraction) choose(all []candidate, on, cares bits.Set, least int) read
 // answers, and what rules say of it is to hold on few rows too.
 const fewRows = 256
 
-// exceptions is the bits that name so many of n rows.
+// exceptions is the bits that name so many of n rows. More than half are worse still,
+// though it would take fewer bits to name the others.
 func (x *extraction) exceptions(n, some int) float64 {
 	if some <= 0 {
 		return 0
 	}
 	each := max(1, fewRows/float64(x.size))
 	all, named := each*float64(n), each*float64(some)
+	beyond := max(0, named-all/2)
+	named -= beyond
 	a, _ := math.Lgamma(all + 1)
 	b, _ := math.Lgamma(named + 1)
 	c, _ := math.Lgamma(all - named + 1)
-	return (a-b-c)/math.Ln2 + math.Log2(all+1)
+	return (a-b-c)/math.Ln2 + math.Log2(all+1) + beyond
 }

@@ -87,6 +87,22 @@ IF dry = yes AND fit = yes AND pleasant = yes THEN go = yes`
 	}
 }
 
+// TestAWrongTheoryIsTurnedRound: of a theory that says the contrary throughout the rules
+// that are read do not stand, and agree with the network.
+func TestAWrongTheoryIsTurnedRound(t *testing.T) {
+	base, err := rule.Parse("theory", []byte("IF rain = yes THEN wet = yes\nIF sky = dark THEN wet = yes\nIF wet = yes THEN go = yes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := (&Learner{}).Learn(context.Background(), learn.Task{Table: walks(400, 5), Target: "go", Advice: learn.Advice{Theory: base}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := made.(*Model); m.base.Fit < .85 {
+		t.Errorf("the rules agree with the network on %.3f of the rows", m.base.Fit)
+	}
+}
+
 // TestWhatATheoryLeavesOpen: rules of which two answer a row, or none, are said to;
 // rules about classes that no row has are refused.
 func TestWhatATheoryLeavesOpen(t *testing.T) {

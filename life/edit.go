@@ -24,7 +24,7 @@ type Edit struct {
 	Preview bool    // only say what it would do: nothing is changed
 	Who     string  // makes the change
 	Note    string  // why
-	Version int     // that it is a change of; 0 is whichever is the newest
+	Version int     // that it is a change of, rows that came live since apart; 0 is whichever is the newest
 	On      []*Data // that it is judged on; none is the rows that the model learnt
 	Groups  string  // column by whose values it is judged too
 	At      Elsewhere
@@ -53,7 +53,7 @@ func (h *Home) edit(ctx context.Context, name string, e Edit, make func(h *Home,
 	var after learn.Model
 	var on []onTable
 	prepare := func(h *Home, p *Part) (*step, error) {
-		if e.Version != 0 && e.Version != p.Version.Number {
+		if e.Version != 0 && !onlyLiveSince(p.Versions, e.Version) {
 			return nil, fmt.Errorf("%w: %s is at version %d by now, this was a change of version %d; look at its effect again", store.ErrConflict, name, p.Version.Number, e.Version)
 		}
 		s, err := make(h, p)
@@ -84,6 +84,13 @@ func (h *Home) edit(ctx context.Context, name string, e Edit, make func(h *Home,
 		h.note(fmt.Sprintf("%v is kept, but what it does to answers is not known: %v", l.Part.Version, err))
 	}
 	return l, nil
+}
+
+// onlyLiveSince reports whether a version is the newest, or nothing came after it
+// but rows that were learnt live: nobody has decided anything since.
+func onlyLiveSince(versions []store.Version, number int) bool {
+	at := slices.IndexFunc(versions, func(v store.Version) bool { return v.Number == number })
+	return at >= 0 && !slices.ContainsFunc(versions[at+1:], func(v store.Version) bool { return !cameLive(v) })
 }
 
 // preview makes the next version of a model, which nobody keeps.

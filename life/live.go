@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
@@ -430,7 +433,7 @@ func (l *Live) Freeze(ctx context.Context) (v store.Version, made int, err error
 		from := base.Model
 		for _, of := range bySource {
 			if model == nil || len(bySource) > 1 {
-				if model, err = l.learnEntries(ctx, from, of); err != nil {
+				if model, err = learnEntries(ctx, from, l.sourceOf(of), of); err != nil {
 					return err
 				}
 			}
@@ -499,8 +502,8 @@ func groupEntries(entries []liveEntry) [][]liveEntry {
 }
 
 // learnEntries learns entries of one source.
-func (l *Live) learnEntries(ctx context.Context, from learn.Model, entries []liveEntry) (learn.Model, error) {
-	u, err := begin(from, l.sourceOf(entries))
+func learnEntries(ctx context.Context, from learn.Model, source store.Source, entries []liveEntry) (learn.Model, error) {
+	u, err := begin(from, source)
 	if err != nil {
 		return nil, err
 	}
@@ -536,6 +539,32 @@ func (l *Live) saveEntries(tx *store.Tx, base *Part, m learn.Model, entries []li
 		return store.Version{}, err
 	}
 	return tx.Save(m, store.Version{Kind: store.Update, Source: source, At: l.home.now(), Seed: base.Version.Seed, Settings: settings, By: source.Name})
+}
+
+// cameLive reports whether a version is rows that came one by one.
+func cameLive(v store.Version) bool {
+	return v.Kind == store.Update && strings.HasPrefix(v.Source.Path, liveScheme)
+}
+
+// learnLiveAgain learns the rows of a live version on top of a model, from the copy
+// that was kept of them.
+func (h *Home) learnLiveAgain(ctx context.Context, m learn.Model, v store.Version) (learn.Model, error) {
+	f, err := os.Open(h.Store.KeptSource(v.Model, v.Source.Hash))
+	if err != nil {
+		return nil, remedy.New(Remedy{Kind: remedy.SeeVersions, What: v.Model}, "the rows of %v are not there to be learnt again: %v", v, err)
+	}
+	defer f.Close()
+	e := liveEntry{Source: v.Source.Name}
+	for d := json.NewDecoder(f); ; {
+		var row map[string]any
+		if err := d.Decode(&row); err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("the rows of %v cannot be read: %w", v, err)
+		}
+		e.Rows = append(e.Rows, row)
+	}
+	return learnEntries(ctx, m, v.Source, []liveEntry{e})
 }
 
 // rewrite leaves in the journal what no version holds.
@@ -583,6 +612,9 @@ func ParseFreezing(text string) (f Freezing, err error) {
 		if err != nil || f.Rows < 0 || f.Age < 0 {
 			return f, fmt.Errorf("%q says not when rows become a version; expected rows and time, as in 1000rows,1m", text)
 		}
+	}
+	if f == (Freezing{}) {
+		return f, fmt.Errorf("%q would never make a version of rows; expected rows or time above 0, as in 1000rows,1m", text)
 	}
 	return f, nil
 }

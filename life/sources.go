@@ -121,7 +121,13 @@ func chain(versions []store.Version) []store.Version {
 	case store.Restore, store.Undo:
 		_, number, _ := store.ParseRef(v.Source.Name) // as Restore wrote it
 		at := slices.IndexFunc(before, func(w store.Version) bool { return w.Number == number })
-		return chain(before[:at+1])
+		known := slices.Clip(chain(before[:at+1]))
+		for _, n := range staying(v) {
+			if i := slices.IndexFunc(before, func(w store.Version) bool { return w.Number == n }); i >= 0 {
+				known = append(known, before[i])
+			}
+		}
+		return known
 	case store.Forget, store.Erase, store.Strike, store.Cut:
 		return chain(before)
 	}
@@ -140,6 +146,18 @@ func live(m learn.Model, versions []store.Version) []store.Version {
 	return slices.DeleteFunc(slices.Clone(records), func(v store.Version) bool {
 		return (v.Kind == store.Tell || rowsApart) && !hasSource(sources, v.Source.ID)
 	})
+}
+
+// Known returns the numbers of the versions of which a model still has what they
+// brought: what was forgotten, or left behind by going back, is not among them.
+func Known(p *Part) []int {
+	numbers := []int{}
+	for _, of := range live(p.Model, p.Versions) {
+		if slices.ContainsFunc(p.Versions, func(v store.Version) bool { return v.Number == of.Number && v.Source.ID == of.Source.ID }) {
+			numbers = append(numbers, of.Number)
+		}
+	}
+	return numbers
 }
 
 // keepsApart reports whether a model knows which rows came from which source.

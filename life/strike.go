@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/accrete-ml/accrete/internal/remedy"
@@ -147,16 +149,37 @@ type Undone struct {
 }
 
 // Undo takes the newest change of a model back that was not taken back yet. The
-// result is a version too; undoing again takes back the change before.
+// result is a version too; undoing again takes back the change before. Rows that
+// came live are nobody's change: those that came since stay.
 func (h *Home) Undo(ctx context.Context, name string, e Edit) (*Undone, error) {
 	u := &Undone{}
 	l, err := h.edit(ctx, name, e, func(h *Home, p *Part) (*step, error) {
-		undid, back := undoes(p.Versions, p.Version)
+		undid, back, stay := undoes(p.Versions, p.Version)
 		if back == nil {
 			return nil, remedy.New(Remedy{Kind: remedy.SeeVersions, What: name}, "there is nothing to take back: the version before %v is not there", undid)
 		}
 		u.Undid, u.Restored = undid.Number, back.Number
-		return h.restore(back.String(), store.Undo)
+		s, err := h.restore(back.String(), store.Undo)
+		if err != nil {
+			return nil, err
+		}
+		settings := maps.Clone(s.record.Settings)
+		delete(settings, staySetting) // of what is back
+		if len(stay) > 0 {
+			if settings == nil {
+				settings = map[string]string{}
+			}
+			settings[staySetting] = strings.Trim(fmt.Sprint(stay), "[]")
+		}
+		s.record.Settings = settings
+		for _, number := range stay {
+			v := p.Versions[slices.IndexFunc(p.Versions, func(v store.Version) bool { return v.Number == number })]
+			if s.model, err = h.learnLiveAgain(ctx, s.model, v); err != nil {
+				return nil, err
+			}
+			s.record.Source.Rows += v.Source.Rows
+		}
+		return s, nil
 	})
 	if err != nil {
 		return nil, err
@@ -165,24 +188,54 @@ func (h *Home) Undo(ctx context.Context, name string, e Edit) (*Undone, error) {
 	return u, nil
 }
 
-// undoes returns the change that undoing a version would take back, and the
-// version that would be back; nil if there is none.
-func undoes(versions []store.Version, last store.Version) (undid store.Version, back *store.Version) {
+// staySetting says in a version that took a change back which versions of live
+// rows it has nonetheless: their numbers, apart by spaces.
+const staySetting = reserved + "stay"
+
+// staying are the numbers of live versions that a version which took a change
+// back has nonetheless.
+func staying(v store.Version) (numbers []int) {
+	for _, text := range strings.Fields(v.Settings[staySetting]) {
+		if n, err := strconv.Atoi(text); err == nil && n < v.Number && v.Kind == store.Undo {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
+// undoes returns the change that undoing a version would take back, the version
+// that would be back, nil if there is none, and the versions of live rows since,
+// which stay.
+func undoes(versions []store.Version, last store.Version) (undid store.Version, back *store.Version, stay []int) {
 	find := func(number int) *store.Version {
 		if i := slices.IndexFunc(versions, func(v store.Version) bool { return v.Number == number }); i >= 0 {
 			return &versions[i]
 		}
 		return nil
 	}
-	for last.Kind == store.Undo {
-		_, number, err := store.ParseRef(last.Source.Name)
-		stands := find(number)
-		if err != nil || stands == nil || stands.Number >= last.Number {
-			return last, nil
+	for {
+		var before *store.Version
+		switch {
+		case cameLive(last):
+			stay = append([]int{last.Number}, stay...)
+			before = find(last.Parent)
+		case last.Kind == store.Undo:
+			for _, n := range slices.Backward(staying(last)) {
+				if find(n) != nil {
+					stay = append([]int{n}, stay...)
+				}
+			}
+			if _, number, err := store.ParseRef(last.Source.Name); err == nil {
+				before = find(number)
+			}
+		default:
+			return last, find(last.Parent), stay
 		}
-		last = *stands
+		if before == nil || before.Number >= last.Number {
+			return last, nil, nil
+		}
+		last = *before
 	}
-	return last, find(last.Parent)
 }
 
 // WithUndone returns the versions of a model with who took each of them back.
@@ -193,7 +246,7 @@ func WithUndone(versions []store.Version) []store.Version {
 		if v.Kind != store.Undo || parent < 0 {
 			continue
 		}
-		undid, _ := undoes(versions, versions[parent])
+		undid, _, _ := undoes(versions, versions[parent])
 		for i := range all {
 			if all[i].Number == undid.Number {
 				all[i].UndoneBy = v.Number
@@ -227,7 +280,7 @@ func (h *Home) Edits(ref string) (*Edits, error) {
 		return nil, err
 	}
 	list := &Edits{Model: versions[0].Model, Edits: []EditEntry{}}
-	undid, back := undoes(versions, versions[len(versions)-1])
+	undid, back, _ := undoes(versions, versions[len(versions)-1])
 	for _, v := range slices.Backward(WithUndone(versions)) {
 		what := EditText(v)
 		if what == "" {

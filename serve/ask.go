@@ -34,6 +34,7 @@ type Explanation struct {
 	Changes []life.Change `json:"changes,omitempty"` // where they were asked for
 	Exact   bool          `json:"exact,omitempty"`
 	Cells   int           `json:"cells,omitempty"`
+	Newest  *NewestAnswer `json:"newest,omitempty" doc:"where an approved version answers: what the newest says"`
 }
 
 // given is a row that was sent, as data of one row for a model.
@@ -45,18 +46,10 @@ type given struct {
 	ignored []string
 }
 
-// given reads a row for the model of the route.
-func (c *call) given(row map[string]any) (*given, error) {
-	ref, _, err := c.ref()
-	if err != nil {
-		return nil, err
-	}
+// given reads a row for a model.
+func (c *call) given(st *state, row map[string]any) (*given, error) {
 	if row == nil {
 		return nil, problemf(http.StatusUnprocessableEntity, `give "row"`, "expected a row")
-	}
-	st, err := c.held.get(ref)
-	if err != nil {
-		return nil, err
 	}
 	a := st.rows.Get().(*answerer)
 	defer st.rows.Put(a)
@@ -85,11 +78,19 @@ func (c *call) given(row map[string]any) (*given, error) {
 
 // explain says why a model answers as it does, and what would change the answer.
 func (c *call) explain() error {
+	ref, _, err := c.ref()
+	if err != nil {
+		return err
+	}
 	var in ToExplain
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	g, err := c.given(in.Row)
+	st, newest, err := c.answering(ref)
+	if err != nil {
+		return err
+	}
+	g, err := c.given(st, in.Row)
 	if err != nil {
 		return err
 	}
@@ -105,16 +106,20 @@ func (c *call) explain() error {
 		if err != nil {
 			return err
 		}
-		if g, err = c.given(in.Row); err != nil { // it was read to its end
+		if g, err = c.given(st, in.Row); err != nil { // it was read to its end
 			return err
 		}
+	}
+	others, err := newest.newestAnswers(ctx, in.Row)
+	if err != nil {
+		return err
 	}
 	honest := c.calibration(g.state)
 	return g.home.Explain(ctx, g.part, g.data, nil, func(x *life.Explained) error {
 		x.Calibrate(honest)
 		return c.answer(http.StatusOK, Explanation{
 			Explained: x, Model: g.part.Name, Version: g.part.Version.Number, Since: g.state.since, Ignored: g.ignored,
-			Changes: changed.Changes, Exact: changed.Exact, Cells: changed.Cells,
+			Changes: changed.Changes, Exact: changed.Exact, Cells: changed.Cells, Newest: others[0],
 		})
 	})
 }
@@ -129,11 +134,19 @@ type ToDraft struct {
 
 // draft drafts a rule that would have answered a row otherwise.
 func (c *call) draft() error {
+	ref, _, err := c.ref()
+	if err != nil {
+		return err
+	}
 	var in ToDraft
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	g, err := c.given(in.Row)
+	st, err := c.held.get(ref)
+	if err != nil {
+		return err
+	}
+	g, err := c.given(st, in.Row)
 	if err != nil {
 		return err
 	}

@@ -317,6 +317,12 @@ func TestPageTeachesMore(t *testing.T) {
 			t.Fatalf("the column is not read as names: %s", v.text())
 		}
 	}
+	// A table is looked at for what the model in view predicts.
+	s.want(s.do("POST", "/v1/learn", `{"data":"february.csv","target":"fever","name":"fevers","learner":"bayes","folds":0}`, wait), 200)
+	v.at("#/fevers/data?table=february.csv")
+	v.sees("no (30), yes (30)")
+	v.at("#/fevers/learn?data=february.csv")
+	v.sees("Learn to tell fever")
 	v.at("#/clinic/data?table=february.csv")
 	v.clicks("Teach clinic these 60 rows too")
 	v.sees("Teach clinic more")

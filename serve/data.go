@@ -225,7 +225,7 @@ func (c *call) upload() error {
 		name = life.NameOf(file)
 	}
 	if err := store.CheckName(name); err != nil {
-		return problemf(http.StatusUnprocessableEntity, "name it, as in POST /v1/data?name=april", "%v", err)
+		return problemf(http.StatusUnprocessableEntity, "name it, as in POST /v1/data?name=april", "%s", strings.Replace(err.Error(), "the model name", "the name", 1))
 	}
 	extension := extensionOf(file)
 	if extension == "" {
@@ -435,6 +435,7 @@ func (c *call) patchData() error {
 	if err := c.uploads.save(ctx, up); err != nil {
 		return err
 	}
+	c.audit("read table otherwise", up.Name, "")
 	return c.answer(http.StatusOK, DataDescription{about, c.notes, up.By, up.At, up.ReadAs})
 }
 
@@ -448,6 +449,7 @@ func (c *call) deleteData() error {
 	if err := os.RemoveAll(filepath.Join(c.uploads.dir, up.Name)); err != nil {
 		return err
 	}
+	c.audit("delete table", up.Name, "")
 	c.status = http.StatusNoContent
 	c.w.WriteHeader(http.StatusNoContent)
 	return nil

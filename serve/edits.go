@@ -40,10 +40,12 @@ func (c *call) edit(h *life.Home, j *Judged) (life.Edit, error) {
 }
 
 // correct makes a correction of the newest version: what was learnt live is
-// frozen first, and another version that came meanwhile is a conflict for who
-// said which version they looked at.
+// frozen first, and another version that somebody made meanwhile is a conflict for
+// who said which version they looked at. Who only looks changes nothing: they see
+// what it would do to the newest version as it is, or, where it is about what was
+// learnt since, to that.
 func (c *call) correct(what string, in any, judged *Judged, do func(ctx context.Context, h *life.Home, name string, e life.Edit) (any, error)) error {
-	_, name, err := c.newest()
+	st, name, err := c.newest()
 	if err != nil {
 		return err
 	}
@@ -60,10 +62,16 @@ func (c *call) correct(what string, in any, judged *Judged, do func(ctx context.
 	if c.o.ReadOnly && !e.Preview {
 		return problemf(http.StatusForbidden, "start the server without read-only", "this server changes nothing: it was started read-only")
 	}
-	if err := c.frozen(ctx, name); err != nil {
-		return err
+	var result any
+	if e.Preview {
+		result, err = do(ctx, h, name, e)
 	}
-	result, err := do(ctx, h, name, e)
+	if !e.Preview || err != nil && st.since > 0 {
+		if err := c.frozen(ctx, name); err != nil {
+			return err
+		}
+		result, err = do(ctx, h, name, e)
+	}
 	if err != nil {
 		return err
 	}

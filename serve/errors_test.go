@@ -163,7 +163,7 @@ func TestEveryDeclaredProblem(t *testing.T) {
 
 // elsewhereTried are problems that need a server of another kind (TestProblemsOfServers).
 func elsewhereTried() map[string]bool {
-	tried := map[string]bool{"GET /readyz 503": true, "POST /v1/login 401": true, "GET /v1/models/{m}/rules/{id}/rows 409": true, "POST /v1/models/{m}/predict 409": true, "POST /v1/models/{m}/rows 409": true}
+	tried := map[string]bool{"GET /readyz 503": true, "POST /v1/login 401": true, "GET /v1/models/{m}/rules/{id}/rows 409": true, "POST /v1/models/{m}/predict 409": true, "POST /v1/models/{m}/explain 409": true, "POST /v2/models/{m}/infer 409": true, "POST /v1/models/{m}/rows 409": true}
 	for i := range routes {
 		if routes[i].job {
 			tried[routes[i].method+" "+routes[i].path+" 429"] = true
@@ -220,7 +220,10 @@ func TestProblemsOfServers(t *testing.T) {
 	s.want(s.do("POST", "/v1/models/weather/rows", `{"row":{"outlook":"sunny","play":"no"}}`), 200)
 	second := again(t, dir, func(o *Options) { o.Approved = true })
 	second.problem(second.do("POST", "/v1/models/weather/rows", `{"row":{"outlook":"sunny","play":"no"}}`), http.StatusConflict, "another server")
-	second.problem(second.do("POST", "/v1/models/weather/predict", `{"row":{"outlook":"sunny"}}`), http.StatusConflict, "approve")
+	for _, what := range []string{"predict", "explain"} {
+		second.problem(second.do("POST", "/v1/models/weather/"+what, `{"row":{"outlook":"sunny"}}`), http.StatusConflict, "approve")
+	}
+	second.problem(second.do("POST", "/v2/models/weather/infer", `{"inputs":[{"name":"outlook","shape":[1],"datatype":"BYTES","data":["sunny"]}]}`), http.StatusConflict, "approve")
 	second.drain()
 	second.problem(second.do("GET", "/readyz", nil), http.StatusServiceUnavailable, "ending")
 	each(http.StatusServiceUnavailable, func(rt *route, path string) reply {

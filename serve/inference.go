@@ -133,7 +133,7 @@ func (c *call) infer() error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	st, err := c.held.get(ref)
+	st, _, err := c.answering(ref)
 	if err != nil {
 		return err
 	}

@@ -415,15 +415,19 @@ func (c *call) learnRows() error {
 	if source == "" {
 		source = c.who.name
 	}
-	got, err := c.commitRows(name, source, rows)
+	key := c.r.Header.Get("Idempotency-Key")
+	if len(key) > 200 {
+		return problemf(http.StatusBadRequest, "use a key of at most 200 bytes", "the Idempotency-Key is too long")
+	}
+	got, err := c.commitRows(name, source, key, rows)
 	if err != nil {
 		return err
 	}
 	return c.answer(http.StatusOK, Acknowledged{len(rows), name, got.version, got.since})
 }
 
-// commitRows checks rows, and has them learnt.
-func (c *call) commitRows(name, source string, rows []map[string]any) (got committed, err error) {
+// commitRows checks rows, and has them learnt; with a key, once.
+func (c *call) commitRows(name, source, key string, rows []map[string]any) (got committed, err error) {
 	if err := store.CheckName(source); err != nil {
 		return got, problemf(http.StatusUnprocessableEntity, "call it as a model may be called", "the source: %v", err)
 	}
@@ -448,10 +452,6 @@ func (c *call) commitRows(name, source string, rows []map[string]any) (got commi
 	}
 	if err != nil {
 		return got, err
-	}
-	key := c.r.Header.Get("Idempotency-Key")
-	if len(key) > 200 {
-		return got, problemf(http.StatusBadRequest, "use a key of at most 200 bytes", "the Idempotency-Key is too long")
 	}
 	if key != "" {
 		key = c.who.name + "\x00" + key // each caller has keys of its own

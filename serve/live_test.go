@@ -84,6 +84,43 @@ func TestRows(t *testing.T) {
 	s.rowsOf("weather", 18)
 }
 
+// Who corrects a model that learns all the while looks without changing anything,
+// and is not told that rows came: only what somebody decided comes between.
+func TestCorrectingWhileRowsCome(t *testing.T) {
+	s := newTrial(t, func(o *Options) { o.Freeze = life.Freezing{Rows: 4} }).learn("weather", "bayes")
+	const rule = `{"rules":"IF outlook = sunny THEN play = no WITH 0.9 WORTH 2","preview":%t}`
+	s.want(s.do("POST", "/v1/models/weather/rows", sunny), 200)
+	s.rowsOf("weather", 15)
+	s.want(s.do("POST", "/v1/models/weather/tell", fmt.Sprintf(rule, true), "If-Match: 1"), 200, "effect")
+	if r := s.want(s.do("GET", "/v1/models/weather", nil), 200); r.json["version"] != 1.0 || r.json["since"] != 1.0 {
+		t.Errorf("who looked made a version: %s", r.body)
+	}
+	for range 4 { // a version of rows, and one that waits
+		s.want(s.do("POST", "/v1/models/weather/rows", sunny), 200)
+	}
+	s.rowsOf("weather", 19)
+	told := s.want(s.do("POST", "/v1/models/weather/tell", fmt.Sprintf(rule, false), "If-Match: 1"), 200, "effect")
+	if told.json["version"].(float64) < 3 {
+		t.Errorf("rows were not frozen first: %s", told.body)
+	}
+	s.problem(s.do("POST", "/v1/models/weather/tell", fmt.Sprintf(rule, false), "If-Match: 1"), 412, "look at its effect again")
+	// What is taken back is what somebody said, not the rows that came after it.
+	s.want(s.do("POST", "/v1/models/weather/rows", sunny), 200)
+	if undone := s.want(s.do("POST", "/v1/models/weather/undo", `{}`), 200); undone.json["rows"] != 20.0 || undone.json["undid"] != told.json["version"] {
+		t.Errorf("%s", undone.body)
+	}
+	if rules := s.want(s.do("GET", "/v1/models/weather/rules", nil), 200); strings.Contains(string(rules.body), "WORTH") {
+		t.Errorf("the rule is still there: %s", rules.body)
+	}
+	if r := s.want(s.do("POST", "/v1/models/weather/verify", nil, wait), 200); r.json["holds"] != true || r.json["sources"].(float64) < 4 {
+		t.Errorf("%s", r.body)
+	}
+	s.problem(s.do("POST", "/v1/models/weather/undo", `{}`), 422, "nothing to take back")
+	if left := s.want(s.do("POST", "/v1/models/weather/forget", map[string]any{"source": s.owner}), 200); left.json["rows"] != 14.0 {
+		t.Errorf("%s", left.body)
+	}
+}
+
 // Others may change the store while rows are learnt: nothing is lost.
 func TestRowsWhileOthersWrite(t *testing.T) {
 	s := newTrial(t, func(o *Options) { o.Freeze = life.Freezing{Rows: 1000} }).learn("weather", "bayes")
@@ -135,6 +172,10 @@ func TestTruth(t *testing.T) {
 	lines.Scan()
 	event := lines.Text()
 	lines.Scan()
+	again := s.want(s.do("POST", "/v1/models/weather/predict?keep=1", `{"row":{"outlook":"sunny"}}`), 200, "id")
+	s.want(s.do("DELETE", "/v1/models/weather", nil), 204) // with the rows that were kept
+	s.learn("weather", "bayes")
+	s.problem(s.do("POST", "/v1/models/weather/truth", map[string]any{"id": again.json["id"], "truth": "yes"}), 404, "keep")
 	if event != "event: live" || !strings.Contains(lines.Text(), `"truth":{"rows":1,"accuracy":1,`) {
 		t.Errorf("%s %s", event, lines.Text())
 	}

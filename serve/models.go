@@ -86,6 +86,7 @@ type Model struct {
 	Abilities []string          `json:"abilities" doc:"update, merge, forget, rules, explain, draw, play, …"`
 	Contract  string            `json:"contract" doc:"what an update is worth: exact, bounded or none"`
 	Versions  []store.Version   `json:"versions"`
+	Knows     []int             `json:"knows" doc:"the versions of which it still has what they brought"`
 	Words     say.Words         `json:"words"`
 	// How often it is right, where that was estimated: how it was, and how
 	// often always saying the most frequent class is.
@@ -270,7 +271,7 @@ func newModel(st *state) *Model {
 	m := &Model{
 		Model: p.Name, Version: p.Version.Number, Since: st.since, Learner: p.Version.Learner,
 		Rows: size.Rows, Rules: size.Rules, Units: size.Units, Columns: columnsOf(p.Schema()),
-		Settings: map[string]string{}, Abilities: []string{}, Versions: public(p.Versions),
+		Settings: map[string]string{}, Abilities: []string{}, Versions: public(p.Versions), Knows: life.Known(p),
 	}
 	if p.Target() != learn.NoTarget {
 		m.Target = &p.Schema().Attributes[p.Target()].Name
@@ -316,6 +317,9 @@ func (c *call) deleteModel() error {
 		return err
 	}
 	c.held.drop(name)
+	if ref == name {
+		c.truths.drop(name)
+	}
 	c.audit("delete", ref, "")
 	c.status = http.StatusNoContent
 	c.w.WriteHeader(http.StatusNoContent)

@@ -300,6 +300,14 @@ func TestRulesAreCorrected(t *testing.T) {
 	if said.json["version"] != 1.0 {
 		t.Errorf("%s", said.body)
 	}
+	// Whatever answers does so from the approved version, and says what the newest would.
+	for path, want := range map[string]string{"/v1/models/labor/predict": `"newest":{`, "/v1/models/labor/explain": `"newest":{`, "/v2/models/labor/infer": `"model_version":"1"`} {
+		body := map[string]string{"/v1/models/labor/predict": `{"rows":[{"pension":"none"}]}`, "/v1/models/labor/explain": `{"row":{"pension":"none"}}`,
+			"/v2/models/labor/infer": `{"inputs":[{"name":"pension","shape":[1],"datatype":"BYTES","data":["none"]}]}`}[path]
+		if r := s.want(s.do("POST", path, body), 200); !strings.Contains(string(r.body), want) || !strings.Contains(string(r.body), `version":1,`) && !strings.Contains(string(r.body), `version":"1"`) {
+			t.Errorf("%s: %s", path, r.body)
+		}
+	}
 	if !strings.Contains(string(about.body), `"bits":`) || !strings.Contains(string(about.body), `"histogram":{"edges":[`) {
 		t.Errorf("%.600s", about.body)
 	}

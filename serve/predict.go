@@ -205,12 +205,17 @@ func (c *call) answering(ref string) (st, newest *state, err error) {
 	return approved, st, err
 }
 
-// newestAnswer is what a version says of a row.
-func (st *state) newestAnswer(ctx context.Context, row map[string]any) (*NewestAnswer, error) {
+// newestAnswers are what a version says of rows; none where it is nil.
+func (st *state) newestAnswers(ctx context.Context, rows ...map[string]any) ([]*NewestAnswer, error) {
+	all := make([]*NewestAnswer, len(rows))
+	if st == nil {
+		return all, nil
+	}
 	a := st.rows.Get().(*answerer)
 	defer st.rows.Put(a)
-	x, _, err := a.one(ctx, row)
-	return &NewestAnswer{x.Prediction, x.Probabilities, st.part.Version.Number}, err
+	return all, a.many(ctx, rows, func(i int, x life.Predicted, _ []string) {
+		all[i] = &NewestAnswer{x.Prediction, x.Probabilities, st.part.Version.Number}
+	})
 }
 
 // predict answers for a row, for rows, or for a table that comes as it goes.
@@ -258,9 +263,11 @@ func (c *call) predict() error {
 		}
 		said := st.answer(x, ignored)
 		if newest != nil {
-			if said.Newest, err = newest.newestAnswer(c.r.Context(), asked.Row); err != nil {
+			others, err := newest.newestAnswers(c.r.Context(), asked.Row)
+			if err != nil {
 				return err
 			}
+			said.Newest = others[0]
 		}
 		if keep {
 			said.ID = c.newID("a")
@@ -273,9 +280,14 @@ func (c *call) predict() error {
 	ctx, cancel := c.limited()
 	defer cancel()
 	all := Answers{Predictions: make([]Answer, len(asked.Rows)), Model: st.part.Name, Version: st.part.Version.Number, Since: st.since}
+	others, err := newest.newestAnswers(ctx, asked.Rows...)
+	if err != nil {
+		return err
+	}
 	var kept error
 	err = a.many(ctx, asked.Rows, func(i int, x life.Predicted, ignored []string) {
 		all.Predictions[i] = st.answer(x, ignored)
+		all.Predictions[i].Newest = others[i]
 		if keep && kept == nil {
 			all.Predictions[i].ID = c.newID("a")
 			kept = c.truths.keep(st.part.Name, newKept(all.Predictions[i].ID, st.part.Version.Number, x, asked.Rows[i]))

@@ -116,7 +116,7 @@ var modelRoutes = []route{
 	{method: http.MethodPost, path: modelPath + "/draft", scope: read, does: "Draft a rule that would have answered a row otherwise", in: ToDraft{}, out: life.Draft{}, answer: (*call).draft, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/say", scope: read, does: "Say rules as sentences, as they would be told to a model", in: ToSay{}, out: SaidRules{}, answer: (*call).sayModel, problems: []int{400, 404, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/play", scope: read, does: "Let a policy act in an environment, or play with it", in: ToPlay{}, out: Game{}, answer: (*call).play, problems: []int{400, 404, 415, 422}},
-	{method: http.MethodPost, path: modelPath + "/explain", scope: read, does: "Say why: the evidence for and against an answer", in: ToExplain{}, out: Explanation{}, answer: (*call).explain, problems: []int{400, 404, 415, 422}},
+	{method: http.MethodPost, path: modelPath + "/explain", scope: read, does: "Say why: the evidence for and against an answer", in: ToExplain{}, out: Explanation{}, answer: (*call).explain, problems: []int{400, 404, 409, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/ask", scope: read, does: "Ask for any column, given any others", in: Question{}, out: life.Answers{}, answer: (*call).ask, problems: []int{400, 404, 415, 422}},
 }
 
@@ -148,7 +148,7 @@ var inferenceRoutes = []route{
 	{method: http.MethodGet, path: "/v2/health/ready", does: "Say that it can answer", out: Ready{}, answer: (*call).inferenceReady},
 	{method: http.MethodGet, path: "/v2/models/{m}", scope: read, does: "Describe a model's inputs and outputs", out: InferenceModel{}, answer: (*call).inferenceModel, problems: []int{404, 422}},
 	{method: http.MethodGet, path: "/v2/models/{m}/ready", scope: read, does: "Say that a model can answer", out: Ready{}, answer: (*call).inferenceModelReady, problems: []int{404}},
-	{method: http.MethodPost, path: "/v2/models/{m}/infer", scope: read, does: "Answer for rows, one input a column", in: InferenceRequest{}, out: InferenceResponse{}, size: somewhat, answer: (*call).infer, problems: []int{400, 404, 415, 422}},
+	{method: http.MethodPost, path: "/v2/models/{m}/infer", scope: read, does: "Answer for rows, one input a column", in: InferenceRequest{}, out: InferenceResponse{}, size: somewhat, answer: (*call).infer, problems: []int{400, 404, 409, 415, 422}},
 }
 
 // workRoutes begin jobs.

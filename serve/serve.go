@@ -16,16 +16,19 @@ package serve
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"os/user"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/accrete-ml/accrete/evaluate"
@@ -143,7 +146,15 @@ func New(o Options) (*Server, error) {
 		if err != nil {
 			return nil, err
 		}
+		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("%s is no folder whose files could be named as data: give one that is there", o.Data)
+		}
 		o.Data = abs
+	}
+	if o.Certificate != "" {
+		if _, err := tls.LoadX509KeyPair(o.Certificate, o.Key); err != nil {
+			return nil, fmt.Errorf("%s and %s are no certificate and its key: %w", o.Certificate, o.Key, err)
+		}
 	}
 	s := &Server{o: o, log: o.logger(), cross: http.NewCrossOriginProtection(), owner: whoami(), epoch: newEpoch()}
 	s.keys.path = o.Tokens
@@ -235,6 +246,15 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	<-ended
 	return err
+}
+
+// Listen listens on an address, or says what to do where that cannot be.
+func Listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%w: another program listens there; end it, or give another port (port 0 is any free one)", err)
+	}
+	return l, err
 }
 
 // Address is where a browser finds the server.

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -213,6 +214,9 @@ func (k *keyring) open() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	err := k.reread(time.Now())
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w; make one with accrete token new --name NAME --tokens %s", err, k.path)
+	}
 	if err == nil && len(k.tokens) == 0 {
 		err = fmt.Errorf("%s has no tokens; make one with accrete token new", k.path)
 	}
@@ -375,6 +379,9 @@ func DefaultTokens(store string) string { return filepath.Join(store, "tokens") 
 // TokensFor is the file of tokens for a server: the one that is named, else the
 // store's, where there is one. Without any, only this machine may be served.
 func TokensFor(listen, named, store string) (string, error) {
+	if _, _, err := net.SplitHostPort(listen); err != nil {
+		return "", errors.New("is no address; expected a host and a port, as in 127.0.0.1:8765")
+	}
 	if named != "" {
 		return named, nil
 	}
@@ -382,7 +389,7 @@ func TokensFor(listen, named, store string) (string, error) {
 		return DefaultTokens(store), nil
 	}
 	if !IsLoopback(listen) {
-		return "", errors.New("can be reached from elsewhere, and there are no tokens")
+		return "", errors.New("can be reached from elsewhere, and there are no tokens; make one with accrete token new --name NAME")
 	}
 	return "", nil
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -93,7 +94,7 @@ func (m *truthOf) take(a keptAnswer) {
 		return
 	}
 	m.score.Count(*a.Right, a.P)
-	m.curve.Add(&m.score, m.kept[a.ID].Version)
+	m.curve.Add(&m.score, cmp.Or(a.Version, m.kept[a.ID].Version))
 	delete(m.kept, a.ID)
 }
 
@@ -143,6 +144,18 @@ func (t *truths) curve(name string) []LivePoint {
 		return newCurve(m.curve.Points)
 	}
 	return nil
+}
+
+// drop lets go of what was kept for a model that was deleted: the next one of
+// that name begins with nothing, and the rows are gone.
+func (t *truths) drop(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if m := t.models[name]; m != nil {
+		m.file.Close()
+		delete(t.models, name)
+	}
+	_ = os.Remove(filepath.Join(t.dir, name+".jsonl")) // there may be none
 }
 
 func (t *truths) close() {
@@ -199,15 +212,9 @@ func (c *call) truth() error {
 	if err != nil {
 		return err
 	}
-	c.truths.mu.Lock()
-	defer c.truths.mu.Unlock()
-	m, err := c.truths.of(name)
+	a, err := c.truths.lend(name, in.ID)
 	if err != nil {
 		return err
-	}
-	a, ok := m.kept[in.ID]
-	if !ok {
-		return problemf(http.StatusNotFound, "keep an answer first with predict?keep=1; each is told its truth once", "no answer of %s is kept under %q", name, in.ID)
 	}
 	right := a.Said == text
 	if target.Kind == table.Numeric {
@@ -221,19 +228,63 @@ func (c *call) truth() error {
 				row[key] = cell
 			}
 		}
-		got, err := c.commitRows(name, c.who.name, []map[string]any{row})
+		got, err := c.commitRows(name, c.who.name, "truth "+in.ID, []map[string]any{row})
 		if err != nil {
+			c.truths.giveBack(name, a)
 			return err
 		}
 		said.Learnt = &Acknowledged{1, name, got.version, got.since}
 	}
-	told := keptAnswer{ID: in.ID, P: a.P, At: time.Now().UTC(), Truth: in.Truth, Right: &right}
-	if err := m.write(told); err != nil {
+	said.Rates, err = c.truths.tell(name, a, keptAnswer{ID: in.ID, Version: a.Version, P: a.P, At: time.Now().UTC(), Truth: in.Truth, Right: &right})
+	if err != nil {
 		return err
 	}
-	m.take(told)
-	said.Rates = newLiveRates(&m.score)
 	return c.answer(http.StatusOK, said)
+}
+
+// lend hands an answer out to who knows its truth: nobody else is told it meanwhile,
+// and while the row is learnt, which takes as long as the disk does, others keep
+// answers and tell truths.
+func (t *truths) lend(name, id string) (a keptAnswer, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m, err := t.of(name)
+	if err != nil {
+		return a, err
+	}
+	a, ok := m.kept[id]
+	if !ok {
+		return a, problemf(http.StatusNotFound, "keep an answer first with predict?keep=1; each is told its truth once", "no answer of %s is kept under %q", name, id)
+	}
+	delete(m.kept, id)
+	return a, nil
+}
+
+// giveBack takes an answer back whose truth could not be told.
+func (t *truths) giveBack(name string, a keptAnswer) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if m, err := t.of(name); err == nil {
+		m.kept[a.ID] = a
+	}
+}
+
+// tell writes the truth of an answer down, and says how well all turned out.
+func (t *truths) tell(name string, a, told keptAnswer) (*LiveRates, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m, err := t.of(name)
+	if err == nil {
+		err = m.write(told)
+	}
+	if err != nil {
+		if m != nil {
+			m.kept[a.ID] = a
+		}
+		return nil, err
+	}
+	m.take(told)
+	return newLiveRates(&m.score), nil
 }
 
 // truthOfCell reads the truth as a cell of the target.

@@ -78,5 +78,6 @@ func (c *call) setDataWords() error {
 	if err := c.uploads.save(ctx, up); err != nil {
 		return err
 	}
+	c.audit("words of table", up.Name, "")
 	return c.answer(http.StatusOK, w)
 }

@@ -340,8 +340,7 @@ func (l *load) learn(ctx context.Context, url string, rows [][]byte) *learning {
 		if l.learning == 0 {
 			return
 		}
-		tick := time.NewTicker(time.Second / time.Duration(l.learning))
-		defer tick.Stop()
+		began := time.Now() // rows that are late are sent at once, so that there are as many as was said
 		client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 		defer client.CloseIdleConnections()
 		var group sync.WaitGroup
@@ -350,7 +349,7 @@ func (l *load) learn(ctx context.Context, url string, rows [][]byte) *learning {
 			case <-ctx.Done():
 				group.Wait()
 				return
-			case <-tick.C:
+			case <-time.After(time.Until(began.Add(time.Duration(i) * time.Second / time.Duration(l.learning)))):
 			}
 			group.Go(func() {
 				if call(client, url+"/v1/models/m/rows", rows[i%len(rows)]) == nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -87,7 +86,7 @@ func (a *app) serve(ctx context.Context, o serve.Options, listen string, pipe, o
 	if pipe {
 		o.Tokens = ""
 	} else if o.Tokens, err = serve.TokensFor(listen, o.Tokens, a.store); err != nil {
-		return usagef("--listen %s %v; make one with accrete token new --name NAME", listen, err)
+		return usagef("--listen %s %v", listen, err)
 	}
 	s, err := serve.New(o)
 	if err != nil {
@@ -97,7 +96,7 @@ func (a *app) serve(ctx context.Context, o serve.Options, listen string, pipe, o
 	if pipe {
 		return s.Pipe(ctx, a.in, a.raw)
 	}
-	l, err := net.Listen("tcp", listen)
+	l, err := serve.Listen(listen)
 	if err != nil {
 		return err
 	}

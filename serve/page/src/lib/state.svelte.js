@@ -17,6 +17,7 @@ export const app = $state({
   conflicts: 0,
   court: [], // the disagreements themselves
   unseen: [], // tables that were sent, and that the model has not learnt from
+  newer: null, // a version that came meanwhile: {model, version, kind, by}
   focus: null, // the class that has a colour of its own where there are more than four
 });
 
@@ -29,6 +30,9 @@ export const may = (scope) => {
 };
 
 export const ref = () => route.name + (route.version ? "@" + route.version : "");
+// frozen is the version that can be corrected: of a model that learns all the while
+// the last that was kept, whose rules stay as they are while somebody reads them.
+export const frozen = () => route.name + (route.version || app.model?.since ? "@" + (route.version || app.model.version) : "");
 
 export async function refresh() {
   try {
@@ -65,6 +69,36 @@ export async function show() {
     app.missing = problem;
     app.model = null;
   }
+}
+
+// follow hears of versions that others make, while somebody looks; what is looked
+// at stays until they ask for the new one. A page that nobody sees holds no
+// connection, of which a browser has few.
+export function follow() {
+  let events = null;
+  const hear = (v) => {
+    if (v.model === route.name) app.newer = v;
+    else if (!app.models?.some((m) => m.model === v.model)) refresh();
+  };
+  function turn() {
+    if (document.hidden) {
+      events?.close();
+      events = null;
+    } else if (!events) {
+      events = new EventSource("/v1/events");
+      events.addEventListener("version", (e) => hear(JSON.parse(e.data)));
+    }
+  }
+  function back() {
+    turn();
+    if (events && route.name) get(at(route.name, "?plain=1")).then((m) => hear({ ...m, ...m.versions?.at(-1) }), () => {});
+  }
+  turn();
+  document.addEventListener("visibilitychange", back);
+  return () => {
+    events?.close();
+    document.removeEventListener("visibilitychange", back);
+  };
 }
 
 // settle asks again for how often a model is right, which is found out beside

@@ -18,7 +18,7 @@ export function range(low, high) {
 
 // points is an interval of differences: −1 to +12 points.
 export function points(low, high) {
-  const sign = (x) => (x < 0 ? "−" : "+") + Math.abs(Math.round(100 * x));
+  const sign = (x) => (Math.round(100 * x) === 0 ? "0" : (x < 0 ? "−" : "+") + Math.abs(Math.round(100 * x)));
   return `${sign(low)} to ${sign(high)} points`;
 }
 

@@ -88,8 +88,8 @@ type Model struct {
 	Versions  []store.Version   `json:"versions"`
 	Knows     []int             `json:"knows" doc:"the versions of which it still has what they brought"`
 	Words     say.Words         `json:"words"`
-	// How often it is right, where that was estimated: how it was, and how
-	// often always saying the most frequent class is.
+	// How often it is right, where that was estimated, or how far its numbers are
+	// off: with its interval, how it was, and what always the same answer comes to.
 	Accuracy *float64 `json:"accuracy,omitempty"`
 	Low      *float64 `json:"low,omitempty"`
 	High     *float64 `json:"high,omitempty"`
@@ -137,8 +137,9 @@ func (c *call) judge(m *Model, st *state) {
 	}
 	m.Accuracy, m.Low, m.High, m.RMSE = r.Accuracy, r.AccuracyLow, r.AccuracyHigh, r.RMSE
 	m.How = fmt.Sprintf("%d folds of the rows that it learnt", r.Folds)
-	if r.Baseline != nil {
-		m.Usual = r.Baseline
+	m.Usual = r.Baseline
+	if r.RMSE != nil {
+		m.Low, m.High = r.RMSELow, r.RMSEHigh
 	}
 	m.Finds = newFound(r)
 }

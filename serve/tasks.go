@@ -131,13 +131,15 @@ type JustLearnt struct {
 	Finds      []Found  `json:"finds,omitempty"`
 	Usual      *float64 `json:"usual,omitempty"`
 	UsualClass string   `json:"usual_class,omitempty"`
+	RMSELow    *float64 `json:"rmse_low,omitempty" doc:"of numbers: the interval of how far they are off"`
+	RMSEHigh   *float64 `json:"rmse_high,omitempty"`
 }
 
 func newJustLearnt(l *life.NewLearnt) JustLearnt {
 	if l == nil || l.Estimate == nil {
 		return JustLearnt{NewLearnt: l}
 	}
-	return JustLearnt{l, l.Estimate.Folds, newFound(l.Estimate), l.Estimate.Baseline, l.Estimate.BaselineClass}
+	return JustLearnt{l, l.Estimate.Folds, newFound(l.Estimate), l.Estimate.Baseline, l.Estimate.BaselineClass, l.Estimate.RMSELow, l.Estimate.RMSEHigh}
 }
 
 // learnActing learns a policy in an environment.

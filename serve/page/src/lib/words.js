@@ -33,8 +33,8 @@ export function rate(correct, covered, probability) {
 // number is a number with as many digits as it needs.
 export function number(x) {
   if (typeof x !== "number") return x == null ? "" : String(x);
-  if (Number.isInteger(x)) return x.toLocaleString("en");
-  return Number(x.toPrecision(Math.abs(x) >= 1000 ? 6 : 4)).toLocaleString("en", { maximumFractionDigits: 6 });
+  const text = Number.isInteger(x) ? x.toLocaleString("en") : Number(x.toPrecision(Math.abs(x) >= 1000 ? 6 : 4)).toLocaleString("en", { maximumFractionDigits: 6 });
+  return text.replace("-", "−");
 }
 
 // brief is a number in three digits or so, in its unit; by is a difference.

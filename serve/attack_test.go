@@ -66,7 +66,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 	s, secrets := guarded(t)
 	for i := range routes {
 		rt := &routes[i]
-		path := strings.NewReplacer("{m}", "weather", "{d}", "weather", "{l}", "tree", "{id}", "x").Replace(rt.path)
+		path := strings.NewReplacer("{m}", "weather", "{v}", "1", "{d}", "weather", "{l}", "tree", "{id}", "x").Replace(rt.path)
 		if rt.scope == open {
 			continue
 		}

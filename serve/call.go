@@ -43,7 +43,10 @@ func (c *call) fail(err error) {
 	p := newProblem(err)
 	p.Request = c.id
 	p.Detail = strings.ReplaceAll(p.Detail, " in the store "+c.o.Home.Store.Dir(), "") // callers need not know where it is
-	if c.status != 0 {                                                                 // half an answer is out: let it be seen that it is half
+	if strings.HasPrefix(c.route.path, inferencePath) {
+		p.Said = p.Detail
+	}
+	if c.status != 0 { // half an answer is out: let it be seen that it is half
 		c.log.Warn("cut off", "request", c.id, "problem", p.Detail)
 		c.status = p.Status
 		panic(http.ErrAbortHandler)
@@ -231,6 +234,9 @@ func (c *call) home() *life.Home {
 // ref is the model that the path names, with its version; who asks may see it.
 func (c *call) ref() (ref, name string, err error) {
 	ref = c.r.PathValue("m")
+	if v := c.r.PathValue("v"); v != "" { // as the Open Inference Protocol has it
+		ref += "@" + v
+	}
 	name, _, err = store.ParseRef(ref)
 	if err != nil {
 		return "", "", problemf(http.StatusNotFound, "names are letters, digits, _ - and .; a version is NAME@N", "%v", err)

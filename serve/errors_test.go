@@ -68,6 +68,8 @@ var wrongs = []wrong{
 	{"POST /v1/models/{m}/explain", 404, "", `{"row":{"outlook":"sunny"}}`, []string{"Of: nothing"}},
 	{"GET /v1/data/{d}", 422, "?target=nothing", nil, nil},
 	{"POST /v2/models/{m}/infer", 422, "", `{"inputs":[]}`, nil},
+	{"POST /v2/models/{m}/versions/{v}/infer", 422, "", `{"inputs":[]}`, nil},
+	{"GET /v2/models/{m}/versions/{v}", 422, "", nil, []string{"Of: density"}},
 	{"POST /v1/learn", 422, "", `{"data":"nothing"}`, nil},
 	{"POST /v1/models/{m}/update", 422, "", `{"data":"nothing"}`, nil},
 	{"POST /v1/evaluate", 422, "", `{"data":"nothing","learner":"bayes"}`, nil},
@@ -116,8 +118,8 @@ func provoke(rt *route, status int) (w wrong, ok bool) {
 func TestEveryDeclaredProblem(t *testing.T) {
 	s := newTrial(t, func(o *Options) { o.MostBody, o.MostUpload, o.MostRows = 64<<10, 64<<10, 3 }).learn("weather", "bayes")
 	s.want(s.do("POST", "/v1/data?name=table", strings.NewReader("a,b\n1,x\n2,y\n"), "Content-Type: text/csv"), 201)
-	names := strings.NewReplacer("{m}", "weather", "{d}", "table", "{l}", "tree", "{id}", "x")
-	nobody := strings.NewReplacer("{m}", "nothing", "{d}", "nothing", "{l}", "nothing", "{id}", "nothing")
+	names := strings.NewReplacer("{m}", "weather", "{v}", "1", "{d}", "table", "{l}", "tree", "{id}", "x")
+	nobody := strings.NewReplacer("{m}", "nothing", "{v}", "1", "{d}", "nothing", "{l}", "nothing", "{id}", "nothing")
 	s.want(s.do("POST", "/v1/learn", `{"data":"weather","learner":"nearest","name":"near","folds":0}`, wait), 200)
 	s.want(s.do("POST", "/v1/learn", `{"data":"iris","learner":"gaussian","name":"density","folds":0}`, wait), 200)
 	s.want(s.do("POST", "/v1/data?name=gone", strings.NewReader("a,b\n1,x\n2,y\n3,x\n"), "Content-Type: text/csv"), 201)
@@ -180,7 +182,7 @@ func TestProblemsOfServers(t *testing.T) {
 		o.MostBusy, o.MostQueue, o.MostUpload, o.MostBody = 1, time.Nanosecond, 1000, 1000
 		o.Home = newHome(t, dir)
 	}).learn("weather", "bayes")
-	names := strings.NewReplacer("{m}", "weather", "{d}", "table", "{l}", "tree", "{id}", "x")
+	names := strings.NewReplacer("{m}", "weather", "{v}", "1", "{d}", "table", "{l}", "tree", "{id}", "x")
 	each := func(status int, do func(rt *route, path string) reply) {
 		for i := range routes {
 			rt := &routes[i]

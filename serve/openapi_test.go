@@ -251,7 +251,11 @@ func TestInference(t *testing.T) {
 		t.Errorf("%s", r.body)
 	}
 	s.problem(s.do("POST", "/v2/models/weather/infer", `{"inputs":[{"name":"outlook","shape":[1],"datatype":"BYTES","data":["a"]},{"name":"windy","shape":[2],"datatype":"BYTES","data":["a","b"]}]}`), 422, "windy")
-	s.problem(s.do("POST", "/v2/models/weather/infer", `{"inputs":[]}`), 422, "inputs")
+	s.problem(s.do("POST", "/v2/models/weather/infer", `{"inputs":[]}`), 422, `"error":"there are no inputs"`)
+	s.want(s.do("GET", "/v2/models/weather/versions/1", nil), 200, "inputs")
+	s.want(s.do("GET", "/v2/models/weather/versions/1/ready", nil), 200, "ready")
+	s.want(s.do("POST", "/v2/models/weather/versions/1/infer", `{"inputs":[{"name":"outlook","shape":[1],"datatype":"BYTES","data":["sunny"]}]}`), 200, "outputs")
+	s.problem(s.do("POST", "/v2/models/weather/versions/9/infer", `{"inputs":[{"name":"outlook","shape":[1],"datatype":"BYTES","data":["sunny"]}]}`), 404, "version")
 }
 
 // What rows taught is struck, cut and brought back; rows of a rule are listed.

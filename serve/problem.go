@@ -29,6 +29,8 @@ type Problem struct {
 	Column string `json:"column,omitempty"`
 	// Request is the id under which the log has it.
 	Request string `json:"request,omitempty"`
+	// Said is the detail again, where clients of the Open Inference Protocol look for it.
+	Said string `json:"error,omitempty" doc:"of the Open Inference Protocol: the detail"`
 
 	after int // seconds after which to try again
 }

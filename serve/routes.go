@@ -141,6 +141,9 @@ var editRoutes = []route{
 	{method: http.MethodPut, path: "/v1/data/{d}/words", scope: write, does: "Name what a table speaks of", in: say.Words{}, out: say.Words{}, answer: (*call).setDataWords, problems: []int{400, 404, 415}},
 }
 
+// inferencePath is where the routes of the Open Inference Protocol begin.
+const inferencePath = "/v2"
+
 // inferenceRoutes are the Open Inference Protocol.
 var inferenceRoutes = []route{
 	{method: http.MethodGet, path: "/v2", scope: read, does: "Describe the server (Open Inference Protocol)", out: InferenceServer{}, answer: (*call).inferenceServer},
@@ -149,6 +152,9 @@ var inferenceRoutes = []route{
 	{method: http.MethodGet, path: "/v2/models/{m}", scope: read, does: "Describe a model's inputs and outputs", out: InferenceModel{}, answer: (*call).inferenceModel, problems: []int{404, 422}},
 	{method: http.MethodGet, path: "/v2/models/{m}/ready", scope: read, does: "Say that a model can answer", out: Ready{}, answer: (*call).inferenceModelReady, problems: []int{404}},
 	{method: http.MethodPost, path: "/v2/models/{m}/infer", scope: read, does: "Answer for rows, one input a column", in: InferenceRequest{}, out: InferenceResponse{}, size: somewhat, answer: (*call).infer, problems: []int{400, 404, 409, 415, 422}},
+	{method: http.MethodGet, path: "/v2/models/{m}/versions/{v}", scope: read, does: "Describe the inputs and outputs of a version", out: InferenceModel{}, answer: (*call).inferenceModel, problems: []int{404, 422}},
+	{method: http.MethodGet, path: "/v2/models/{m}/versions/{v}/ready", scope: read, does: "Say that a version can answer", out: Ready{}, answer: (*call).inferenceModelReady, problems: []int{404}},
+	{method: http.MethodPost, path: "/v2/models/{m}/versions/{v}/infer", scope: read, does: "Have a version answer for rows", in: InferenceRequest{}, out: InferenceResponse{}, size: somewhat, answer: (*call).infer, problems: []int{400, 404, 415, 422}},
 }
 
 // workRoutes begin jobs.

@@ -25,6 +25,7 @@ export const app = $state({
 export const who = (by) => (by && by === app.me?.name ? "you" : by || "the command line");
 
 export const may = (scope) => {
+  if (app.me?.read_only && scope !== "read") return false; // the server changes nothing
   const order = ["read", "write", "admin"];
   return order.indexOf(app.me?.scope) >= order.indexOf(scope);
 };

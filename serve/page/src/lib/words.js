@@ -18,7 +18,8 @@ export function range(low, high) {
 
 // points is an interval of differences: −1 to +12 points.
 export function points(low, high) {
-  const sign = (x) => (Math.round(100 * x) === 0 ? "0" : (x < 0 ? "−" : "+") + Math.abs(Math.round(100 * x)));
+  // What is nearly nothing keeps its side: a difference that is sure does not reach 0.
+  const sign = (x) => (Math.abs(x) < 0.0005 ? "0" : (x < 0 ? "−" : "+") + (Math.abs(x) < 0.005 ? Math.abs(100 * x).toFixed(1) : Math.abs(Math.round(100 * x))));
   return `${sign(low)} to ${sign(high)} points`;
 }
 

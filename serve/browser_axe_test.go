@@ -110,7 +110,7 @@ func TestPageWithoutServer(t *testing.T) {
 		r.Host = strings.TrimPrefix(s.url, "http://")
 		s.ServeHTTP(w, r)
 	}))
-	defer between.Close()
+	t.Cleanup(between.Close) // after the browser, which follows its events
 	v := visit(t, &trial{s.Server, t, between.URL})
 	v.at("#/votes/rules")
 	v.sees("What votes knows")

@@ -107,31 +107,36 @@ func (h *Home) newSource(d *Data, hash string, rows float64) store.Source {
 // versions has learnt and was told, also in other models and stores. Some of
 // it may have been forgotten since.
 func chain(versions []store.Version) []store.Version {
-	if len(versions) == 0 {
-		return nil
+	var since []store.Version // what came after the beginning, the newest first
+	from := func(beginning []store.Version) []store.Version {
+		slices.Reverse(since)
+		return append(slices.Clip(beginning), since...)
 	}
-	before, v := versions[:len(versions)-1], versions[len(versions)-1]
-	switch v.Kind {
-	case store.Learn:
-		return append([]store.Version{v}, v.History...) // and the expert's rules
-	case store.Merge:
-		return v.History
-	case store.Import:
-		return chain(v.History)
-	case store.Restore, store.Undo:
-		_, number, _ := store.ParseRef(v.Source.Name) // as Restore wrote it
-		at := slices.IndexFunc(before, func(w store.Version) bool { return w.Number == number })
-		known := slices.Clip(chain(before[:at+1]))
-		for _, n := range staying(v) {
-			if i := slices.IndexFunc(before, func(w store.Version) bool { return w.Number == n }); i >= 0 {
-				known = append(known, before[i])
+	for len(versions) > 0 {
+		before, v := versions[:len(versions)-1], versions[len(versions)-1]
+		versions = before
+		switch v.Kind {
+		case store.Learn:
+			return from(append([]store.Version{v}, v.History...)) // and the expert's rules
+		case store.Merge:
+			return from(v.History)
+		case store.Import:
+			return from(chain(v.History))
+		case store.Restore, store.Undo:
+			for _, n := range slices.Backward(staying(v)) {
+				if i := slices.IndexFunc(before, func(w store.Version) bool { return w.Number == n }); i >= 0 {
+					since = append(since, before[i])
+				}
 			}
+			_, number, _ := store.ParseRef(v.Source.Name) // as Restore wrote it
+			at := slices.IndexFunc(before, func(w store.Version) bool { return w.Number == number })
+			versions = before[:at+1]
+		case store.Forget, store.Erase, store.Strike, store.Cut:
+		default:
+			since = append(since, v)
 		}
-		return known
-	case store.Forget, store.Erase, store.Strike, store.Cut:
-		return chain(before)
 	}
-	return append(slices.Clip(chain(before)), v)
+	return from(nil)
 }
 
 // live returns the records of what a model still knows.
@@ -141,20 +146,27 @@ func live(m learn.Model, versions []store.Version) []store.Version {
 	if !ok {
 		return records
 	}
-	sources := f.Sources()
+	sources := map[string]bool{}
+	for _, s := range f.Sources() {
+		sources[s.ID] = true
+	}
 	rowsApart := keepsApart(m)
 	return slices.DeleteFunc(slices.Clone(records), func(v store.Version) bool {
-		return (v.Kind == store.Tell || rowsApart) && !hasSource(sources, v.Source.ID)
+		return (v.Kind == store.Tell || rowsApart) && !sources[v.Source.ID]
 	})
 }
 
 // Known returns the numbers of the versions of which a model still has what they
 // brought: what was forgotten, or left behind by going back, is not among them.
 func Known(p *Part) []int {
+	ids := map[int]string{}
+	for _, v := range p.Versions {
+		ids[v.Number] = v.Source.ID
+	}
 	numbers := []int{}
-	for _, of := range live(p.Model, p.Versions) {
-		if slices.ContainsFunc(p.Versions, func(v store.Version) bool { return v.Number == of.Number && v.Source.ID == of.Source.ID }) {
-			numbers = append(numbers, of.Number)
+	for _, v := range live(p.Model, p.Versions) {
+		if id, ok := ids[v.Number]; ok && id == v.Source.ID {
+			numbers = append(numbers, v.Number)
 		}
 	}
 	return numbers

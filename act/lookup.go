@@ -77,7 +77,7 @@ var worlds = []World{
 	{"randomwalk", "Steps to the left or the right by lot, until one end or the other", []Setting{{"states", "5", "places between the ends"}}, []string{"algorithm=td", "gamma=1", "lambda=0.3", "alpha=0.05", "start=0.5"}, randomWalk},
 	{"inventory", "A shop that orders each morning what it may sell", []Setting{
 		{"capacity", "10", "pieces that it has room for"}, {"demand", "3", "mean of what is asked for in a day"}, {"last", "0.02", "how probably a day is the last"},
-	}, []string{"algorithm=sweeping", "planning=5", "gamma=0.95", "start=100", "episodes=1000"}, inventory},
+	}, []string{"gamma=0.95", "start=100", "episodes=30000"}, inventory},
 	{"jobshop", "A workshop that puts jobs on its machines, to be done early", []Setting{
 		{"jobs", "0:3 1:2 2:2/0:2 2:1 1:4/1:4 2:3", "machine and time of each operation, jobs separated by /"},
 	}, []string{"gamma=1", "episodes=5000"}, jobShop},

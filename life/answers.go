@@ -29,6 +29,7 @@ type Answering struct {
 	Positive  string
 	Threshold float64
 	Costs     string
+	Exact     bool // numbers to the last digit, not as people read them
 	// Columns are what was written, once it is.
 	Columns []table.Written
 }
@@ -73,11 +74,13 @@ func (h *Home) WriteAnswers(ctx context.Context, p *Part, d *Data, to io.Writer,
 	defer beside.close()
 	how.Columns = beside.written(how.ID, d, m)
 	w := bufio.NewWriterSize(to, 1<<16)
-	write := csvAnswers
+	var print answerWriter
+	var flush func() error
 	if how.JSON {
-		write = jsonAnswers
+		print, flush = jsonAnswers(w, m, decide, beside)
+	} else {
+		print, flush = csvAnswers(w, m, decide, beside, how.Exact)
 	}
-	print, flush := write(w, m, decide, beside)
 	score, err := h.predict(ctx, p, d, decide, func(row int, t *table.Table, out *learn.Predictions) error {
 		for i := range t.Rows() {
 			if err := print(row+i+1, t, out, i); err != nil {
@@ -156,7 +159,11 @@ func (d decision) says(p []float64, classes []string) int {
 type answerWriter func(row int, t *table.Table, out *learn.Predictions, i int) error
 
 // csvAnswers writes answers as CSV; flush writes what is still buffered.
-func csvAnswers(w *bufio.Writer, m learn.Model, decide decision, beside *beside) (print answerWriter, flush func() error) {
+func csvAnswers(w *bufio.Writer, m learn.Model, decide decision, beside *beside, exact bool) (print answerWriter, flush func() error) {
+	number := decimal
+	if exact {
+		number = func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	}
 	cw := csv.NewWriter(w)
 	classes := m.Schema().Attributes[m.Target()].Values
 	numeric := m.Schema().Attributes[m.Target()].Kind == table.Numeric
@@ -173,11 +180,11 @@ func csvAnswers(w *bufio.Writer, m learn.Model, decide decision, beside *beside)
 		}
 		own := record[at:]
 		if numeric {
-			own[0], own[1], own[2] = decimal(out.Mean[i]), decimal(out.Low[i]), decimal(out.High[i])
+			own[0], own[1], own[2] = number(out.Mean[i]), number(out.Low[i]), number(out.High[i])
 		} else {
 			p := out.Row(i)
 			best := decide.says(p, classes)
-			own[0], own[1] = classes[best], decimal(p[best])
+			own[0], own[1] = classes[best], number(p[best])
 			if Undecided(m, t, i) {
 				own[0] = ""
 			}
@@ -191,7 +198,14 @@ func csvAnswers(w *bufio.Writer, m learn.Model, decide decision, beside *beside)
 	return print, flush
 }
 
-func decimal(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+// decimal writes a number with six digits, or, of a large one, with those that stand
+// before its point.
+func decimal(x float64) string {
+	if math.Abs(x) >= 1e6 {
+		return strconv.FormatFloat(x, 'g', 12, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}
 
 // jsonAnswers writes answers as lines of JSON.
 func jsonAnswers(w *bufio.Writer, m learn.Model, decide decision, beside *beside) (print answerWriter, flush func() error) {

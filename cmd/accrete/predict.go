@@ -54,7 +54,7 @@ of states, and the log probability of that path.`,
 				if whole {
 					return a.predictWhole(c.Context(), h, p, d, w)
 				}
-				how.JSON = a.json
+				how.JSON, how.Exact = a.json, table.Writes(out)
 				score, err = h.WriteAnswers(c.Context(), p, d, w, &how)
 				return err
 			}, func() []table.Written { return how.Columns }, d.File())

@@ -18,6 +18,9 @@ func (s *sqlPrinter) print(table string) ([]byte, error) {
 	var text strings.Builder
 	text.WriteString(comment("--", s.head()...))
 	from := quoted(table)
+	if schema, name, ok := strings.Cut(table, "."); ok {
+		from = quoted(schema) + "." + quoted(name)
+	}
 	for level := 1; level < last; level++ {
 		if level == 1 {
 			text.WriteString("WITH ")

@@ -26,6 +26,9 @@ type Difference struct {
 	States   []StateChange // of two policies: where they act otherwise
 	met      int           // of so many states that the second one met; 0: of all that it knows
 	clauses  clauseDiff    // of two lists of clauses
+	Formal   bool          // rules are written in the rule language, not as sentences
+	before   *say.Speaker  // says the rules that were; nil where one side is a file of rules
+	after    *say.Speaker  // and those that are
 }
 
 // Diff compares what two models know. Both are models of the store, exported
@@ -51,6 +54,14 @@ func (h *Home) Diff(ctx context.Context, before, after string, on *Data, by stri
 			putTogether(d.Diff, c.Corrected())
 		}
 	}
+	if x.model != nil && y.model != nil {
+		if d.before, err = Speaker(ctx, x.part()); err != nil {
+			return nil, err
+		}
+		if d.after, err = Speaker(ctx, y.part()); err != nil {
+			return nil, err
+		}
+	}
 	if d.States = stateChanges(x.model, y.model); d.States == nil {
 		if d.States, d.met, err = metChanges(ctx, x.model, y.model); err != nil {
 			return nil, err
@@ -72,6 +83,9 @@ type knower struct {
 	versions     []store.Version // of a model of the store
 	words        say.Words
 }
+
+// part is a side that is a model.
+func (k *knower) part() *Part { return &Part{Model: k.model, Versions: k.versions, Words: k.words} }
 
 // knower resolves a model of the store, an exported model or a rule file.
 func (h *Home) knower(ctx context.Context, arg string) (*knower, error) {
@@ -114,7 +128,7 @@ func (h *Home) flips(ctx context.Context, d *Difference, before, after *knower, 
 	if before.model == nil || after.model == nil {
 		return remedy.Misusef("comparing answers needs two models; a rule file alone does not answer")
 	}
-	was := &Part{Model: before.model, Versions: before.versions, Words: before.words}
+	was := before.part()
 	t, learnt, err := h.readJudged(ctx, data, was, after.model, by)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/rule/say"
 )
 
 // Write writes the difference for people, most important first: top lines of
@@ -56,17 +57,17 @@ func (d *Difference) Write(w io.Writer, top int, more func(left, all int) string
 		f := &d.Flips[i]
 		fmt.Fprintf(&page, "  row %d%s: %s%s → %s%s%s\n", f.Row+1, d.Effect.named(i), console.Shown(f.Before, console.LongestCell), inBrackets(f.P), console.Shown(f.After, console.LongestCell), inBrackets(f.Q), d.Effect.Flips[i].became())
 		for _, r := range f.Because {
-			is := "now"
 			if r.Was {
-				is = "was"
+				fmt.Fprintf(&page, "    was  %s\n", d.said(r.Rule, d.before))
+			} else {
+				fmt.Fprintf(&page, "    now  %s\n", d.said(r.Rule, d.after))
 			}
-			fmt.Fprintf(&page, "    %s  %s\n", is, brief(r.Rule))
 		}
 	})
-	statements := func(title string, list []rule.Statement, clauses []RuleEntry) {
+	statements := func(title string, list []rule.Statement, by *say.Speaker, clauses []RuleEntry) {
 		section(title, len(list)+len(clauses), func(i int) {
 			if i < len(list) {
-				fmt.Fprintf(&page, "  %s\n", brief(list[i]))
+				fmt.Fprintf(&page, "  %s\n", d.said(list[i], by))
 				return
 			}
 			fmt.Fprintf(&page, "  %s\n", clauses[i-len(list)].brief())
@@ -75,20 +76,41 @@ func (d *Difference) Write(w io.Writer, top int, more func(left, all int) string
 	changes := func(title string, list []rule.Change, clauses []ChangeEntry) {
 		section(title, len(list)+len(clauses), func(i int) {
 			if i < len(list) {
-				fmt.Fprintf(&page, "  %s\n    was  %s\n", brief(list[i].After), brief(list[i].Before))
+				fmt.Fprintf(&page, "  %s\n    was  %s\n", d.said(list[i].After, d.after), d.said(list[i].Before, d.before))
 				return
 			}
 			e := &clauses[i-len(list)]
 			fmt.Fprintf(&page, "  %s\n    was  %s\n", e.After.brief(), e.Before.brief())
 		})
 	}
-	statements("added", d.Added, c.added)
-	statements("dropped", d.Dropped, c.dropped)
+	statements("added", d.Added, d.after, c.added)
+	statements("dropped", d.Dropped, d.before, c.dropped)
 	changes("stronger", d.Stronger, c.stronger)
 	changes("weaker", d.Weaker, c.weaker)
 	changes("moved", d.Moved, c.moved)
 	_, err := page.WriteTo(w)
 	return err
+}
+
+// said is a statement as a sentence, with its id and what it weighs; in the rule
+// language where nobody can say it or that was asked for.
+func (d *Difference) said(s rule.Statement, by *say.Speaker) string {
+	switch {
+	case d.Formal || by == nil:
+		return brief(s)
+	case s.Unit != nil:
+		return console.Shown(by.Unit(s.Unit).String(), console.LongestLast)
+	case s.Else:
+		return console.Shown(by.Else(s.Rule).String(), console.LongestLast)
+	}
+	behind := s.Rule.ID()
+	if w := s.Rule.Evidence.Weight; w != nil {
+		behind += "; weight " + say.Rounded(*w, 3)
+	}
+	if w := s.Rule.Worth; w != nil {
+		behind += "; worth " + plural(int(*w), "case")
+	}
+	return fmt.Sprintf("%s [%s]", console.Shown(by.Rule(s.Rule).String(), console.LongestLast), behind)
 }
 
 // brief is a statement on a line that can be read; rules and JSON have all of it.

@@ -122,7 +122,7 @@ func (answer *Explained) writeReasons(w io.Writer) {
 		if v.Say != nil {
 			text = v.Say.String()
 		}
-		more = more || len(v.Columns) > 0 && !said[text]
+		more = more || len(v.Columns) > 0 && (v.Told || !said[text])
 		if v.Told {
 			text += " (told)"
 		}

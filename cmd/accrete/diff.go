@@ -16,21 +16,23 @@ import (
 
 func (a *app) diffCommand() *cobra.Command {
 	var (
-		flags dataFlags
-		on    string
-		out   string
-		by    string
-		top   int
+		flags  dataFlags
+		on     string
+		out    string
+		by     string
+		top    int
+		formal bool
 	)
 	c := &cobra.Command{
-		Use:   "diff BEFORE AFTER [--on DATA [--by COL]] [--out FILE]",
+		Use:   "diff BEFORE AFTER [--on DATA [--by COL]] [--formal] [--out FILE]",
 		Short: "Say what changed from one version or model to another, as rules",
 		Long: `Diff compares what two models know: rules added, dropped, stronger, weaker, and
 moved (the same but for their cuts), most important first. BEFORE and AFTER are
 models, versions, exported models or rule files. With --on DATA it lists the
 rows whose answer flips, which of them became right, and the rules that did it;
 --by COL says how each value of a column fares. --out writes a page to send
-around, HTML or SVG by the file's name. Equal models give nothing.`,
+around, HTML or SVG by the file's name. Equal models give nothing. Files of rules
+are compared in their own language, models as sentences unless --formal is given.`,
 		Example: `  accrete diff votes@1 votes@3
   accrete diff votes@1 votes --on votes --out changes.html
   accrete diff mine.rules yours.rules`,
@@ -40,6 +42,7 @@ around, HTML or SVG by the file's name. Equal models give nothing.`,
 			if err != nil {
 				return err
 			}
+			d.Formal = formal
 			if err := a.writePage(d, max(top, 0), out, reads...); err != nil {
 				return err
 			}
@@ -55,6 +58,7 @@ around, HTML or SVG by the file's name. Equal models give nothing.`,
 	flags.register(c)
 	c.Flags().StringVar(&on, "on", "", "data whose answers are compared")
 	c.Flags().StringVar(&by, "by", "", "with --on: column by whose values answers are judged too")
+	c.Flags().BoolVar(&formal, "formal", false, "rules in the rule language, not as sentences")
 	c.Flags().StringVar(&out, "out", "", "file to write, .html or .svg")
 	console.CountVar(c.Flags(), &top, "top", 10, 0, console.MostCount, "lines of each kind; 0 for none")
 	return c

@@ -76,9 +76,9 @@ func isControl(of Predicate) bool {
 	return of.Arity == 2 && (of.Name == "," || of.Name == ";" || of.Name == "->") || of == Predicate{`\+`, 1}
 }
 
-// understood returns an error that says where a program asks for what is not understood
+// Understood returns an error that says where a program asks for what is not understood
 // here. What learns from a program asks it many times, and takes an error for no answer.
-func (p *Program) understood() error {
+func (p *Program) Understood() error {
 	for _, c := range p.Clauses {
 		for _, l := range c.Body {
 			if err := p.follow(l.Atom); err != nil {

@@ -35,7 +35,7 @@ func ReadTask(background, examples, bias string) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := known.understood(); err != nil {
+	if err := known.Understood(); err != nil {
 		return nil, fmt.Errorf("background: %w", err)
 	}
 	bias += declarations(known)
@@ -76,7 +76,7 @@ func Split(text, of string) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.understood(); err != nil {
+	if err := p.Understood(); err != nil {
 		return nil, err
 	}
 	var rest strings.Builder

@@ -245,11 +245,15 @@ func (m *Model) computing() []*logic.Clause {
 type Remark struct {
 	Example string `json:"example"`
 	What    string `json:"what"` // unexplained or wrong
+	Why     string `json:"why,omitempty"`
 }
 
 func (r Remark) String() string {
 	if r.What == "wrong" {
 		return "the theory proves " + r.Example + ", which is not so"
+	}
+	if r.Why != "" {
+		return "the theory cannot explain " + r.Example + ": " + r.Why
 	}
 	return "the theory cannot explain " + r.Example
 }
@@ -323,9 +327,18 @@ func (m *Model) Remarks() ([]fmt.Stringer, error) {
 		case len(all) == mostRemarks:
 			return all, nil
 		case int(c) == class && !proved:
-			all = append(all, Remark{logic.Format(goal, nil), "unexplained"})
+			r := Remark{Example: logic.Format(goal, nil), What: "unexplained"}
+			switch {
+			case err != nil:
+				r.Why = err.Error()
+			case s.Negation != "yes":
+				if proof, err := th.Explain(ctx, goal, true, logic.Limits{Steps: mostProofSteps}); err == nil && proof != nil {
+					r.Why = "it stands on what cannot be proved, which negation=yes allows"
+				}
+			}
+			all = append(all, r)
 		case int(c) != class && proved:
-			all = append(all, Remark{logic.Format(goal, nil), "wrong"})
+			all = append(all, Remark{Example: logic.Format(goal, nil), What: "wrong"})
 		}
 	}
 	return all, nil

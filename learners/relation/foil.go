@@ -152,6 +152,13 @@ func learnTask(ctx context.Context, task learn.Task, s settings) (learn.Model, e
 	if s, err = s.advised(task.Advice.Theory, task.Table.Schema, task.Target); err != nil {
 		return nil, err
 	}
+	theory, err := s.theory()
+	if err != nil {
+		return nil, err
+	}
+	if err := theory.Understood(); err != nil {
+		return nil, fmt.Errorf("theory: %w", err)
+	}
 	around, err := (&surroundings{}).with(ctx, task.Source, task.Table.Linked)
 	if err != nil {
 		return nil, err

@@ -34,8 +34,9 @@ func init() {
 // ⊥. Between the empty body and ⊥ bodies are searched, the most promising first, for
 // the one that compresses best: positives less negatives less literals covered.
 // Branches that cannot beat the best so far are cut. Of linked tables a literal comes with
-// those that lead to it, as a link alone tells nothing, and the cuts of a clause that was
-// found are moved to where it compresses best.
+// those that lead to it, as a link alone tells nothing, the cuts of a clause that was found
+// are moved to where it compresses best, and negatives count as many times more as there are
+// fewer of them.
 //
 // A clause costs up to 300 bodies, of linked tables 2000 (nodes), each of which is asked of the examples
 // that its parent covers.
@@ -267,7 +268,7 @@ func (f *search) compress(b *bottom, active []int32, nodes int) *found {
 	}
 	open := []*between{{covered: all}}
 	var best *between
-	score := func(x *between) float64 { return x.p - x.n - float64(len(x.chosen)) }
+	score := func(x *between) float64 { return x.p - f.against*x.n - float64(len(x.chosen)) }
 	seen := map[string]bool{}
 	for looked := 0; len(open) > 0 && looked < nodes; {
 		if f.err = f.ctx.Err(); f.err != nil {
@@ -372,7 +373,8 @@ func (f *search) recut(c *between, active []int32) *between {
 				for k := lo; k < hi; k += width {
 					body := slices.Clone(c.body)
 					body[i].cut = distinct[k]
-					if y := f.among(active, from.covered, body); y.p-y.n > c.p-c.n || y.p-y.n == c.p-c.n && y.n < c.n {
+					y := f.among(active, from.covered, body)
+					if more := y.p - c.p - f.against*(y.n-c.n); more > 0 || more == 0 && y.n < c.n {
 						y.chosen, c, at = c.chosen, y, k
 					}
 				}
@@ -404,6 +406,10 @@ func (f *search) progol(active []int32, s settings) []*found {
 	var set []*found
 	f.options = options{literals: s.Literals}
 	left := slices.Clone(active)
+	f.against = 1
+	if all := f.tallyOf(active, nil); f.db.linked && all.en > 0 {
+		f.against = max(1, all.ep/all.en) // that a class is frequent is no clause
+	}
 	if s.Nodes == 0 {
 		if s.Nodes = 300; f.db.linked {
 			s.Nodes = 2000 // numbers have many cuts

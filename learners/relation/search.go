@@ -23,6 +23,7 @@ type search struct {
 	total    int       // and for all before
 	sizes    []int     // of domains
 	most     int       // bindings of a step
+	against  float64   // how much a negative example counts against a clause (progol)
 	proposed []proposal
 	reported float64 // progress
 	err      error

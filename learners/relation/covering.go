@@ -257,7 +257,37 @@ func (f *search) learnSet(active []int32) []*found {
 			break
 		}
 	}
-	return set
+	return f.needed(set, active)
+}
+
+// needed drops exact clauses whose positive examples the others cover, too: what was learnt
+// first may be a special case of what the rest needed.
+func (f *search) needed(set []*found, active []int32) []*found {
+	if !f.options.exact || f.target != nil || f.err != nil || len(set) < 2 {
+		return set
+	}
+	times := map[int32]int{} // clauses that cover a positive example
+	covered := make([][]int32, len(set))
+	for i, c := range set {
+		covers := f.coverage(c.body, len(active))
+		for _, e := range active {
+			if f.positive[e] && covers(e) {
+				covered[i] = append(covered[i], e)
+				times[e]++
+			}
+		}
+	}
+	var kept []*found
+	for i, c := range set {
+		if slices.ContainsFunc(covered[i], func(e int32) bool { return times[e] == 1 }) {
+			kept = append(kept, c)
+			continue
+		}
+		for _, e := range covered[i] {
+			times[e]--
+		}
+	}
+	return kept
 }
 
 // harder is what is tried for a clause, one after another: a literal at a time, several,

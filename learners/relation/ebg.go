@@ -261,9 +261,30 @@ func (r Remark) String() string {
 // mostRemarks is how many examples are remarked on.
 const mostRemarks = 20
 
+// elsewhere says what else may be tried where clauses do not tell all.
+func (m *Model) elsewhere() string {
+	tables := len(m.linked.Tables) > 0
+	switch {
+	case m.Learner() == FoilName && tables:
+		return "another learner (progol) looks elsewhere, lookahead=4 for longer steps"
+	case m.Learner() == FoilName:
+		return "other learners (golem, progol) look elsewhere, noise=none asks for exact clauses, lookahead=3 for longer steps"
+	case m.Learner() == ProgolName:
+		return "other learners (foil, golem) look elsewhere, depth=3 at what is further away, nodes=3000 at more clauses"
+	case m.Learner() == GolemName && tables:
+		return "other learners (foil, progol) cut numbers and follow links from one row to many"
+	case m.Learner() == GolemName:
+		return "other learners (foil, progol) look elsewhere, pairs=20 at more examples"
+	}
+	return "other learners (foil, golem, progol) look elsewhere"
+}
+
 // unsolved says what clauses do not tell of a program's examples, and why.
 func (m *Model) unsolved() []fmt.Stringer {
 	class := slices.Index(m.classes(), logic.Belongs)
+	if m.linked != nil && len(m.linked.Tables) > 0 && len(m.list) == 0 {
+		return []fmt.Stringer{remark("no clause was found that tells the classes apart better than how frequent they are; " + m.elsewhere())}
+	}
 	if m.linked == nil || len(m.linked.Tables) > 0 || class < 0 || len(m.classes()) != 2 {
 		return nil
 	}
@@ -271,14 +292,7 @@ func (m *Model) unsolved() []fmt.Stringer {
 	for i := range m.list {
 		wrong += m.list[i].First[1-class]
 	}
-	elsewhere := map[string]string{
-		FoilName:   "other learners (golem, progol) look elsewhere, noise=none asks for exact clauses, lookahead=3 for longer steps",
-		ProgolName: "other learners (foil, golem) look elsewhere, depth=3 at what is further away, nodes=3000 at more clauses",
-		GolemName:  "other learners (foil, progol) look elsewhere, pairs=20 at more examples",
-	}[m.Learner()]
-	if elsewhere == "" {
-		elsewhere = "other learners (foil, golem, progol) look elsewhere"
-	}
+	elsewhere := m.elsewhere()
 	positives, negatives := m.all[class], m.all[1-class]
 	switch {
 	case missed == 0 && wrong == 0:

@@ -58,12 +58,15 @@ func (u *toldUpdate) Add(ctx context.Context, t *table.Table) error {
 }
 
 // Consolidate has the model within decide anew what it has learnt, if it can.
-func (u *toldUpdate) Consolidate(ctx context.Context) error {
-	c, ok := u.update.(interface {
+func (u *toldUpdate) Consolidate(ctx context.Context) error { return consolidate(ctx, u.update) }
+
+// consolidate has what an update learns decided anew, if it can be.
+func consolidate(ctx context.Context, u learn.Update) error {
+	c, ok := u.(interface {
 		Consolidate(ctx context.Context) error
 	})
 	if !ok {
-		return fmt.Errorf("there is nothing to consolidate in the model that was told rules")
+		return fmt.Errorf("there is nothing to consolidate in a model of this kind; models that live have that, such as those of rulenet with update=living")
 	}
 	return c.Consolidate(ctx)
 }

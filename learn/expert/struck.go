@@ -236,6 +236,9 @@ type struckUpdate struct {
 // Add lets the whole learn the rows.
 func (u *struckUpdate) Add(ctx context.Context, t *table.Table) error { return u.update.Add(ctx, t) }
 
+// Consolidate has the whole decide anew what it has learnt, if it can.
+func (u *struckUpdate) Consolidate(ctx context.Context) error { return consolidate(ctx, u.update) }
+
 // Freeze returns the model of all rows so far, with the same struck.
 func (u *struckUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 	whole, err := u.update.Freeze(ctx)

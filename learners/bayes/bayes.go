@@ -76,6 +76,8 @@ type Learner struct {
 	M *float64 `set:"m" default:"1" doc:"rows that each class is given besides its own (m-estimate): spread evenly over the values of a nominal column, or with the variance of the whole numeric column; of a text see alpha"`
 	// PriorM is the same for the classes. Zero takes their frequencies.
 	PriorM float64 `set:"prior-m" default:"0" doc:"rows that the uniform estimate P(class) = 1/k is worth"`
+	// Missing says whether it counts that a cell is missing.
+	Missing string `set:"missing" default:"skip" oneof:"skip|count" doc:"cells that are missing: say nothing, or count like a value, where that they are missing tells of the class"`
 	// Text is how texts are taken: as words that occur so often
 	// (multinomial), as words that occur or do not (bernoulli), or by the
 	// words of all other classes (complement).
@@ -112,11 +114,19 @@ const DefaultM = 1
 // settings are a learner's parameters with the defaults filled in.
 type settings struct {
 	M, PriorM float64
+	Missing   string // countMissing, or ""
 	words     words
 }
 
 func (l *Learner) settings() (settings, error) {
 	s := settings{M: DefaultM, PriorM: l.PriorM, words: words{Event: cmp.Or(l.Text, multinomial), M: forEach, Alpha: 1, Count: l.Count, Min: l.Min, Stop: l.Stop}}
+	switch l.Missing {
+	case countMissing:
+		s.Missing = countMissing
+	case "", "skip":
+	default:
+		return s, fmt.Errorf("setting missing=%s: expected skip or count", l.Missing)
+	}
 	if l.Alpha != nil {
 		s.words.Alpha = *l.Alpha
 		if s.words.Alpha < 0 {

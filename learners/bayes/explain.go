@@ -40,6 +40,7 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 			continue
 		case a.Kind == table.Nominal && at.Codes[row] == table.Missing, a.Kind == table.Numeric && table.IsMissing(at.Floats[row]), a.Kind == table.Text && at.Words.Missing(row):
 			missing = append(missing, j)
+			m.explainMissing(e, logs, j)
 			continue
 		case a.Kind == table.Text:
 			m.explainWords(e, logs, j, at.Words, row)
@@ -157,6 +158,12 @@ func (m *Model) couldMove(j int, logs []float64, p float64, class int) float64 {
 		}
 		logsum.Normalise(moved)
 		most = max(most, math.Abs(moved[class]-p))
+	}
+	if gone := m.missing(j); gone != nil { // would not be, then
+		logs = slices.Clone(logs)
+		for c, w := range gone {
+			logs[c] -= w
+		}
 	}
 	for v := range e.marginal {
 		try(e.value(v, len(logs)))

@@ -58,6 +58,9 @@ type estimate struct {
 	// table.Unseen and table.Missing.
 	weights  []float64
 	marginal []float64 // ln P(v)
+	gapped   bool      // cells are missing, and that counts
+	here     []float64 // then: ln P(the cell is known|c)
+	gone     []float64 // of numbers: weights of evidence of a missing cell
 
 	// Of a text weights are those of words, for each time that one counts;
 	// absent is what a known text says besides, and chosen which words do.
@@ -208,9 +211,9 @@ func (m *Model) estimate() {
 			case c.text != nil:
 				m.columns[j] = m.estimateWords(j)
 			case c.counts != nil:
-				m.columns[j] = m.estimateNominal(c.counts)
+				m.columns[j] = m.estimateNominal(j, c.counts)
 			case c.moments != nil:
-				m.columns[j] = m.estimateNumeric(c)
+				m.columns[j] = m.estimateNumeric(j, c)
 			}
 		}
 	})
@@ -236,15 +239,16 @@ func (m *Model) add() {
 
 // estimateNominal turns counts into m-estimates. A class of which no cell of
 // the column is known gets the uniform estimate.
-func (m *Model) estimateNominal(counts []float64) estimate {
+func (m *Model) estimateNominal(j int, counts []float64) estimate {
 	classes := len(m.logPrior)
 	values := len(counts) / classes
 	e := estimate{weights: make([]float64, (values+2)*classes), marginal: make([]float64, values)}
-	known := make([]float64, classes) // weight of the known cells of each class
-	for v := range values {
-		for c, n := range counts[v*classes:][:classes] {
-			known[c] += n
-		}
+	known := m.known(j)
+	here, gone := m.gaps(known)
+	if gone != nil && values > 0 {
+		e.gapped, e.here = true, here
+		m.relate(gone)
+		copy(e.value(-1, classes), gone)
 	}
 	logKnown := make([]float64, classes) // of the estimates' denominators
 	for c, n := range known {
@@ -263,13 +267,22 @@ func (m *Model) estimateNominal(counts []float64) estimate {
 			default:
 				weights[c] = math.Log(n+m.settings.M*p) - logKnown[c]
 			}
+			if e.gapped {
+				weights[c] += here[c]
+			}
 		}
-		e.marginal[v] = mixture(m.logPrior, weights)
-		for c := range weights {
-			weights[c] -= e.marginal[v]
-		}
+		e.marginal[v] = m.relate(weights)
 	}
 	return e
+}
+
+// relate sets logarithms of P(cell|class) against that of P(cell), which it returns.
+func (m *Model) relate(logs []float64) float64 {
+	all := mixture(m.logPrior, logs)
+	for c := range logs {
+		logs[c] -= all
+	}
+	return all
 }
 
 // mixture returns ln Σ P(c)·P(cell|c) from the logarithms.
@@ -285,7 +298,7 @@ func mixture(logPrior, logs []float64) float64 {
 // m-estimate too: m rows' worth of the variance of the whole column go into
 // that of each class. A class of which no cell of the column is known gets
 // the density of the whole column.
-func (m *Model) estimateNumeric(c *column) estimate {
+func (m *Model) estimateNumeric(j int, c *column) estimate {
 	var all moment.Moment
 	for _, of := range c.moments {
 		all = moment.Join(all, of)
@@ -311,6 +324,13 @@ func (m *Model) estimateNumeric(c *column) estimate {
 			deviation: d,
 			precision: 1 / d,
 			peak:      -math.Log(d) - 0.5*math.Log(2*math.Pi),
+		}
+	}
+	if here, gone := m.gaps(m.known(j)); gone != nil {
+		e.gapped, e.here, e.gone = true, here, gone
+		m.relate(gone)
+		for i := range e.normals {
+			e.normals[i].peak += here[i]
 		}
 	}
 	return e
@@ -404,11 +424,16 @@ func (e *estimate) addNominal(logs []float64, codes []int32, classes int) {
 func (e *estimate) addNumeric(logs []float64, cells []float64) {
 	normals := e.normals
 	for i, x := range cells {
+		l := logs[i*len(normals):][:len(normals)]
 		if x-x != 0 { // missing or infinite
+			if table.IsMissing(x) {
+				for c, w := range e.gone {
+					l[c] += w
+				}
+			}
 			continue
 		}
 		x = e.unit(x)
-		l := logs[i*len(normals):][:len(normals)]
 		for c := range normals {
 			l[c] += normals[c].log(x)
 		}
@@ -448,6 +473,14 @@ func (m *Model) Size() learn.Size {
 		return learn.Size{Rows: size.Rows, Rules: m.ruleCount(classes)}
 	}
 	size.Rules = classes
+	if m.settings.Missing == countMissing {
+		m.estimate()
+		for j := range m.columns {
+			if m.columns[j].gapped {
+				size.Rules += classes
+			}
+		}
+	}
 	for j := range m.schema.Attributes {
 		switch a := &m.schema.Attributes[j]; {
 		case j == m.target:

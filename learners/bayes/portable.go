@@ -39,7 +39,13 @@ func (m *Model) Portable(b *portable.Builder) (portable.Answer, error) {
 			x := b.Scale(b.Cell(j, 0), e.scale, 0)
 			z := b.Zip(portable.Multiply, b.Zip(portable.Subtract, x, b.Constant(mean...)), b.Constant(precision...))
 			log := b.Zip(portable.Subtract, b.Constant(peak...), b.Scale(b.Zip(portable.Multiply, z, z), 0.5, 0))
-			logs = b.Zip(portable.Add, logs, b.Choose(b.Known(j), log, b.Constant(make([]float64, n)...)))
+			gone := make([]float64, n)
+			if e.gone != nil {
+				for i, c := range active {
+					gone[i] = e.gone[c]
+				}
+			}
+			logs = b.Zip(portable.Add, logs, b.Choose(b.Known(j), log, b.Constant(gone...)))
 		}
 	}
 	return portable.Classes(b.Place(b.Softmax(logs), active, make([]float64, len(m.logPrior))))

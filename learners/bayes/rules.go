@@ -83,6 +83,7 @@ func (m *Model) weighed() *rule.Base {
 	var rules []rule.Rule
 	for j := range m.columns {
 		e := &m.columns[j]
+		rules = append(rules, m.missingRules(j)...)
 		for v := range e.marginal {
 			counts := m.total.columns[j].counts[v*classes:][:classes]
 			for c, weight := range e.value(v, classes) {
@@ -124,6 +125,9 @@ func (m *Model) ruleCount(classes int) int {
 			rules++
 		}
 		rules += len(e.marginal) * classes
+		if e.gapped {
+			rules += classes
+		}
 	}
 	return rules
 }
@@ -238,6 +242,9 @@ func (m *Model) mixture() *rule.Base {
 	if m.settings.M == 0 {
 		base.Notes = []string{"m = 0: where these rules find every class impossible, the model names the least impossible one"}
 	}
+	if slices.ContainsFunc(m.columns, func(e estimate) bool { return e.gapped }) {
+		base.Notes = append(base.Notes, "summary: what it says that a cell is missing is not in these rules")
+	}
 	for c, prior := range m.logPrior {
 		if !m.active(c) {
 			continue
@@ -250,8 +257,11 @@ func (m *Model) mixture() *rule.Base {
 			switch {
 			case len(e.marginal) > 0:
 				for v, value := range m.schema.Attributes[j].Values {
-					p := math.Exp(e.value(v, len(m.logPrior))[c] + e.marginal[v])
-					expect.Shares = append(expect.Shares, rule.Share{Value: value, P: p})
+					p := e.value(v, len(m.logPrior))[c] + e.marginal[v]
+					if e.gapped {
+						p -= e.here[c] // of the rows whose cell is known
+					}
+					expect.Shares = append(expect.Shares, rule.Share{Value: value, P: math.Exp(p)})
 				}
 			case e.normals != nil:
 				n := &e.normals[c]

@@ -18,6 +18,8 @@ type saved struct {
 	Format int     `cbor:"format"`
 	M      float64 `cbor:"m"`
 	PriorM float64 `cbor:"prior_m"`
+	// Missing is countMissing, or "".
+	Missing string `cbor:"missing,omitempty"`
 	// Words are the settings of texts, of a model that has some.
 	Words *savedWords `cbor:"words,omitempty"`
 }
@@ -84,7 +86,7 @@ const (
 // Parts returns the settings and a part for each source or, where there are
 // many, for each bundle of them.
 func (m *Model) Parts() ([]learn.Part, error) {
-	of := saved{Format: format, M: m.settings.M, PriorM: m.settings.PriorM}
+	of := saved{Format: format, M: m.settings.M, PriorM: m.settings.PriorM, Missing: m.settings.Missing}
 	if w := m.settings.words; w != (words{}) {
 		of.Format, of.Words = wordsFormat, &savedWords{w.Event, w.Alpha, w.Count, w.M, w.Min, w.Stop, w.Stem, w.Length}
 	}
@@ -307,7 +309,10 @@ func decodeSettings(data []byte) (*settings, error) {
 	if from.Format != format && from.Format != wordsFormat {
 		return nil, fmt.Errorf("format %d, this program reads format %d and, with texts, %d", from.Format, format, wordsFormat)
 	}
-	s := &settings{M: from.M, PriorM: from.PriorM}
+	s := &settings{M: from.M, PriorM: from.PriorM, Missing: from.Missing}
+	if s.Missing != "" && s.Missing != countMissing {
+		return nil, fmt.Errorf("setting missing=%s, which this program does not know", s.Missing)
+	}
 	if w := from.Words; w != nil {
 		s.words = words{w.Event, w.M, w.Alpha, w.Count, w.Min, w.Stop, w.Stem, w.Length}
 		if w.Count == "" { // as models were saved at first

@@ -3,6 +3,7 @@ package rulenet
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"testing"
@@ -51,9 +52,17 @@ func prototypes(rows int, seed uint64) *table.Table {
 	return t
 }
 
+// exactly adds to settings that a network is learnt again from all its rows, unless
+// they say something else.
+func exactly(settings map[string]string) map[string]string {
+	all := map[string]string{"update": "exact"}
+	maps.Copy(all, settings)
+	return all
+}
+
 func learnOrFail(tb testing.TB, t *table.Table, target int, settings map[string]string) *Model {
 	tb.Helper()
-	l, err := learn.New(Name, settings)
+	l, err := learn.New(Name, exactly(settings))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -370,7 +370,11 @@ func (s *living) leave() {
 			taught++
 		}
 	}
-	if most := max(mostLivingRules, taught); len(stay) > most {
+	most := max(mostLivingRules, taught)
+	if s.settings.Rules > 0 {
+		most = s.settings.Rules
+	}
+	if len(stay) > most {
 		slices.SortStableFunc(stay, func(a, b int) int { return -cmp.Compare(strength[a], strength[b]) })
 		stay = stay[:most]
 		slices.Sort(stay)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/accrete-ml/accrete/draw"
@@ -239,22 +240,40 @@ func (m *Living) Predict(ctx context.Context, t *table.Table, out *learn.Predict
 	if len(out.P) < t.Rows()*out.Classes {
 		return fmt.Errorf("room for %d probabilities, expected %d", len(out.P), t.Rows()*out.Classes)
 	}
-	g := gridOf(t)
-	return learn.Split(ctx, t.Rows(), func(lo, hi int) {
-		size := min(predictRows, hi-lo)
-		rows, scores := make([]int32, size), make([]float64, size*m.s.k)
-		var room sifting
-		for ; lo < hi; lo += size {
-			rows := rows[:min(size, hi-lo)]
-			for i := range rows {
-				rows[i] = int32(lo + i)
-			}
-			m.s.score(&g, rows, m.answer, &room, scores[:len(rows)*m.s.k])
-			for i := range rows {
-				m.s.posterior(scores[i*m.s.k:(i+1)*m.s.k], out.Row(lo+i))
-			}
+	if t.Rows() <= predictRows {
+		m.reply(t, 0, t.Rows(), out)
+		return nil
+	}
+	return learn.Split(ctx, t.Rows(), func(lo, hi int) { m.reply(t, lo, hi, out) })
+}
+
+// replying is room for answers, which rows that come one by one use in turn.
+type replying struct {
+	cells  grid
+	rows   []int32
+	scores []float64
+	sets   sifting
+}
+
+var replies = sync.Pool{New: func() any { return &replying{} }}
+
+// reply answers for some of a table's rows.
+func (m *Living) reply(t *table.Table, lo, hi int, out *learn.Predictions) {
+	room := replies.Get().(*replying)
+	defer replies.Put(room)
+	room.cells.read(t)
+	defer room.cells.clear()
+	for k := m.s.k; lo < hi; lo += predictRows {
+		room.rows = room.rows[:0]
+		for r := lo; r < min(lo+predictRows, hi); r++ {
+			room.rows = append(room.rows, int32(r))
 		}
-	})
+		room.scores = zeroed(room.scores, len(room.rows)*k)
+		m.s.score(&room.cells, room.rows, m.answer, &room.sets, room.scores)
+		for i := range room.rows {
+			m.s.posterior(room.scores[i*k:(i+1)*k], out.Row(lo+i))
+		}
+	}
 }
 
 // score fills in what weights say of rows.
@@ -268,8 +287,14 @@ func (s *living) score(g *grid, rows []int32, w []float64, room *sifting, scores
 		}
 		sieve.sift(g, rows, room)
 		for r := range s.rules {
-			if add := w[(r+1)*k : (r+2)*k]; some(add) {
+			add := w[(r+1)*k : (r+2)*k]
+			switch {
+			case room.words > 1 && some(add):
 				addTo(own, add, sieve.cover(r, room))
+			case room.words == 1:
+				if set := [1]uint64{sieve.coverWord(r, room)}; set[0] != 0 {
+					addTo(own, add, set[:])
+				}
 			}
 		}
 	}
@@ -381,6 +406,30 @@ func (m *Living) Graph() (*draw.Graph, error) {
 		return nil, err
 	}
 	return net.Graph()
+}
+
+// Lit returns the nodes of the picture that a row goes through.
+func (m *Living) Lit(t *table.Table, row int) ([]string, error) {
+	net, err := m.written()
+	if err != nil {
+		return nil, err
+	}
+	return net.Lit(t, row)
+}
+
+// GrowthChart shows how rows held out judged the sizes that were tried when rules
+// were last learnt from all rows; nil if none were.
+func (m *Living) GrowthChart() *draw.Chart {
+	net, err := m.written()
+	if err != nil {
+		return nil
+	}
+	return net.GrowthChart()
+}
+
+// Alike are settings by which other rows are learnt to a network of the same size.
+func (m *Living) Alike() map[string]string {
+	return map[string]string{"teacher": "trees", "rules": strconv.Itoa(max(len(m.s.rules), 1))}
 }
 
 // Excerpt cuts the network to a budget, by the rows of the reservoir.

@@ -26,13 +26,18 @@ type grid struct {
 	floats [][]float64
 }
 
-// gridOf returns the cells of a table, which it does not copy.
-func gridOf(t *table.Table) grid {
-	g := grid{make([][]int32, len(t.Columns)), make([][]float64, len(t.Columns))}
+// read takes the cells of a table, which it does not copy.
+func (g *grid) read(t *table.Table) {
+	g.codes, g.floats = g.codes[:0], g.floats[:0]
 	for col := range t.Columns {
-		g.codes[col], g.floats[col] = t.Columns[col].Codes, t.Columns[col].Floats
+		g.codes, g.floats = append(g.codes, t.Columns[col].Codes), append(g.floats, t.Columns[col].Floats)
 	}
-	return g
+}
+
+// clear lets go of the cells.
+func (g *grid) clear() {
+	clear(g.codes)
+	clear(g.floats)
 }
 
 // atom is a test on the cells of a column themselves, which outlives cuts and

@@ -193,6 +193,15 @@ func (c *sifted) siftNumbers(numbers []float64, rows []int32, into *sifting) {
 		}
 		sets[(first+place)*words+at/64] |= 1 << (at % 64)
 	}
+	if words == 1 {
+		so := uint64(0)
+		for i, x := range sets[first+2 : first+2+len(c.cuts)] {
+			so |= x
+			sets[first+2+i] = so
+		}
+		sets[first+1] |= so
+		return
+	}
 	last := sets[(first+1)*words : (first+2)*words] // beyond all cuts
 	for i := range len(c.cuts) {
 		to := sets[(first+2+i)*words : (first+3+i)*words]
@@ -227,6 +236,20 @@ func (c *sifted) siftNames(codes []int32, rows []int32, into *sifting) {
 			}
 		}
 	}
+}
+
+// coverWord is cover for a chunk of at most 64 rows.
+func (s *sieve) coverWord(i int, of *sifting) uint64 {
+	from, x := int32(0), ^uint64(0)
+	if i > 0 {
+		from = s.ends[i-1]
+	}
+	for _, t := range s.tests[from:s.ends[i]] {
+		if x &= of.sets[t.in]&^of.sets[t.out] | of.sets[t.or]; x == 0 {
+			break
+		}
+	}
+	return x
 }
 
 // cover returns the rows of the chunk that a conjunction covers, until the next is

@@ -87,7 +87,7 @@ func drawSettings(t *rapid.T) map[string]string {
 }
 
 func learnDrawn(t *rapid.T, from *table.Table, target int, source string, settings map[string]string) *Model {
-	l, err := learn.New(Name, settings)
+	l, err := learn.New(Name, exactly(settings))
 	if err != nil {
 		t.Fatal(err)
 	}

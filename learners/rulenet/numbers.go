@@ -94,6 +94,18 @@ func learnNumbers(ctx context.Context, rows *kept.Rows, t *table.Table, target i
 	if s.climbs() {
 		return nil, fmt.Errorf("rulenet predicts numbers by rules that are taught, but for target %q these settings ask for climbs by information or for the published update; leave them out, or read the column as nominal", t.Schema.Attributes[target].Name)
 	}
+	if s.Censored == "" {
+		return learnSums(ctx, rows, t, target, seed, s)
+	}
+	of, err := newTimes(t, target, s.Censored)
+	if err != nil {
+		return nil, err
+	}
+	return of.learn(ctx, rows, seed, s)
+}
+
+// learnSums makes the network of numbers that are all known.
+func learnSums(ctx context.Context, rows *kept.Rows, t *table.Table, target int, seed uint64, s settings) (*Numbers, error) {
 	h, err := newSchool(ctx, t, target, seed, s)
 	if err != nil {
 		return nil, err

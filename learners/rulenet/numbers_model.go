@@ -38,6 +38,9 @@ func (m *Numbers) compile(ctx context.Context) error {
 	m.units = units
 	name := m.coding.schema.Attributes[m.coding.target].Name
 	m.base = &rule.Base{Kind: rule.Weighed, Else: &rule.Rule{Then: rule.Conclusion{Column: name, Numeric: true, Mean: m.start, Deviation: m.interval.Deviation}}, Notes: setting.WayNotes(m.settings.Slope, name)}
+	if by := m.settings.Censored; by != "" {
+		m.base.Notes = append(m.base.Notes, fmt.Sprintf("where %s says that %s had not ended, it was taken for the mean of those that went on for longer", by, name))
+	}
 	m.base.Else.Evidence.Covered = pointer(m.weight)
 	m.matchers = make([]*rule.Matcher, len(m.units))
 	for i := range m.units {
@@ -327,6 +330,9 @@ func (m *Numbers) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, er
 func (m *Numbers) cut(ctx context.Context, b rule.Budget) (*Numbers, *rule.Excerpt, error) {
 	if b.Top < 0 || b.Bits < 0 || b.Bits > 1 || (b.Top == 0) == (b.Bits == 0) {
 		return nil, nil, fmt.Errorf("a budget is a number of rules above 0 or a share of the bits from 0 to 1, not both; got %d and %v", b.Top, b.Bits)
+	}
+	if m.settings.Censored != "" {
+		return nil, nil, fmt.Errorf("a budget solves for numbers that are all known, and times go on where this network has censored=%s; learn it with rules=%d instead", m.settings.Censored, max(b.Top, 10))
 	}
 	if m.settings.Loss != "" {
 		return nil, nil, fmt.Errorf("a budget solves for means, and this network has loss=%s; learn it with rules=%d instead", m.settings.Loss, max(b.Top, 10))

@@ -110,8 +110,8 @@ func withOthers(known *table.Schema, rows []learn.Learnt) (*table.Schema, error)
 	var others []*table.Schema
 	for _, l := range rows {
 		other := &table.Schema{}
-		for _, a := range l.Table.Schema.Attributes {
-			if known.Index(a.Name) < 0 {
+		for i, a := range l.Table.Schema.Attributes {
+			if known.IndexNear(a.Name, i) < 0 {
 				other.Attributes = append(other.Attributes, a)
 			}
 		}

@@ -30,6 +30,15 @@ func (s *Schema) Index(name string) int {
 	return -1
 }
 
+// IndexNear is Index for who has a guess, which is looked at first: of schemas of many
+// columns that stand in one order.
+func (s *Schema) IndexNear(name string, guess int) int {
+	if guess < len(s.Attributes) && s.Attributes[guess].Name == name {
+		return guess
+	}
+	return s.Index(name)
+}
+
 // Names returns the attributes' names, in order.
 func (s *Schema) Names() []string {
 	names := make([]string, len(s.Attributes))

@@ -180,7 +180,7 @@ func (s *Schema) Opened(other *Schema) *Schema {
 	opened := &Schema{Attributes: slices.Clone(s.Attributes), Sequence: s.Sequence, Linked: s.Linked}
 	for i := range opened.Attributes {
 		a := &opened.Attributes[i]
-		if k := other.Index(a.Name); a.Open() && k >= 0 && other.Attributes[k].Kind != Nominal {
+		if k := other.IndexNear(a.Name, i); a.Open() && k >= 0 && other.Attributes[k].Kind != Nominal {
 			a.Kind, a.Date, a.Style = other.Attributes[k].Kind, other.Attributes[k].Date, other.Attributes[k].Style
 		}
 	}

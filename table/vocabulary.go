@@ -28,7 +28,7 @@ func NewVocabulary(known, own *Schema) *Vocabulary {
 		return v
 	}
 	for j := range known.Attributes {
-		if k := own.Index(known.Attributes[j].Name); k >= 0 {
+		if k := own.IndexNear(known.Attributes[j].Name, j); k >= 0 {
 			for _, code := range Recoding(&own.Attributes[k], &known.Attributes[j]) {
 				if code >= 0 {
 					v.bring(j, int(code))

@@ -170,7 +170,7 @@ func (g *Gathering) digest(ctx context.Context, t *table.Table) (*block, error) 
 		raw.schema = &table.Schema{Attributes: slices.Clone(t.Schema.Attributes)}
 		for i := range raw.schema.Attributes {
 			a := &raw.schema.Attributes[i]
-			k := g.known.Index(a.Name)
+			k := g.known.IndexNear(a.Name, i)
 			if k < 0 || a.Kind == table.Numeric {
 				continue
 			}

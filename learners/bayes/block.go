@@ -421,7 +421,7 @@ func (b *block) absorb(o *block) {
 	}
 	for j := range o.columns {
 		from := &o.columns[j]
-		k := columnNamed(b.schema, o.schema.Attributes[j].Name, j)
+		k := b.schema.IndexNear(o.schema.Attributes[j].Name, j)
 		if k < 0 || j == o.target {
 			continue
 		}
@@ -459,12 +459,4 @@ func (b *block) absorb(o *block) {
 			}
 		}
 	}
-}
-
-// columnNamed returns the index of a column by name, trying a guess first.
-func columnNamed(s *table.Schema, name string, guess int) int {
-	if guess < len(s.Attributes) && s.Attributes[guess].Name == name {
-		return guess
-	}
-	return s.Index(name)
 }

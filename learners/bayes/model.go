@@ -114,7 +114,7 @@ func newModel(s settings, blocks []*block, union *table.Schema, written *bundle.
 			return nil, err
 		}
 	}
-	m.target = columnNamed(m.schema, blocks[0].className(), blocks[0].target)
+	m.target = m.schema.IndexNear(blocks[0].className(), blocks[0].target)
 	rows := 0.0
 	for _, b := range blocks {
 		rows += sum(b.classes)

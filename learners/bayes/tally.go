@@ -52,7 +52,7 @@ func (t *tally) in(schema *table.Schema, target int) *tally {
 		to.classes[classOf[c]] = append(exact.Sum(nil), from...)
 	}
 	for j := range t.columns {
-		k := columnNamed(schema, t.schema.Attributes[j].Name, j)
+		k := schema.IndexNear(t.schema.Attributes[j].Name, j)
 		from, column := &t.columns[j], &to.columns[k]
 		for c := range from.moments {
 			column.moments[classOf[c]] = from.moments[c].Clone()
@@ -82,7 +82,7 @@ func (t *tally) add(o *block, sign float64) {
 		if j == o.target {
 			continue
 		}
-		from, k := &o.columns[j], columnNamed(t.schema, o.schema.Attributes[j].Name, j)
+		from, k := &o.columns[j], t.schema.IndexNear(o.schema.Attributes[j].Name, j)
 		to := &t.columns[k]
 		for c, m := range from.moments {
 			to.moments[classOf[c]].Add(m, from.level, sign)

@@ -284,7 +284,7 @@ func (b *block) absorb(o *block) {
 		}
 	}
 	for j := range o.columns {
-		k := columnNamed(b.schema, o.schema.Attributes[j].Name, j)
+		k := b.schema.IndexNear(o.schema.Attributes[j].Name, j)
 		if k < 0 || j == o.target || k == b.target {
 			continue
 		}
@@ -373,14 +373,6 @@ func (c *column) sortedGrams() []gram {
 		}
 		return slices.Compare(a.before[:], b.before[:])
 	})
-}
-
-// columnNamed returns the index of a column by name, trying a guess first.
-func columnNamed(s *table.Schema, name string, guess int) int {
-	if guess < len(s.Attributes) && s.Attributes[guess].Name == name {
-		return guess
-	}
-	return s.Index(name)
 }
 
 // tail is the end of the rows that an update has taken in, so that a sequence may

@@ -57,7 +57,7 @@ func newModel(s settings, seed uint64, blocks []*block, union *table.Schema, wri
 	}
 	m := &Model{settings: s, seed: seed, blocks: blocks, schema: union, target: learn.NoTarget, written: written}
 	if name := blocks[0].className(); blocks[0].target != learn.NoTarget {
-		if m.target = columnNamed(union, name, blocks[0].target); m.target < 0 || union.Attributes[m.target].Kind != table.Nominal {
+		if m.target = union.IndexNear(name, blocks[0].target); m.target < 0 || union.Attributes[m.target].Kind != table.Nominal {
 			return nil, fmt.Errorf("target %q is not a nominal column of all sources", name)
 		}
 	}

@@ -85,7 +85,7 @@ func (m *Living) Forget(ctx context.Context, ids ...string) (learn.Model, error)
 // adopt takes a row of another state into the reservoir.
 func (s *living) adopt(from *living, row, source int32) {
 	for col := range s.log.codes {
-		at := from.schema.Index(s.schema.Attributes[col].Name)
+		at := from.schema.IndexNear(s.schema.Attributes[col].Name, col)
 		switch {
 		case s.log.floats[col] != nil:
 			x := table.NA

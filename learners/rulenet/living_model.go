@@ -478,7 +478,7 @@ func (s *living) recoded(schema *table.Schema) (to *living, class []int32) {
 	column := make([]int32, len(place))
 	for col := range place {
 		a := &s.schema.Attributes[col]
-		column[col] = int32(schema.Index(a.Name))
+		column[col] = int32(schema.IndexNear(a.Name, col))
 		place[col] = table.Recoding(a, &schema.Attributes[column[col]])
 	}
 	for r, tests := range to.rules {

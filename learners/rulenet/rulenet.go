@@ -24,7 +24,7 @@ func init() {
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
 		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Excerpt: true, Hear: true, Grow: true, Remark: true, Strike: true},
 		Contract: learn.Exact,
-		Keeps:    "distinct rows, counted, per source (classes from 500 rows on, unless update=exact: a reservoir of rows and the slopes of all, contract bounded; update=published: coded rows, their numbers and the rule of each, contract none)",
+		Keeps:    "distinct rows, counted, per source (update=living, and update=auto of classes from 500 rows on: a reservoir of rows and the slopes of all, contract bounded; update=published: coded rows, their numbers and the rule of each, contract none)",
 		New:      func() learn.Learner { return &Learner{} },
 		Decode:   decode,
 	})
@@ -35,7 +35,7 @@ type Learner struct {
 	Weights   string  `set:"weights" default:"calibrated" oneof:"published|all|calibrated" doc:"what a rule adds: ln p(x|y)/p(x) to its class, that to every class, or weights refitted by penalised logistic regression"`
 	Grow      string  `set:"grow" default:"residual (with weights=calibrated and not update=published; else none)" oneof:"none|residual" doc:"add rules where the network is wrong, in rounds, stopped on validation"`
 	Ties      string  `set:"ties" default:"information" oneof:"information|random|first" doc:"which of equally good rules a climb goes on with: drop the test that says least of the class, any, or the first column's"`
-	Update    string  `set:"update" default:"auto (classes: exact up to 500 rows, living from then on; numbers, and settings that need all rows: exact)" oneof:"auto|exact|living|published|none" doc:"learning more rows: the next while rows are few and the one after it from then on; equal to learning all at once; as they come, at a cost of the new rows alone; the published incremental search; or not at all, and no rows are kept"`
+	Update    string  `set:"update" default:"exact" oneof:"exact|living|auto|published|none" doc:"learning more rows: equal to learning all at once, as they come at a cost of the new rows alone, the first while they are few and then the second, the published incremental search, or not at all, and no rows are kept"`
 	Templates string  `set:"templates" default:"auto (all up to 4000 distinct rows, else a sample of 2000)" doc:"examples to climb from: auto, all or a number"`
 	Cuts      string  `set:"cuts" default:"both" oneof:"mdl|frequency|both|auto" doc:"cuts of numeric columns that are climbed from: supervised (Fayyad & Irani 1993), 16 intervals of equal frequency, both where there are few rows or no supervised cuts, or which of these is best on rows held out"`
 	Penalty   float64 `set:"penalty" default:"0.1" doc:"for weights=calibrated: penalty on a unit of weight, times the square root of the rows"`
@@ -92,7 +92,7 @@ func (l *Learner) settings() (settings, error) {
 	for _, o := range []struct {
 		field *string
 		word  string
-	}{{&s.Weights, "calibrated"}, {&s.Ties, "information"}, {&s.Update, automaticUpdate}, {&s.Cuts, "both"}, {&s.Knowledge, "blend"}} {
+	}{{&s.Weights, "calibrated"}, {&s.Ties, "information"}, {&s.Update, "exact"}, {&s.Cuts, "both"}, {&s.Knowledge, "blend"}} {
 		if *o.field == "" {
 			*o.field = o.word
 		}

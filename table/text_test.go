@@ -18,7 +18,7 @@ import (
 func TestTokens(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "...": "", "The cat, the Cat's hat_2!": "the cat the cat s hat_2", "Ünïcode ŒUVRE Ещё": "ünïcode œuvre ещё",
-		"日本 語": "日本 語", "e\u0301te\u0301": "e\u0301te\u0301", "١٢ x": "١٢ x", "a-b.c": "a b c",
+		"日本 語": "日本 語", "e\u0301te\u0301": "été", "١٢ x": "١٢ x", "a-b.c": "a b c",
 	} {
 		var got []string
 		Tokens([]byte(text), func(token []byte) { got = append(got, string(token)) })

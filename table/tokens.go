@@ -1,16 +1,21 @@
 package table
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // MostGrams is how many words that follow one another can be counted as one.
 const MostGrams = 5
 
 // Tokens calls word for each word of a text: its lower-cased runs of letters,
-// digits and _, in order. The slice is good until the next call.
+// digits and _, in order. However a letter with a mark is written, it is one
+// character (NFC), and what only says how a word is set, such as where it may be
+// hyphenated, is left out. The slice is good until the next call.
 func Tokens(text []byte, word func(token []byte)) { (&tokeniser{}).each(text, word) }
 
 // tokeniser cuts texts into words, in room that it uses again.
@@ -89,6 +94,7 @@ func (t *tokeniser) next(text []byte, at int) (token []byte, end int) {
 		// Some characters are to be lower-cased, or are looked at one by one.
 		t.token = append(t.token[:0], text[from:at]...)
 		if at = t.rest(text, at); len(t.token) > 0 {
+			t.compose()
 			return t.token, at
 		}
 		at--
@@ -112,13 +118,30 @@ func (t *tokeniser) rest(text []byte, at int) int {
 			return at
 		default:
 			r, size := utf8.DecodeRune(text[at:])
-			if at += size; !unicode.IsLetter(r) && !unicode.IsDigit(r) && !(len(t.token) > 0 && unicode.IsMark(r)) {
+			at += size
+			switch inside := len(t.token) > 0; {
+			case unicode.IsLetter(r) || unicode.IsDigit(r) || inside && unicode.IsMark(r):
+				t.token = utf8.AppendRune(t.token, unicode.ToLower(r))
+			case !inside || !unicode.Is(unicode.Cf, r) || r == zeroWidthSpace:
 				return at
 			}
-			t.token = utf8.AppendRune(t.token, unicode.ToLower(r))
 		}
 	}
 	return at
+}
+
+// zeroWidthSpace is the only format character that divides words.
+const zeroWidthSpace = '\u200b'
+
+// compose gives the token the one spelling of its characters, and a sigma at its
+// end the form of the end.
+func (t *tokeniser) compose() {
+	if !norm.NFC.IsNormal(t.token) {
+		t.token = norm.NFC.Append(nil, t.token...)
+	}
+	if at := len(t.token) - len("σ"); at > 0 && bytes.HasSuffix(t.token, []byte("σ")) {
+		t.token = append(t.token[:at], "ς"...)
+	}
 }
 
 // gramsOf returns of how many words the longest values of a dictionary are made:

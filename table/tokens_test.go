@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 )
 
@@ -14,17 +15,20 @@ func plainTokens(text string) []string {
 	var all []string
 	token := ""
 	for _, r := range text {
+		if token != "" && r == '\u00ad' {
+			continue
+		}
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || token != "" && r >= 0x80 && unicode.IsMark(r) {
 			token += string(unicode.ToLower(r))
 			continue
 		}
 		if token != "" {
-			all = append(all, token)
+			all = append(all, norm.NFC.String(token))
 		}
 		token = ""
 	}
 	if token != "" {
-		all = append(all, token)
+		all = append(all, norm.NFC.String(token))
 	}
 	return all
 }
@@ -33,7 +37,7 @@ func plainTokens(text string) []string {
 // the word that ends them, the shortest first.
 func TestTokensOneByOne(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "B", "zz", "_", "9", "é", "É", "日本", "ß", "\u0301", " ", ", ", "—", "\n", "\x80", "x"})).Draw(rt, "text"), "")
+		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "B", "zz", "_", "9", "é", "É", "日本", "ß", "\u0301", "\u00ad", "\u200b", " ", ", ", "—", "\n", "\x80", "x"})).Draw(rt, "text"), "")
 		words := plainTokens(strings.ToValidUTF8(text, "—"))
 		grams := rapid.IntRange(1, 3).Draw(rt, "grams")
 		var want, got []string
@@ -54,6 +58,24 @@ func TestTokensOneByOne(t *testing.T) {
 			rt.Fatalf("runs of %d of %d words are seen as %d", grams, len(words), seen)
 		}
 	})
+}
+
+// A word is one word however it is written.
+func TestTokensAreSpeltOneWay(t *testing.T) {
+	for text, want := range map[string]string{
+		"cafe\u0301 CAFE\u0301 caf\u00e9":         "café café café",
+		"inter\u00adnational INTERNATIONAL":       "international international",
+		"\u0915\u094d\u200d\u0937 x\u200by":       "\u0915\u094d\u0937 x y",
+		"ΟΔΟΣ οδος ΣΟΦΟΣ σ":                       "οδος οδος σοφος σ",
+		"STRA\u1e9eE straße":                      "straße straße",
+		"\u1112\u1161\u11ab \ud55c \u00ad\u0301a": "한 한 a",
+	} {
+		var got []string
+		Tokens([]byte(text), func(token []byte) { got = append(got, string(token)) })
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%q: %q, want %q", text, s, want)
+		}
+	}
 }
 
 // Rows are sorted, together or one by one, as words go through a sorted list.

@@ -1,6 +1,7 @@
 package belief
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -210,7 +211,8 @@ func (x mixture) describe(a *learn.Answer) {
 
 // MostProbable returns the values of some nominal columns that are together the
 // most probable given the known cells of a row, and their probability (the most
-// probable explanation, if they are all that is not known).
+// probable explanation, if they are all that is not known); no values where that
+// takes wider tables than width= allows.
 func (m *Model) MostProbable(t *table.Table, row int, columns []int) (codes []int32, p float64, err error) {
 	if err := table.Fits(m.schema, t); err != nil {
 		return nil, 0, err
@@ -226,13 +228,16 @@ func (m *Model) MostProbable(t *table.Table, row int, columns []int) (codes []in
 	}
 	e := &elimination{net: m.net, findings: f}
 	logAll, err := e.sum(nil)
-	if err != nil {
-		return nil, 0, err
-	}
-	if math.IsInf(logAll, -1) {
+	if err == nil && math.IsInf(logAll, -1) {
 		return nil, 0, ErrImpossible{}
 	}
-	codes, log, err := e.most(columns)
+	log := 0.0
+	if err == nil {
+		codes, log, err = e.most(columns)
+	}
+	if errors.As(err, &errWide{}) {
+		return nil, 0, nil
+	}
 	return codes, math.Exp(log - logAll), err
 }
 

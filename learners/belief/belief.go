@@ -84,6 +84,8 @@ type Learner struct {
 	Parents int `set:"parents" default:"4" doc:"parents of a column at most"`
 	// Score is what k2 and climb raise.
 	Score string `set:"score" default:"bdeu (k2 for structure=k2)" oneof:"bdeu|bic|k2" doc:"what the search raises"`
+	// Graphs is which of them are probable before any row is seen.
+	Graphs string `set:"graphs" default:"sparse" oneof:"sparse|even" doc:"before any row, k2 and climb expect one arc into a column, of all that may come; or all graphs are as probable as each other"`
 	// Worth is the cases that each row of the file's tables is worth.
 	Worth float64 `set:"worth" default:"0" doc:"cases that each row of the network's tables is worth; 0 takes its graph alone"`
 	// Worths are other worths of single columns.
@@ -136,6 +138,7 @@ type settings struct {
 	Parents, Restarts, Iterations, Samples                                              int
 	Width                                                                               int    `cbor:",omitempty"` // 0: maxWidth
 	Told                                                                                string `cbor:",omitempty"` // by experts: see voices
+	Graphs                                                                              string `cbor:",omitempty"` // "" in models of before: even
 	Worth, M, Sample, Alpha                                                             float64
 }
 
@@ -148,7 +151,7 @@ func (l *Learner) Check() error {
 func (l *Learner) settings() (settings, error) {
 	s := settings{
 		Structure: cmp.Or(l.Structure, "climb"), Score: cmp.Or(l.Score, "bdeu"), Worths: l.Worths, Order: l.Order, Require: l.Require, Forbid: l.Forbid,
-		Missing: cmp.Or(l.Missing, "skip"), Inference: l.Inference, Keep: l.Keep,
+		Missing: cmp.Or(l.Missing, "skip"), Inference: l.Inference, Keep: l.Keep, Graphs: cmp.Or(l.Graphs, "sparse"),
 		Parents: cmp.Or(l.Parents, 4), Restarts: cmp.Or(l.Restarts, 50), Iterations: cmp.Or(l.Iterations, 100), Samples: cmp.Or(l.Samples, 10000),
 		Worth: l.Worth, M: 1, Sample: 1, Alpha: 0.05, Width: l.Width,
 	}
@@ -199,7 +202,7 @@ func (s *settings) check() error {
 	}{
 		{"structure", s.Structure, []string{"given", "naive", "tan", "k2", "climb", "pc"}}, {"score", s.Score, []string{"bdeu", "bic", "k2"}},
 		{"missing", s.Missing, []string{"skip", "em", "gradient"}}, {"inference", s.Inference, []string{"", "exact", "elimination", "weighting", "gibbs"}},
-		{"keep", s.Keep, []string{"", "rows", "counts", "nothing"}},
+		{"keep", s.Keep, []string{"", "rows", "counts", "nothing"}}, {"graphs", s.Graphs, []string{"", "sparse", "even"}},
 	} {
 		found := false
 		for _, word := range w.words {

@@ -18,13 +18,14 @@ import (
 // counted again only when these change.
 type climber struct {
 	*graph
-	worth [][]float64 // of the arc from a column to another: what it adds, or has added
-	able  [][]bool    // its table is not too large
-	above [][]uint64  // ancestors
-	tabu  map[[2]int]int
-	step  int
-	total float64             // of the score, since the start
-	known []map[string]arcsTo // of each column, by its parents
+	worth  [][]float64 // of the arc from a column to another: what it adds, or has added, less its price
+	prices []float64   // of an arc into each column
+	able   [][]bool    // its table is not too large
+	above  [][]uint64  // ancestors
+	tabu   map[[2]int]int
+	step   int
+	total  float64             // of the score, since the start
+	known  []map[string]arcsTo // of each column, by its parents
 }
 
 // arcsTo is what the arcs from all columns to one add, given its parents.
@@ -62,14 +63,15 @@ const (
 func (g *graph) climb(ctx context.Context, seed uint64) error {
 	g.said = "climb"
 	n := len(g.parents)
-	c := &climber{graph: g, worth: make([][]float64, n), able: make([][]bool, n), above: make([][]uint64, n), tabu: map[[2]int]int{}, known: make([]map[string]arcsTo, n)}
-	for v := range n {
-		c.known[v] = map[string]arcsTo{}
-		c.worth[v], c.able[v], c.above[v] = make([]float64, n), make([]bool, n), make([]uint64, (n+63)/64)
-	}
+	c := &climber{graph: g, worth: make([][]float64, n), able: make([][]bool, n), above: make([][]uint64, n), tabu: map[[2]int]int{}, known: make([]map[string]arcsTo, n), prices: make([]float64, n)}
 	all := make([]int, n)
 	for v := range all {
 		all[v] = v
+	}
+	for v := range n {
+		c.prices[v] = g.price(v, all, 2)
+		c.known[v] = map[string]arcsTo{}
+		c.worth[v], c.able[v], c.above[v] = make([]float64, n), make([]bool, n), make([]uint64, (n+63)/64)
 	}
 	if err := c.recount(ctx, all); err != nil {
 		return err
@@ -101,7 +103,7 @@ func (g *graph) climb(ctx context.Context, seed uint64) error {
 		slices.Sort(ps)
 		g.gains[v] = map[int]float64{}
 		for _, p := range ps {
-			g.gains[v][p] = c.worth[p][v]
+			g.gains[v][p] = c.worth[p][v] + c.prices[v]
 		}
 	}
 	return nil
@@ -225,6 +227,7 @@ func (c *climber) recount(ctx context.Context, changed []int) error {
 		}
 		others := slices.DeleteFunc(slices.Clone(c.parents[v]), func(q int) bool { return q == p })
 		c.worth[p][v], c.able[p][v] = c.gain(v, others, p)
+		c.worth[p][v] -= c.prices[v]
 	})
 	if err != nil {
 		return err

@@ -229,6 +229,10 @@ func TestWidth(t *testing.T) {
 		if c.most == .05 && got.P[0] == want.P[0] {
 			t.Errorf("width %d: the answer is exact, expected a sampled one", c.width)
 		}
+		codes, _, err := m.MostProbable(given, 0, []int{column, column + 1})
+		if err != nil || (codes == nil) != (c.most == .05) {
+			t.Errorf("width %d: together %v, %v", c.width, codes, err)
+		}
 	}
 }
 

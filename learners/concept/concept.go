@@ -59,7 +59,7 @@ type Learner struct {
 	Algorithm string  `set:"algorithm" default:"candidate" oneof:"candidate|find-s|find-g|list|rote|disjunctive" doc:"keep both boundaries, the specific one, the general one, all members, the rows, or what tells each row from those of other classes"`
 	Space     string  `set:"space" default:"conjunctions" oneof:"conjunctions|rectangles|intervals|discs|disjunctions|kcnf|kdnf" doc:"hypotheses: conjunctions of a constraint a column, boxes of numbers, intervals of one number, discs around a centre, up to k conjunctions, conjunctions of clauses of up to k literals, or disjunctions of terms of up to k"`
 	K         int     `set:"k" default:"2" doc:"of disjunctions, kcnf and kdnf"`
-	Answer    string  `set:"answer" default:"unanimous" oneof:"unanimous|majority|map|gibbs" doc:"where members disagree: say so, count them, take the most specific, or one at random"`
+	Answer    string  `set:"answer" default:"unanimous" oneof:"unanimous|majority|map|gibbs" doc:"where members disagree: say so, count them, take the most specific, or one drawn at random for each row"`
 	Concept   string  `set:"concept" default:"yes, true, 1 or +, else the rarest class" doc:"class that is the concept"`
 	Domains   string  `set:"domains" default:"" doc:"values that no row may have had yet, as wind=Strong|Weak;sky=Sunny|Cloudy|Rainy"`
 	Taxonomy  string  `set:"taxonomy" default:"" doc:"names above values, as sky:wet=Rainy|Cloudy,dry=Sunny"`

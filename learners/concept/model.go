@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -38,8 +39,8 @@ type Model struct {
 	cause   int // the example that left no hypothesis, or −1
 	unseen  int // the example that FIND-S is wrong about, which it does not notice, or −1
 	rules   int
-	// chosen is the member that answers for all: answer=gibbs. Nil where none
-	// can be drawn.
+	// chosen is the member that answers where those that cover a row cannot be
+	// counted: answer=gibbs. Nil where none can be drawn.
 	chosen func(x []value) bool
 
 	beliefs []string // rules that were taken for certain (Believe)
@@ -493,11 +494,32 @@ func (m *Model) probability(x []value) (p float64, decided bool) {
 		}
 		return 0, true
 	case "gibbs":
+		if yes, of := m.votes(x); of > 0 {
+			return boolean(m.chance(x) < yes/of), true
+		}
 		if m.chosen != nil {
 			return boolean(m.chosen(x)), true
 		}
 	}
 	return undecided, false
+}
+
+// chance is a number from 0 to 1 for a row: drawn by its cells and the seed, so
+// that a row is always answered alike.
+func (m *Model) chance(x []value) float64 {
+	h := fnv.New64a()
+	for i, v := range x {
+		a := &m.schema.Attributes[m.columns[i]]
+		switch {
+		case v.missing:
+			_, _ = fmt.Fprintf(h, "?\n")
+		case a.Kind == table.Nominal && int(v.code) < len(a.Values):
+			_, _ = fmt.Fprintf(h, "%q\n", a.Values[v.code])
+		default:
+			_, _ = fmt.Fprintf(h, "%x\n", math.Float64bits(v.number))
+		}
+	}
+	return rand.New(rand.NewPCG(m.seed, h.Sum64())).Float64()
 }
 
 func boolean(yes bool) float64 {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -286,6 +287,51 @@ func TestMergeIsExact(t *testing.T) {
 		}
 		if got, want := fmt.Sprint(write(enjoySport, m.s), write(enjoySport, m.g...)), fmt.Sprint(write(enjoySport, all.s), write(enjoySport, all.g...)); got != want {
 			t.Fatalf("trial %d: merged %s, together %s", trial, got, want)
+		}
+	}
+}
+
+// Gibbs' algorithm draws a member for each row: over many draws the shares are the
+// votes, 6, 0, 3 and 2 of 6 for the days of table 2.6, and a row is always answered
+// alike.
+func TestGibbsDrawsForEachRow(t *testing.T) {
+	cells := strings.Fields("Sunny Warm Normal Strong Warm Same Yes Sunny Warm High Strong Warm Same Yes Rainy Cold High Strong Warm Change No Sunny Warm High Strong Cool Change Yes" +
+		" Sunny Warm Normal Strong Cool Change ? Rainy Cold Normal Strong Warm Same ? Sunny Warm Normal Weak Warm Same ? Sunny Cold Normal Strong Warm Same ?")
+	s := &table.Schema{Attributes: []table.Attribute{
+		{Name: "sky", Values: []string{"Sunny", "Cloudy", "Rainy"}}, {Name: "airtemp", Values: []string{"Warm", "Cold"}}, {Name: "humidity", Values: []string{"Normal", "High"}},
+		{Name: "wind", Values: []string{"Strong", "Weak"}}, {Name: "water", Values: []string{"Warm", "Cool"}}, {Name: "forecast", Values: []string{"Same", "Change"}}, {Name: "enjoysport", Values: []string{"No", "Yes"}},
+	}}
+	columns := make([]table.Column, 7)
+	for i, cell := range cells {
+		columns[i%7].Codes = append(columns[i%7].Codes, s.Attributes[i%7].Code(cell))
+	}
+	rows, err := table.New(s, columns, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Learner{Answer: "gibbs"}
+	const draws = 1000
+	var yes [4]float64
+	for seed := range uint64(draws) {
+		m, err := l.Learn(context.Background(), learn.Task{Table: rows.Slice(0, 4), Target: "enjoysport", Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked, _, err := table.Conform(rows.Slice(4, 8), m.Schema(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := learn.NewPredictions(m, 4)
+		if err := m.Predict(context.Background(), asked, out); err != nil {
+			t.Fatal(err)
+		}
+		for r := range yes {
+			yes[r] += out.Row(r)[m.Schema().Attributes[6].Code("Yes")]
+		}
+	}
+	for r, want := range [4]float64{1, 0, .5, 1. / 3} {
+		if share := yes[r] / draws; math.Abs(share-want) > 4*math.Sqrt(want*(1-want)/draws)+1e-12 {
+			t.Errorf("day %d: yes in %v of the draws, want %v", r+1, share, want)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func mostProbable(m learn.Model, row *table.Table, wanted []int) (*Together, err
 		return nil, nil
 	}
 	codes, p, err := able.MostProbable(row, 0, wanted)
-	if err != nil {
+	if err != nil || codes == nil {
 		return nil, err
 	}
 	t := &Together{Values: map[string]string{}, Probability: p}

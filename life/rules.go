@@ -78,11 +78,20 @@ func readRules(ctx context.Context, p *Part, m learn.Model, o RulesOptions) (*ru
 	}
 	formal := *base
 	formal.Clocks = p.Schema()
-	if !o.Formal || len(base.Units) == 0 && p.Target() >= 0 && !concludes(base, say.New(p.Schema(), p.Target(), p.Words)) {
-		return &formal, nil // steps of a theory are about more than the columns
+	if !o.Formal || len(base.Units) == 0 && beyondColumns(p, base) {
+		return &formal, nil
 	}
 	formal.Header = rule.NewHeader(p.Schema(), Overall(p.Model), p.Target())
 	return &formal, nil
+}
+
+// beyondColumns reports whether rules are about more than a model's columns: steps
+// of a theory, or hidden states.
+func beyondColumns(p *Part, base *rule.Base) bool {
+	if p.Target() < 0 {
+		return base.Check(p.Schema()) != nil
+	}
+	return !concludes(base, say.New(p.Schema(), p.Target(), p.Words))
 }
 
 // RuleEntries returns the rules of a model: those that it learnt, in the order of

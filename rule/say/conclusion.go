@@ -123,8 +123,8 @@ func (s *Speaker) class(r *rule.Rule) Sentence {
 		rate, known, counts = *r.With, true, ""
 	}
 	said := Sentence{s.classPart(class)}
-	if s.Target < 0 || r.Then.Column != s.Schema.Attributes[s.Target].Name { // a step of a theory
-		said = Sentence{s.part(r.Then.Column, s.Label(r.Then.Column)+" = "+s.Value(r.Then.Column, class))}
+	if !s.ofTarget(r) { // a step of a theory
+		said = Sentence{s.other(r.Then.Column, class)}
 	}
 	if !known {
 		return said
@@ -150,6 +150,16 @@ func (s *Speaker) class(r *rule.Rule) Sentence {
 		return said.and(text + ": " + side)
 	}
 	return said.and(text)
+}
+
+// ofTarget reports whether a rule concludes something of what the model predicts.
+func (s *Speaker) ofTarget(r *rule.Rule) bool {
+	return s.Target >= 0 && r.Then.Column == s.Schema.Attributes[s.Target].Name
+}
+
+// other says a value of another column.
+func (s *Speaker) other(column, value string) Part {
+	return s.part(column, s.Label(column)+" = "+s.Value(column, value))
 }
 
 // Side says where a rule of a weighed base does not do what its rate suggests:
@@ -212,7 +222,14 @@ func (s *Speaker) shares(r *rule.Rule) Sentence {
 		if i > 0 {
 			said = said.and(", ")
 		}
-		said = append(said, s.classPart(share.Value)).and(" in " + Percent(share.P))
+		value := s.classPart(share.Value)
+		if !s.ofTarget(r) {
+			value = s.part(r.Then.Column, s.Value(r.Then.Column, share.Value))
+			if i == 0 {
+				value = s.other(r.Then.Column, share.Value)
+			}
+		}
+		said = append(said, value).and(" in " + Percent(share.P))
 		if usual, ok := s.usual(r, share.Value); ok && i == 0 && len(r.If) > 0 {
 			said = said.and(" (usually " + Percent(usual) + ")")
 		}

@@ -58,6 +58,9 @@ func TestRules(t *testing.T) {
 		`IF num = "<50" THEN cp = asympt WITH 0.4 [covered 10, correct 4]`: { // of another column than the target nothing is usual
 			"When num = <50, cp = asympt in 4 of 10 cases (40 %).",
 			"When num is healthy, chest pain = asymptomatic in 4 of 10 patients (40 %)."},
+		`IF num = "<50" THEN cp = {asympt 0.3, typ 0.7} [covered 10]`: { // the shares of its values
+			"When num = <50, cp = typ in 70 %, asympt in 30 % (10 cases).",
+			"When num is healthy, chest pain = typ in 70 %, asymptomatic in 30 % (10 patients)."},
 	} {
 		for i, w := range []Words{{}, words()} {
 			s := patients()

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -43,6 +44,12 @@ func networks() []Experiment {
 		{"storm-fire", "Storm", "ForestFire=true", reference(.457531675).digits(9)},
 		{"lightning-thunder", "Lightning", "Thunder=true", reference(.687451886).digits(9)},
 		{"fire", "ForestFire", "", reference(.23441).digits(9)},
+		{"fire-storm", "ForestFire", "Storm=true,BusTourGroup=false", reference(.4965).digits(9)},
+		{"thunder", "Thunder", "", reference(.2598).digits(9)},
+		{"campfire", "Campfire", "", reference(.45).digits(9)},
+		{"campfire-storm-alone", "Campfire", "Storm=true", reference(.25).digits(9)},
+		{"storm-campfire", "Storm", "Campfire=true", reference(1. / 9).digits(9)},
+		{"bus-campfire", "BusTourGroup", "Campfire=true", reference(.8).digits(9)},
 	} {
 		rows = append(rows, row{q.name, "figure 6.3", "P(" + q.wanted + " | " + q.given + ")", q.figure, 1, Fixed(func(context.Context) (float64, error) {
 			return askNetwork(stormFile, q.wanted, q.given)
@@ -52,6 +59,8 @@ func networks() []Experiment {
 		row{"soft", "section 6.11.3", "P(Lightning | Thunder perhaps heard, with likelihoods .6 and .2)", reference(.188 * .58 / (.188*.58 + .812*.24)).digits(9), 1, Fixed(perhapsThunder)},
 		row{"naive", "exercise 6.6", "P(no | a sunny, cool, humid and windy day), naive Bayes as a network", reference(.795417349).digits(9), 1, Fixed(naiveNetwork)},
 		row{"naive-wind", "exercise 6.6", "P(strong wind | no), the network's table", reference(.6).digits(9), 1, Fixed(windTable)},
+		row{"k2-ten-first", "section 6.11.6 (Cooper & Herskovits 1992)", "g(x2 with x1) / g(x2), by the certificate of the arc that K2 finds in ten cases", reference(2772. / 900).digits(9), 1, Fixed(tenCases("x1", "x2"))},
+		row{"k2-ten-second", "section 6.11.6 (Cooper & Herskovits 1992)", "g(x3 with x2) / g(x3), likewise", reference(2310. / 180).digits(9), 1, Fixed(tenCases("x2", "x3"))},
 		row{"k2-alarm", "section 6.11.6", "arcs of Alarm that K2 loses or adds, of 3,000 rows and a consistent order", printed(2).lower(), 10, OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
 			return wrongArcs(ctx, 3000, seed)
 		})},
@@ -149,6 +158,37 @@ func windTable(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	return askModel(m, "wind", "Strong", "playtennis=No")
+}
+
+// tenCases is how many times as probable K2 finds ten cases of three columns with
+// an arc.
+func tenCases(parent, child string) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (float64, error) {
+		cases := table.NewBuilder(&table.Schema{Attributes: []table.Attribute{{Name: "x1"}, {Name: "x2"}, {Name: "x3"}}})
+		for _, row := range strings.Fields("100 111 001 111 000 011 111 000 111 000") {
+			for j := range row {
+				if err := cases.String(j, row[j:j+1]); err != nil {
+					return 0, err
+				}
+			}
+			cases.End()
+		}
+		t, err := cases.Table()
+		if err != nil {
+			return 0, err
+		}
+		m, err := (&belief.Learner{Structure: "k2", Order: "x1,x2,x3"}).Learn(ctx, learn.Task{Table: t, NoTarget: true})
+		if err != nil {
+			return 0, err
+		}
+		grown, _ := m.(*belief.Model).Grown()
+		for _, g := range grown {
+			if a := g.(belief.Arc); a.Parent == parent && a.Child == child {
+				return math.Exp(a.Gain), nil
+			}
+		}
+		return 0, fmt.Errorf("K2 finds no arc from %s to %s", parent, child)
+	}
 }
 
 // wrongArcs learns a graph by K2 from rows of Alarm and counts the arcs that it

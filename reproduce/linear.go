@@ -2,6 +2,7 @@ package reproduce
 
 import (
 	"context"
+	"math"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learners/linear"
@@ -34,6 +35,11 @@ func leastSquares() []Experiment {
 	}{
 		{"intercept", "intercept of the line of least squares through five points", .05, answer(1, 0)},
 		{"slope", "slope of the line of least squares through five points", 1.99, slope},
+		{"error", "squared errors of the line, summed", .107, lineError},
+		{"likelihood", "log likelihood of the points under the line and noise of variance 1", -4.648192666, func(ctx context.Context) (float64, error) {
+			sum, err := lineError(ctx)
+			return -2.5*math.Log(2*math.Pi) - sum/2, err
+		}},
 		{"parabola", "value at 6 of the parabola of least squares through five points", 12.14, answer(2, 6)},
 	} {
 		experiments = append(experiments, Experiment{
@@ -44,10 +50,25 @@ func leastSquares() []Experiment {
 	return experiments
 }
 
+// lineError is the sum of the squared errors of the line through the points.
+func lineError(ctx context.Context) (float64, error) {
+	sum := 0.0
+	for i, d := range fiveValues {
+		y, err := fivePoints(ctx, 1, float64(i+1))
+		if err != nil {
+			return 0, err
+		}
+		sum += (d - y) * (d - y)
+	}
+	return sum, nil
+}
+
+var fiveValues = []float64{2.1, 3.9, 6.2, 7.8, 10.1}
+
 // fivePoints returns the answer at x of the polynomial through the points.
 func fivePoints(ctx context.Context, degree int, x float64) (float64, error) {
 	schema := &table.Schema{Attributes: []table.Attribute{{Name: "x", Kind: table.Numeric}, {Name: "d", Kind: table.Numeric}}}
-	points, err := table.New(schema, []table.Column{{Floats: []float64{1, 2, 3, 4, 5}}, {Floats: []float64{2.1, 3.9, 6.2, 7.8, 10.1}}}, nil)
+	points, err := table.New(schema, []table.Column{{Floats: []float64{1, 2, 3, 4, 5}}, {Floats: fiveValues}}, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -45,6 +45,16 @@ func playTennis() []Experiment {
 		{6, "bayes-yes", "section 6.9", "P(yes) times the probabilities of a sunny, cool, humid and windy day's cells", printed(.0053).digits(4), product("Yes")},
 		{6, "bayes-no", "section 6.9", "P(no) times the probabilities of a sunny, cool, humid and windy day's cells", printed(.0206).digits(4), product("No")},
 		{6, "bayes-posterior", "section 6.9", "P(no | a sunny, cool, humid and windy day)", printed(.795).digits(3), func(ctx context.Context, t *tennis) (float64, error) { return t.posterior(ctx, query, "No") }},
+		{6, "bayes-without-wind", "section 6.9", "P(no | a sunny, cool and humid day)", reference(.683544).digits(6), func(ctx context.Context, t *tennis) (float64, error) {
+			return t.posterior(ctx, map[string]string{"outlook": "Sunny", "temperature": "Cool", "humidity": "High"}, "No")
+		}},
+		{6, "bayes-zero", "section 6.9.1.1", "P(yes | an overcast, cool, humid and windy day) with m = 1, of which without m it is certain", reference(.855005).digits(6), func(ctx context.Context, t *tennis) (float64, error) {
+			return t.posteriorWith(ctx, map[string]string{"outlook": "Overcast", "temperature": "Cool", "humidity": "High", "wind": "Strong"}, "Yes", "1")
+		}},
+		{6, "bayes-prior-yes", "section 6.9", "P(yes), by the frequencies of the network's table", printed(.64).digits(2), tableOf("playtennis", "Yes", "")},
+		{6, "bayes-prior-no", "section 6.9", "P(no), likewise", printed(.36).digits(2), tableOf("playtennis", "No", "")},
+		{6, "bayes-strong-yes", "section 6.9", "P(strong wind | yes), likewise", printed(.33).digits(2), tableOf("wind", "Strong", "playtennis=Yes")},
+		{6, "bayes-strong-no", "section 6.9", "P(strong wind | no), likewise", printed(.60).digits(2), tableOf("wind", "Strong", "playtennis=No")},
 		{6, "bayes-leave-one-out", "section 6.9", "days that naive Bayes with m = 1 gets right by leave-one-out", reference(8), leaveOneOut},
 		{10, "likelihood-ratio", "section 10.3", "likelihood ratio of the rule for sunny and humid days, which is significant at 95 %", reference(6.177717).digits(6), sunnyAndHumid},
 		{10, "list", "tables 10.1 and 10.2", "days that a list of rules learnt by entropy gets right", reference(14), coverList},
@@ -61,6 +71,17 @@ func playTennis() []Experiment {
 		})
 	}
 	return experiments
+}
+
+// tableOf is a probability of naive Bayes as a network.
+func tableOf(wanted, value, given string) func(context.Context, *tennis) (float64, error) {
+	return func(ctx context.Context, _ *tennis) (float64, error) {
+		m, err := tennisNetwork(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return askModel(m, wanted, value, given)
+	}
 }
 
 // sunnyAndHumid returns the likelihood ratio of the rule that covers the sunny

@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,9 +26,16 @@ func probabilities() []Experiment {
 		})
 	}
 	add("cancer", "section 6.2.1", "P(cancer | a positive test)", printed(.21).digits(2), cancer(1))
+	add("cancer-ill", "section 6.2.1", "P(a positive test | cancer) P(cancer)", printed(.0078).digits(4), cancerAndPositive(0))
+	add("cancer-healthy", "section 6.2.1", "P(a positive test | no cancer) P(no cancer)", printed(.0298).digits(4), cancerAndPositive(1))
+	add("cancer-negative", "section 6.2.1", "P(cancer | a negative test)", reference(.000166251).digits(9), cancer(0))
 	add("cancer-twice", "exercise 6.1", "P(cancer | two positive tests)", reference(.8958955).digits(7), cancer(2))
-	add("map-enjoy-sport", "equation 6.5", "posterior of each of the hypotheses that agree with four days, by brute force", reference(1./6).digits(9), bruteForce(func(p []float64, _ float64) float64 { return p[posterior.Best(p)] }))
-	add("map-data", "section 6.3.1", "P(D) of the four days times 973 hypotheses", reference(6).digits(9), bruteForce(func(_ []float64, logData float64) float64 { return 973 * math.Exp(logData) }))
+	add("cancer-thrice", "exercise 6.1", "P(cancer | three positive tests)", reference(.9964554).digits(7), cancer(3))
+	add("map-enjoy-sport", "equation 6.5", "posterior of each of the hypotheses that agree with four days, by brute force", reference(1./6).digits(9), bruteForce(4, func(p []float64, _ float64) float64 { return p[posterior.Best(p)] }))
+	for i, left := range []float64{64, 32, 28} {
+		add(fmt.Sprintf("map-day-%d", i+1), "figure 6.1", fmt.Sprintf("hypotheses that are left after %d days, as 1 over the posterior of each", i+1), reference(left).digits(9), bruteForce(i+1, func(p []float64, _ float64) float64 { return 1 / p[posterior.Best(p)] }))
+	}
+	add("map-data", "section 6.3.1", "P(D) of the four days times 973 hypotheses", reference(6).digits(9), bruteForce(4, func(_ []float64, logData float64) float64 { return 973 * math.Exp(logData) }))
 	add("optimal", "section 6.7", "P(-) where hypotheses of .4, .3 and .3 say +, - and -", printed(.6).digits(9), func(context.Context) (float64, error) {
 		return posterior.Optimal([]float64{.4, .3, .3}, [][]float64{{1, 0}, {0, 1}, {0, 1}})[1], nil
 	})
@@ -37,15 +45,28 @@ func probabilities() []Experiment {
 	add("mdl-leaf", "section 6.6", "bits of the single leaf yes, with its exceptions", reference(26.036775).digits(6), func(context.Context) (float64, error) {
 		return 2 + posterior.Exceptions(5, 14, 2), nil
 	})
-	add("mdl-conjunctions", "exercise 6.5", "attributes in the shortest conjunction of 16 for four rows that x1 alone explains", reference(0), shortestConjunction)
-	add("m-estimate", "equation 6.22", "P(no | a sunny, cool, humid and windy day) with m = 1", reference(.759002).digits(6), func(ctx context.Context) (float64, error) {
-		t, err := loadTennis(ctx)
-		if err != nil {
-			return 0, err
-		}
-		return t.posteriorWith(ctx, map[string]string{"outlook": "Sunny", "temperature": "Cool", "humidity": "High", "wind": "Strong"}, "No", "1")
+	add("mdl-stump", "section 6.6", "bits of a tree that asks for the outlook alone, with its exceptions", reference(28.229420).digits(6), func(context.Context) (float64, error) {
+		return 9 + posterior.Exceptions(4, 14, 2), nil
 	})
-	add("table-6.2", "table 6.2", "P(like | fun movie unseenword) after five reviews", reference(.801566).digits(6), reviews("multinomial"))
+	add("mdl-conjunctions", "exercise 6.5", "attributes in the shortest conjunction of 16 for four rows that x1 alone explains", reference(0), shortestConjunction)
+	for _, e := range []struct {
+		m    string
+		want float64
+	}{{"1", .759002}, {"2", .725776}, {"3", .696203}, {"5", .647188}, {"14", .527279}} {
+		add(strings.TrimSuffix("m-estimate-"+e.m, "-1"), "equation 6.22", "P(no | a sunny, cool, humid and windy day) with m = "+e.m, reference(e.want).digits(6), func(ctx context.Context) (float64, error) {
+			t, err := loadTennis(ctx)
+			if err != nil {
+				return 0, err
+			}
+			return t.posteriorWith(ctx, map[string]string{"outlook": "Sunny", "temperature": "Cool", "humidity": "High", "wind": "Strong"}, "No", e.m)
+		})
+	}
+	for _, e := range []struct {
+		name, text, class string
+		want              float64
+	}{{"table-6.2", "fun movie unseenword", "like", .801566}, {"table-6.2-close", "bad fun", "like", .502453}, {"table-6.2-plot", "movie plot boring", "dislike", .707062}, {"table-6.2-empty", "", "dislike", .6}} {
+		add(e.name, "table 6.2", fmt.Sprintf("P(%s | %s) after five reviews", e.class, cmp.Or(e.text, "no word")), reference(e.want).digits(6), reviews("multinomial", e.text, e.class))
+	}
 	add("rocchio", "section 6.10.1 (Rocchio 1971)", "cosine of \"fun movie\" and the prototype of like, after five reviews, by TFIDF", reference(.698434945).digits(8), func(ctx context.Context) (float64, error) {
 		rows, err := reviewed()
 		if err != nil {
@@ -79,12 +100,28 @@ func probabilities() []Experiment {
 	return experiments
 }
 
+// cancerAndPositive is the probability of a positive test and of cancer (0) or
+// not (1) together.
+func cancerAndPositive(which int) func(context.Context) (float64, error) {
+	return func(context.Context) (float64, error) {
+		p, logData, err := posterior.Of([]float64{.008, .992}, []float64{math.Log(.98), math.Log(.03)})
+		if err != nil {
+			return 0, err
+		}
+		return p[which] * math.Exp(logData), nil
+	}
+}
+
 // cancer returns P(cancer) after some positive tests, each posterior being the
-// next prior.
+// next prior; after a negative one, if there are none.
 func cancer(tests int) func(context.Context) (float64, error) {
 	return func(context.Context) (float64, error) {
 		p := []float64{.008, .992}
 		var err error
+		if tests == 0 {
+			p, _, err = posterior.Of(p, []float64{math.Log(.02), math.Log(.97)})
+			return p[0], err
+		}
 		for range tests {
 			if p, _, err = posterior.Of(p, []float64{math.Log(.98), math.Log(.03)}); err != nil {
 				return 0, err
@@ -141,8 +178,8 @@ func sportHypotheses(ctx context.Context) (holds [][]bool, seen []int, enjoyed [
 	return holds, seen, enjoyed, ctx.Err()
 }
 
-// sportPosterior is the posterior of every hypothesis after the four days.
-func sportPosterior(ctx context.Context) (holds [][]bool, p []float64, logData float64, err error) {
+// sportPosterior is the posterior of every hypothesis after some of the four days.
+func sportPosterior(ctx context.Context, days int) (holds [][]bool, p []float64, logData float64, err error) {
 	holds, seen, enjoyed, err := sportHypotheses(ctx)
 	if err != nil {
 		return nil, nil, 0, err
@@ -150,21 +187,21 @@ func sportPosterior(ctx context.Context) (holds [][]bool, p []float64, logData f
 	prior, logs := make([]float64, len(holds)), make([]float64, len(holds))
 	for h := range holds {
 		wrong := 0
-		for i, day := range seen {
+		for i, day := range seen[:days] {
 			if holds[h][day] != enjoyed[i] {
 				wrong++
 			}
 		}
-		prior[h], logs[h] = 1/float64(len(holds)), posterior.Consistent(wrong, len(seen), 0)
+		prior[h], logs[h] = 1/float64(len(holds)), posterior.Consistent(wrong, days, 0)
 	}
 	p, logData, err = posterior.Of(prior, logs)
 	return holds, p, logData, err
 }
 
-// bruteForce looks at the posteriors and at P(D).
-func bruteForce(look func(p []float64, logData float64) float64) func(context.Context) (float64, error) {
+// bruteForce looks at the posteriors after some days and at P(D).
+func bruteForce(days int, look func(p []float64, logData float64) float64) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
-		_, p, logData, err := sportPosterior(ctx)
+		_, p, logData, err := sportPosterior(ctx, days)
 		if err != nil {
 			return 0, err
 		}
@@ -176,7 +213,7 @@ func bruteForce(look func(p []float64, logData float64) float64) func(context.Co
 // share of the posterior that says yes.
 func expectedErrors(wrong func(p float64) float64) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
-		holds, p, _, err := sportPosterior(ctx)
+		holds, p, _, err := sportPosterior(ctx, 4)
 		if err != nil {
 			return 0, err
 		}
@@ -248,8 +285,8 @@ func reviewed() (*table.Table, error) {
 	return b.Table()
 }
 
-// reviews returns P(like) of a text after five reviews.
-func reviews(event string) func(context.Context) (float64, error) {
+// reviews returns the probability of a class of a text after five reviews.
+func reviews(event, text, class string) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
 		rows, err := reviewed()
 		if err != nil {
@@ -265,7 +302,7 @@ func reviews(event string) func(context.Context) (float64, error) {
 		}
 		asked := table.NewBuilder(m.Schema())
 		asked.Closed = true
-		if err := asked.String(0, "fun movie unseenword"); err != nil {
+		if err := asked.String(0, text); err != nil {
 			return 0, err
 		}
 		asked.End()
@@ -277,10 +314,10 @@ func reviews(event string) func(context.Context) (float64, error) {
 		if err := m.Predict(ctx, row, out); err != nil {
 			return 0, err
 		}
-		like := m.Schema().Attributes[1].Code("like")
-		if like < 0 {
-			return 0, fmt.Errorf("the reviews have no class like")
+		code := m.Schema().Attributes[1].Code(class)
+		if code < 0 {
+			return 0, fmt.Errorf("the reviews have no class %s", class)
 		}
-		return out.Row(0)[like], nil
+		return out.Row(0)[code], nil
 	}
 }

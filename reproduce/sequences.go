@@ -43,6 +43,8 @@ func sequences() []Experiment {
 	return []Experiment{
 		{Name: "markov-cones-hot", Tags: tags, Source: "Jurafsky & Martin, third edition, hidden Markov models", Measure: "P(3 cones, then 1, on a hot day)", Figure: printed(.0404).digits(4), Seeds: 1, Run: forward(0)},
 		{Name: "markov-cones-cold", Tags: tags, Source: "Jurafsky & Martin, third edition, hidden Markov models", Measure: "P(3 cones, then 1, on a cold day)", Figure: printed(.069).digits(3), Seeds: 1, Run: forward(1)},
+		{Name: "markov-four", Tags: tags, Source: "Rabiner 1989, section III.A", Measure: "P(the symbols 0 1 0 0) of two states", Figure: reference(.0704115).digits(7), Seeds: 1, Run: Fixed(fourSymbols(0))},
+		{Name: "markov-four-second", Tags: tags, Source: "Rabiner 1989, section III.B", Measure: "P(the first state at the second symbol), from both sides", Figure: reference(.2698920).digits(7), Seeds: 1, Run: Fixed(fourSymbols(2))},
 		{Name: "markov-casino-fair", Tags: tags, Source: drawn, Measure: "P(fair stays fair), by Baum–Welch from 10,000 rolls", Figure: reference(.95), Seeds: 3, Run: casino(func(f *found) float64 { return f.fair })},
 		{Name: "markov-casino-loaded", Tags: tags, Source: drawn, Measure: "P(loaded stays loaded), by Baum–Welch from 10,000 rolls", Figure: reference(.9), Seeds: 3, Run: casino(func(f *found) float64 { return f.loaded })},
 		{Name: "markov-casino-six", Tags: tags, Source: drawn, Measure: "P(6 of the loaded die), by Baum–Welch from 10,000 rolls", Figure: reference(.5), Seeds: 3, Run: casino(func(f *found) float64 { return f.six })},
@@ -67,6 +69,35 @@ func forwardCones(ctx context.Context, state int) (float64, error) {
 		return 0, err
 	}
 	return math.Exp(logs[0]+logs[1]) * p[2+state], nil
+}
+
+// fourSymbols returns the probability of four symbols or, from 1 on, that of the first
+// state at each.
+func fourSymbols(at int) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (float64, error) {
+		m, err := (&markov.Given{
+			States: []string{"0", "1"}, Symbols: []string{"0", "1"}, Start: []float64{.6, .4},
+			To: [][]float64{{.7, .3}, {.4, .6}}, Shows: [][]float64{{.9, .1}, {.2, .8}},
+		}).Model("posterior")
+		if err != nil {
+			return 0, err
+		}
+		rows, err := rolled(m.Schema(), []int32{0, 1, 0, 0}, 1)
+		if err != nil {
+			return 0, err
+		}
+		p, logs := make([]float64, 8), make([]float64, 4)
+		if err := m.Decode(ctx, rows, p); err != nil {
+			return 0, err
+		}
+		if at > 0 {
+			return p[2*(at-1)], nil
+		}
+		if err := m.LogDensity(ctx, rows, logs); err != nil {
+			return 0, err
+		}
+		return math.Exp(logs[0] + logs[1] + logs[2] + logs[3]), nil
+	}
 }
 
 // rolled returns sequences of a symbol, of the same length each.

@@ -3,6 +3,7 @@ package belief
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,8 +110,12 @@ func (c *counts) with(ctx context.Context, t *table.Table, source learn.Source, 
 		if to == nil {
 			to = &kept.Rows{}
 		}
+		few, err := distinct(t)
+		if err != nil {
+			return nil, err
+		}
 		g := to.Gather(source, learn.NoTarget, known)
-		if err := g.Add(ctx, t); err != nil {
+		if err := g.Add(ctx, few); err != nil {
 			return nil, err
 		}
 		return g.Rows(ctx)
@@ -124,6 +129,54 @@ func (c *counts) with(ctx context.Context, t *table.Table, source learn.Source, 
 		}
 	}
 	return next, nil
+}
+
+// mostDistinct bounds the combinations of names that distinct counts in a table.
+const mostDistinct = 1 << 16
+
+// distinct returns the rows of a table that differ, in the order in which they
+// come first, each with the weight of all that are like it; a table of numbers, of
+// too many combinations, or of weights whose sums are not exact as it is.
+func distinct(t *table.Table) (*table.Table, error) {
+	size := 1
+	for j := range t.Columns {
+		a := &t.Schema.Attributes[j]
+		if size *= len(a.Values) + 1; a.Kind != table.Nominal || size > mostDistinct {
+			return t, nil
+		}
+	}
+	which := make([]int32, t.Rows())
+	for j := range t.Columns {
+		states := int32(len(t.Schema.Attributes[j].Values) + 1)
+		for r, code := range t.Columns[j].Codes {
+			if code < 0 && code != table.Missing {
+				return t, nil
+			}
+			which[r] = which[r]*states + (max(code, -1) + 1)
+		}
+	}
+	places := make([]int32, size) // one more than the place among those that differ
+	var first []int32
+	var weights []float64
+	for r, at := range which {
+		if places[at] == 0 {
+			first, weights = append(first, int32(r)), append(weights, 0)
+			places[at] = int32(len(first))
+		}
+		w := t.Weight(r)
+		if w != math.Trunc(w) {
+			return t, nil
+		}
+		weights[places[at]-1] += w
+	}
+	columns := make([]table.Column, len(t.Columns))
+	for j := range columns {
+		columns[j].Codes = make([]int32, len(first))
+		for i, r := range first {
+			columns[j].Codes[i] = t.Columns[j].Codes[r]
+		}
+	}
+	return table.New(t.Schema, columns, weights)
 }
 
 // family returns the counts of a column, nil if there are none.

@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/internal/spell"
 )
@@ -127,6 +128,8 @@ func (d *draft) append(line int, name string) error {
 	switch {
 	case name == "":
 		return d.fail(line, "a variable without a name")
+	case !utf8.ValidString(name):
+		return d.fail(line, "the name %q is not UTF-8; save the file as UTF-8", name)
 	case len(d.net.Variables) >= MaxVariables:
 		return d.fail(line, "variable %q is one too many; expected at most %d", name, MaxVariables)
 	}
@@ -148,6 +151,9 @@ func (d *draft) setStates(line, variable int, states []string) error {
 	for i, s := range states {
 		if _, twice := seen[s]; s == "" || twice {
 			return d.fail(line, "variable %q: state %q is empty or comes twice", v.Name, s)
+		}
+		if !utf8.ValidString(s) {
+			return d.fail(line, "variable %q: state %q is not UTF-8; save the file as UTF-8", v.Name, s)
 		}
 		seen[s] = i
 	}

@@ -110,9 +110,11 @@ const two = "network n {\n}\nvariable a {\n type discrete [ 2 ] { yes, no };\n}\
 // What is wrong is said with the line and what was expected.
 func TestWrong(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                           "f:1: the file is empty",
-		"hello world":                `f:1: "world": expected an arc`,
-		"a -> b -> a":                "f:1: the arcs go in a circle: ",
+		"":                      "f:1: the file is empty",
+		"hello world":           `f:1: "world": expected an arc`,
+		"a -> b -> a":           "f:1: the arcs go in a circle: ",
+		"a -> b\n\xff\xfe -> c": "f:2: the line is not UTF-8 text; expected a network in ",
+		"variable \xe9 { type discrete [2] { a, b }; }": "f:1: the name \"\\xe9\" is not UTF-8",
 		"# none\n":                   "f:1: the file declares no variable",
 		"a -> a":                     `f:1: variable "a" is its own parent`,
 		"a: yes, no\nP(a=maybe) = 1": `f:2: variable "a" has no state "maybe"`,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // The short form is what one would write by hand, a statement a line:
@@ -26,6 +27,9 @@ import (
 func readShort(d *draft, text []byte) error {
 	s := &shortForm{draft: d, arcs: map[[2]int]bool{}}
 	for n, line := range strings.Split(strings.TrimPrefix(string(text), "\xef\xbb\xbf"), "\n") {
+		if !utf8.ValidString(line) {
+			return d.fail(n+1, "the line is not UTF-8 text; expected a network in BIF, XMLBIF, Hugin's language or the short form (a -> b), saved as UTF-8")
+		}
 		s.lexer = &lexer{file: d.file, text: line, line: n + 1, marks: "()[],;|:=", arrows: true}
 		for s.peek().kind != end {
 			if s.is(";") {

@@ -82,8 +82,13 @@ func (m *Model) table(base *rule.Base, v int) {
 			covered += m.counts[v][row*n.states+s]
 		}
 		p, correct := n.table[row*n.states+best], m.counts[v][row*n.states+best]
-		r.Then.Value = m.schema.Attributes[v].Values[best]
-		r.With = &p
+		if values := m.schema.Attributes[v].Values; n.states <= 2 {
+			r.Then.Value, r.With = values[best], &p
+		} else {
+			for s, p := range n.table[row*n.states:][:n.states] {
+				r.Then.Classes = append(r.Then.Classes, rule.Share{Value: values[s], P: p})
+			}
+		}
 		bits := m.bits(v, row, covered)
 		r.Evidence = rule.Evidence{Covered: &covered, Correct: &correct, Bits: &bits}
 		base.Rules = append(base.Rules, r)

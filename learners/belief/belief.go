@@ -17,9 +17,10 @@
 // restarts (climb); or by tests of independence (pc, Spirtes, Glymour & Scheines
 // 1993). Scores are the Bayesian ones, with a prior that is spread evenly over
 // each table (bdeu, Heckerman, Geiger & Chickering 1995) or over its cells (k2),
-// and the likelihood less its price (bic, Schwarz 1978). To a search, a parent's
-// not being known is a value like others, so that all graphs are compared on the
-// same rows.
+// and the likelihood less its price (bic, Schwarz 1978); an arc comes where it gains
+// more than its odds beforehand, by which one is expected into each column. To a
+// search, a parent's not being known is a value like others, so that all graphs are
+// compared on the same rows.
 //
 // Tables are m-estimates, (n_c + m·p)/(n + m), with p uniform, or the table of
 // the file, which then is worth so many cases. Rows whose family is not known
@@ -138,7 +139,7 @@ type settings struct {
 	Parents, Restarts, Iterations, Samples                                              int
 	Width                                                                               int    `cbor:",omitempty"` // 0: maxWidth
 	Told                                                                                string `cbor:",omitempty"` // by experts: see voices
-	Graphs                                                                              string `cbor:",omitempty"` // "" in models of before: even
+	Graphs                                                                              string `cbor:",omitempty"` // of k2 and climb; "" in models of before is even
 	Worth, M, Sample, Alpha                                                             float64
 }
 
@@ -151,7 +152,7 @@ func (l *Learner) Check() error {
 func (l *Learner) settings() (settings, error) {
 	s := settings{
 		Structure: cmp.Or(l.Structure, "climb"), Score: cmp.Or(l.Score, "bdeu"), Worths: l.Worths, Order: l.Order, Require: l.Require, Forbid: l.Forbid,
-		Missing: cmp.Or(l.Missing, "skip"), Inference: l.Inference, Keep: l.Keep, Graphs: cmp.Or(l.Graphs, "sparse"),
+		Missing: cmp.Or(l.Missing, "skip"), Inference: l.Inference, Keep: l.Keep,
 		Parents: cmp.Or(l.Parents, 4), Restarts: cmp.Or(l.Restarts, 50), Iterations: cmp.Or(l.Iterations, 100), Samples: cmp.Or(l.Samples, 10000),
 		Worth: l.Worth, M: 1, Sample: 1, Alpha: 0.05, Width: l.Width,
 	}
@@ -160,6 +161,9 @@ func (l *Learner) settings() (settings, error) {
 	}
 	if s.Structure == "k2" && l.Score == "" {
 		s.Score = "k2"
+	}
+	if s.Structure == "k2" || s.Structure == "climb" {
+		s.Graphs = cmp.Or(l.Graphs, "sparse")
 	}
 	for _, d := range []struct{ to, from *float64 }{{&s.M, l.M}, {&s.Sample, l.Sample}, {&s.Alpha, l.Alpha}} {
 		if d.from != nil {

@@ -26,6 +26,8 @@ type Answers struct {
 	Together *Together `json:"together,omitempty"`
 	// Independent answers a question of the form a | b given c, d.
 	Independent *bool `json:"independent,omitempty"`
+	// SharedBits is what the two tell of each other, by the tables.
+	SharedBits *float64 `json:"shared_bits,omitempty"`
 	// Solution is what a library of cases says: its text is for people, its
 	// exported fields are for programs.
 	Solution fmt.Stringer `json:"solution,omitempty"`

@@ -102,10 +102,12 @@ func namesOnly(row *table.Table) bool {
 	return true
 }
 
-// askIndependence answers whether "a ⟂ b | c, d" holds by the graph alone.
+// askIndependence answers whether "a ⟂ b | c, d" holds by the graph alone, and how
+// much the two tell of each other by the tables.
 func askIndependence(m learn.Model, question string) (*Answers, error) {
 	able, ok := learn.Ability[interface {
 		Separated(a, b int, given []int) bool
+		Shared(a, b int, given []int) (bits float64, ok bool)
 	}](m)
 	if !ok {
 		return nil, fmt.Errorf("a model of %s has no graph that says what is independent; belief has", m.Learner())
@@ -128,7 +130,11 @@ func askIndependence(m learn.Model, question string) (*Answers, error) {
 		columns = append(columns, j)
 	}
 	yes := able.Separated(columns[0], columns[1], columns[2:])
-	return &Answers{Answers: []Answered{}, Independent: &yes}, nil
+	answers := &Answers{Answers: []Answered{}, Independent: &yes}
+	if bits, ok := able.Shared(columns[0], columns[1], columns[2:]); ok {
+		answers.SharedBits = &bits
+	}
+	return answers, nil
 }
 
 // softEvidence takes parts such as alarm=yes:0.8|no:0.2 out of a question: how
@@ -209,7 +215,11 @@ func (a *Answers) Write(w io.Writer) {
 		fmt.Fprintf(w, "most probable together: %s (%.4g)\n", strings.Join(texts, ", "), a.Together.Probability)
 	}
 	if a.Independent != nil {
-		fmt.Fprintln(w, map[bool]string{true: "independent, by the graph", false: "not independent, by the graph"}[*a.Independent])
+		text := map[bool]string{true: "independent, by the graph", false: "not independent, by the graph"}[*a.Independent]
+		if a.SharedBits != nil && !*a.Independent {
+			text += fmt.Sprintf("; they share %.3g bits, by the tables", *a.SharedBits)
+		}
+		fmt.Fprintln(w, text)
 	}
 	if a.EvidenceProbability != nil && *a.EvidenceProbability < 1-1e-6 {
 		fmt.Fprintf(w, "what is given has the probability %.4g\n", *a.EvidenceProbability)

@@ -246,3 +246,32 @@ func (m *Model) MostProbable(t *table.Table, row int, columns []int) (codes []in
 func (m *Model) Separated(a, b int, given []int) bool {
 	return m.net.separated([]int{a}, []int{b}, given)
 }
+
+// Shared returns what two nominal columns tell of each other given others, by the
+// tables: their mutual information in bits, 0 where they are independent. False if
+// one is a number, or the table of all would be too wide.
+func (m *Model) Shared(a, b int, given []int) (bits float64, ok bool) {
+	columns := append([]int{a, b}, given...)
+	for i, c := range columns {
+		if m.net.nodes[c].states == 0 || slices.Contains(columns[:i], c) {
+			return 0, false
+		}
+	}
+	e := &elimination{net: m.net, findings: newFindings(len(m.net.nodes))}
+	joint, err := e.reduce(e.factors(columns), columns)
+	if err != nil {
+		return 0, false
+	}
+	ofA, ofB := e.sumOut(joint, b), e.sumOut(joint, a)
+	rest, all := e.sumOut(ofA, a), 0.0
+	c := clique{columns: joint.columns, base: joint.cells}
+	atA, _ := c.places(m.net, ofA.columns)
+	atB, _ := c.places(m.net, ofB.columns)
+	at, _ := c.places(m.net, rest.columns)
+	for i, p := range joint.cells {
+		if all += p; p > 0 {
+			bits += p * math.Log2(p*rest.cells[at[i]]/(ofA.cells[atA[i]]*ofB.cells[atB[i]]))
+		}
+	}
+	return max(0, bits/all), true
+}

@@ -128,6 +128,23 @@ func TestStorm(t *testing.T) {
 	if s := m.Separated; !s(0, 1, nil) || s(0, 1, []int{3}) || s(2, 3, nil) || !s(2, 3, []int{0}) || s(0, 4, nil) || !s(0, 4, []int{2}) {
 		t.Error("d-separation is wrong")
 	}
+	// Storm and Campfire: P(S) = .2, P(C) = .45, P(S, C) = .05.
+	want := .05*math.Log2(.05/(.2*.45)) + .15*math.Log2(.15/(.2*.55)) + .4*math.Log2(.4/(.8*.45)) + .4*math.Log2(.4/(.8*.55))
+	if bits, ok := m.Shared(0, 3, nil); !ok || math.Abs(bits-want) > 1e-12 {
+		t.Errorf("Storm and Campfire share %v bits, expected %v", bits, want)
+	}
+	for _, c := range []struct {
+		a, b  int
+		given []int
+		none  bool
+	}{{0, 1, nil, true}, {0, 1, []int{3}, false}, {2, 3, nil, false}, {2, 3, []int{0}, true}, {0, 4, []int{2}, true}} {
+		if bits, ok := m.Shared(c.a, c.b, c.given); !ok || (bits < 1e-12) != c.none {
+			t.Errorf("%+v: share %v bits", c, bits)
+		}
+	}
+	if _, ok := m.Shared(0, 0, nil); ok {
+		t.Error("Storm shares something with itself")
+	}
 	codes, p, err := m.MostProbable(row(t, m, map[string]string{"Thunder": "true"}), 0, []int{0, 1, 2, 3, 5})
 	if err != nil {
 		t.Fatal(err)

@@ -67,28 +67,7 @@ func probabilities() []Experiment {
 	}{{"table-6.2", "fun movie unseenword", "like", .801566}, {"table-6.2-close", "bad fun", "like", .502453}, {"table-6.2-plot", "movie plot boring", "dislike", .707062}, {"table-6.2-empty", "", "dislike", .6}} {
 		add(e.name, "table 6.2", fmt.Sprintf("P(%s | %s) after five reviews", e.class, cmp.Or(e.text, "no word")), reference(e.want).digits(6), reviews("multinomial", e.text, e.class))
 	}
-	add("rocchio", "section 6.10.1 (Rocchio 1971)", "cosine of \"fun movie\" and the prototype of like, after five reviews, by TFIDF", reference(.698434945).digits(8), func(ctx context.Context) (float64, error) {
-		rows, err := reviewed()
-		if err != nil {
-			return 0, err
-		}
-		m, err := (&rocchio.Learner{}).Learn(ctx, learn.Task{Table: rows}.At(1))
-		if err != nil {
-			return 0, err
-		}
-		asked := table.NewBuilder(m.Schema())
-		if err := asked.String(0, "fun movie"); err != nil {
-			return 0, err
-		}
-		asked.End()
-		row, err := asked.Table()
-		if err != nil {
-			return 0, err
-		}
-		cosines := make([]float64, 2)
-		m.(*rocchio.Model).Similarities(row, 0, cosines)
-		return cosines[m.Schema().Attributes[1].Code("like")], nil
-	})
+	add("rocchio", "section 6.10.1 (Rocchio 1971)", "cosine of \"fun movie\" and the prototype of like, after five reviews, by TFIDF", reference(.698434945).digits(8), likenessOfReview)
 	add("two-means", "section 6.12.1", "the lower of two means by EM, from 1 and 2", reference(.503024494213).digits(9), func(context.Context) (float64, error) {
 		means, _ := posterior.Means([]float64{0, .5, 1, 4, 4.5, 5}, []float64{1, 2}, 1, 1000)
 		return means[0], nil
@@ -270,6 +249,30 @@ func shortestConjunction(context.Context) (float64, error) {
 		}
 	}
 	return float64(size), nil
+}
+
+// likenessOfReview is the cosine of a review and the prototype of those that liked it.
+func likenessOfReview(ctx context.Context) (float64, error) {
+	rows, err := reviewed()
+	if err != nil {
+		return 0, err
+	}
+	m, err := (&rocchio.Learner{}).Learn(ctx, learn.Task{Table: rows}.At(1))
+	if err != nil {
+		return 0, err
+	}
+	asked := table.NewBuilder(m.Schema())
+	if err := asked.String(0, "fun movie"); err != nil {
+		return 0, err
+	}
+	asked.End()
+	row, err := asked.Table()
+	if err != nil {
+		return 0, err
+	}
+	cosines := make([]float64, 2)
+	m.(*rocchio.Model).Similarities(row, 0, cosines)
+	return cosines[m.Schema().Attributes[1].Code("like")], nil
 }
 
 // reviewed returns five reviews: what was said, and whether it was liked.

@@ -17,12 +17,10 @@ import (
 // TestStyles reads what people write: each column as its cells tell, the rest by
 // the other columns, and always said.
 func TestStyles(t *testing.T) {
-	yes, no := true, false
 	for _, test := range []struct {
-		name, text string
-		options    Options
-		want       string
-		notes      []string
+		name, text, want string
+		options          Options
+		notes            []string
 	}{
 		{name: "thousands and decimals", text: "a;b\n1.234,50;x\n12,5;y\n7;z\n", want: "a b{x,y,z} | 1234.5 x | 12.5 y | 7 z", notes: []string{`column "a": "1.234,50" is read as 1234.5`}},
 		{name: "spaces and quotes between thousands", text: "a,b\n1 234 567,1'234.5\n12,7\n", want: "a b | 1234567 1234.5 | 12 7", notes: []string{`column "a": "1 234 567" is read as 1234567`, `column "b": "1'234.5" is read as 1234.5`}},
@@ -74,8 +72,8 @@ func TestStyles(t *testing.T) {
 		{name: "a few odd cells", text: "a\n1\n2\n3\n4\n5\n6\nabc\n8\n", want: "a{1,2,3,4,5,6,8,abc} | 1 | 2 | 3 | 4 | 5 | 6 | abc | 8", notes: []string{`column "a" is read as names because of "abc" (row 7): its other 7 values are numbers; declared missing, abc is no value`}},
 		{name: "no header, and no number", text: "yes,red\nno,blue\nyes,blue\nno,red\n", want: "c1{no,yes} c2{blue,red} | yes red | no blue | yes blue | no red", notes: []string{"no header line: the columns are called c1 to c2"}},
 		{name: "no header, decimal commas", text: "1,5;x\n2,5;y\n", want: "c1 c2{x,y} | 1.5 x | 2.5 y", notes: []string{"no header line: the columns are called c1 to c2", `column "c1": "1,5" is read as 1.5`}},
-		{name: "no header, as was said", text: "a,b\nx,y\n", options: Options{NoHeader: &yes}, want: "c1{a,x} c2{b,y} | a b | x y", notes: []string{"no header line: the columns are called c1 to c2"}},
-		{name: "a header of numbers, as was said", text: "1,2\n3,4\n", options: Options{NoHeader: &no}, want: "1 2 | 3 4"},
+		{name: "no header, as was said", text: "a,b\nx,y\n", options: Options{NoHeader: new(true)}, want: "c1{a,x} c2{b,y} | a b | x y", notes: []string{"no header line: the columns are called c1 to c2"}},
+		{name: "a header of numbers, as was said", text: "1,2\n3,4\n", options: Options{NoHeader: new(false)}, want: "1 2 | 3 4"},
 		{name: "a delimiter that was said", text: "a:b\n1:2\n", options: Options{Delimiter: ":"}, want: "a b | 1 2"},
 		{name: "numeric, as was said", text: "a\nx 1\n1\n", options: Options{Numeric: []string{"a"}}, want: "error x.csv:2:1: column \"a\": \"x 1\" is neither a number nor a date such as 2024-03-01; correct the cell, or leave it empty if it is not known"},
 		{name: "numeric with a style", text: "a;b\n1,5;1\n12;2\n", options: Options{Numeric: []string{"a"}}, want: "a b | 1.5 1 | 12 2", notes: []string{`column "a": "1,5" is read as 1.5`}},

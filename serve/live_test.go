@@ -23,17 +23,29 @@ import (
 
 const sunny = `{"row":{"outlook":"sunny","temperature":70,"humidity":80,"windy":"FALSE","play":"yes"}}`
 
-// rowsOf waits until so many rows are learnt.
+// rowsOf waits until a model has so many rows.
 func (s *trial) rowsOf(name string, want float64) reply {
+	s.t.Helper()
+	return s.comesTo(name, "rows", want)
+}
+
+// versionOf waits until a model is at a version.
+func (s *trial) versionOf(name string, want float64) {
+	s.t.Helper()
+	s.comesTo(name, "version", want)
+}
+
+// comesTo waits until what is said of a model is a number.
+func (s *trial) comesTo(name, key string, want float64) reply {
 	s.t.Helper()
 	var r reply
 	for range 500 {
-		if r = s.want(s.do("GET", "/v1/models/"+name, nil), 200); r.json["rows"] == want {
+		if r = s.want(s.do("GET", "/v1/models/"+name, nil), 200); r.json[key] == want {
 			return r
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	s.t.Fatalf("%v rows, expected %v", r.json["rows"], want)
+	s.t.Fatalf("%s %v, expected %v", key, r.json[key], want)
 	return r
 }
 
@@ -95,9 +107,11 @@ func TestCorrectingWhileRowsCome(t *testing.T) {
 	if r := s.want(s.do("GET", "/v1/models/weather", nil), 200); r.json["version"] != 1.0 || r.json["since"] != 1.0 {
 		t.Errorf("who looked made a version: %s", r.body)
 	}
-	for range 4 { // a version of rows, and one that waits
+	for range 3 {
 		s.want(s.do("POST", "/v1/models/weather/rows", sunny), 200)
 	}
+	s.versionOf("weather", 2) // of four rows; one more waits
+	s.want(s.do("POST", "/v1/models/weather/rows", sunny), 200)
 	s.rowsOf("weather", 19)
 	told := s.want(s.do("POST", "/v1/models/weather/tell", fmt.Sprintf(rule, false), "If-Match: 1"), 200, "effect")
 	if told.json["version"].(float64) < 3 {
@@ -112,8 +126,7 @@ func TestCorrectingWhileRowsCome(t *testing.T) {
 	if rules := s.want(s.do("GET", "/v1/models/weather/rules", nil), 200); strings.Contains(string(rules.body), "WORTH") {
 		t.Errorf("the rule is still there: %s", rules.body)
 	}
-	// The table, rows from before the rule, in a version or two, and the one after it.
-	if r := s.want(s.do("POST", "/v1/models/weather/verify", nil, wait), 200); r.json["holds"] != true || r.json["sources"].(float64) < 3 {
+	if r := s.want(s.do("POST", "/v1/models/weather/verify", nil, wait), 200); r.json["holds"] != true || r.json["sources"].(float64) < 4 {
 		t.Errorf("%s", r.body)
 	}
 	s.problem(s.do("POST", "/v1/models/weather/undo", `{}`), 422, "nothing to take back")

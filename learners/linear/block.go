@@ -90,10 +90,11 @@ func (b *block) learn(ctx context.Context, t *table.Table) error {
 	if err := checkWeight(b.weight + total); err != nil || len(rows) == 0 {
 		return err
 	}
-	if err := b.reach(ctx, t.Columns, rows); err != nil {
+	whole, err := b.reach(ctx, t.Columns, rows)
+	if err != nil {
 		return err
 	}
-	sums, err := b.sum(ctx, t, rows)
+	sums, err := b.sum(ctx, t, rows, whole)
 	if err != nil {
 		return err
 	}
@@ -102,16 +103,17 @@ func (b *block) learn(ctx context.Context, t *table.Table) error {
 }
 
 // reach gives columns whose first numbers come a frame, and raises the units
-// of those whose numbers lie too far out.
-func (b *block) reach(ctx context.Context, columns []table.Column, rows []int32) error {
+// of those whose numbers lie too far out. It says which have no gaps.
+func (b *block) reach(ctx context.Context, columns []table.Column, rows []int32) (whole []bool, err error) {
 	frames := slices.Clone(b.frames)
-	err := learn.Each(ctx, len(frames), func(j int) {
+	whole = make([]bool, len(frames))
+	err = learn.Each(ctx, len(frames), func(j int) {
 		if b.numeric(j) && (b.count(j) > 0 || j == b.target) {
-			frames[j] = frames[j].reaching(columns[j].Floats, rows)
+			frames[j], whole[j] = frames[j].reaching(columns[j].Floats, rows)
 		}
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if b.weight > 0 && slices.ContainsFunc(b.frames, func(f frame) bool { return f.Set }) && !slices.Equal(frames, b.frames) {
 		moved := newBlock(b.source, b.layout)
@@ -120,7 +122,7 @@ func (b *block) reach(ctx context.Context, columns []table.Column, rows []int32)
 		*b = *moved
 	}
 	b.frames = frames
-	return nil
+	return whole, nil
 }
 
 // spanRows are summed up by one goroutine, spansAtOnce side by side: neither
@@ -132,11 +134,13 @@ const (
 
 // sum returns the statistics of rows. They are summed as differences from the
 // mean of the first rows, so that little is lost when their mean is taken out.
-func (b *block) sum(ctx context.Context, t *table.Table, rows []int32) (*block, error) {
+// Columns of numbers that have no gaps and whose rows are all there are summed
+// where they are.
+func (b *block) sum(ctx context.Context, t *table.Table, rows []int32, whole []bool) (*block, error) {
 	n, weighted := b.size(), t.Weights != nil
 	pivot, bare := b.pivot(t, rows[:min(len(rows), tileRows)])
-	if err := b.bareColumns(ctx, t, rows, bare); err != nil {
-		return nil, err
+	for j := range bare {
+		bare[j] = bare[j] && whole[j] && len(rows) == t.Rows() && b.frames[j].mild()
 	}
 	total := newSpan(b, n, weighted)
 	spans := make([]*span, min(spansAtOnce, (len(rows)+spanRows-1)/spanRows))
@@ -174,23 +178,6 @@ func (b *block) sum(ctx context.Context, t *table.Table, rows []int32) (*block, 
 		of.moments[i*n+i] = max(0, total.products[i*n+i]-share*total.sums[i])
 	}
 	return of, nil
-}
-
-// bareColumns leaves those columns of numbers that have no gaps and whose
-// rows are all there: they are summed where they are.
-func (b *block) bareColumns(ctx context.Context, t *table.Table, rows []int32, bare []bool) error {
-	return learn.Each(ctx, len(bare), func(j int) {
-		bare[j] = bare[j] && len(rows) == t.Rows() && b.frames[j].mild() && allFinite(t.Columns[j].Floats)
-	})
-}
-
-func allFinite(xs []float64) bool {
-	for _, x := range xs {
-		if x-x != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // measure returns how the terms less their pivots follow from the cells of bare

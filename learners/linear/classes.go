@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -43,7 +44,20 @@ func learnRows(ctx context.Context, rows *kept.Rows, target string, s settings) 
 	if err != nil {
 		return nil, err
 	}
-	m := &Classes{settings: s, rows: rows, schema: t.Schema, target: t.Schema.Index(target)}
+	m, err := learnTable(ctx, t, target, s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Keep == "rows" {
+		m.rows = rows
+	}
+	learn.Report(ctx, 1)
+	return m, nil
+}
+
+// learnTable learns classes from the rows of a table in canonical form.
+func learnTable(ctx context.Context, t *table.Table, target string, s settings) (*Classes, error) {
+	m := &Classes{settings: s, schema: t.Schema, target: t.Schema.Index(target)}
 	if m.target < 0 || t.Schema.Attributes[m.target].Kind != table.Nominal {
 		return nil, fmt.Errorf("no source has the target %q with classes", target)
 	}
@@ -72,10 +86,6 @@ func learnRows(ctx context.Context, rows *kept.Rows, target string, s settings) 
 	if err := m.fit(ctx, t, of); err != nil {
 		return nil, err
 	}
-	if s.Keep == "nothing" {
-		m.rows = nil
-	}
-	learn.Report(ctx, 1)
 	return m, nil
 }
 
@@ -192,6 +202,62 @@ type classesUpdate struct {
 
 // KeepsRows says that rows are held until they are learnt (kept.Holder).
 func (u *classesUpdate) KeepsRows() {}
+
+// learn returns the model of a whole table. Rows of two classes that are told
+// apart are learnt where they stand, and put in order to be kept meanwhile: Newton's
+// method finds the same weights, in whatever order rows are summed up. More
+// classes and rows of which many are equal are put in order first.
+func (u *classesUpdate) learn(ctx context.Context, t *table.Table) (learn.Model, error) {
+	target := t.Schema.Index(u.target)
+	if len(t.Schema.Attributes[target].Values) != 2 || !toldApart(t, target) {
+		if err := u.Add(ctx, t); err != nil {
+			return nil, err
+		}
+		return u.Freeze(ctx)
+	}
+	stand, err := kept.Canonical(t)
+	if err != nil {
+		return nil, err
+	}
+	var m *Classes
+	var rows *kept.Rows
+	var errs [2]error
+	err = learn.Each(ctx, len(errs), func(i int) {
+		if i == 0 {
+			m, errs[i] = learnTable(ctx, stand, u.target, u.settings)
+		} else if u.settings.Keep == "rows" {
+			if errs[i] = u.Add(ctx, t); errs[i] == nil {
+				rows, errs[i] = u.gathering.Rows(ctx)
+			}
+		}
+	})
+	if err := cmp.Or(err, errs[0], errs[1]); err != nil {
+		return nil, err
+	}
+	m.rows = rows
+	learn.Report(ctx, 1)
+	return m, nil
+}
+
+// toldApart reports whether few rows of a table can be equal, as a column of
+// numbers differs in most of the first ones, and all of them count once.
+func toldApart(t *table.Table, target int) bool {
+	if t.Weights != nil || t.Rows() < firstRows || slices.Contains(t.Columns[target].Codes, table.Missing) {
+		return false
+	}
+	some := make([]float64, firstRows)
+	return slices.ContainsFunc(t.Columns, func(c table.Column) bool {
+		if c.Floats == nil {
+			return false
+		}
+		copy(some, c.Floats)
+		slices.Sort(some)
+		return len(slices.Compact(some)) > firstRows/2
+	})
+}
+
+// firstRows are looked at to see whether rows are told apart.
+const firstRows = 256
 
 // Add takes in the table's rows.
 func (u *classesUpdate) Add(ctx context.Context, t *table.Table) error {

@@ -17,9 +17,9 @@ const (
 // applies the inverse of a curvature before any step. It says whether they are
 // found after that many steps.
 func (l *logit) descend(ctx context.Context, start func([]float64) []float64, most int) (found bool, err error) {
-	n, rows := len(l.at), l.table.Rows()
+	n := len(l.at)
 	var moves, turns [][]float64 // the last steps, and what they did to the slope
-	loss, slope, _, err := l.pass(ctx, l.at, rows, false)
+	loss, slope, _, err := l.pass(ctx, l.at, 1, false)
 	for step := 0; step < most && err == nil; step++ {
 		move := twoLoops(slope, moves, turns, start)
 		gain := floats.Dot(move, slope)
@@ -35,7 +35,7 @@ func (l *logit) descend(ctx context.Context, start func([]float64) []float64, mo
 		var slopeNow []float64
 		for ; ; length /= 2 {
 			floats.AddScaledTo(moved, l.at, -length, move)
-			if now, slopeNow, _, err = l.pass(ctx, moved, rows, false); err != nil {
+			if now, slopeNow, _, err = l.pass(ctx, moved, 1, false); err != nil {
 				return false, err
 			}
 			if now <= loss-1e-4*length*gain || length < 1e-6 || gain < 1e-11*l.total && now <= loss+1e-12*l.total {

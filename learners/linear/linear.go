@@ -147,6 +147,9 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	if err != nil {
 		return nil, err
 	}
+	if classes, are := u.(*classesUpdate); are {
+		return classes.learn(ctx, task.Table)
+	}
 	if err := u.Add(ctx, task.Table); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	limits "github.com/accrete-ml/accrete/internal/bounded"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 	"gonum.org/v1/gonum/floats"
@@ -244,6 +245,43 @@ func TestSourcesAddUp(t *testing.T) {
 	})
 }
 
+// Rows learnt where they stand, by class, one after the other, give the weights of
+// those that were put in order first: many of them, so that some stand for all.
+func TestRowsInAnyOrder(t *testing.T) {
+	all := twenty(80_000, true)
+	byClass := make([]int, 0, all.Rows())
+	for class := range int32(2) {
+		for r, code := range all.Columns[20].Codes {
+			if code == class {
+				byClass = append(byClass, r)
+			}
+		}
+	}
+	want := learnt(t, &Learner{}, all, "target", "a")
+	keep := (&kept.Rows{}).Gather(learn.Source{ID: "a"}, 20, nil)
+	if err := keep.Add(context.Background(), all); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := keep.Rows(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ordered, err := learnRows(context.Background(), rows, "target", want.(*Classes).settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sorted := learnt(t, &Learner{Keep: "nothing"}, all.Select(byClass), "target", "a")
+	probe := all.Slice(0, 1000)
+	a := answers(t, want, probe)
+	for name, m := range map[string]learn.Model{"put in order": ordered, "by class": sorted} {
+		for i, p := range answers(t, m, probe).P {
+			if !(math.Abs(p-a.P[i]) <= 1e-9) {
+				t.Fatalf("%s: %v, want %v", name, p, a.P[i])
+			}
+		}
+	}
+}
+
 // At the weights that are learnt the slope of the loss is nothing, for two
 // classes and for more; probabilities then have the classes' frequencies.
 func TestLogisticSlope(t *testing.T) {
@@ -270,7 +308,7 @@ func TestLogisticSlope(t *testing.T) {
 		if err := l.minimise(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		_, slope, _, err := l.pass(context.Background(), l.at, kept.Rows(), l.outputs == 1)
+		_, slope, _, err := l.pass(context.Background(), l.at, 1, l.outputs == 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -177,19 +177,20 @@ func (l *logit) newPasses() *passes {
 	return s
 }
 
-// pass returns the loss at some weights, and its slope and curvature. Sums
-// are over spans of rows in their order, whatever the number of cores.
-func (l *logit) pass(ctx context.Context, at []float64, rows int, curved bool) (loss float64, slope, curvature []float64, err error) {
+// pass returns the loss at some weights, and its slope and curvature, over all
+// tiles or every so manieth. Sums are over spans of rows in their order,
+// whatever the number of cores.
+func (l *logit) pass(ctx context.Context, at []float64, every int, curved bool) (loss float64, slope, curvature []float64, err error) {
 	slope = make([]float64, len(at))
 	if curved {
 		curvature = make([]float64, len(at)*len(at))
 	}
-	bare := l.measure.weights(at, l.outputs)
+	bare, rows := l.measure.weights(at, l.outputs), l.visited(every)
 	for lo := 0; lo < rows; lo += spansAtOnce * spanRows {
 		busy := l.spans[:min(len(l.spans), (rows-lo+spanRows-1)/spanRows)]
 		err := learn.Each(ctx, len(busy), func(i int) {
 			from := lo + i*spanRows
-			busy[i].add(ctx, bare, from, min(rows, from+spanRows), curved)
+			busy[i].add(ctx, bare, from, min(rows, from+spanRows), every, curved)
 		})
 		if err != nil {
 			return 0, nil, nil, err
@@ -217,13 +218,22 @@ func (l *logit) pass(ctx context.Context, at []float64, rows int, curved bool) (
 	return loss, slope, curvature, nil
 }
 
-// add starts again and sums up a range of rows.
-func (s *passes) add(ctx context.Context, at []float64, from, to int, curved bool) {
+// visited returns how many rows there are in every so manieth tile, as many as
+// make whole spans: some that stand for all of them, in whatever order they came.
+func (l *logit) visited(every int) int {
+	if every == 1 {
+		return l.table.Rows()
+	}
+	return l.table.Rows() / every / spanRows * spanRows
+}
+
+// add starts again and sums up a range of the rows that are visited.
+func (s *passes) add(ctx context.Context, at []float64, from, to, every int, curved bool) {
 	s.loss = 0
 	clear(s.slope)
 	clear(s.curvature)
-	for lo := from; lo < to && ctx.Err() == nil; lo += tileRows {
-		n := min(tileRows, to-lo)
+	for ; from < to && ctx.Err() == nil; from += tileRows {
+		n, lo := min(tileRows, to-from), from*every
 		s.lay(lo, n)
 		s.score(at, n)
 		if s.of.outputs == 1 {
@@ -370,11 +380,11 @@ func (s *passes) several(lo, n int) {
 }
 
 // enough is the step, in nats a row, below which there is nothing to be gained.
-const enough = 1e-18
+const enough = 1e-20
 
 // lastStep is the step, in nats a row, that is taken unseen: steps near the end
 // shrink the gain a hundredfold and more, and a weight's error is its root.
-const lastStep = 1e-15
+const lastStep = 1e-17
 
 // fewSteps cost as much as two or three with a curvature.
 const fewSteps = 12
@@ -383,16 +393,16 @@ const fewSteps = 12
 // squares problem. Of many rows some show where the weights lie, and how the
 // loss is curved there: all of them then seldom need a curvature of their own.
 func (l *logit) newton(ctx context.Context) error {
-	rows, some := l.table.Rows(), 0
-	for _, part := range [...]int{16, 4} {
-		if some = rows / part / spanRows * spanRows; some > 0 { // whole tiles: they are laid out once
-			if err := l.newtonOn(ctx, some, 1e-6); err != nil {
+	some := 0
+	for _, every := range [...]int{16, 4} {
+		if some = l.visited(every); some > 0 {
+			if err := l.newtonOn(ctx, every, 1e-6); err != nil {
 				return err
 			}
 		}
 	}
 	if some > 0 {
-		share := float64(some) / float64(rows)
+		share := float64(some) / float64(l.table.Rows())
 		found, err := l.descend(ctx, func(slope []float64) []float64 {
 			move := solveFactor(l.factor, slope, len(slope))
 			floats.Scale(share, move)
@@ -402,13 +412,13 @@ func (l *logit) newton(ctx context.Context) error {
 			return err
 		}
 	}
-	return l.newtonOn(ctx, rows, enough)
+	return l.newtonOn(ctx, 1, enough)
 }
 
-func (l *logit) newtonOn(ctx context.Context, rows int, enough float64) error {
+func (l *logit) newtonOn(ctx context.Context, every int, enough float64) error {
 	n := len(l.at)
 	moved, before := make([]float64, n), math.Inf(1)
-	loss, slope, factor, err := l.pass(ctx, l.at, rows, true)
+	loss, slope, factor, err := l.pass(ctx, l.at, every, true)
 	for step := 0; step < 100 && err == nil; step++ {
 		if factor != nil {
 			for i := range n { // rounding may leave nothing of the constant's own
@@ -434,7 +444,7 @@ func (l *logit) newtonOn(ctx context.Context, rows int, enough float64) error {
 			floats.AddScaledTo(moved, l.at, -length, move)
 			var now float64
 			var slopeNow []float64
-			if now, slopeNow, factor, err = l.pass(ctx, moved, rows, curved); err != nil {
+			if now, slopeNow, factor, err = l.pass(ctx, moved, every, curved); err != nil {
 				return err
 			}
 			if now <= loss-1e-4*length*gain || length < 1e-6 {

@@ -73,24 +73,54 @@ func (f frame) raised(exp int) frame {
 	return f
 }
 
+// extent is what a frame is chosen by: of the finite ones among some numbers the
+// ends, the sum in four parts, as a sum waits for the one before it, and how many
+// they are.
+type extent struct {
+	low, high float64
+	sums      [4]float64
+	n         int
+}
+
+// extentOf looks at four numbers at a time, as long as all are finite: then so is
+// their sum, or it is looked at one by one.
+func extentOf(xs []float64, rows []int32) extent {
+	e := extent{low: math.Inf(1), high: math.Inf(-1)}
+	i := 0
+	if len(rows) == len(xs) {
+		low, high := e.low, e.high
+		var p, q, r, s float64
+		for ; i+4 <= len(xs); i += 4 {
+			four := xs[i : i+4 : i+4]
+			a, b, c, d := four[0], four[1], four[2], four[3]
+			if both := (a + b) + (c + d); both-both != 0 {
+				break
+			}
+			p, q, r, s = p+a, q+b, r+c, s+d
+			if a < low || b < low || c < low || d < low {
+				low = min(low, a, b, c, d)
+			}
+			if a > high || b > high || c > high || d > high {
+				high = max(high, a, b, c, d)
+			}
+		}
+		e = extent{low, high, [4]float64{p, q, r, s}, i}
+	}
+	for ; i < len(rows); i++ {
+		if x := xs[rows[i]]; x-x == 0 {
+			e.n++
+			e.sums[i&3] += x
+			e.low, e.high = min(e.low, x), max(e.high, x)
+		}
+	}
+	return e
+}
+
 // frameOf returns a frame in which some numbers lie around 0: the unit is their
 // largest distance from the mean, which the shift is, as far as 1/64 of a unit
 // goes. Of equal numbers the shift is that number, exactly.
-func frameOf(xs []float64, rows []int32) frame {
-	low, high, n := math.Inf(1), math.Inf(-1), 0
-	var sums [4]float64 // side by side, as a sum waits for the one before it
-	for i, r := range rows {
-		if x := xs[r]; x-x == 0 {
-			n++
-			sums[i&3] += x
-			if x < low {
-				low = x
-			}
-			if x > high {
-				high = x
-			}
-		}
-	}
+func frameOf(xs []float64, rows []int32, seen extent) frame {
+	low, high, sums := seen.low, seen.high, seen.sums
 	if low > high {
 		return frame{}
 	}
@@ -110,31 +140,31 @@ func frameOf(xs []float64, rows []int32) frame {
 			}
 		}
 	}
-	mean := (sums[0] + sums[1] + sums[2] + sums[3]) / float64(n)
+	mean := (sums[0] + sums[1] + sums[2] + sums[3]) / float64(seen.n)
 	spread := max(whole.in(high)-mean, mean-whole.in(low))
 	exp := min(max(leastExp, whole.Exp+exponent(spread), whole.Exp-900), mostExp)
 	return frame{Exp: exp, Shift: rounded(math.Ldexp(mean, whole.Exp-exp)), Set: true}
 }
 
 // reaching returns the frame if numbers lie near enough in it, else a larger
-// unit; if there is none yet, that of the numbers.
-func (f frame) reaching(xs []float64, rows []int32) frame {
+// unit; if there is none yet, that of the numbers. It says whether all are finite.
+func (f frame) reaching(xs []float64, rows []int32) (reaching frame, whole bool) {
+	seen := extentOf(xs, rows)
+	whole = seen.n == len(rows)
 	if !f.Set {
-		return frameOf(xs, rows)
+		return frameOf(xs, rows, seen), whole
 	}
-	far, largest, scale := 0.0, 0.0, f.scale()
-	for _, r := range rows {
-		if x := xs[r]; x-x == 0 {
-			far, largest = max(far, math.Abs(x*scale-f.Shift)), max(largest, math.Abs(x))
-		}
+	if seen.n == 0 {
+		return f, whole
 	}
-	switch {
+	switch far := max(f.in(seen.high), -f.in(seen.low)); {
 	case far <= farthest:
-		return f
+		return f, whole
 	case finite(far):
-		return f.raised(min(f.Exp+exponent(far), mostExp))
+		return f.raised(min(f.Exp+exponent(far), mostExp)), whole
 	}
-	return f.raised(max(exponent(largest), min(f.Exp+exponent(f.Shift), mostExp)))
+	largest := max(math.Abs(seen.low), math.Abs(seen.high))
+	return f.raised(max(exponent(largest), min(f.Exp+exponent(f.Shift), mostExp))), whole
 }
 
 // rounded returns a shift to 1/64 of the unit.

@@ -91,7 +91,9 @@ type living struct {
 	drift     *drift // forget=auto
 	alarms    int
 	moved     []Moved
-	notes     []string // what there is to say of the last change
+	notes     []string   // what there is to say of the last change
+	blocks    []rowBlock // that rows of the log were saved in, unless saving knows later ones
+	saving    *saving
 	curve     *fitting // rows of the reservoir that steps take the curvature from; a cache
 	firing    *sieve   // of the rules; a cache
 }
@@ -238,6 +240,9 @@ func (s *living) sieve() *sieve {
 // frozen returns the network that a state is, which does not change any more.
 func (s *living) frozen() *Living {
 	s.sieve()
+	if s.saving == nil {
+		s.saving = &saving{}
+	}
 	return &Living{s: s, answer: s.answering()}
 }
 
@@ -260,8 +265,11 @@ func (s *living) compact() {
 		if r >= first || place[r] == 1 {
 			place[r] = int32(len(stay))
 			stay = append(stay, int32(r))
+		} else {
+			place[r] = -1
 		}
 	}
+	s.relocate(place)
 	s.log = s.log.pick(stay, 4*windowRows)
 	for i, r := range s.drawn {
 		s.drawn[i] = place[r]

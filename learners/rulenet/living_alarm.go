@@ -61,7 +61,7 @@ func (s *living) start(ctx context.Context, which int) error {
 	s.notes = s.notes[max(0, len(s.notes)-mostNotes):]
 	s.moved = s.moved[max(0, len(s.moved)-mostNotes):]
 	rows := s.lastRows(span)
-	s.log = s.log.pick(rows, 4*windowRows)
+	s.log, s.blocks, s.saving = s.log.pick(rows, 4*windowRows), nil, nil
 	s.drawn, s.n, s.rows, s.whole = nil, 0, 0, false
 	for r := range rows {
 		s.drawn.take(&s.log, int32(r), s.most())

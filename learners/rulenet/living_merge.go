@@ -238,7 +238,7 @@ func (s *living) trim() bool {
 	}
 	rows := s.reservoirRows()[:s.most()]
 	slices.Sort(rows)
-	s.log = s.log.pick(rows, 0)
+	s.log, s.blocks, s.saving = s.log.pick(rows, 0), nil, nil
 	s.drawn, s.n, s.rows = nil, 0, 0
 	for r := range rows {
 		s.drawn.take(&s.log, int32(r), s.most())

@@ -474,6 +474,7 @@ func (m *Living) recoded(schema *table.Schema) *Living {
 func (s *living) recoded(schema *table.Schema) (to *living, class []int32) {
 	to = s.copy()
 	to.schema, to.target, to.firing = schema, schema.Index(s.schema.Attributes[s.target].Name), nil
+	to.blocks, to.saving = nil, nil
 	place := make([][]int32, len(s.schema.Attributes)) // of the values of each column
 	column := make([]int32, len(place))
 	for col := range place {

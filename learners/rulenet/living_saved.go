@@ -5,43 +5,41 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/accrete-ml/accrete/internal/bundle"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
-// livingPart names the state of a living network.
-const livingPart = "living network"
+// Names of the parts of a living network, besides those that are named by what they
+// hold: its rules, its sources and its rows, each in several (see living_blocks.go).
+const (
+	livingPart  = "living network" // all of it, as older programs saved it
+	statePart   = "living state"   // what every update changes
+	rulesPart   = "living rules "
+	sourcesPart = "living sources "
+	blockPart   = "living rows "
+)
 
-// savedLiving is the state of a living network.
-type savedLiving struct {
-	Coding  savedCoding   `cbor:"coding"`
-	Origins []savedOrigin `cbor:"origins"`
-	Log     savedLog      `cbor:"log"`
-	Drawn   []byte        `cbor:"drawn"` // a bit a row: it is in the reservoir
-	Recent  int           `cbor:"recent"`
-	Whole   bool          `cbor:"whole"`
-	N       float64       `cbor:"n"`
-	Rows    float64       `cbor:"rows"`
-	Ever    float64       `cbor:"ever"`
-	Counts  []float64     `cbor:"counts"`
+// savedState is what every update changes.
+type savedState struct {
+	savedCommon
+	Weights [][]byte `cbor:"weights"` // see packed
+	Alive   []byte   `cbor:"alive"`   // a bit for each row of the blocks: it is needed
+	Drawn   []byte   `cbor:"drawn"`   // a bit for each of these: it is in the reservoir
+}
 
-	Rules   [][]savedAtom `cbor:"rules"`
-	W       []float64     `cbor:"w"`
-	Slope   []float64     `cbor:"slope"`
-	Anchor  []float64     `cbor:"anchor"`
-	Taught  []bool        `cbor:"taught"`
-	Age     []float64     `cbor:"age"`
-	Covers  []float64     `cbor:"covers"`
-	Round   []int         `cbor:"round"`
-	Removed []float64     `cbor:"removed"`
-
-	Candidates [][]savedAtom `cbor:"candidates,omitempty"`
-	Promises   []float64     `cbor:"promises,omitempty"`
-	Since      []float64     `cbor:"since,omitempty"`
-	Fires      []float64     `cbor:"fires,omitempty"`
-	Fresh      float64       `cbor:"fresh,omitempty"`
+// savedCommon is the counts and times of a living network.
+type savedCommon struct {
+	Recent int       `cbor:"recent"`
+	Whole  bool      `cbor:"whole"`
+	N      float64   `cbor:"n"`
+	Rows   float64   `cbor:"rows"`
+	Ever   float64   `cbor:"ever"`
+	Counts []float64 `cbor:"counts"`
+	Fresh  float64   `cbor:"fresh,omitempty"`
 
 	S       float64  `cbor:"s"`
 	Last    float64  `cbor:"last"`
@@ -50,12 +48,92 @@ type savedLiving struct {
 	Rounds  int      `cbor:"rounds"`
 	Stage   stage    `cbor:"stage,omitempty"`
 	Staged  float64  `cbor:"staged,omitempty"`
-	Steps   []Step   `cbor:"steps,omitempty"`
-	Stopped string   `cbor:"stopped,omitempty"`
 	Alarms  int      `cbor:"alarms,omitempty"`
 	Moved   []Moved  `cbor:"moved,omitempty"`
 	Notes   []string `cbor:"notes,omitempty"`
 	Drift   *drift   `cbor:"drift,omitempty"`
+}
+
+// savedRules is what stays the same until rules are decided anew.
+type savedRules struct {
+	Coding     savedCoding   `cbor:"coding"`
+	Rules      [][]savedAtom `cbor:"rules"`
+	Anchor     []float64     `cbor:"anchor"`
+	Taught     []bool        `cbor:"taught"`
+	Round      []int         `cbor:"round"`
+	Removed    []float64     `cbor:"removed"`
+	Candidates [][]savedAtom `cbor:"candidates,omitempty"`
+	Steps      []Step        `cbor:"steps,omitempty"`
+	Stopped    string        `cbor:"stopped,omitempty"`
+}
+
+// savedWeights is the numbers of rules and candidates that every update changes.
+type savedWeights struct {
+	W        []float64 `cbor:"w"`
+	Slope    []float64 `cbor:"slope"`
+	Age      []float64 `cbor:"age"`
+	Covers   []float64 `cbor:"covers"`
+	Promises []float64 `cbor:"promises,omitempty"`
+	Since    []float64 `cbor:"since,omitempty"`
+	Fires    []float64 `cbor:"fires,omitempty"`
+}
+
+// savedLiving is all of a living network, in one part as older programs saved it.
+type savedLiving struct {
+	savedCommon
+	savedRules
+	savedWeights
+	Origins []savedOrigin `cbor:"origins"`
+	Log     savedLog      `cbor:"log"`
+	Drawn   []byte        `cbor:"drawn"` // a bit a row that is needed: it is in the reservoir
+
+	blocks [][]byte // else of what the log is made
+	alive  []byte   // of each of their rows
+}
+
+// packed returns all numbers that every update changes, list by list.
+func (s *living) packed() ([][]byte, error) {
+	lists := [][]float64{s.w, s.slope, s.age, s.covers, s.probation.slope, s.probation.rules, s.probation.fires}
+	if s.drift != nil {
+		for i := range s.drift.Shadows {
+			lists = append(lists, s.drift.Shadows[i].Difference)
+		}
+	}
+	all := make([][]byte, len(lists))
+	for i, x := range lists {
+		x = slices.Clone(x)
+		for j := range x {
+			x[j] += 0 // which has no sign any more
+		}
+		var err error
+		if all[i], err = kept.PackNumbers(x); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// unpack reads what packed wrote.
+func (from *savedLiving) unpack(all [][]byte, classes int) error {
+	k := scoresOf(classes)
+	weights, rules, candidates := (len(from.Rules)+1)*k, len(from.Rules), len(from.Candidates)
+	lists := []*[]float64{&from.W, &from.Slope, &from.Age, &from.Covers, &from.Promises, &from.Since, &from.Fires}
+	sizes := []int{weights, weights, rules, rules * classes, candidates * k, weights, candidates}
+	if from.Drift != nil {
+		for i := range from.Drift.Shadows {
+			lists, sizes = append(lists, &from.Drift.Shadows[i].Difference), append(sizes, weights)
+		}
+	}
+	if len(all) != len(lists) {
+		return fmt.Errorf("%d lists of numbers, expected %d", len(all), len(lists))
+	}
+	for i, data := range all {
+		var err error
+		if *lists[i], err = kept.UnpackNumbers(data, sizes[i]); err != nil {
+			return fmt.Errorf("list %d of numbers: %v", i+1, err)
+		}
+	}
+	return nil
 }
 
 type savedOrigin struct {
@@ -132,69 +210,149 @@ func (l *rowLog) save() (savedLog, error) {
 	return to, failed
 }
 
-// Parts returns the settings, and the state with the rows that are kept.
+// Parts returns the settings, what every update changes, and what mostly stays: rules,
+// sources, and rows in blocks.
 func (m *Living) Parts() ([]learn.Part, error) {
 	s := m.s
+	blocks, err := s.saveBlocks()
+	if err != nil {
+		return nil, err
+	}
+	now := savedState{savedCommon: savedCommon{
+		Recent: s.recent, Whole: s.whole, N: s.n, Rows: s.rows, Ever: s.ever, Counts: s.counts, Fresh: s.probation.weight,
+		S: s.s, Last: s.last, Stepped: s.stepped, Pending: s.pending, Rounds: s.rounds, Stage: s.stage, Staged: s.staged, Alarms: s.alarms, Moved: s.moved, Notes: s.notes, Drift: s.drift.bare(),
+	}}
+	if now.Weights, err = s.packed(); err != nil {
+		return nil, err
+	}
+	now.Alive, now.Drawn = s.marks(blocks)
 	head, err := learn.Marshal(savedHead{Format: format, Settings: s.settings, Seed: s.seed, Target: s.schema.Attributes[s.target].Name})
 	if err != nil {
 		return nil, err
 	}
-	c := coding{s.schema, s.target, noCuts(s.schema, s.target)}
-	to := savedLiving{
-		Coding: c.save(), Recent: s.recent, Whole: s.whole, N: s.n, Rows: s.rows, Ever: s.ever, Counts: s.counts,
-		Rules: saveAtoms(s.rules), W: s.w, Slope: s.slope, Anchor: s.anchor, Taught: s.taught, Age: s.age, Covers: s.covers, Round: s.round, Removed: s.removed,
-		Candidates: saveAtoms(s.probation.tests), Promises: s.probation.slope, Since: s.probation.rules, Fires: s.probation.fires, Fresh: s.probation.weight,
-		S: s.s, Last: s.last, Stepped: s.stepped, Pending: s.pending, Rounds: s.rounds, Stage: s.stage, Staged: s.staged, Steps: s.steps, Stopped: s.stopped, Alarms: s.alarms, Moved: s.moved, Notes: s.notes, Drift: s.drift,
+	state, err := learn.Marshal(now)
+	if err != nil {
+		return nil, err
 	}
-	for _, o := range s.origins {
-		to.Origins = append(to.Origins, savedOrigin{o.ID, o.Name, o.rows, o.weight})
+	rules, err := s.ruleParts()
+	if err != nil {
+		return nil, err
+	}
+	parts := append([]learn.Part{{Name: headPart, Data: head}, {Name: statePart, Data: state}}, rules...)
+	for _, b := range blocks {
+		parts = append(parts, named(blockPart, b.data))
+	}
+	return parts, nil
+}
+
+// ruleParts returns the parts of rules and sources.
+func (s *living) ruleParts() ([]learn.Part, error) {
+	c := coding{s.schema, s.target, noCuts(s.schema, s.target)}
+	data, err := learn.Marshal(savedRules{
+		Coding: c.save(), Rules: saveAtoms(s.rules), Anchor: s.anchor, Taught: s.taught, Round: s.round, Removed: s.removed,
+		Candidates: saveAtoms(s.probation.tests), Steps: s.steps, Stopped: s.stopped,
+	})
+	parts := []learn.Part{named(rulesPart, data)}
+	origins := s.origins
+	for _, n := range bundle.Sizes(len(origins)) {
+		var some []savedOrigin
+		for _, o := range origins[:n] {
+			some = append(some, savedOrigin{o.ID, o.Name, o.rows, o.weight})
+		}
+		data, failed := learn.Marshal(some)
+		err = errors.Join(err, failed)
+		parts, origins = append(parts, named(sourcesPart, data)), origins[n:]
+	}
+	return parts, err
+}
+
+// bare returns a copy without differences, which are saved beside it.
+func (d *drift) bare() *drift {
+	if d == nil {
+		return nil
+	}
+	to := d.copy()
+	for i := range to.Shadows {
+		to.Shadows[i].Difference = nil
+	}
+	return to
+}
+
+// marks says which rows of blocks are needed, and which of these the reservoir has.
+func (s *living) marks(blocks []rowBlock) (alive, drawn []byte) {
+	var all []int32
+	for _, b := range blocks {
+		all = append(all, b.at...)
 	}
 	in := make([]bool, s.log.rows())
 	for _, r := range s.drawn {
 		in[r] = true
 	}
-	var stay []int32
-	for r := range in {
-		if in[r] || r >= len(in)-s.recent {
-			if len(stay)%8 == 0 {
-				to.Drawn = append(to.Drawn, 0)
-			}
-			if in[r] {
-				to.Drawn[len(stay)/8] |= 1 << (len(stay) % 8)
-			}
-			stay = append(stay, int32(r))
-		}
-	}
-	own := s.log.pick(stay, 0)
-	if to.Log, err = own.save(); err != nil {
-		return nil, err
-	}
-	data, err := learn.Marshal(to)
-	return []learn.Part{{Name: headPart, Data: head}, {Name: livingPart, Data: data}}, err
+	there := slices.DeleteFunc(slices.Clone(all), func(r int32) bool { return r < 0 })
+	return bitmap(len(all), func(i int) bool { return all[i] >= 0 }), bitmap(len(there), func(i int) bool { return in[there[i]] })
 }
 
 // decodeLiving makes a living network of its parts.
 func decodeLiving(head *savedHead, parts []learn.Part) (learn.Model, error) {
-	var from savedLiving
-	if err := learn.Unmarshal(learn.FindPart(parts, livingPart), &from); err != nil {
-		return nil, fmt.Errorf("part %q: %v", livingPart, err)
-	}
-	s, err := from.load(head)
+	from, state, err := readLiving(parts)
 	if err != nil {
-		return nil, fmt.Errorf("part %q: %v", livingPart, err)
+		return nil, err
+	}
+	s, err := from.load(head, state)
+	if err != nil {
+		return nil, fmt.Errorf("part %q: %v", statePart, err)
 	}
 	m := s.frozen()
 	if _, err := m.written(); err != nil {
-		return nil, fmt.Errorf("part %q: %v", livingPart, err)
+		return nil, fmt.Errorf("part %q: %v", statePart, err)
 	}
 	return m, nil
 }
 
+// readLiving reads the parts of a living network; weights are packed still, if any are.
+func readLiving(parts []learn.Part) (from *savedLiving, weights [][]byte, err error) {
+	from = &savedLiving{}
+	read := func(p *learn.Part, to any) {
+		if failed := learn.Unmarshal(p.Data, to); failed != nil && err == nil {
+			err = fmt.Errorf("part %q: %v", p.Name, failed)
+		}
+	}
+	if data := learn.FindPart(parts, livingPart); data != nil {
+		read(&learn.Part{Name: livingPart, Data: data}, from)
+		return from, nil, err
+	}
+	for i := range parts {
+		switch p := &parts[i]; {
+		case p.Name == statePart:
+			var now savedState
+			read(p, &now)
+			from.savedCommon, from.Drawn, from.alive, weights = now.savedCommon, now.Drawn, now.Alive, now.Weights
+		case strings.HasPrefix(p.Name, rulesPart):
+			read(p, &from.savedRules)
+		case strings.HasPrefix(p.Name, sourcesPart):
+			var some []savedOrigin
+			read(p, &some)
+			from.Origins = append(from.Origins, some...)
+		case strings.HasPrefix(p.Name, blockPart):
+			from.blocks = append(from.blocks, p.Data)
+		}
+	}
+	if weights == nil && err == nil {
+		err = fmt.Errorf("part %q is not there", statePart)
+	}
+	return from, weights, err
+}
+
 // load checks what was saved.
-func (from *savedLiving) load(head *savedHead) (*living, error) {
+func (from *savedLiving) load(head *savedHead, weights [][]byte) (*living, error) {
 	c, err := from.Coding.loadClasses(head.Target)
 	if err != nil {
 		return nil, err
+	}
+	if weights != nil {
+		if err := from.unpack(weights, c.classes()); err != nil {
+			return nil, err
+		}
 	}
 	if err := c.check(); err != nil {
 		return nil, err
@@ -299,67 +457,69 @@ func (s *living) loadAtoms(from [][]savedAtom, c coding) ([][]atom, error) {
 
 // loadRows checks and unpacks rows.
 func (s *living) loadRows(from *savedLiving) error {
-	rows := from.Log.Rows
-	if rows < 1 || rows > mostReservoir+windowRows || len(from.Drawn) != (rows+7)/8 || s.recent < 0 || s.recent > min(rows, windowRows) || len(from.Log.Columns) != len(s.schema.Attributes) {
+	s.log = newRowLog(s.schema, s.target)
+	logs := []*savedLog{&from.Log}
+	for i, data := range from.blocks {
+		if i == 0 {
+			logs = logs[:0]
+		}
+		var l savedLog
+		if err := learn.Unmarshal(data, &l); err != nil {
+			return fmt.Errorf("rows %d: %v", i+1, err)
+		}
+		logs = append(logs, &l)
+	}
+	all := 0
+	for i, l := range logs {
+		if l.Rows < 1 || l.Rows > 2*(mostReservoir+windowRows)-all || len(l.Columns) != len(s.schema.Attributes) {
+			return fmt.Errorf("%d rows of block %d do not fit what is said of them", l.Rows, i+1)
+		}
+		if err := s.loadLog(l); err != nil {
+			return fmt.Errorf("block %d: %v", i+1, err)
+		}
+		all += l.Rows
+	}
+	if from.alive != nil {
+		if err := s.loadBlocks(from, logs); err != nil {
+			return err
+		}
+	}
+	return s.loadMarks(from)
+}
+
+// loadBlocks leaves out rows that are not needed any more.
+func (s *living) loadBlocks(from *savedLiving, logs []*savedLog) error {
+	all := s.log.rows()
+	if len(from.alive) != (all+7)/8 {
+		return fmt.Errorf("%d rows, and marks of %d", all, 8*len(from.alive))
+	}
+	var stay []int32
+	at := 0
+	for i, l := range logs {
+		b := rowBlock{at: make([]int32, l.Rows), data: from.blocks[i]}
+		for j := range b.at {
+			if b.at[j] = -1; from.alive[at/8]>>(at%8)&1 != 0 {
+				b.at[j] = int32(len(stay))
+				stay = append(stay, int32(at))
+			}
+			at++
+		}
+		s.blocks = append(s.blocks, b)
+	}
+	s.log = s.log.pick(stay, 0)
+	return nil
+}
+
+// loadMarks checks the rows that are needed, and says which the reservoir has.
+func (s *living) loadMarks(from *savedLiving) error {
+	rows := s.log.rows()
+	if rows < 1 || len(from.Drawn) != (rows+7)/8 || s.recent < 0 || s.recent > min(rows, windowRows) {
 		return fmt.Errorf("%d rows do not fit what is said of them", rows)
 	}
-	s.log = newRowLog(s.schema, s.target)
-	whole := func(data []byte, below int, missing bool) ([]float64, error) {
-		x, err := kept.UnpackNumbers(data, rows)
-		if err != nil {
-			return nil, err
-		}
-		for r, v := range x {
-			if !(v >= 0 && v < float64(below) && v == math.Trunc(v)) && !(missing && table.IsMissing(v)) {
-				return nil, fmt.Errorf("row %d has the code %v", r+1, v)
-			}
-		}
-		return x, nil
-	}
-	for col := range s.log.codes {
-		var err error
-		switch {
-		case s.log.floats[col] != nil:
-			s.log.floats[col], err = kept.UnpackNumbers(from.Log.Columns[col], rows)
-		case s.log.codes[col] != nil:
-			var x []float64
-			if x, err = whole(from.Log.Columns[col], len(s.schema.Attributes[col].Values), true); err == nil {
-				s.log.codes[col] = asCodes(x)
-			}
-		}
-		if err != nil {
-			return fmt.Errorf("column %q: %v", s.schema.Attributes[col].Name, err)
-		}
-	}
-	class, err := whole(from.Log.Class, s.classes(), false)
-	if err != nil {
-		return err
-	}
-	source, err := whole(from.Log.Source, len(s.origins), false)
-	if err != nil {
-		return err
-	}
-	number, err := whole(from.Log.Number, 1<<53, false)
-	if err != nil {
-		return err
-	}
-	if s.log.weight, err = kept.UnpackNumbers(from.Log.Weight, rows); err != nil {
-		return err
-	}
-	if s.log.loss, err = kept.UnpackNumbers(from.Log.Loss, rows); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(s.log.loss, func(x float64) bool { return x < 0 || x > mostLoss }) {
-		return errors.New("losses of its answers are none")
-	}
-	s.log.class, s.log.source = asCodes(class), asCodes(source)
 	for r := range rows {
-		o := &s.origins[s.log.source[r]]
-		n := uint64(number[r])
-		if w := s.log.weight[r]; n < 1 || n > o.rows || !(w > 0 && w <= 1e15) || s.counts[s.log.class[r]] == 0 {
-			return fmt.Errorf("row %d is not one of its source, or of no weight or class", r+1)
+		if w := s.log.weight[r]; !(w > 0 && w <= 1e15) || s.counts[s.log.class[r]] == 0 {
+			return fmt.Errorf("row %d is of no weight or class", r+1)
 		}
-		s.log.number, s.log.key = append(s.log.number, n), append(s.log.key, o.key(n))
 		if from.Drawn[r/8]>>(r%8)&1 != 0 {
 			s.drawn.take(&s.log, int32(r), rows)
 		} else if r < rows-s.recent {
@@ -368,6 +528,78 @@ func (s *living) loadRows(from *savedLiving) error {
 	}
 	if len(s.drawn) == 0 || len(s.drawn) > s.most() || s.whole && float64(len(s.drawn)) != s.rows {
 		return fmt.Errorf("%d rows are in a reservoir of %d", len(s.drawn), s.most())
+	}
+	return nil
+}
+
+// unpackWhole reads whole numbers below a bound.
+func unpackWhole(data []byte, rows, below int, missing bool) ([]float64, error) {
+	x, err := kept.UnpackNumbers(data, rows)
+	if err != nil {
+		return nil, err
+	}
+	for r, v := range x {
+		if !(v >= 0 && v < float64(below) && v == math.Trunc(v)) && !(missing && table.IsMissing(v)) {
+			return nil, fmt.Errorf("row %d has the code %v", r+1, v)
+		}
+	}
+	return x, nil
+}
+
+// loadLog appends rows to the log.
+func (s *living) loadLog(l *savedLog) error {
+	for col := range s.log.codes {
+		var x []float64
+		var err error
+		switch {
+		case s.log.floats[col] != nil && l.Columns[col] == nil:
+			x = slices.Repeat([]float64{table.NA}, l.Rows)
+		case s.log.floats[col] != nil:
+			x, err = kept.UnpackNumbers(l.Columns[col], l.Rows)
+		case s.log.codes[col] != nil:
+			x, err = unpackWhole(l.Columns[col], l.Rows, len(s.schema.Attributes[col].Values), true)
+		}
+		if err != nil {
+			return fmt.Errorf("column %q: %v", s.schema.Attributes[col].Name, err)
+		}
+		if s.log.floats[col] != nil {
+			s.log.floats[col] = append(s.log.floats[col], x...)
+		} else if s.log.codes[col] != nil {
+			s.log.codes[col] = append(s.log.codes[col], asCodes(x)...)
+		}
+	}
+	class, err := unpackWhole(l.Class, l.Rows, s.classes(), false)
+	if err != nil {
+		return err
+	}
+	source, err := unpackWhole(l.Source, l.Rows, len(s.origins), false)
+	if err != nil {
+		return err
+	}
+	number, err := unpackWhole(l.Number, l.Rows, 1<<53, false)
+	if err != nil {
+		return err
+	}
+	weight, err := kept.UnpackNumbers(l.Weight, l.Rows)
+	if err != nil {
+		return err
+	}
+	loss, err := kept.UnpackNumbers(l.Loss, l.Rows)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(loss, func(x float64) bool { return x < 0 || x > mostLoss }) {
+		return errors.New("losses of its answers are none")
+	}
+	s.log.class, s.log.source = append(s.log.class, asCodes(class)...), append(s.log.source, asCodes(source)...)
+	s.log.weight, s.log.loss = append(s.log.weight, weight...), append(s.log.loss, loss...)
+	for r, x := range number {
+		o := &s.origins[int32(source[r])]
+		n := uint64(x)
+		if n < 1 || n > o.rows {
+			return fmt.Errorf("row %d is not one of its source", r+1)
+		}
+		s.log.number, s.log.key = append(s.log.number, n), append(s.log.key, o.key(n))
 	}
 	return nil
 }

@@ -344,6 +344,7 @@ func (u *livingUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 		return nil, err
 	}
 	u.sieve()
+	u.blocks, u.saving = u.known(), &saving{}
 	s := *u.living
 	s.log.codes, s.log.floats = slices.Clone(s.log.codes), slices.Clone(s.log.floats)
 	s.curve = nil

@@ -234,7 +234,7 @@ func decode(parts []learn.Part) (learn.Model, error) {
 	if err := head.Settings.check(); err != nil {
 		return nil, err
 	}
-	if head.Settings.Update == "living" || learn.FindPart(parts, livingPart) != nil {
+	if head.Settings.Update == "living" || learn.FindPart(parts, livingPart) != nil || learn.FindPart(parts, statePart) != nil {
 		return decodeLiving(&head, parts)
 	}
 	if data := learn.FindPart(parts, numbersPart); data != nil || head.Numbers {

@@ -140,7 +140,7 @@ func (s *search) maximise(ctx context.Context, shares []float64) error {
 	s.experts, s.widths = make([]learn.Model, k), make([]float64, k)
 	quiet := learn.WithProgress(ctx, func(float64) {})
 	for c := range k {
-		l, err := s.lesson.Settings.learner(s.classes() > 0, s.classes() == 0)
+		l, err := s.lesson.Settings.OfBase.Base(s.lesson.Settings.Base, s.classes() > 0, s.classes() == 0)
 		if err != nil {
 			return err
 		}

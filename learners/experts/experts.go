@@ -34,10 +34,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
@@ -73,12 +70,12 @@ type Learner struct {
 
 // settings are a learner's parameters with nothing left open.
 type settings struct {
-	Base       string  `cbor:"base"`
-	Experts    int     `cbor:"experts"`
-	Iterations int     `cbor:"iterations"`
-	Tolerance  float64 `cbor:"tolerance"`
-	Floor      float64 `cbor:"floor"`
-	OfBase     string  `cbor:"of-base,omitempty"` // key=value, a line each, sorted
+	Base       string      `cbor:"base"`
+	Experts    int         `cbor:"experts"`
+	Iterations int         `cbor:"iterations"`
+	Tolerance  float64     `cbor:"tolerance"`
+	Floor      float64     `cbor:"floor"`
+	OfBase     kept.Nested `cbor:"of-base,omitempty"`
 }
 
 const mostExperts = 100
@@ -86,15 +83,11 @@ const mostExperts = 100
 // resolve fills in the defaults and checks what is left.
 func (l *Learner) resolve() (settings, error) {
 	s := settings{Base: cmp.Or(l.Base, "linear"), Experts: cmp.Or(l.Experts, 3), Iterations: cmp.Or(l.Iterations, 20), Tolerance: cmp.Or(l.Tolerance, 1e-3), Floor: cmp.Or(l.Floor, 0.2)}
-	var lines []string
-	for _, key := range slices.Sorted(maps.Keys(l.OfBase)) {
-		of, own, _ := strings.Cut(key, ".")
-		if of != "base" {
-			return s, fmt.Errorf("unknown setting %q; settings of the experts are written base.%s", key, own)
-		}
-		lines = append(lines, own+"="+l.OfBase[key])
+	own, err := kept.NestedOf(l.OfBase, "base", "the experts")
+	if err != nil {
+		return s, err
 	}
-	s.OfBase = strings.Join(lines, "\n")
+	s.OfBase = own
 	return s, s.check()
 }
 
@@ -110,34 +103,8 @@ func (s *settings) check() error {
 	case !(s.Floor > 0 && s.Floor <= 1e3):
 		return fmt.Errorf("setting floor=%v: expected a number above 0, of at most 1000", s.Floor)
 	}
-	_, err := s.learner(true, true)
+	_, err := s.OfBase.Base(s.Base, true, true)
 	return err
-}
-
-// learner returns a new learner of experts, for a kind of target.
-func (s *settings) learner(classes, numbers bool) (learn.Learner, error) {
-	info, err := learn.Lookup(s.Base)
-	if err != nil {
-		return nil, fmt.Errorf("base=%s: %w", s.Base, err)
-	}
-	if !(classes && info.Takes.Classes || numbers && info.Takes.Regression) {
-		what := "classes"
-		if !classes {
-			what = "numbers"
-		}
-		return nil, fmt.Errorf("base=%s does not learn %s", s.Base, what)
-	}
-	own := map[string]string{}
-	for _, line := range strings.Split(s.OfBase, "\n") {
-		if key, value, ok := strings.Cut(line, "="); ok {
-			own[key] = value
-		}
-	}
-	l, err := learn.New(s.Base, own)
-	if err != nil {
-		return nil, err
-	}
-	return l, kept.Rowless(l, own)
 }
 
 // Check tells settings that do not go together.

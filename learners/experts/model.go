@@ -39,7 +39,7 @@ func blank(schema *table.Schema, l lesson) (*Model, error) {
 	if m.target < 0 || schema.Attributes[m.target].Kind == table.Text {
 		return nil, fmt.Errorf("no source has the target %q", l.Target)
 	}
-	_, err := l.Settings.learner(m.classes() > 0, m.classes() == 0)
+	_, err := l.Settings.OfBase.Base(l.Settings.Base, m.classes() > 0, m.classes() == 0)
 	return m, err
 }
 

@@ -34,7 +34,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -62,12 +61,12 @@ type Learner struct {
 
 // settings are a learner's parameters with nothing left open.
 type settings struct {
-	Base   string  `cbor:"base"`
-	Choose string  `cbor:"choose"`
-	K      int     `cbor:"k"`
-	Kernel string  `cbor:"kernel"`
-	M      float64 `cbor:"m"`
-	OfBase string  `cbor:"of-base,omitempty"` // key=value, a line each, sorted
+	Base   string      `cbor:"base"`
+	Choose string      `cbor:"choose"`
+	K      int         `cbor:"k"`
+	Kernel string      `cbor:"kernel"`
+	M      float64     `cbor:"m"`
+	OfBase kept.Nested `cbor:"of-base,omitempty"`
 }
 
 const mostK = 100_000
@@ -78,15 +77,11 @@ func (l *Learner) resolve() (settings, error) {
 	if l.M != nil {
 		s.M = *l.M
 	}
-	var lines []string
-	for _, key := range slices.Sorted(maps.Keys(l.OfBase)) {
-		of, own, _ := strings.Cut(key, ".")
-		if of != "base" {
-			return s, fmt.Errorf("unknown setting %q; settings of the base are written base.%s", key, own)
-		}
-		lines = append(lines, own+"="+l.OfBase[key])
+	own, err := kept.NestedOf(l.OfBase, "base", "the base")
+	if err != nil {
+		return s, err
 	}
-	s.OfBase = strings.Join(lines, "\n")
+	s.OfBase = own
 	return s, s.check()
 }
 
@@ -111,35 +106,17 @@ func (s *settings) check() error {
 func (s *settings) learner(classes, numbers bool) (learn.Learner, error) {
 	if s.Base == pathBase {
 		if s.OfBase != "" {
-			return nil, fmt.Errorf("base=%s has no settings of its own, but %s is given", pathBase, strings.Split(s.OfBase, "\n")[0])
+			return nil, fmt.Errorf("base=%s has no settings of its own, but %s is given", pathBase, strings.Split(string(s.OfBase), "\n")[0])
 		}
 		return nil, nil
 	}
 	if s.Base == Name {
 		return nil, fmt.Errorf("base=%s: it would put off learning for ever; name another learner, or %s", Name, pathBase)
 	}
-	info, err := learn.Lookup(s.Base)
-	if err != nil {
+	if _, err := learn.Lookup(s.Base); err != nil {
 		return nil, fmt.Errorf("base=%s: %w (or %s, which is built in)", s.Base, err, pathBase)
 	}
-	if !(classes && info.Takes.Classes || numbers && info.Takes.Regression) {
-		what := "classes"
-		if !classes {
-			what = "numbers"
-		}
-		return nil, fmt.Errorf("base=%s does not learn %s", s.Base, what)
-	}
-	own := map[string]string{}
-	for _, line := range strings.Split(s.OfBase, "\n") {
-		if key, value, ok := strings.Cut(line, "="); ok {
-			own[key] = value
-		}
-	}
-	l, err := learn.New(s.Base, own)
-	if err != nil {
-		return nil, err
-	}
-	return l, kept.Rowless(l, own)
+	return s.OfBase.Base(s.Base, classes, numbers)
 }
 
 // Check tells settings that do not go together.

@@ -42,11 +42,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -79,12 +78,12 @@ type Learner struct {
 
 // settings are a learner's parameters with the defaults filled in.
 type settings struct {
-	Of         string  `cbor:"of"`
-	Own        string  `cbor:"own"` // key=value, a line each, sorted
-	Components int     `cbor:"components"`
-	Starts     int     `cbor:"starts"`
-	Iterations int     `cbor:"iterations"`
-	Tolerance  float64 `cbor:"tolerance"`
+	Of         string      `cbor:"of"`
+	Own        kept.Nested `cbor:"own"`
+	Components int         `cbor:"components"`
+	Starts     int         `cbor:"starts"`
+	Iterations int         `cbor:"iterations"`
+	Tolerance  float64     `cbor:"tolerance"`
 }
 
 // Check refuses settings that are not what they should be.
@@ -99,15 +98,11 @@ func (l *Learner) settings(sequence string) (settings, error) {
 		of = "markov"
 	}
 	s := settings{Of: cmp.Or(l.Of, of), Components: cmp.Or(l.Components, 2), Starts: cmp.Or(l.Starts, 3), Iterations: cmp.Or(l.Iterations, 100), Tolerance: cmp.Or(l.Tolerance, 1e-4)}
-	var lines []string
-	for _, key := range slices.Sorted(maps.Keys(l.OfOf)) {
-		of, own, _ := strings.Cut(key, ".")
-		if of != "of" {
-			return s, fmt.Errorf("unknown setting %q; settings of the components are written of.%s", key, cmp.Or(own, key))
-		}
-		lines = append(lines, own+"="+l.OfOf[key])
+	own, err := kept.NestedOf(l.OfOf, "of", "the components")
+	if err != nil {
+		return s, err
 	}
-	s.Own = strings.Join(lines, "\n")
+	s.Own = own
 	if l.Of == "" && s.Own != "" && sequence == "" {
 		return s, s.checkNumbers() // whose they are is known when the rows are
 	}
@@ -157,13 +152,7 @@ func (s *settings) learner() (learn.Learner, error) {
 		}
 		return nil, fmt.Errorf("of=%s does not make densities; expected one of %s", s.Of, strings.Join(names, ", "))
 	}
-	own := map[string]string{}
-	for _, line := range strings.Split(s.Own, "\n") {
-		if key, value, ok := strings.Cut(line, "="); ok {
-			own[key] = value
-		}
-	}
-	return learn.New(s.Of, own)
+	return learn.New(s.Of, s.Own.Settings())
 }
 
 // Learn finds the components.

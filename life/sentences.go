@@ -354,7 +354,7 @@ func (r *readout) how(b *RuleBase) string {
 	case r.base.Kind == rule.Ordered:
 		return "The first of these that applies answers:"
 	case r.base.Kind == rule.Weighed && r.base.Else == nil && len(b.Rules) > 0:
-		if r.rows == nil {
+		if !slices.ContainsFunc(r.effect.decides, func(d *Decides) bool { return d != nil }) {
 			return "All that apply count together, each by its weight; those that say most stand first:"
 		}
 		return "All that apply count together, each by its weight; those that decide most stand first:"
@@ -488,7 +488,8 @@ func BestSentences(ctx context.Context, w io.Writer, p *Part, most int) (left in
 	if _, ok := learn.Ability[learn.Ruler](learnt.Model); !ok {
 		return 0, nil
 	}
-	whole := learnt.Size().Rules <= mostBrief
+	size := learnt.Size()
+	whole := size.Rules <= mostBrief || float64(size.Rules)*size.Rows <= mostBriefWork
 	var base *rule.Base
 	if whole {
 		base, err = readRules(ctx, &learnt, learnt.Model, RulesOptions{})
@@ -506,5 +507,9 @@ func BestSentences(ctx context.Context, w io.Writer, p *Part, most int) (left in
 	return left + list.WriteSentences(w, most), nil
 }
 
-// mostBrief is how many rules are tried on rows to show the first of them.
-const mostBrief = 300
+// mostBrief is how many rules are tried on rows to show the first of them;
+// mostBriefWork is how many rows times rules are, however many rules there are.
+const (
+	mostBrief     = 300
+	mostBriefWork = 20_000_000
+)

@@ -189,11 +189,9 @@ func (s *Speaker) by(shares []rule.Share) Sentence {
 		times := Times(order[0].P - order[1].P)
 		return Sentence{s.classPart(order[0].Value)}.and(" is " + times + " times as likely beside ").more(s.classPart(order[1].Value))
 	}
+	order = foremost(order)
 	said := Sentence{}
 	for i, share := range order {
-		if i == mostShown && len(order) > mostShown+1 {
-			return said.and(fmt.Sprintf(" and %d more", len(order)-i))
-		}
 		if i > 0 {
 			said = said.and(", ")
 		}
@@ -203,8 +201,31 @@ func (s *Speaker) by(shares []rule.Share) Sentence {
 		}
 		said = append(said, s.classPart(share.Value)).and(" " + sign + Times(share.P))
 	}
+	if len(order) < len(shares) {
+		said = said.and(", others less")
+	}
 	return said
 }
+
+// foremost returns the classes that are moved most, at least one, those that gain
+// most first.
+func foremost(shares []rule.Share) []rule.Share {
+	most := slices.SortedStableFunc(slices.Values(shares), func(a, b rule.Share) int { return cmp.Compare(math.Abs(b.P), math.Abs(a.P)) })
+	if len(most) > mostShown+1 {
+		most = most[:mostShown]
+	}
+	told := 1
+	for told < len(most) && math.Abs(most[told].P) >= leastTold {
+		told++
+	}
+	most = most[:told]
+	slices.SortStableFunc(most, func(a, b rule.Share) int { return cmp.Compare(b.P, a.P) })
+	return most
+}
+
+// leastTold is the weight from which on a class is said to be moved: what is below
+// would be written as × 1.
+const leastTold = 0.05
 
 func (s Sentence) more(p ...Part) Sentence { return append(s, p...) }
 

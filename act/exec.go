@@ -448,7 +448,7 @@ func (p *Program) named(a *table.Attribute, name string) (float64, error) {
 // these columns of states.
 func (p *Program) Know(states *table.Schema, actions []string) error {
 	if len(states.Attributes) != len(p.schema.Attributes) {
-		return fmt.Errorf("%s has %d columns of states, expected %d", p.name, len(p.schema.Attributes), len(states.Attributes))
+		return fmt.Errorf("a state of %s is %s; expected the %d columns that were learnt with", p.name, strings.Join(p.schema.Names(), ", "), len(states.Attributes))
 	}
 	for i := range p.schema.Attributes {
 		a, known := &p.schema.Attributes[i], &states.Attributes[i]

@@ -2,9 +2,7 @@ package act
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/accrete-ml/accrete/table"
 )
@@ -59,82 +57,6 @@ func viewed(e Environment, s settings) (Environment, error) {
 	}
 	return e, nil
 }
-
-// history is a world whose states are the last few observations, and the actions
-// between them, the present one first: what is hidden in one may show in several
-// (McCallum 1995). What was before the beginning is missing.
-type history struct {
-	Environment
-	schema *table.Schema
-	window int
-	past   [][]float64 // the present observation first
-	acts   []float64
-}
-
-func newHistory(e Environment, window int) *history {
-	h := &history{Environment: e, window: window, schema: table.CopySchema(e.Schema())}
-	for i := 1; i < window; i++ {
-		ago := "-" + strconv.Itoa(i)
-		h.schema.Attributes = append(h.schema.Attributes, table.Attribute{Name: "did" + ago, Kind: table.Nominal, Values: slices.Clone(e.Actions())})
-		for _, a := range e.Schema().Attributes {
-			a.Name += ago
-			h.schema.Attributes = append(h.schema.Attributes, a)
-		}
-	}
-	return h
-}
-
-func (h *history) Schema() *table.Schema { return h.schema }
-
-func (h *history) Reset(seed uint64) {
-	h.Environment.Reset(seed)
-	h.past, h.acts = h.past[:0], h.acts[:0]
-	h.observe()
-}
-
-// observe puts the present observation first.
-func (h *history) observe() {
-	x := make([]float64, len(h.Environment.Schema().Attributes))
-	if len(h.past) == h.window {
-		x = h.past[h.window-1]
-		h.past = h.past[:h.window-1]
-	}
-	h.Environment.State(x)
-	h.past = slices.Insert(h.past, 0, x)
-}
-
-func (h *history) State(cells []float64) {
-	n := len(h.Environment.Schema().Attributes)
-	for i := range h.window {
-		if i > 0 {
-			if cells[0] = math.NaN(); i < len(h.past) {
-				cells[0] = h.acts[i-1]
-			}
-			cells = cells[1:]
-		}
-		for k := range n {
-			if cells[k] = math.NaN(); i < len(h.past) {
-				cells[k] = h.past[i][k]
-			}
-		}
-		cells = cells[n:]
-	}
-}
-
-func (h *history) Step(action int) (float64, bool, error) {
-	reward, end, err := h.Environment.Step(action)
-	if err == nil {
-		h.acts = slices.Insert(h.acts, 0, float64(action))
-		if len(h.acts) >= h.window {
-			h.acts = h.acts[:h.window-1]
-		}
-		h.observe()
-	}
-	return reward, end, err
-}
-
-// Cut reports whether the world cut an episode.
-func (h *history) Cut() bool { return cut(h.Environment) }
 
 // cut reports whether an episode of a world ended because it was long enough.
 func cut(e Environment) bool {

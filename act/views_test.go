@@ -3,8 +3,12 @@ package act
 import (
 	"context"
 	"math"
+	"os"
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/table"
 )
 
 // With two steps left nobody who is three away gets to the goal: what is worth
@@ -99,5 +103,45 @@ func TestRandomWalk(t *testing.T) {
 		if got := s.V[m.Find([]float64{place})]; math.Abs(got-place/6) > 1e-9 {
 			t.Errorf("V(%v) is %v, expected %v", place, got, place/6)
 		}
+	}
+}
+
+// What a program says next shows beside what it said before, by names that came up
+// later, too; who has acted there numbers them all.
+func TestWindowOfProgram(t *testing.T) {
+	t.Setenv("ACT_SPEAKS", `{"state":{"x":1,"light":"red"},"actions":["go"]}
+{"state":{"x":2,"light":"green"},"actions":["stop"],"reward":0}
+{"state":{"x":3,"light":"red"},"reward":1,"end":true}`)
+	e, err := Run(context.Background(), []string{"window=2", os.Args[0]}, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := e.(*recorded)
+	t.Cleanup(func() { _ = r.Close() })
+	if Window(e) != 2 || !slices.Equal(e.Schema().Names(), []string{"x", "light", "did-1", "x-1", "light-1"}) {
+		t.Fatalf("window %d of %v", Window(e), e.Schema().Names())
+	}
+	known := table.CopySchema(e.Schema())
+	for i, names := range map[int][]string{1: {"amber", "red"}, 2: {"stop", "go"}, 4: {"amber", "red"}} {
+		known.Attributes[i].Values = names
+	}
+	if err := r.Know(known, []string{"stop", "go"}); err != nil {
+		t.Fatal(err)
+	}
+	cells := make([]float64, 5)
+	if e.State(cells); cells[1] != 1 || cells[2] == cells[2] {
+		t.Errorf("it begins with %v", cells)
+	}
+	if _, _, err := e.Step(1); err != nil {
+		t.Fatal(err)
+	}
+	if e.State(cells); !slices.Equal(cells, []float64{2, 2, 1, 1, 1}) {
+		t.Errorf("a window is %v", cells)
+	}
+	if got := e.Schema().Attributes[4].Values; !slices.Equal(got, []string{"amber", "red", "green"}) {
+		t.Errorf("names before are %v", got)
+	}
+	if err := r.Know(&table.Schema{Attributes: known.Attributes[:2]}, []string{"go"}); err == nil {
+		t.Error("states without a window are known")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -97,11 +98,11 @@ func (h *Home) World(ctx context.Context, arg string) (*World, error) {
 		if err != nil {
 			return nil, remedy.Misuse(err)
 		}
-		p, err := act.Start(ctx, argv, cmp.Or(h.Wait, defaultWait))
+		e, err := act.Run(ctx, argv, cmp.Or(h.Wait, defaultWait))
 		if err != nil {
 			return nil, err
 		}
-		return &World{arg, p}, nil
+		return &World{arg, e}, nil
 	}
 	if !isWorld(base) {
 		return nil, nil
@@ -174,9 +175,11 @@ func InlineMap(env string) bool {
 // Base is the name that a model takes from its world.
 func (w *World) Base() string {
 	base, rest, _ := strings.Cut(w.Name, ":")
-	if argv, err := act.Words(rest); base == "exec" && err == nil && len(argv) > 0 {
-		d := Data{Arg: argv[0]}
-		return d.Base()
+	if words, err := act.Words(rest); base == "exec" && err == nil {
+		if _, argv := act.Looks(words); len(argv) > 0 {
+			d := Data{Arg: argv[0]}
+			return d.Base()
+		}
 	}
 	return base
 }
@@ -249,7 +252,7 @@ func (h *Home) LearnActing(ctx context.Context, w *World, o LearnOptions) (*Acte
 	}
 	info, l, err := configured(cmp.Or(c.Learner, defaultActor), settings)
 	if err != nil {
-		return nil, err
+		return nil, ofTheWorld(w, c.Settings, err)
 	}
 	c.Settings = withoutModels(info, settings)
 	a, ok := l.(actor)
@@ -361,9 +364,9 @@ const hiddenLambda = "0.9"
 // algorithm or other values there is no telling which do, but what later rewards are
 // worth, which belongs to the task.
 func (h *Home) suiting(w *World, given map[string]string) map[string]string {
-	at := slices.IndexFunc(act.Worlds(), func(known act.World) bool { return known.Name == w.Base() })
-	if at < 0 {
-		return given
+	var suits []string
+	if at := slices.IndexFunc(act.Worlds(), func(known act.World) bool { return known.Name == w.Name || strings.HasPrefix(w.Name, known.Name+":") }); at >= 0 {
+		suits = act.Worlds()[at].Suits
 	}
 	other := given["algorithm"] != "" || given["values"] != ""
 	all := maps.Clone(given)
@@ -371,7 +374,7 @@ func (h *Home) suiting(w *World, given map[string]string) map[string]string {
 		all = map[string]string{}
 	}
 	var added []string
-	for _, s := range act.Worlds()[at].Suits {
+	for _, s := range suits {
 		key, value, _ := strings.Cut(s, "=")
 		if other && key != "gamma" || given["algorithm"] == "bellmanford" { // shortest ways count all rewards in full
 			continue
@@ -384,7 +387,7 @@ func (h *Home) suiting(w *World, given map[string]string) map[string]string {
 			added = append(added, s)
 		}
 	}
-	if strings.Contains(w.Name, "window=") && !other && all["algorithm"] == "" && all["lambda"] == "" && all["n"] == "" && all["order"] == "" { // states still may look alike: what came of them counts
+	if act.Window(w.Environment) > 1 && !other && all["algorithm"] == "" && all["lambda"] == "" && all["n"] == "" && all["order"] == "" { // states still may look alike: what came of them counts
 		all["lambda"] = hiddenLambda
 		added = append(added, "lambda="+hiddenLambda)
 	}
@@ -392,6 +395,37 @@ func (h *Home) suiting(w *World, given map[string]string) map[string]string {
 		h.note("settings that suit " + w.Base() + ": " + strings.Join(added, " "))
 	}
 	return all
+}
+
+// ofTheWorld says, where a learner does not know a setting, that it is one of the
+// world.
+func ofTheWorld(w *World, given map[string]string, err error) error {
+	known := act.Views()
+	for _, world := range act.Worlds() {
+		if world.Name == w.Base() {
+			known = append(known, world.Settings...)
+		}
+	}
+	for _, s := range known {
+		value, there := given[s.Name]
+		if !there || !strings.Contains(err.Error(), strconv.Quote(s.Name)) {
+			continue
+		}
+		base, rest, set := strings.Cut(w.Name, ":")
+		return remedy.Misusef("%s is a setting of the world: %s", s.Name, worldWith(base, rest, set, s.Name+"="+value))
+	}
+	return err
+}
+
+// worldWith is how a world with one setting more is written.
+func worldWith(base, rest string, set bool, setting string) string {
+	switch {
+	case base == "exec":
+		return fmt.Sprintf("'exec:%s %s'", setting, rest)
+	case set:
+		return base + ":" + rest + "," + setting
+	}
+	return base + ":" + setting
 }
 
 // worldSource records where a policy was learnt, and in how many steps beyond those before.
@@ -481,8 +515,9 @@ func chooser(m policy, e act.Environment, random *rand.Rand) (act.Choose, error)
 // learnt from a log numbers them in its own way.
 func bestKnown(m policy, e act.Environment) (func(cells []float64, legal []int) int, error) {
 	schema, states := m.Schema(), e.Schema()
-	var from []int      // of each column of the policy's states, that of the environment
-	var codes [][]int32 // and of its names, those of the policy
+	var from []int                 // of each column of the policy's states, that of the environment
+	var codes [][]int32            // and of its names, those of the policy
+	var columns []*table.Attribute // of the policy
 	for j := range schema.Attributes {
 		if j == m.Target() || j == m.Rewards() {
 			continue
@@ -492,11 +527,7 @@ func bestKnown(m policy, e act.Environment) (func(cells []float64, legal []int) 
 		if at < 0 || states.Attributes[at].Kind != a.Kind {
 			return nil, fmt.Errorf("the environment has other states or actions than the policy: it has no column %q of its kind, but %s", a.Name, strings.Join(states.Names(), ", "))
 		}
-		var known []int32
-		for _, value := range states.Attributes[at].Values {
-			known = append(known, max(a.Code(value), table.Unseen))
-		}
-		from, codes = append(from, at), append(codes, known)
+		from, codes, columns = append(from, at), append(codes, nil), append(columns, a)
 	}
 	actions := schema.Attributes[m.Target()].Values
 	number := make([]int, len(e.Actions()))
@@ -516,7 +547,7 @@ func bestKnown(m policy, e act.Environment) (func(cells []float64, legal []int) 
 		}
 		for i, at := range from {
 			for values := states.Attributes[at].Values; len(codes[i]) < len(values); {
-				codes[i] = append(codes[i], table.Unseen)
+				codes[i] = append(codes[i], columns[i].Code(values[len(codes[i])]))
 			}
 			if own[i] = cells[at]; codes[i] != nil && !math.IsNaN(cells[at]) {
 				own[i] = float64(codes[i][int(cells[at])])

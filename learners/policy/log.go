@@ -293,6 +293,7 @@ func learnSteps(ctx context.Context, rows *kept.Rows, l lesson) (learn.Model, er
 	switch few := float64(known.states())*rowsPerState <= m.weight; {
 	case l.Settings.Values == "table" || l.Settings.Values == "auto" && few:
 		m.values = known
+		m.lesson.Settings.discount(counted)
 		if m.reward < 0 {
 			return m, j.imitate(known)
 		}
@@ -300,6 +301,7 @@ func learnSteps(ctx context.Context, rows *kept.Rows, l lesson) (learn.Model, er
 	case l.Settings.Values == "linear" || l.Settings.Values == "tiles":
 		return nil, fmt.Errorf("values=%s is for environments; a log takes table, auto, or a learner of numbers, such as tree", l.Settings.Values)
 	}
+	m.lesson.Settings.discount(usual)
 	if err := j.fit(ctx); err != nil {
 		return nil, err
 	}
@@ -310,6 +312,22 @@ func learnSteps(ctx context.Context, rows *kept.Rows, l lesson) (learn.Model, er
 // rowsPerState is how many rows a state has on average that stands in a table
 // unless something else was asked for.
 const rowsPerState = 10
+
+// counted is gamma for a log whose states stand in a table, where none is given:
+// episodes are mostly meant to be judged by all that they bring, and counted steps
+// tell it. Where they fall short of the end of the way, what is best there differs
+// least: over 40 logs of 20,000 and 50,000 rows of acts by lot on the lake (seeds 100
+// to 139), 38 and 40 teach 95 % of what can be earned with 0.99, 36 and 34 with 0.98,
+// 32 and 29 with 0.95, 23 and 22 with 0.9; in the shop all of 40 of 20,000 rows do
+// with each of them. Values that are fitted round by round do not reach so far.
+const counted = 0.99
+
+// discount takes a gamma, if it was left open.
+func (s *settings) discount(gamma float64) {
+	if s.Open {
+		s.Gamma = gamma
+	}
+}
 
 // number finds the states of the steps.
 func (j *journal) number(ctx context.Context) (*lookup, error) {

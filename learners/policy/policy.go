@@ -65,7 +65,7 @@ func init() {
 // Learner makes policies. Its zero value is ready to use.
 type Learner struct {
 	Algorithm string            `set:"algorithm" default:"q" oneof:"q|sarsa|dyna|sweeping|actorcritic|rlearning|lms|td|explain|brigade|values|policy|bellmanford" doc:"Q learning, SARSA, Dyna, prioritised sweeping, an actor with a critic, R-learning (average reward), what boards of a game are worth by LMS or TD(λ), what states are worth by TD(λ) where the environment knows what follows from actions, explanations of what an episode brought, rules that bid and pay those that acted before them (a classifier system with the bucket brigade); or, where the environment knows its own model, value iteration, policy iteration, or shortest ways by Bellman and Ford (rewards in full, gamma=1)"`
-	Gamma     *float64          `set:"gamma" default:"0.9" doc:"what a reward one step later is worth, 0 to 1"`
+	Gamma     *float64          `set:"gamma" default:"0.9" doc:"what a reward one step later is worth, 0 to 1; 0.99 unless it is given for a log whose states stand in a table"`
 	Values    string            `set:"values" default:"auto" doc:"where values stand: table, tiles (grids over numbers), linear (numbers, their squares and products), or a learner of numbers, such as tree; auto is a table where states are few, else tiles in an environment and tree for a log"`
 	OfValues  map[string]string `set:"values.KEY" default:"the learner's own" doc:"for values by a learner: a setting of it, as in values.hidden=10, or values.theory=M where earlier models explain what actions are worth (values=ebnn)"`
 	Wiring    string            `set:"wiring" default:"action" oneof:"action|input|outputs" doc:"for values by a learner: a model for each action, one model with the action as a column beside the state, or one network (values=mlp) with an output for each action"`
@@ -138,6 +138,7 @@ type settings struct {
 	Sequence  string  `cbor:"sequence"` // column of episodes of the log
 	Advice    string  `cbor:"advice"`
 	Told      string  `cbor:"told,omitempty"` // advice on a log, and whose: pasts
+	Open      bool    `cbor:"open,omitempty"` // gamma was left open: it is what suits where values of a log stand
 
 	Experiments string `cbor:"experiments,omitempty"`
 	Gradient    string `cbor:"gradient,omitempty"`
@@ -152,13 +153,14 @@ type settings struct {
 
 func (l *Learner) settings() (settings, error) {
 	s := settings{
-		Algorithm: cmp.Or(l.Algorithm, "q"), Gamma: setting.Or(l.Gamma, 0.9), Values: cmp.Or(l.Values, "auto"), Tiles: cmp.Or(l.Tiles, 8), Alpha: cmp.Or(l.Alpha, "auto"),
+		Algorithm: cmp.Or(l.Algorithm, "q"), Gamma: setting.Or(l.Gamma, usual), Values: cmp.Or(l.Values, "auto"), Tiles: cmp.Or(l.Tiles, 8), Alpha: cmp.Or(l.Alpha, "auto"),
 		Explore: cmp.Or(l.Explore, "epsilon"), Epsilon: setting.Or(l.Epsilon, 0.1), K: setting.Or(l.K, 1.1), Bound: setting.Or(l.Bound, 1), Anneal: l.Anneal, Start: setting.Or(l.Start, 0),
 		Episodes: cmp.Or(l.Episodes, 1000), Limit: cmp.Or(l.Limit, 10000), Lambda: l.Lambda, N: cmp.Or(l.N, 1), Order: cmp.Or(l.Order, "forward"),
 		Planning: cmp.Or(l.Planning, 10), Replay: l.Replay, Actor: setting.Or(l.Actor, 0.1),
 		Depth: cmp.Or(l.Depth, 1), Lookahead: cmp.Or(l.Lookahead, l.Depth, 1), Hidden: cmp.Or(l.Hidden, 20), Experiments: cmp.Or(l.Experiments, "start"), Gradient: cmp.Or(l.Gradient, "direct"), Wiring: cmp.Or(l.Wiring, "action"),
 		Reward: l.Reward, Cut: l.Cut, Penalty: setting.Or(l.Penalty, 1), Support: setting.Or(l.Support, 0.1), Advice: l.advice, adviser: l.adviser, hasty: l.hasty, unended: l.unended, on: l.on,
 	}
+	s.Open = l.Gamma == nil && s.Algorithm == "q" && s.N <= 1
 	if s.Reward == "none" {
 		s.Reward = ""
 	}
@@ -186,7 +188,10 @@ func (l *Learner) Check() error {
 	return err
 }
 
-const huge = 1e300
+const (
+	usual = 0.9 // gamma
+	huge  = 1e300
+)
 
 func (s *settings) check() error {
 	for _, number := range []struct {

@@ -34,9 +34,12 @@ func (m *Model) Sources() []learn.Source {
 	return append(kept.Sources(m), m.tellers()...)
 }
 
-// untold are the settings without advice, which may differ between models of one kind.
+// untold are the settings without advice, and without what the rows chose, both of
+// which may differ between models of one kind.
 func (s settings) untold() settings {
-	s.Told = ""
+	if s.Told = ""; s.Open {
+		s.Gamma = 0
+	}
 	return s
 }
 

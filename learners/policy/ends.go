@@ -80,7 +80,7 @@ func (j *journal) foresee(l *lookup, s, next []int32, v []float64, lowest float6
 			j.ahead[at] = lowest
 		}
 	}
-	for row, w := range j.weight {
+	for row, w := range j.fair {
 		if at := int(s[row])*l.actions + int(j.action[row]); !j.ends[row] && j.going[at] > 0 {
 			j.ahead[at] += w / j.going[at] * known(next[row], v, lowest)
 		}

@@ -21,7 +21,8 @@ import (
 // Where states are few, all steps together are a model of the world, which is
 // solved: what fitted values converge to. The value of an action has a standard
 // error, and the penalty takes so many of it off before actions are compared
-// (pessimism: Rashidinejad et al. 2021). Where there are many, values are fitted
+// (pessimism: Rashidinejad et al. 2021). What actions do to numbers may be counted for
+// all states together: see effects.go. Where there are many, values are fitted
 // by a learner of numbers, an action at a time, to what the steps came to by the
 // values before; actions that a tree of the log's own acts finds rare in such
 // states do not count (batch-constrained: Fujimoto, Meger and Precup 2019).
@@ -196,6 +197,7 @@ type journal struct {
 	ends         []bool
 	goesOn       float64   // how frequently steps go on, where that is the same whatever is done
 	ahead, going []float64 // and what then follows from each state and action, in so many steps
+	fair         []float64 // weights of steps, where actions do the same everywhere
 }
 
 // errNoActs is of a log in which no action is known.
@@ -314,12 +316,9 @@ func learnSteps(ctx context.Context, rows *kept.Rows, l lesson) (learn.Model, er
 const rowsPerState = 10
 
 // counted is gamma for a log whose states stand in a table, where none is given:
-// episodes are mostly meant to be judged by all that they bring, and counted steps
-// tell it. Where they fall short of the end of the way, what is best there differs
-// least: over 40 logs of 20,000 and 50,000 rows of acts by lot on the lake (seeds 100
-// to 139), 38 and 40 teach 95 % of what can be earned with 0.99, 36 and 34 with 0.98,
-// 32 and 29 with 0.95, 23 and 22 with 0.9; in the shop all of 40 of 20,000 rows do
-// with each of them. Values that are fitted round by round do not reach so far.
+// episodes are mostly meant to be judged by all that they bring. Of the lake's best
+// policies the one by 0.9 is across in 78 of 100 tries, the one by 0.99 in 82. Values
+// that are fitted round by round do not reach so far.
 const counted = 0.99
 
 // discount takes a gamma, if it was left open.
@@ -373,12 +372,9 @@ func (j *journal) imitate(l *lookup) error {
 // sweeps is how often values are computed anew at most.
 const sweeps = 2000
 
-// solve computes what actions are worth in the world as the steps show it. First
-// the best are taken by the means of what steps came to; then by these less their
-// penalties, which do not add up along the way: what a state is worth is the mean
-// of the action that is taken in it.
-func (j *journal) solve(ctx context.Context, l *lookup) error {
-	s, next := make([]int32, len(j.weight)), make([]int32, len(j.weight))
+// places finds the states that steps led from and to, −1 where nobody acted.
+func (j *journal) places(l *lookup) (s, next []int32) {
+	s, next = make([]int32, len(j.weight)), make([]int32, len(j.weight))
 	cells, key := make([]float64, l.width), make([]byte, 8*l.width)
 	at := j.onStates()
 	for row := range s {
@@ -391,7 +387,19 @@ func (j *journal) solve(ctx context.Context, l *lookup) error {
 			next[row] = l.find(key)
 		}
 	}
+	return s, next
+}
+
+// solve computes what actions are worth in the world as the steps show it. First
+// the best are taken by the means of what steps came to; then by these less their
+// penalties, which do not add up along the way: what a state is worth is the mean
+// of the action that is taken in it.
+func (j *journal) solve(ctx context.Context, l *lookup) error {
+	s, next := j.places(l)
 	j.findEnding(l, s)
+	if err := j.pool(ctx, l, s, next); err != nil {
+		return err
+	}
 	penalty := make([]float64, len(l.q))
 	v := make([]float64, l.states())
 	lowest := 0.0
@@ -456,7 +464,7 @@ func (j *journal) came(row, at int, next []int32, v []float64, lowest float64) f
 func (j *journal) sum(l *lookup, s, next []int32, v []float64, lowest float64) {
 	clear(l.q)
 	j.foresee(l, s, next, v, lowest)
-	for row, w := range j.weight {
+	for row, w := range j.fair {
 		at := int(s[row])*l.actions + int(j.action[row])
 		l.q[at] += w / l.visits[at] * j.came(row, at, next, v, lowest)
 	}
@@ -467,7 +475,7 @@ func (j *journal) sum(l *lookup, s, next []int32, v []float64, lowest float64) {
 // how far all are.
 func (j *journal) deviate(l *lookup, s, next []int32, v []float64, lowest float64, penalty []float64) {
 	squares, all, free := make([]float64, len(l.q)), 0.0, 0.0
-	for row, w := range j.weight {
+	for row, w := range j.fair {
 		at := int(s[row])*l.actions + int(j.action[row])
 		d := j.came(row, at, next, v, lowest) - l.q[at]
 		squares[at] += w * d * d

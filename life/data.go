@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -396,9 +397,12 @@ func (d *Data) address() string {
 // path is the argument without the name of a sheet.
 func (d *Data) path() string { return cmp.Or(d.file, d.Arg) }
 
-// ReadPlain reads a table as it is, with no model or target in mind.
+// ReadPlain reads a table as it is written, with no model or target in mind: ids,
+// texts and what is left out elsewhere stand in it, too.
 func (h *Home) ReadPlain(ctx context.Context, d *Data) (*table.Table, error) {
-	t, report, err := d.Read(ctx, d.options())
+	o := d.options()
+	o.IDs, o.Ignore, o.Text, o.Nominal = true, nil, nil, slices.Concat(o.Nominal, o.Text)
+	t, report, err := d.Read(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,8 @@ type Description struct {
 	Rows    int           `json:"rows"`
 	Columns []ColumnEntry `json:"columns"`
 	Target  string        `json:"suggested_target,omitempty"`
+	// LeftOut are the columns that are not read: ids and texts, and what is to be ignored.
+	LeftOut []string `json:"left_out,omitempty"`
 	// Reachable is the share of the rows that can be right at best: rows that
 	// are alike in all other columns get one answer, and may have several.
 	Reachable *float64 `json:"best_reachable,omitempty"`
@@ -50,7 +52,7 @@ func (h *Home) DescribeFor(ctx context.Context, d *Data, target string) (*Descri
 	if target = d.Target(target); target == "" {
 		target = suggestedTarget(columns, t.Rows())
 	}
-	x := &Description{Data: d.called(), Format: report.Format, Rows: t.Rows(), Columns: columnEntries(columns), Target: target, Summaries: columns}
+	x := &Description{Data: d.called(), Format: report.Format, Rows: t.Rows(), Columns: columnEntries(columns), Target: target, LeftOut: leftOut(report, d.Reading), Summaries: columns}
 	col := t.Schema.Index(target)
 	if x.Reachable, err = reachable(ctx, t, col); err != nil {
 		return nil, err

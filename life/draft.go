@@ -103,6 +103,9 @@ type Drafting struct {
 	// Cuts are where numbers are divided, by column, on the side of the row;
 	// those that are not given are where the rows divide best.
 	Cuts map[string]float64
+	// Words are those of texts that should have decided, by column; without them it
+	// is the one that tells most of the class.
+	Words map[string][]string
 }
 
 // Draft drafts a rule that would have answered a row otherwise: its cells in the
@@ -166,6 +169,14 @@ func (r *explainer) draft(ctx context.Context, t *table.Table, row int, what Dra
 				return nil, err
 			}
 			tests = append(tests, test)
+		case c.Words != nil && !c.Words.Missing(row):
+			words, err := r.wordsFor(t, row, j, what)
+			if err != nil {
+				return nil, err
+			}
+			for _, word := range words {
+				tests = append(tests, rule.Test{Op: rule.Contains, Column: a.Name, Value: word})
+			}
 		default:
 			tests = append(tests, rule.Test{Op: rule.IsMissing, Column: a.Name})
 		}
@@ -200,7 +211,7 @@ func (r *explainer) because(ctx context.Context, t *table.Table, row int, names 
 	var columns []int
 	for _, name := range names {
 		j := r.part.Schema().Index(name)
-		if j < 0 || j == r.part.Target() || t.Columns[j].Words != nil {
+		if j < 0 || j == r.part.Target() {
 			return nil, remedy.Misusef("%q is not a column that a rule can test%s", name, spell.Hint(name, r.part.Schema().Names()))
 		}
 		columns = append(columns, j)

@@ -35,8 +35,8 @@ type RuleBase struct {
 	Policy []PolicyEntry `json:"policy,omitempty"`
 	// Fidelity is how far a tree agrees with the model that it was read out of.
 	Fidelity *float64 `json:"fidelity,omitempty"`
-	// Notes say where the rules hold.
-	Notes []string `json:"-"`
+	// Notes say where the rules hold, and what stands beside them.
+	Notes []string `json:"notes,omitempty"`
 
 	readout *readout
 }

@@ -130,6 +130,8 @@ type ToDraft struct {
 	Should  string             `json:"should" doc:"the class that is right"`
 	Because []string           `json:"because,omitempty" doc:"the columns that should have decided; none are those that did most"`
 	Cuts    map[string]float64 `json:"cuts,omitempty" doc:"where numbers are divided, by column; others are where the rows divide best"`
+
+	Words map[string][]string `json:"words,omitempty" doc:"of texts the words that should have decided, by column; without them it is the one that speaks most for the class"`
 }
 
 // draft drafts a rule that would have answered a row otherwise.
@@ -152,7 +154,7 @@ func (c *call) draft() error {
 	}
 	ctx, cancel := c.limited()
 	defer cancel()
-	d, err := g.home.Draft(ctx, g.part, g.data, 1, life.Drafting{Should: in.Should, Because: in.Because, Cuts: in.Cuts})
+	d, err := g.home.Draft(ctx, g.part, g.data, 1, life.Drafting{Should: in.Should, Because: in.Because, Cuts: in.Cuts, Words: in.Words})
 	if err != nil {
 		return err
 	}

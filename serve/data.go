@@ -39,6 +39,21 @@ type upload struct {
 	path string
 }
 
+// judges reports whether a table can tell how good a model is: it has what the
+// model predicts, and most of what it predicts from.
+func (u *upload) judges(m *Model) bool {
+	if m.Target == nil || u.Columns == nil {
+		return m.Target != nil
+	}
+	has := 0
+	for i := range m.Columns {
+		if slices.Contains(u.Columns, m.Columns[i].Name) {
+			has++
+		}
+	}
+	return slices.Contains(u.Columns, *m.Target) && 2*has > len(m.Columns)
+}
+
 // merged is how a table is read: as was asked for now, else as was settled
 // before.
 func (u *upload) merged(r life.Reading) life.Reading {
@@ -263,6 +278,7 @@ func (c *call) upload() error {
 	for i := range about.Columns {
 		up.Columns = append(up.Columns, about.Columns[i].Name)
 	}
+	up.Columns = append(up.Columns, about.LeftOut...)
 	if err := c.keepUpload(ctx, up, temporary); err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ type Model struct {
 	Finds    []Found  `json:"finds,omitempty" doc:"how often each class was found then"`
 	How      string   `json:"how,omitempty"`
 	Usual    *float64 `json:"usual,omitempty"`
-	JudgeOn  []string `json:"judge_on" doc:"tables that were sent and have the model's target"`
+	JudgeOn  []string `json:"judge_on" doc:"tables that were sent and have the model's target and most of its columns"`
 }
 
 func (c *call) model() error {
@@ -127,7 +127,7 @@ func (c *call) model() error {
 // other work; who asks too early asks again.
 func (c *call) judge(m *Model, st *state) {
 	for _, name := range c.uploads.list() {
-		if up, ok := c.uploads.look(name); ok && c.maySee(up) && (m.Target == nil || up.Columns == nil || slices.Contains(up.Columns, *m.Target)) {
+		if up, ok := c.uploads.look(name); ok && c.maySee(up) && up.judges(m) {
 			m.JudgeOn = append(m.JudgeOn, name)
 		}
 	}

@@ -66,7 +66,10 @@ func newAnswerer(p *life.Part) *answerer {
 	if err != nil {
 		return &answerer{err: err}
 	}
-	if !life.AnswersAlone(m) || m.Schema().Linked != "" {
+	if m.Schema().Linked != "" {
+		return &answerer{err: problemf(http.StatusUnprocessableEntity, "it is answered with the tables around it, by accrete predict "+p.Name+" FOLDER", "a row of %s cannot be answered alone", p.Name)}
+	}
+	if !life.AnswersAlone(m) {
 		return &answerer{err: problemf(http.StatusUnprocessableEntity, "send text/csv or application/x-ndjson with whole sequences", "a row of %s cannot be answered alone", p.Name)}
 	}
 	return &answerer{model: m, builder: table.NewBuilder(m.Schema()), out: learn.NewPredictions(m, 1)}

@@ -127,6 +127,12 @@ export const unit = (name) => app.words.columns?.[name]?.unit || "";
 export const valueLabel = (name, value) => app.words.columns?.[name]?.values?.[value] ?? plain(String(value));
 export const className = (value) => (app.model?.target ? valueLabel(app.model.target, value) : value);
 
+// isUsual says whether a rule tells only how frequent an answer is: that is the
+// tick beside the others.
+export const isUsual = (r) => r.if?.length === 0 && /^(IF ALWAYS|ELSE)\b/.test(r.text) && !r.then?.times && r.then?.column === app.model?.target;
+// counted says whether a rule is about an answer and how often it held is known.
+export const counted = (r) => r.then?.column === app.model?.target && classes().includes(r.then.value) && (r.told || r.state || r.worth || (r.covered != null ? r.correct != null : r.probability != null));
+
 // glyphs stand for classes beside their colour; with more than four, the class
 // in focus has one of its own.
 const glyphs = ["●", "◆", "▲", "■"];
@@ -146,7 +152,7 @@ export async function write(path, body, options) {
     undo: may("write"),
   };
   setTimeout(() => (app.done = null), 10_000);
-  go({ version: 0, query: { show: "", rule: "", keep: "" } }, true);
+  go({ version: 0, query: { show: "", rule: "", keep: "", because: "", should: "" } }, true);
   await Promise.all([refresh(), show()]);
   return answer;
 }

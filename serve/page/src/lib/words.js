@@ -69,6 +69,9 @@ export const cap = (s) => (s ? s[0].toUpperCase() + s.slice(1) : "");
 // observed is a rate that was counted: "all 60" of what was always so.
 export const observed = (right, of) => (of > 0 && right >= of ? `all ${count(of)}` : right <= 0 ? `none of ${count(of)}` : percent(right / of));
 
+// step is how many rows a square stands for, where so many are drawn at most.
+export const step = (n, most) => [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 100000, 1000000].find((s) => n / s <= most) ?? 1e7;
+
 // a is a noun with its article.
 export const a = (noun) => `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
 

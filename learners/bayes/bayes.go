@@ -86,9 +86,10 @@ type Learner struct {
 	// m = alpha × vocabulary. Nil is 1, the rule of the book.
 	Alpha *float64 `set:"alpha" default:"1" doc:"cases of each word that each class is given besides its own, which is m = alpha × vocabulary"`
 	// Estimate is how the words of a class are estimated: by m-estimates with
-	// uniform p or, of multinomial texts, by counts that are discounted for the
-	// frequencies of words in all classes (see lexicon.background).
-	Estimate string `set:"estimate" default:"m" oneof:"m|discount" doc:"words of a class: m-estimates, or counts discounted for the frequencies of all classes, which is better with many texts (multinomial)"`
+	// uniform p and m the vocabulary, by those under which the texts are most probable
+	// (see lexicon.byEvidence) or, of multinomial texts, by counts that are discounted
+	// for the frequencies of words in all classes (see lexicon.background).
+	Estimate string `set:"estimate" default:"m; of 1,000 texts or more (multinomial, without m=, alpha=, min= and count=all) evidence" oneof:"m|evidence|discount" doc:"words of a class: m-estimates with m the vocabulary; m-estimates with the m that makes the texts most probable; or counts discounted for the frequencies of all classes (both multinomial)"`
 	// Count is how often a word counts that occurs several times in a text: by
 	// default n times as in the book, and in texts longer than Length 1, 2, 2.6, 3
 	// shares of it for 1 to 4 times, as repeating a word says less than saying it.
@@ -133,12 +134,17 @@ func (l *Learner) settings() (settings, error) {
 			return s, fmt.Errorf("setting alpha=%v: expected a number from 0", *l.Alpha)
 		}
 	}
+	plain := s.words.Event == multinomial && s.words.Count != countAll && l.Min == 0
 	switch {
+	case l.Estimate == "" && plain && l.M == nil && l.Alpha == nil:
+		s.words.Alpha = usual
 	case l.Estimate == "" || l.Estimate == "m":
-	case l.Estimate != "discount":
-		return s, fmt.Errorf("setting estimate=%s: expected m or discount", l.Estimate)
+	case l.Estimate != "discount" && l.Estimate != "evidence":
+		return s, fmt.Errorf("setting estimate=%s: expected m, evidence or discount", l.Estimate)
 	case l.Alpha != nil:
-		return s, fmt.Errorf("settings estimate=discount and alpha=%v: what is taken off each count is found by itself; leave one of the two out", *l.Alpha)
+		return s, fmt.Errorf("settings estimate=%s and alpha=%v: what a class is given besides its own words is found by itself; leave one of the two out", l.Estimate, *l.Alpha)
+	case l.Estimate == "evidence":
+		s.words.Alpha = evident
 	default:
 		s.words.Alpha = discounted
 	}
@@ -148,7 +154,7 @@ func (l *Learner) settings() (settings, error) {
 	switch {
 	case l.Length != nil:
 		s.words.Length = *l.Length
-	case s.words.Event == multinomial && s.words.Alpha != discounted && s.words.Count != countAll && l.Min == 0:
+	case plain && s.words.Alpha != discounted:
 		s.words.Length = DefaultLength
 	}
 	switch {

@@ -155,6 +155,9 @@ func (m *Model) worded(n int) *rule.Base {
 		if e.absent != nil {
 			base.Rules = slices.Insert(base.Rules, 0, rule.Rule{If: []rule.Test{{Op: rule.IsKnown, Column: name}}, Then: m.concludeAll(e.absent)})
 		}
+		if l.found {
+			base.Notes = append(base.Notes, l.given(name))
+		}
 		switch {
 		case e.words.Event == bernoulli, e.words.Count == countOnce:
 		case e.words.Count == countLong:

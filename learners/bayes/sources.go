@@ -55,6 +55,10 @@ func (s settings) String() string {
 			alpha = "chosen"
 		case discounted:
 			alpha = "discount"
+		case evident:
+			alpha = "evidence"
+		case usual:
+			alpha = "1 (by evidence, where texts are many)"
 		}
 		text += fmt.Sprintf(" text=%s count=%s alpha=%s length=%v min=%v stop=%s stem=%s", w.Event, w.Count, alpha, w.Length, w.Min, cmp.Or(w.Stop, "none"), cmp.Or(w.Stem, "none"))
 	}

@@ -153,11 +153,12 @@ func (w words) check() error {
 	default:
 		return fmt.Errorf("setting count=%s: expected %s, %s, %s or %s", w.Count, countAll, countLong, countLog, countOnce)
 	}
-	if w.Alpha != chosen && w.Alpha != discounted && !(w.Alpha >= 0 && w.Alpha <= moment.MaxWeight) {
+	own := w.Alpha == discounted || w.Alpha == evident || w.Alpha == usual // found by themselves
+	if w.Alpha != chosen && !own && !(w.Alpha >= 0 && w.Alpha <= moment.MaxWeight) {
 		return fmt.Errorf("setting alpha=%v: expected a number from 0 to %g", w.Alpha, float64(moment.MaxWeight))
 	}
-	if w.Alpha == discounted && (w.Event != multinomial || w.M != forEach) {
-		return fmt.Errorf("setting estimate=discount finds what is taken off each count by itself, of text=%s; leave m and other event models out", multinomial)
+	if own && (w.Event != multinomial || w.M != forEach) {
+		return fmt.Errorf("settings estimate=discount and evidence find by themselves what other classes say of a word, of text=%s; leave m and other event models out", multinomial)
 	}
 	if w.M != forEach && !(w.M >= 0 && w.M <= moment.MaxWeight) {
 		return fmt.Errorf("setting m=%v: expected a number from 0 to %g", w.M, float64(moment.MaxWeight))
@@ -360,8 +361,10 @@ type lexicon struct {
 	classes int
 	of      []float64 // the weight of what a class's words are counted among
 	m, p    float64   // of the m-estimates
-	// Of background, else nil and 0.
+	found   bool      // by evidence
+	// Of byEvidence and background, else nil and 0.
 	prior []float64 // p of each word
+	more  float64   // b times the vocabulary
 	taken []float64 // m of each class
 	off   float64   // d
 }
@@ -402,6 +405,10 @@ func (m *Model) lexicon(j int) *lexicon {
 	l.m, l.p = l.M, 1/float64(max(1, l.size))
 	switch {
 	case l.M != forEach:
+	case l.Alpha == evident || l.Alpha == usual && sum(c.known()) >= manyTexts:
+		l.byEvidence()
+	case l.Alpha == usual:
+		l.m = float64(l.size)
 	case l.Alpha == discounted || l.Alpha == chosen && l.Event == multinomial && sum(c.known()) >= fewTexts:
 		l.background()
 	case l.Alpha == chosen:
@@ -466,7 +473,7 @@ func (l *lexicon) background() {
 func (l *lexicon) shares(v int, q []float64) {
 	v = l.rootOf(v)
 	counts := l.counts[v*l.classes:][:l.classes]
-	if l.prior != nil {
+	if l.taken != nil {
 		for c, n := range counts {
 			if q[c] = (max(n-l.off, 0) + l.taken[c]*l.prior[v]) / l.of[c]; l.of[c] == 0 {
 				q[c] = l.prior[v]
@@ -474,12 +481,16 @@ func (l *lexicon) shares(v int, q []float64) {
 		}
 		return
 	}
+	given, m := l.m*l.p, l.m+l.more
+	if l.prior != nil {
+		given += l.more * l.prior[v]
+	}
 	for c, n := range counts {
 		of := l.of[c]
 		if n *= l.scale; of == 0 && l.Event == bernoulli {
 			n, of = sum(counts), sum(l.of)
 		}
-		if q[c] = (n + l.m*l.p) / (of + l.m); of+l.m == 0 {
+		if q[c] = (n + given) / (of + m); of+m == 0 {
 			q[c] = l.p
 		}
 	}
@@ -489,7 +500,8 @@ func (l *lexicon) shares(v int, q []float64) {
 // that a word occurs:
 //
 //   - multinomial: ln P(w|c) with P(w|c) = (n_wc + m·p)/(n_c + m), p uniform over
-//     the vocabulary and m its size (Mitchell 1997, table 6.2), or as background says;
+//     the vocabulary and m its size (Mitchell 1997, table 6.2), or as byEvidence or
+//     background says;
 //   - complement: −ln P(w|not c), estimated likewise from all other classes
 //     (Rennie et al. 2003);
 //   - bernoulli: ln P(w|c)/(1 − P(w|c)) for a word that is there, and for any

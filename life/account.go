@@ -398,6 +398,9 @@ func (a *Account) Write(w io.Writer) {
 	number := func(x float64) string { return fmt.Sprintf("%.1f", x) }
 	model := fmt.Sprintf("the model, %s", plural(a.Rules, "rule"))
 	exceptions, surprise := fmt.Sprintf("the exceptions, %s rows that it gets wrong", console.Number(a.Errors)), "the classes by the model's probabilities, in place of exceptions"
+	if a.Errors == 1 {
+		exceptions = "the exceptions, 1 row that it gets wrong"
+	}
 	frequent, uniform := "as short as their frequencies allow", "each as long as any other"
 	switch a.Sends {
 	case sendNumbers:

@@ -113,7 +113,7 @@ func (s *shortForm) arcsOrStates() error {
 		from = to
 	}
 	if t := s.peek(); t.kind != end && t.text != ";" {
-		return s.draft.fail(t.line, "%v: expected an arc (a -> b), states (a: yes, no) or a probability (P(a=yes) = 0.2)", t)
+		return s.draft.fail(t.line, "%v: expected an arc (a -> b), states (a: yes, no) or a probability (P(a=yes) = 0.2); names with blanks stand in double quotes", t)
 	}
 	return nil
 }

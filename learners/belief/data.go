@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,6 +76,9 @@ func layOut(l *lesson, rows *table.Schema) (*data, error) {
 			return nil, err
 		}
 	}
+	if err = speakOf(d.file, rows); err != nil {
+		return nil, err
+	}
 	if d.schema, err = union(rows, d.file); err != nil {
 		return nil, err
 	}
@@ -85,6 +89,41 @@ func layOut(l *lesson, rows *table.Schema) (*data, error) {
 	}
 	d.makeRoom()
 	return d, nil
+}
+
+// speakOf refuses a network that speaks of other columns than the rows: a variable
+// that is no column is hidden, but not if all are, or if a column is spelt nearly so.
+func speakOf(file *netfile.Network, rows *table.Schema) error {
+	if file == nil || len(rows.Attributes) == 0 {
+		return nil
+	}
+	var names []string
+	shared := false
+	for i := range file.Variables {
+		name := file.Variables[i].Name
+		names = append(names, name)
+		if rows.Index(name) >= 0 {
+			shared = true
+			continue
+		}
+		for j := range rows.Attributes {
+			if column := rows.Attributes[j].Name; strings.EqualFold(column, name) && !slices.ContainsFunc(file.Variables, func(v netfile.Variable) bool { return v.Name == column }) {
+				return fmt.Errorf("the network has a variable %q, and the rows a column %q; expected them to be spelt alike", name, column)
+			}
+		}
+	}
+	if !shared {
+		return fmt.Errorf("no variable of the network (%s) is a column of the rows (%s); expected a network of these columns", first(names), first(rows.Names()))
+	}
+	return nil
+}
+
+// first names the first few.
+func first(names []string) string {
+	if len(names) > 8 {
+		names = append(slices.Clone(names[:8]), "…")
+	}
+	return strings.Join(names, ", ")
 }
 
 func (d *data) makeRoom() {

@@ -316,3 +316,26 @@ func BenchmarkAskAlarm(b *testing.B) {
 		}
 	}
 }
+
+// A network that speaks of other columns than the rows is refused; one that has
+// columns besides is not, but for those that are spelt nearly as the rows spell them.
+func TestNetworkOfOtherColumns(t *testing.T) {
+	rows := &table.Schema{Attributes: []table.Attribute{{Name: "rain", Values: []string{"no", "yes"}}, {Name: "wet", Values: []string{"no", "yes"}}}}
+	for network, want := range map[string]string{
+		"rain -> wet":         "",
+		"rain, cloud -> wet":  "",
+		"cloud -> sky":        `no variable of the network (cloud, sky) is a column of the rows (rain, wet); expected a network of these columns`,
+		"Rain -> wet":         `the network has a variable "Rain", and the rows a column "rain"; expected them to be spelt alike`,
+		"rain -> Rain -> wet": "",
+	} {
+		file, err := netfile.Parse("the network", []byte(network))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch err := speakOf(file, rows); {
+		case err == nil && want == "":
+		case err == nil || err.Error() != want:
+			t.Errorf("%s: %v, want %s", network, err, want)
+		}
+	}
+}

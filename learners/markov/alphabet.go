@@ -12,8 +12,8 @@ import (
 // also stands for those that no row has: that a state brings forth new symbols is
 // seen by how many it brought forth once (Good 1953, for tags Brants 2000).
 //
-// With unknown=shape the unknown symbol is divided by what a word looks like, as
-// taggers do: has it a digit, a capital, no letter at all; then by its last letter,
+// With unknown=shape, and by default where many symbols are of this kind, the unknown
+// symbol is divided by what a word looks like, as taggers do: has it a digit, a capital, no letter at all; then by its last letter,
 // its last two, and so on to five. Each division is an m-estimate for each state,
 // whose p is the share that all states together give it. A word that no row has
 // goes as far down as words that were seen once went.
@@ -31,6 +31,12 @@ type alphabet struct {
 // once is the weight of a symbol that was seen once; expected counts add up to 1
 // but for rounding.
 const once = 1 + 1e-6
+
+// manySeenOnce is how many symbols of a column are seen once where they are words, by
+// default. Chosen on the development part of the English Web Treebank (tags right in 91.4 %,
+// as one symbol in 89.0 %) and on the words of CoNLL-2000 (parts of speech 96.5 and 93.5 %, chunk
+// tags 89.3 and 89.1 %); letters, codes and diaries stay far below.
+const manySeenOnce = 100
 
 // nothing is the symbol of a cell that says nothing.
 const nothing int32 = -1
@@ -70,7 +76,7 @@ func (a *alphabet) size() int {
 func (e *estimates) spell(at *table.Attribute, c *column) *alphabet {
 	n, from := len(e.states), e.total.states()
 	a := &alphabet{n: n, symbol: make([]int32, len(at.Values)), never: nothing, all: e.known(c.counts)}
-	weights := make([]float64, len(at.Values))
+	weights, seenOnce := make([]float64, len(at.Values)), 0
 	for v := range at.Values {
 		for _, s := range e.states {
 			weights[v] += c.counts[v*from+int(s)]
@@ -80,6 +86,7 @@ func (e *estimates) spell(at *table.Attribute, c *column) *alphabet {
 			a.words++
 		} else if weights[v] > 0 {
 			a.never = 0
+			seenOnce++
 		}
 	}
 	if a.never >= 0 {
@@ -96,7 +103,7 @@ func (e *estimates) spell(at *table.Attribute, c *column) *alphabet {
 	for k, w := range a.counts {
 		a.logs[n+k] = logarithm(ratio(w, a.all[k%n], e.settings.M, 1/float64(a.size())))
 	}
-	if e.settings.Unknown == "shape" && a.never >= 0 {
+	if u := e.settings.Unknown; a.never >= 0 && (u == "shape" || u == "" && seenOnce >= manySeenOnce) {
 		a.shape(e, at, c, weights)
 	}
 	return a
@@ -229,7 +236,7 @@ func (m *Model) read(t *table.Table) (*reading, error) {
 // Novel returns the columns whose names the model looks at although it has not
 // seen them: tables may have values there behind those of the model's schema.
 func (m *Model) Novel() []int {
-	if m.settings.Unknown != "shape" {
+	if m.settings.Unknown == "one" {
 		return nil
 	}
 	var columns []int

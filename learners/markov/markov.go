@@ -75,7 +75,7 @@ type Learner struct {
 	States   *int     `set:"states" default:"1" doc:"hidden states of each class or, without a target, in all; more than one are found by Baum-Welch"`
 	Emission string   `set:"emission" default:"symbols" oneof:"symbols|gaussian|mixed" doc:"what a state shows: names, numbers (a normal density each), or each column by its kind"`
 	Decode   string   `set:"decode" default:"viterbi" oneof:"viterbi|posterior" doc:"answer by the most probable path, or by the most probable state of each row"`
-	Unknown  string   `set:"unknown" default:"one" oneof:"one|shape" doc:"symbols seen once or never: all are one, or classes by capitals, digits and the last letters"`
+	Unknown  string   `set:"unknown" default:"shape, where 100 or more were seen once; else one" oneof:"one|shape" doc:"symbols seen once or never: all are one, or classes by capitals, digits and the last letters"`
 	Order    int      `set:"order" default:"0" doc:"how many cells before it a nominal cell depends on, besides the state"`
 	Whole    bool     `set:"whole" default:"false" doc:"the target is of whole sequences: a model for each class"`
 	M        *float64 `set:"m" default:"1" doc:"rows that each estimate is given besides its own, spread evenly (m-estimate)"`
@@ -106,7 +106,7 @@ const (
 
 func (l *Learner) settings() (settings, error) {
 	s := settings{
-		States: 1, Emission: cmp.Or(l.Emission, "symbols"), Decode: cmp.Or(l.Decode, "viterbi"), Unknown: cmp.Or(l.Unknown, "one"), Order: l.Order, Whole: l.Whole,
+		States: 1, Emission: cmp.Or(l.Emission, "symbols"), Decode: cmp.Or(l.Decode, "viterbi"), Unknown: l.Unknown, Order: l.Order, Whole: l.Whole,
 		M: 1, Restarts: cmp.Or(l.Restarts, 10), Iterations: cmp.Or(l.Iterations, 500), Tolerance: cmp.Or(l.Tolerance, 1e-7),
 	}
 	if l.States != nil {
@@ -128,7 +128,7 @@ func (s *settings) check() error {
 		return fmt.Errorf("setting %s=%s: expected one of %s", key, value, strings.Join(words, ", "))
 	}
 	for _, err := range []error{
-		among("emission", s.Emission, "symbols", "gaussian", "mixed"), among("decode", s.Decode, "viterbi", "posterior"), among("unknown", s.Unknown, "one", "shape"),
+		among("emission", s.Emission, "symbols", "gaussian", "mixed"), among("decode", s.Decode, "viterbi", "posterior"), among("unknown", s.Unknown, "", "one", "shape"),
 	} {
 		if err != nil {
 			return err

@@ -170,7 +170,7 @@ func (d *draft) variable(line int, name string) (int, error) {
 	for i := range d.net.Variables {
 		names[i] = d.net.Variables[i].Name
 	}
-	return 0, d.fail(line, "unknown variable %q; expected one that the file declares before its tables%s", name, hint(name, names))
+	return 0, d.fail(line, "unknown variable %q%s; expected one that the file declares before its tables", name, hint(name, names))
 }
 
 // state returns the place of one of a variable's states.

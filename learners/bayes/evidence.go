@@ -66,11 +66,11 @@ func (l *lexicon) byEvidence() {
 
 // given says what byEvidence found.
 func (l *lexicon) given(name string) string {
-	text := fmt.Sprintf("summary: to the words that it has in %s, each class is given %.2g cases of each word", name, l.m/float64(max(1, l.size)))
+	text := fmt.Sprintf("summary: besides its own words in %s, each class is given each word %.2g times", name, l.m/float64(max(1, l.size)))
 	if l.prior != nil {
-		text += fmt.Sprintf(" and %.2g cases of all words as all classes have them", l.more)
+		text += fmt.Sprintf(", and %.0f words as frequent as in all classes", l.more)
 	}
-	return text + ", which make the texts most probable"
+	return text + ", which makes the texts most probable"
 }
 
 // frequencies returns how frequent each word is in all classes.

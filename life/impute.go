@@ -32,6 +32,11 @@ func (h *Home) Impute(ctx context.Context, p *Part, d *Data) (*Imputed, error) {
 	if err != nil {
 		return nil, err
 	}
+	if seen, _, err := table.Conform(t, m.Schema(), false); err == nil {
+		beyond := &impossibles{model: p.Model, wanted: learn.NoTarget}
+		beyond.count(seen)
+		beyond.say(h)
+	}
 	return &Imputed{t.Rows(), len(filled), filled, full}, nil
 }
 

@@ -32,7 +32,7 @@ func (h *Home) predict(ctx context.Context, p *Part, d *Data, decide decision, b
 	defer done()
 	score, row := &Score{model: p.Model, decide: decide}, 0
 	undefined, _ := learn.Ability[undefiner](p.Model)
-	none := 0
+	none, beyond := 0, &impossibles{model: p.Model, wanted: p.Target()}
 	err = h.batches(ctx, m, d, bar, func(t *table.Table) error {
 		out := learn.NewPredictions(m, t.Rows())
 		if err := m.Predict(ctx, t, out); err != nil {
@@ -44,12 +44,14 @@ func (h *Home) predict(ctx context.Context, p *Part, d *Data, decide decision, b
 		if undefined != nil {
 			none += undefined.Undefined(t)
 		}
+		beyond.count(t)
 		row += t.Rows()
 		return batch(row-t.Rows(), t, out)
 	})
 	if none > 0 {
 		h.remark(Note{Text: fmt.Sprintf("the formula has no value for %d of %d rows (it divides by zero or overflows there); they are answered by the mean and the range of the rows that it was learnt from", none, row)})
 	}
+	beyond.say(h)
 	score.Learnt = d.hash != "" && slices.ContainsFunc(live(p.Model, p.Versions), func(v store.Version) bool { return v.Source.Hash == d.hash })
 	return score, err
 }
@@ -131,6 +133,36 @@ func (h *Home) batches(ctx context.Context, m learn.Model, d *Data, progress fun
 // undefiner is a model that has no value of its own for some rows, and counts them.
 type undefiner interface{ Undefined(t *table.Table) int }
 
+// refuter is a model under which rows may be that cannot be, and names them.
+type refuter interface {
+	Impossible(t *table.Table, wanted int) []int
+}
+
+// impossibles counts such rows.
+type impossibles struct {
+	model             learn.Model
+	wanted            int
+	first, rows, seen int // first counts from 1
+}
+
+func (c *impossibles) count(t *table.Table) {
+	if r, ok := learn.Ability[refuter](c.model); ok {
+		found := r.Impossible(t, c.wanted)
+		if c.rows == 0 && len(found) > 0 {
+			c.first = c.seen + found[0] + 1
+		}
+		c.rows += len(found)
+	}
+	c.seen += t.Rows()
+}
+
+// say tells of them, if there are any.
+func (c *impossibles) say(h *Home) {
+	if c.rows > 0 {
+		h.remark(Note{Text: fmt.Sprintf("%s cannot be (the first is row %d): what is known there has the probability 0 in this network; answered as if nothing were known of it", plural(c.rows, "row"), c.first)})
+	}
+}
+
 // Predicted is the answer for one row. Prediction is nil where the model says
 // that it does not know. NoValue is a formula that divides by zero or overflows
 // there: what is usual in the rows that it was learnt from answers instead.
@@ -142,7 +174,8 @@ type Predicted struct {
 	Low           *float64           `json:"low,omitempty"`
 	High          *float64           `json:"high,omitempty"`
 	NoValue       bool               `json:"no_value,omitempty"`
-	Columns       map[string]any     `json:"columns,omitempty"` // of the data, where they were asked for
+	Impossible    bool               `json:"impossible,omitempty"` // what is known has the probability 0: answered as if nothing were
+	Columns       map[string]any     `json:"columns,omitempty"`    // of the data, where they were asked for
 }
 
 // NewPredicted returns the answer for the i-th row of a table, which is the
@@ -156,6 +189,9 @@ func NewPredicted(m learn.Model, row int, t *table.Table, out *learn.Predictions
 	}
 	p := out.Row(i)
 	answer := Predicted{Row: row, Prediction: a.Values[learn.Best(p, a.Values)], Probabilities: byClass(a, p), NoValue: none}
+	if r, ok := learn.Ability[refuter](m); ok {
+		answer.Impossible = len(r.Impossible(t.Slice(i, i+1), m.Target())) > 0
+	}
 	if v, ok := learn.Ability[learn.Voter](m); ok {
 		answer.Votes = byClass(a, v.Votes(t, i))
 	}

@@ -23,6 +23,10 @@ func (answer *Explained) Write(w io.Writer) {
 	if answer.NoValue {
 		fmt.Fprintln(w, "the formula has no value for this row (it divides by zero or overflows there): what is usual in the rows that it was learnt from answers")
 	}
+	if answer.Impossible {
+		fmt.Fprintln(w, "what is known of this row has the probability 0 in the network: it is answered as if nothing were known")
+		return
+	}
 	if answer.Values != nil {
 		answer.writeConsidered(w)
 		return

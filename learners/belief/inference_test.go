@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/internal/netfile"
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -288,6 +289,11 @@ func TestImpossible(t *testing.T) {
 	_, err := m.Ask(row(t, m, map[string]string{"lung": "yes", "either": "no"}), 0, 0)
 	if _, is := err.(ErrImpossible); !is {
 		t.Errorf("error %v, expected that it cannot be", err)
+	}
+	for either, want := range map[string]int{"no": 1, "yes": 0} {
+		if rows := m.Impossible(row(t, m, map[string]string{"lung": "yes", "either": either}), learn.NoTarget); len(rows) != want {
+			t.Errorf("lung = yes, either = %s: rows %v cannot be, expected %d", either, rows, want)
+		}
 	}
 }
 

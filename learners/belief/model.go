@@ -261,13 +261,19 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 
 // answer fills in the target's distribution.
 func (m *Model) answer(d *desk, p []float64) {
+	if math.IsInf(m.find(d, p), -1) {
+		copy(p, m.alone)
+	}
+}
+
+// find fills in the target's distribution, and returns the log of the probability of
+// what says so: −Inf if it cannot be.
+func (m *Model) find(d *desk, p []float64) float64 {
 	known, log := m.net.blanket(d.findings, m.target, p)
 	if !known {
 		log = m.posterior(d, m.target, p)
 	}
-	if math.IsInf(log, -1) {
-		copy(p, m.alone)
-	}
+	return log
 }
 
 // LogDensity returns the log of the probability of each row: of its names, times

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -50,8 +51,8 @@ type committed struct {
 }
 
 const (
-	mostTogether = 512     // requests that are committed together
-	mostUnfrozen = 200_000 // rows that may wait for a version
+	mostTogether = 512    // requests that are committed together
+	mostUnfrozen = 20_000 // rows that may wait for a version: a server that is too slow says so and does not grow
 )
 
 // liven makes a model live, once.
@@ -299,7 +300,7 @@ func (l *liveModel) untilFreeze() time.Duration {
 	switch {
 	case n == 0:
 		return time.Hour
-	case f.Rows > 0 && n >= f.Rows:
+	case n >= cmp.Or(f.Rows, mostUnfrozen/2):
 		return 0
 	case f.Age > 0:
 		return max(0, time.Until(time.Unix(0, l.first.Load()).Add(f.Age)))
@@ -326,7 +327,7 @@ func (l *liveModel) publish(stamp store.Stamp) {
 
 // learnRows makes rows durable and says so.
 func (l *liveModel) learnRows(ctx context.Context, rows life.LiveRows) (committed, error) {
-	if l.live.Waiting() > mostUnfrozen {
+	if l.live.Waiting() > max(mostUnfrozen, 2*l.s.o.Freeze.Rows) {
 		return committed{}, later(http.StatusTooManyRequests, 5, "%d rows wait to be learnt", l.live.Waiting())
 	}
 	r := &toCommit{rows, make(chan committed, 1)}

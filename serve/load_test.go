@@ -1,11 +1,18 @@
 package serve
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/life"
 )
 
 // Under load, answers come and rows are learnt, none is lost, and memory does not
@@ -51,5 +58,32 @@ func TestMemoryUnderLoad(t *testing.T) {
 	m := s.want(s.do("GET", "/v1/models/weather", nil), 200, "rows")
 	if got := m.json["rows"].(float64); got != 14+float64(learnt.Load()) {
 		t.Errorf("%v rows, of which %d were sent", got, learnt.Load())
+	}
+}
+
+// Rows that wait are bounded: without a count, many become a version all the
+// same, and who sends more than can be learnt is told to come back.
+func TestRowsThatWaitAreBounded(t *testing.T) {
+	s := newTrial(t, func(o *Options) { o.Freeze = life.Freezing{Age: time.Hour} }).learn("weather", "bayes")
+	many := `{"rows":[` + strings.Repeat(`{"outlook":"sunny","play":"no"},`, mostUnfrozen/2) + `{"outlook":"rainy","play":"yes"}]}`
+	s.want(s.do("POST", "/v1/models/weather/rows", many), 200)
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if m := s.do("GET", "/v1/models/weather", nil); m.json["version"] == 2.0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("no version of 10,001 rows")
+		}
+	}
+	l, err := s.liven("weather")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.live.Commit(life.LiveRows{Source: "burst", Rows: slices.Repeat([]map[string]any{{"outlook": "sunny"}}, mostUnfrozen+1)}); err != nil { // as before anybody folds
+		t.Fatal(err)
+	}
+	_, err = l.learnRows(context.Background(), life.LiveRows{})
+	if p := (*Problem)(nil); !errors.As(err, &p) || p.Status != http.StatusTooManyRequests || p.after == 0 {
+		t.Errorf("more rows: %v", err)
 	}
 }

@@ -235,6 +235,10 @@ func (s *Spec) result(trials []trial, times float64) *Result {
 		mean := int(math.Round(float64(rules) / float64(len(trials))))
 		r.Rules = &mean
 	}
+	if n := s.ofOneClass(rows); n > 0 {
+		times *= float64(len(rows)) / float64(n)
+		r.note("the rows of a sequence have one class: intervals are those of %d sequences, not of %d rows", n, len(rows))
+	}
 	r.judge(sum, s.level(), times)
 	if missing := s.Table.Rows() - len(labelled(s.Table, s.Target)); missing > 0 {
 		r.Rows -= missing
@@ -243,4 +247,24 @@ func (s *Spec) result(trials []trial, times float64) *Result {
 	r.Framework = framework(s.Table.Schema, s.Target)
 	r.Framework.Experience = experience(r.Rows, s.Data)
 	return r
+}
+
+// ofOneClass returns of how many sequences some rows are, if the rows of each have one
+// class: they are one case then, however many they are. 0 where they have several.
+func (s *Spec) ofOneClass(rows []int) int {
+	if s.Table.Sequence == nil || s.Target == learn.NoTarget || s.Table.Schema.Attributes[s.Target].Kind != table.Nominal {
+		return 0
+	}
+	class, codes := map[int32]int32{}, s.Table.Columns[s.Target].Codes
+	for _, r := range rows {
+		of := s.Table.Sequence[r]
+		if known, ok := class[of]; ok && known != codes[r] {
+			return 0
+		}
+		class[of] = codes[r]
+	}
+	if len(class) == len(rows) {
+		return 0
+	}
+	return len(class)
 }

@@ -360,6 +360,9 @@ func (h *Home) advise(ctx context.Context, w *World, l learn.Learner, rules *Rul
 // on what is hidden.
 const hiddenLambda = "0.9"
 
+// suitRanges are where values may stand if states are numbers without end.
+var suitRanges = []string{"auto", "table", "tiles", "linear", "mlp"}
+
 // suiting adds the settings that suit a world, unless they were given; with another
 // algorithm or other values there is no telling which do, but what later rewards are
 // worth, which belongs to the task.
@@ -390,6 +393,9 @@ func (h *Home) suiting(w *World, given map[string]string) map[string]string {
 	if act.Window(w.Environment) > 1 && !other && all["algorithm"] == "" && all["lambda"] == "" && all["n"] == "" && all["order"] == "" { // states still may look alike: what came of them counts
 		all["lambda"] = hiddenLambda
 		added = append(added, "lambda="+hiddenLambda)
+	}
+	if _, ranged := w.Environment.(act.Ranged); ranged && given["values"] != "" && !slices.Contains(suitRanges, given["values"]) {
+		h.note("values=" + given["values"] + " suits worlds of few states; where states are numbers without end, tiles learn more and sooner")
 	}
 	if added != nil {
 		h.note("settings that suit " + w.Base() + ": " + strings.Join(added, " "))

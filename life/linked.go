@@ -33,8 +33,10 @@ const (
 
 // linkedScheme says what a folder is, "" if none of them.
 func linkedScheme(dir string) string {
-	if _, err := os.Stat(filepath.Join(dir, examplesFile)); err == nil {
-		return taskScheme
+	for _, name := range []string{examplesFile, backgroundFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return taskScheme
+		}
 	}
 	if table.IsFolderOfTables(dir) {
 		return folderScheme
@@ -44,6 +46,18 @@ func linkedScheme(dir string) string {
 
 func (d *Data) isLinked() bool {
 	return d.scheme == folderScheme || d.scheme == taskScheme || d.scheme == programScheme || d.scheme == tablesScheme
+}
+
+// amid reads a folder of one file, or a file called after a table that a model knows around
+// its rows, as tables of that model.
+func (d *Data) amid(s *table.Schema) {
+	if s.Keys == nil || d.scheme != fileScheme && d.scheme != filesScheme || d.Arg == "-" {
+		return
+	}
+	if name := table.TableName(d.Arg); d.scheme == fileScheme && (name == s.Linked || !slices.Contains(s.Keys.Tables, name)) {
+		return
+	}
+	d.scheme, d.at = folderScheme, ""
 }
 
 // linked reads rows with what they point at.
@@ -57,6 +71,9 @@ func (d *Data) linked(ctx context.Context, o table.Options) (*table.Table, *tabl
 		return t, report, misread(err)
 	}
 	task, hash, err := d.task(o)
+	if none := (*logic.NoExamplesError)(nil); errors.As(err, &none) && o.Extend && o.Schema != nil && o.Schema.Linked != "" {
+		err = task.About(o.Schema.Linked)
+	}
 	if err != nil {
 		return nil, nil, misread(err)
 	}
@@ -106,22 +123,22 @@ func (d *Data) task(o table.Options) (*logic.Task, string, error) {
 		}
 		t, err := logic.Split(text, target)
 		if err != nil {
-			return nil, "", fmt.Errorf("%s: %w", d.Arg, err)
+			err = fmt.Errorf("%s: %w", d.Arg, err)
 		}
-		return t, hash(), nil
+		return t, hash(), err
 	}
 	var texts [3]string
 	for i, name := range []string{backgroundFile, examplesFile, biasFile} {
 		var err error
-		if texts[i], err = read(filepath.Join(d.Arg, name), name != examplesFile); err != nil {
+		if texts[i], err = read(filepath.Join(d.Arg, name), name != examplesFile || o.Extend); err != nil {
 			return nil, "", err
 		}
 	}
 	t, err := logic.ReadTask(texts[0], texts[1], texts[2])
 	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", d.Arg, err)
+		err = fmt.Errorf("%s: %w", d.Arg, err)
 	}
-	return t, hash(), nil
+	return t, hash(), err
 }
 
 // misread marks what was asked for wrongly.
@@ -175,6 +192,41 @@ func relational() string {
 
 // clausal is a model that is a list of clauses.
 type clausal interface{ Clauses() []logic.Rule }
+
+// Lemmas is what the theory of a model says of a goal without any example, as clauses.
+type Lemmas struct {
+	Model   string   `json:"model"`
+	Version int      `json:"version"`
+	Goal    string   `json:"goal"`
+	Lemmas  []string `json:"lemmas"`
+	Limited bool     `json:"limited,omitempty"` // there are more
+}
+
+// mostLemmas is how many lemmas are enumerated unless it is said.
+const mostLemmas = 100
+
+// LemmasOf enumerates the lemmas of a model's theory, up to a number of them.
+func LemmasOf(p *Part, goal string, top *int) (*Lemmas, error) {
+	m, ok := p.Model.(interface {
+		Lemmas(goal string, most int) ([]*logic.Clause, error)
+	})
+	if !ok {
+		return nil, remedy.Misusef("a model of %s has no theory in clauses; lemmas are of programs and of what was learnt beside a theory (ebg, focl)", p.Version.Learner)
+	}
+	most := mostLemmas
+	if top != nil {
+		most = *top
+	}
+	clauses, err := m.Lemmas(goal, most+1)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lemmas{Model: p.Version.Model, Version: p.Version.Number, Goal: goal, Lemmas: []string{}, Limited: len(clauses) > most}
+	for _, c := range clauses[:min(most, len(clauses))] {
+		l.Lemmas = append(l.Lemmas, c.String())
+	}
+	return l, nil
+}
 
 // learntClauses returns the clauses that a model learnt, or the first of them.
 func learntClauses(p *Part, m clausal, top *int) *RuleBase {

@@ -1,7 +1,9 @@
 package life
 
 import (
+	"bytes"
 	"context"
+	"encoding/csv"
 	"fmt"
 	"math"
 
@@ -53,6 +55,27 @@ func (h *Home) Question(ctx context.Context, p *Part, n int) (*Query, error) {
 		list.Questions = append(list.Questions, e)
 	}
 	return list, nil
+}
+
+// Answer learns the answer to a question, a value of the target, as a row of its own.
+func (h *Home) Answer(ctx context.Context, p *Part, q QuestionEntry, answer string) (*Updated, error) {
+	header, cells := []string{}, []string{}
+	for i := range p.Schema().Attributes {
+		a := &p.Schema().Attributes[i]
+		switch value := q.Instance[a.Name].(type) {
+		case string:
+			header, cells = append(header, a.Name), append(cells, value)
+		case float64:
+			header, cells = append(header, a.Name), append(cells, a.Format(value))
+		}
+	}
+	header, cells = append(header, p.Schema().Attributes[p.Target()].Name), append(cells, answer)
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	if err := w.WriteAll([][]string{header, cells}); err != nil {
+		return nil, err
+	}
+	return h.UpdateAs(ctx, p.Version.Model, &Data{Arg: "-", As: "answer", scheme: fileScheme, in: &text, memory: h.Memory}, Updating{})
 }
 
 func binaryEntropy(p float64) float64 {

@@ -100,6 +100,7 @@ func (h *Home) update(ctx context.Context, p *Part, d *Data, as Updating) (*upda
 		return nil, none, cannot(p.Version.Learner, "learn more rows", func(c learn.Can) bool { return c.Update })
 	}
 	at := h.now()
+	d.amid(p.Schema())
 	source := h.newSource(d, "", 0)
 	u, err := updater.Begin(learn.Source{ID: source.ID, Name: source.Name})
 	if err != nil {

@@ -49,7 +49,7 @@ func ReadTask(background, examples, bias string) (*Task, error) {
 		}
 	}
 	if len(t.Examples) == 0 {
-		return nil, fmt.Errorf("there are no examples; write them as pos(p(a)). and neg(p(b))")
+		return t, &NoExamplesError{"there are no examples; write them as pos(p(a)). and neg(p(b))"}
 	}
 	return t, nil
 }
@@ -69,8 +69,9 @@ func (t *Task) add(c *Clause) error {
 }
 
 // Split takes the examples out of a program that has them among its clauses. For a
-// program that has none, the facts of a predicate such as grandmother/2 belong to it,
-// and all other tuples of the constants in its places do not.
+// program that has none, the facts of a predicate such as grandmother/2 belong to it; all
+// other tuples of the constants in its places do not once the world is closed (Close). A
+// program without examples is returned with a NoExamplesError.
 func Split(text, of string) (*Task, error) {
 	p, err := Read("program", text)
 	if err != nil {
@@ -113,23 +114,37 @@ func Split(text, of string) (*Task, error) {
 	}
 	t.Background = rest.String()
 	if len(t.Examples) == 0 {
-		return nil, t.nothing(p, of)
-	}
-	if closed {
-		return t, t.Close()
+		return t, &NoExamplesError{t.nothing(p, of)}
 	}
 	return t, nil
 }
 
-func (t *Task) nothing(p *Program, of string) error {
+// NoExamplesError says that a task has background knowledge alone.
+type NoExamplesError struct{ text string }
+
+func (e *NoExamplesError) Error() string { return e.text }
+
+func (t *Task) nothing(p *Program, of string) string {
 	var names []string
 	for _, known := range p.Predicates() {
 		names = append(names, known.String())
 	}
 	if of == "" {
-		return fmt.Errorf("what is to be learnt? the program has no examples pos(…) and neg(…); name one of its predicates as the target: %s", shortList(names))
+		return fmt.Sprintf("what is to be learnt? the program has no examples pos(…) and neg(…); name one of its predicates as the target: %s", shortList(names))
 	}
-	return fmt.Errorf("the program has no facts of %s to learn from; it has %s", of, shortList(names))
+	return fmt.Sprintf("the program has no facts of %s to learn from; it has %s", of, shortList(names))
+}
+
+// About makes background knowledge alone a task about a predicate such as grandmother/2,
+// without examples.
+func (t *Task) About(of string) error {
+	name, arity, _ := strings.Cut(of, "/")
+	n, err := strconv.Atoi(arity)
+	if err != nil || n < 0 {
+		return fmt.Errorf("%q is no predicate; expected one such as grandmother/2", of)
+	}
+	t.Of = Predicate{name, n}
+	return nil
 }
 
 // mostClosed is how many tuples a closed world may have.

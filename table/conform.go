@@ -28,7 +28,7 @@ func conform(t *Table, schema *Schema, extend func(column int) bool) (out *Table
 	if len(schema.Attributes) == 0 {
 		return nil, nil, errors.New("table: the schema has no columns to conform to")
 	}
-	to := &Schema{Attributes: slices.Clone(schema.Attributes), Sequence: schema.Sequence, Linked: schema.Linked}
+	to := &Schema{Attributes: slices.Clone(schema.Attributes), Sequence: schema.Sequence, Linked: schema.Linked, Keys: schema.Keys}
 	if to.Sequence != "" && t.Schema.Sequence != to.Sequence {
 		return nil, nil, fmt.Errorf("table: the rows are not in sequences by %q, as the model expects", to.Sequence)
 	}

@@ -96,6 +96,22 @@ func delimitedFiles(dir string) []string {
 	return files
 }
 
+// files are the tables of the folder by file name; a file alone is the only one of its own.
+func (f *folder) files() []string {
+	if info, err := os.Stat(f.dir); err == nil && !info.IsDir() {
+		dir, file := filepath.Split(f.dir)
+		f.dir = filepath.Clean(dir)
+		return []string{file}
+	}
+	return delimitedFiles(f.dir)
+}
+
+// TableName is what a table in a folder is called after its file.
+func TableName(path string) string {
+	file := unpacked(filepath.Base(path))
+	return strings.TrimSuffix(file, filepath.Ext(file))
+}
+
 // unpacked is a file's name without what says how it is packed.
 func unpacked(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
@@ -208,6 +224,12 @@ func (f *folder) all(ctx context.Context, o Options) (*Table, *Report, error) {
 		linked.Tables = append(linked.Tables, NamedTable{name, f.keys.Primary[name], t})
 	}
 	linked.Links = f.keys.Foreign
+	if rows == nil {
+		if rows, err = NewBuilder(o.Schema).Table(); err != nil {
+			return nil, nil, err
+		}
+		f.notes = append(f.notes, fmt.Sprintf("no rows of %s are here: what is around them is learnt", of))
+	}
 	return rows.WithLinked(linked), f.report(rows.Rows()), nil
 }
 
@@ -288,8 +310,8 @@ func (f *folder) open(ctx context.Context, o Options) error {
 	}
 	if len(f.keys.Tables) == 0 {
 		f.keys.Tables = map[string]string{}
-		for _, file := range delimitedFiles(f.dir) {
-			f.keys.Tables[strings.TrimSuffix(unpacked(file), filepath.Ext(unpacked(file)))] = file
+		for _, file := range f.files() {
+			f.keys.Tables[TableName(file)] = file
 		}
 	}
 	if len(f.keys.Tables) == 0 {
@@ -302,7 +324,11 @@ func (f *folder) open(ctx context.Context, o Options) error {
 		}
 	}
 	slices.Sort(f.names)
-	if !known && len(f.keys.Foreign) == 0 {
+	switch {
+	case known || len(f.keys.Foreign) > 0:
+	case o.Schema != nil && o.Schema.Keys != nil:
+		f.knownKeys(o.Schema.Keys)
+	default:
 		if err := f.findKeys(ctx, o); err != nil {
 			return err
 		}
@@ -322,6 +348,38 @@ func (f *folder) open(ctx context.Context, o Options) error {
 		f.marked[name] = slices.Compact(columns)
 	}
 	return nil
+}
+
+// knownKeys takes the keys of the tables that a model learnt: a few rows more say little of
+// what names what. Tables that it does not know are left out.
+func (f *folder) knownKeys(k *Keys) {
+	var unknown []string
+	f.names = slices.DeleteFunc(f.names, func(name string) bool {
+		if slices.Contains(k.Tables, name) {
+			return false
+		}
+		unknown = append(unknown, name)
+		return true
+	})
+	if len(unknown) > 0 {
+		f.notes = append(f.notes, fmt.Sprintf("left out, as the model has no tables of these names: %s", strings.Join(unknown, ", ")))
+	}
+	f.keys.Primary = map[string][]string{}
+	for _, name := range f.names {
+		f.keys.Primary[name] = k.Primary[name]
+	}
+	for _, l := range k.Links {
+		here, there := slices.Contains(f.names, l.Table), slices.Contains(f.names, l.To)
+		if here {
+			f.marked[l.Table] = append(f.marked[l.Table], l.Columns...)
+		}
+		if there {
+			f.marked[l.To] = append(f.marked[l.To], l.ToColumns...)
+		}
+		if here && there {
+			f.keys.Foreign = append(f.keys.Foreign, l)
+		}
+	}
 }
 
 // target finds the table whose rows are the examples, and the column to predict.
@@ -345,10 +403,16 @@ func (f *folder) target(o Options) (of, column string, err error) {
 		}
 		return "", "", fmt.Errorf("what is to be predicted? write TABLE.COLUMN, with one of the tables %s%s", strings.Join(f.names, ", "), alone)
 	}
-	if f.keys.Tables[of] == "" {
+	if f.keys.Tables[of] == "" && !f.factsAlone(o) {
 		return "", "", fmt.Errorf("%s has no table %q%s; it has %s", f.dir, of, spell.Hint(of, f.names), strings.Join(f.names, ", "))
 	}
 	return of, column, nil
+}
+
+// factsAlone reports whether the folder may lack the rows themselves: to a model that knows
+// them, what is around them is knowledge, too.
+func (f *folder) factsAlone(o Options) bool {
+	return o.Extend && o.Schema != nil && o.Schema.Keys != nil && len(f.names) > 0
 }
 
 func (f *folder) read(ctx context.Context, name string, o Options) (*Table, *Report, error) {

@@ -37,6 +37,29 @@ type Link struct {
 	ToColumns []string `json:"ref_columns"`
 }
 
+// Keys is how tables point at each other: their names, the columns that name their rows,
+// and those that name rows of others.
+type Keys struct {
+	Tables  []string
+	Primary map[string][]string
+	Links   []Link
+}
+
+// Keys returns the keys of the tables; nil if there are none.
+func (l *Linked) Keys() *Keys {
+	if len(l.Tables) == 0 {
+		return nil
+	}
+	k := &Keys{Primary: map[string][]string{}, Links: l.Links}
+	for _, t := range l.Tables {
+		k.Tables = append(k.Tables, t.Name)
+		if len(t.Primary) > 0 {
+			k.Primary[t.Name] = t.Primary
+		}
+	}
+	return k
+}
+
 // Compiled returns what make makes of the tables, which is done once for all who
 // ask.
 func (l *Linked) Compiled(make func() any) any {

@@ -18,6 +18,9 @@ type Schema struct {
 	// Linked is the table of a folder, or the predicate of a logic program, that
 	// the rows are of; "" if they are of a table that stands alone.
 	Linked string
+	// Keys is how the tables around the rows point at each other; nil if there are none, or
+	// if nobody has said it.
+	Keys *Keys
 }
 
 // Index returns the position of the attribute with this name, or -1.

@@ -337,6 +337,7 @@ func FromTable(t *Table, r *Report) Source {
 type held struct {
 	t      *Table
 	next   int
+	begun  bool
 	report *Report
 }
 
@@ -350,7 +351,8 @@ func (h *held) Close() error {
 }
 
 func (h *held) Next() (*Table, error) {
-	if h.next >= h.t.Rows() {
+	facts := h.t.Rows() == 0 && h.t.Linked != nil && !h.begun // what is around rows, and none of them
+	if h.begun = true; h.next >= h.t.Rows() && !facts {
 		return nil, io.EOF
 	}
 	from := h.next

@@ -30,7 +30,7 @@ func Union(schemas ...*Schema) (*Schema, error) {
 		}
 		union.Sequence = s.Sequence
 		if s.Linked != "" {
-			union.Linked = s.Linked
+			union.Linked, union.Keys = s.Linked, s.Keys
 		}
 		for i := range s.Attributes {
 			a := &s.Attributes[i]
@@ -177,7 +177,7 @@ func (a *Attribute) Open() bool { return a.Kind == Nominal && len(a.Values) == 0
 // Opened returns the schema with those of its columns that are open of the
 // kind that they have in another.
 func (s *Schema) Opened(other *Schema) *Schema {
-	opened := &Schema{Attributes: slices.Clone(s.Attributes), Sequence: s.Sequence, Linked: s.Linked}
+	opened := &Schema{Attributes: slices.Clone(s.Attributes), Sequence: s.Sequence, Linked: s.Linked, Keys: s.Keys}
 	for i := range opened.Attributes {
 		a := &opened.Attributes[i]
 		if k := other.IndexNear(a.Name, i); a.Open() && k >= 0 && other.Attributes[k].Kind != Nominal {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/internal/console"
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/life"
 )
@@ -19,9 +21,10 @@ func (a *app) queryCommand() *cobra.Command {
 		flags dataFlags
 		top   int
 		use   string
+		ask   bool
 	)
 	c := &cobra.Command{
-		Use:   "query MODEL [DATA] [--top N] [--use disagreement|margin|error|reduction]",
+		Use:   "query MODEL [DATA] [--top N] [--use disagreement|margin|error|reduction | --ask]",
 		Short: "Name the rows whose answers would teach the model most",
 		Long: `Query turns the table: the model asks. Without DATA a version space (concept)
 names rows whose answer would halve it. With DATA any model ranks the rows whose
@@ -31,12 +34,20 @@ answer is missing by what it would be worth: how evenly its members are divided
 of the interval), or how much knowing it would lower the errors on the other rows
 (reduction, tried out). Of rows that are alike one is asked for first.
 
-Learn the answers with accrete update; accrete evaluate DATA --query measures
+With --ask a version space, or clauses over a program (cigol, foil and the others),
+ask one question after another; each answer is learnt at once, as a version, and
+the next question follows from it. ? passes on, an empty line ends.
+
+Learn other answers with accrete update; accrete evaluate DATA --query measures
 what asking saves.`,
 		Example: `  accrete query enjoy-sport
+  accrete query enjoy-sport --ask
   accrete query people unlabelled.csv --top 20 --json`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if ask {
+				return a.questioned(c.Context(), args)
+			}
 			q, err := a.query(c.Context(), args, &flags, knowledge.QuestionOptions{N: top, Use: use})
 			if err != nil {
 				return err
@@ -49,8 +60,10 @@ what asking saves.`,
 		},
 	}
 	flags.register(c)
+	c.Flags().BoolVar(&ask, "ask", false, "ask one question after another, and learn each answer as a version")
 	console.CountVar(c.Flags(), &top, "top", 5, 0, console.MostCount, "how many rows to ask for")
 	c.Flags().StringVar(&use, "use", "", "what an answer is worth: disagreement, margin, error or reduction (default: what the model is best for)")
+	c.MarkFlagsMutuallyExclusive("ask", "use")
 	return c
 }
 
@@ -104,4 +117,82 @@ func (a *app) printQueryCurve(c *evaluate.QueryCurve, pictures string) error {
 	}
 	c.Write(a.out)
 	return nil
+}
+
+// questioned asks people, until nothing is left to ask or they want no more.
+func (a *app) questioned(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return remedy.Misusef("--ask is about rows that the model makes up; leave the data out, or learn answers to rows of data with accrete update")
+	}
+	h, err := a.home()
+	if err != nil {
+		return err
+	}
+	in, passed := bufio.NewScanner(a.in), 0
+	for {
+		p, err := h.Load(args[0])
+		if err != nil {
+			return err
+		}
+		q, err := h.Question(ctx, p, passed+1)
+		if err != nil {
+			return err
+		}
+		if len(q.Questions) <= passed {
+			fmt.Fprintln(a.out, "there is nothing left to ask: no answer would change what the model says")
+			return nil
+		}
+		question, classes := q.Questions[passed], p.Schema().Attributes[p.Target()].Values
+		answer, more := a.answered(in, q.Target, question, classes)
+		switch {
+		case !more:
+			return in.Err()
+		case answer == "":
+			passed++
+			continue
+		}
+		u, err := h.Answer(ctx, p, question, answer)
+		if err != nil {
+			return err
+		}
+		passed = 0
+		if a.json {
+			if err := a.printJSON(u); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(a.out, "version %d:\n", u.Version)
+		if clauses := life.Clauses(u.Part, nil); clauses != nil {
+			clauses.WriteClauses(a.out)
+		}
+	}
+}
+
+// answered asks until the answer is one of the classes, or their beginning; "" passes on.
+func (a *app) answered(in *bufio.Scanner, target string, q life.QuestionEntry, classes []string) (answer string, more bool) {
+	for {
+		fmt.Fprintf(a.out, "what is %s of %s? (%s; ? passes on, an empty line ends) ", target, strings.Join(q.Cells, ", "), strings.Join(classes, ", "))
+		if !in.Scan() || strings.TrimSpace(in.Text()) == "" {
+			fmt.Fprintln(a.out)
+			return "", false
+		}
+		said := strings.TrimSpace(in.Text())
+		if said == "?" {
+			return "", true
+		}
+		var meant []string
+		for _, c := range classes {
+			if strings.EqualFold(c, said) {
+				return c, true
+			}
+			if strings.HasPrefix(strings.ToLower(c), strings.ToLower(said)) {
+				meant = append(meant, c)
+			}
+		}
+		if len(meant) == 1 {
+			return meant[0], true
+		}
+		fmt.Fprintf(a.out, "%q is none of them\n", said)
+	}
 }

@@ -17,6 +17,7 @@ type reading struct {
 	life.RulesOptions
 	top             int
 	without, as, on string
+	lemmas          string
 	growth, members bool
 	table, network  bool
 	account, budget bool
@@ -26,7 +27,7 @@ type reading struct {
 func (a *app) rulesCommand() *cobra.Command {
 	var r reading
 	c := &cobra.Command{
-		Use:   "rules MODEL [--top N | --bits SHARE | --budget | --growth | --members | --network [--on DATA] | --account [--on DATA] | --as tree [--on DATA]] [--formal] [--table] [--sd] [--without SOURCE]",
+		Use:   "rules MODEL [--top N | --bits SHARE | --budget | --growth | --members | --network [--on DATA] | --account [--on DATA] | --as tree [--on DATA] | --lemmas GOAL] [--formal] [--table] [--sd] [--without SOURCE]",
 		Short: "Print what a model knows, as rules",
 		Long:  help("rules"),
 		Example: `  accrete rules votes
@@ -49,6 +50,7 @@ func (a *app) rulesCommand() *cobra.Command {
 	f.BoolVar(&r.members, "members", false, "every hypothesis of a version space (concept)")
 	f.BoolVar(&r.account, "account", false, "the model's description length in bits, against sending the rows plainly")
 	f.BoolVar(&r.budget, "budget", false, "accuracy on unseen rows by the number of rules, and how few do as well as all")
+	f.StringVar(&r.lemmas, "lemmas", "", "all that a theory says of a goal such as 'safe(X,Y)' without any example, as rules over what rows have")
 	f.StringVar(&r.as, "as", "", "tree: read the model out as a tree that answers as it does")
 	f.BoolVar(&r.Formal, "formal", false, "in the rule language, which files and accrete import read")
 	f.BoolVar(&r.table, "table", false, "as a table")
@@ -58,9 +60,30 @@ func (a *app) rulesCommand() *cobra.Command {
 	f.StringVar(&r.without, "without", "", withoutUsage)
 	r.flags.register(c)
 	c.MarkFlagsMutuallyExclusive("top", "bits", "growth", "members", "network", "account", "budget")
-	c.MarkFlagsMutuallyExclusive("formal", "table", "growth", "members", "network", "account", "budget")
-	c.MarkFlagsMutuallyExclusive("as", "growth", "members", "network", "account", "budget")
+	c.MarkFlagsMutuallyExclusive("formal", "table", "lemmas", "growth", "members", "network", "account", "budget")
+	c.MarkFlagsMutuallyExclusive("as", "lemmas", "growth", "members", "network", "account", "budget")
 	return c
+}
+
+// printLemmas prints what a theory says without any example.
+func (a *app) printLemmas(p *life.Part, r *reading) error {
+	l, err := life.LemmasOf(p, r.lemmas, r.Top)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(l)
+	}
+	for _, c := range l.Lemmas {
+		fmt.Fprintln(a.out, c)
+	}
+	if len(l.Lemmas) == 0 {
+		fmt.Fprintln(a.out, "the theory says nothing that could hold")
+	}
+	if l.Limited {
+		fmt.Fprintln(a.out, "and more: --top N")
+	}
+	return nil
 }
 
 // rules prints what was asked for.
@@ -71,6 +94,9 @@ func (a *app) rules(ctx context.Context, h *life.Home, model string, r *reading)
 	}
 	if err != nil {
 		return err
+	}
+	if r.lemmas != "" {
+		return a.printLemmas(p, r)
 	}
 	clauses := life.Clauses(p, r.Top)
 	switch {

@@ -235,6 +235,7 @@ func (f *search) learnSet(active []int32) []*found {
 		if !f.options.unpruned {
 			f.prune(c, left)
 		}
+		f.settle(c, left)
 		set = append(set, c)
 		if f.way == nil {
 			f.way = c.way

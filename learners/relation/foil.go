@@ -203,11 +203,10 @@ func learnRows(ctx context.Context, rows *kept.Rows, around *surroundings, l les
 
 // prepare sets what follows from the rows and what is around them.
 func (m *Model) prepare(schema *table.Schema, linked *table.Linked) error {
-	of := ""
+	m.schema = &table.Schema{Attributes: schema.Attributes}
 	if linked != nil {
-		of = linked.Of
+		m.schema.Linked, m.schema.Keys = linked.Of, linked.Keys()
 	}
-	m.schema = &table.Schema{Attributes: schema.Attributes, Linked: of}
 	m.linked = linked
 	if m.target = m.schema.Index(m.lesson.Target); m.target < 0 || m.schema.Attributes[m.target].Kind != table.Nominal {
 		return fmt.Errorf("the rows have no classes %q", m.lesson.Target)
@@ -297,7 +296,7 @@ func (m *Model) cover(f *search, order []int, left, classes []int32, told []list
 		bits, wrong = bits+b, wrong+w
 		said := list
 		for _, c := range set {
-			named := db.named(c.body)
+			named := db.named(shortest(c.body))
 			if slices.ContainsFunc(said, func(l listed) bool { return l.Class == class && slices.EqualFunc(l.Body, named, Condition.equal) }) {
 				continue // it was told
 			}

@@ -320,10 +320,11 @@ func (f *search) compress(b *bottom, active []int32, nodes int) *found {
 	if best == nil {
 		return nil
 	}
+	c := &found{body: best.body, bits: float64(len(best.body)) * math.Log2(float64(len(b.body)+1))}
 	if f.db.linked {
-		best = f.recut(best, active)
+		c.body = f.recut(c.body, active, func(c counts) float64 { return c.ep - f.against*c.en })
 	}
-	return &found{body: best.body, bits: float64(len(best.body)) * math.Log2(float64(len(b.body)+1))}
+	return c
 }
 
 // among returns what a body covers of examples.
@@ -341,53 +342,6 @@ func (f *search) among(active []int32, of bits.Set, body []literal) *between {
 		}
 	}
 	return y
-}
-
-// mostMoves is at how many numbers a cut is tried between two.
-const mostMoves = 48
-
-// recut moves the cuts of a clause, one after another, to where most positive examples
-// less negative ones are covered: first far apart, then between the neighbours of the
-// best.
-func (f *search) recut(c *between, active []int32) *between {
-	for range 2 {
-		for i := range c.body {
-			r := c.body[i].relation
-			if c.body[i].op == none || r == nil {
-				continue
-			}
-			all := bits.New(len(active))
-			for k := range active {
-				all.Put(k)
-			}
-			open := slices.Clone(c.body)
-			open[i].cut = math.Inf(1)
-			if open[i].op == above {
-				open[i].cut = math.Inf(-1)
-			}
-			from := f.among(active, all, open)
-			_, distinct := r.ranked()
-			for lo, hi := 0, len(distinct)-1; hi-lo > 1; {
-				width := max((hi-lo)/mostMoves, 1)
-				at := -1
-				for k := lo; k < hi; k += width {
-					body := slices.Clone(c.body)
-					body[i].cut = distinct[k]
-					y := f.among(active, from.covered, body)
-					if more := y.p - c.p - f.against*(y.n-c.n); more > 0 || more == 0 && y.n < c.n {
-						y.chosen, c, at = c.chosen, y, k
-					}
-				}
-				if at < 0 {
-					at, _ = slices.BinarySearch(distinct, c.body[i].cut)
-				}
-				if lo, hi = max(at-width, 0), min(at+width, len(distinct)-1); width == 1 {
-					break
-				}
-			}
-		}
-	}
-	return c
 }
 
 // commutes reports whether the last literal could have been chosen before the one

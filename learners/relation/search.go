@@ -123,11 +123,11 @@ func (c *chosen) offer(literals []literal, n counts) {
 		most = max(most, most+literals[i].news(most))
 	}
 	s.news = most - len(c.from.columns)
-	if s.news > 0 && c.search.options.paths && (c.path == nil || s.better(c.path, len(literals))) {
+	if s.news > 0 && c.search.options.paths && (c.path == nil || s.better(c.path, literals)) {
 		c.path = s.with(literals)
 	}
 	at := len(c.steps)
-	for at > 0 && s.better(&c.steps[at-1], len(literals)) {
+	for at > 0 && s.better(&c.steps[at-1], literals) {
 		at--
 	}
 	if at == c.most {
@@ -148,16 +148,19 @@ func (s step) with(literals []literal) *step {
 
 const tie = 1e-9
 
-// better prefers gain, then fewer new variables, then fewer literals; the first stays
-// where all are equal.
-func (s *step) better(o *step, literals int) bool {
+// better prefers gain, then fewer new variables, then fewer literals, then what is so to
+// what is not; the first stays where all are equal.
+func (s *step) better(o *step, literals []literal) bool {
 	if x, y := s.gain+s.lead, o.gain+o.lead; math.Abs(x-y) > tie {
 		return x > y
 	}
 	if s.news != o.news {
 		return s.news < o.news
 	}
-	return literals < len(o.literals)
+	if n := len(literals); n == 0 || n != len(o.literals) {
+		return n < len(o.literals)
+	}
+	return !literals[len(literals)-1].negated && o.literals[len(literals)-1].negated
 }
 
 // steps returns the best ways to go on with a clause, the best first.

@@ -126,7 +126,12 @@ func (h *Home) importText(ctx context.Context, path, name string, kind written, 
 			err = fmt.Errorf("%s: these rules are a summary of the model that they were printed from (its line # summary: says what is left out) and do not answer as it does; move the model itself (accrete export), or take that line out to import them as they are", path)
 		}
 	case "program":
-		_, err = logic.Read(path, string(text))
+		var program *logic.Program
+		if program, err = logic.Read(path, string(text)); err == nil {
+			if err = program.Redefined(); err != nil {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/logic"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -33,6 +34,9 @@ func Answerer(p *Part) (learn.Model, error) {
 	}
 	if s, ok := learn.Ability[sequencer](p.Model); ok && len(s.States()) > 1 {
 		return newHidden(s), nil
+	}
+	if _, ok := p.Model.(interface{ Program() *logic.Program }); ok {
+		return nil, fmt.Errorf("%s is a logic program and has no rows to answer for: ask it a goal, as in accrete ask %s 'parent(X, ann)'", p.Name, p.Name)
 	}
 	return nil, fmt.Errorf("%s is a density of all columns and has no target to predict", p.Name)
 }

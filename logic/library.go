@@ -79,11 +79,25 @@ func isControl(of Predicate) bool {
 // Understood returns an error that says where a program asks for what is not understood
 // here. What learns from a program asks it many times, and takes an error for no answer.
 func (p *Program) Understood() error {
+	if err := p.Redefined(); err != nil {
+		return err
+	}
 	for _, c := range p.Clauses {
 		for _, l := range c.Body {
 			if err := p.follow(l.Atom); err != nil {
 				return fmt.Errorf("line %d: %v: %w", c.Line, c, err)
 			}
+		}
+	}
+	return nil
+}
+
+// Redefined returns an error if a clause is about a predicate that is built in: it would
+// never be asked.
+func (p *Program) Redefined() error {
+	for _, c := range p.Clauses {
+		if of, ok := predicateOf(c.Head); ok && (IsBuiltIn(of) || isControl(of)) {
+			return fmt.Errorf("line %d: %v is built in, and a program cannot say anew what it means; give the predicate another name", c.Line, of)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/logic"
@@ -41,11 +42,14 @@ func init() {
 // taken, and of the tuples that nobody has spoken of, it names those about which the
 // clauses disagree most (Questions). The answers are learnt by update.
 //
+// Of linked tables a fact comes with those that lead to it, a clause is taken if it saves
+// more bits than it takes, and its cuts are moved to where it is right most often.
+//
 // A clause costs one query of the examples for each step that the beam tries: as many
-// as there are facts that share a term with what it has so far.
+// as there are facts that share a term with what it has so far; of tables up to 6000.
 type Cigol struct {
-	Depth    int `set:"depth" default:"2" doc:"links between an example and the facts that it is resolved with"`
-	Literals int `set:"literals" default:"4" doc:"literals of one clause"`
+	Depth    int `set:"depth" default:"2; 4 of linked tables" doc:"links between an example and the facts that it is resolved with"`
+	Literals int `set:"literals" default:"4; 6 of linked tables" doc:"literals of one clause"`
 	Beam     int `set:"beam" default:"20" doc:"clauses that are followed at once"`
 }
 
@@ -68,24 +72,41 @@ func (l *Cigol) Learn(ctx context.Context, task learn.Task) (learn.Model, error)
 }
 
 func (l *Cigol) settings() settings {
-	return settings{Algorithm: CigolName, Lookahead: cmp.Or(l.Depth, 2), Literals: cmp.Or(l.Literals, 4), Beam: cmp.Or(l.Beam, 20), M: 1}
+	return settings{Algorithm: CigolName, Lookahead: l.Depth, Literals: l.Literals, Beam: cmp.Or(l.Beam, 20), M: 1}
+}
+
+// bounds sets the limits that were left open. Links between tables are links, too.
+func (f *search) bounds(s *settings) {
+	depth, literals := 2, 4
+	if f.db.linked {
+		depth, literals = 4, 6
+	}
+	s.Lookahead, s.Literals = cmp.Or(s.Lookahead, depth), cmp.Or(s.Literals, literals)
 }
 
 // inverted is a clause that inverse resolution reached.
 type inverted struct {
-	chosen []int // literals of the most specific clause, in the order of the steps
-	body   []literal
-	p, n   float64
+	chosen []int    // literals of the most specific clause, in the order of the steps
+	of     *between // what it covers
 	right  float64
+	bits   float64 // of the facts that were chosen
 }
+
+// mostInverted bounds the inverse resolutions of an example of tables.
+const mostInverted = 6000
 
 // invert returns the clauses that inverse resolutions of an example reach, the best first.
 func (f *search) invert(e int32, active []int32, s settings) []inverted {
 	b := f.saturate(e, s.Lookahead)
 	heads := len(f.examples.places)
-	beam := []inverted{{}}
+	whole := bits.New(len(active))
+	for k := range active {
+		whole.Put(k)
+	}
+	beam := []inverted{{of: &between{covered: whole}}}
 	var all []inverted
 	seen := map[string]bool{}
+	each := math.Log2(float64(len(b.body) + 1))
 	for range s.Literals {
 		var next []inverted
 		for _, from := range beam {
@@ -97,21 +118,25 @@ func (f *search) invert(e int32, active []int32, s settings) []inverted {
 					return nil
 				}
 				chosen := append(slices.Clone(from.chosen), i)
-				body, ok := b.ordered(chosen, heads)
-				sorted := slices.Sorted(slices.Values(chosen))
-				if text := fmt.Sprint(sorted); !ok || seen[text] {
-					continue
-				} else {
-					seen[text] = true
+				if f.db.linked { // a link alone tells nothing
+					chosen = b.reach(from.chosen, i)
 				}
-				c := f.tallyOf(active, body)
-				x := inverted{chosen: chosen, body: body, p: c.ep, n: c.en}
-				x.right = x.p - x.n
+				body, ok := b.ordered(chosen, heads)
+				key := fmt.Sprint(slices.Sorted(slices.Values(chosen)))
+				if ok && f.db.linked {
+					key = fmt.Sprint(f.db.named(body))
+				}
+				if !ok || len(chosen) > s.Literals || seen[key] || f.db.linked && len(seen) >= mostInverted {
+					continue
+				}
+				seen[key] = true
+				x := inverted{chosen: chosen, of: f.among(active, from.of.covered, body), bits: each * float64(len(chosen))}
+				x.right = x.of.p - f.against*x.of.n
 				next = append(next, x)
 			}
 		}
 		better := func(x, y inverted) int {
-			return cmp.Or(cmp.Compare(y.right, x.right), cmp.Compare(len(x.body), len(y.body)))
+			return cmp.Or(cmp.Compare(y.right, x.right), cmp.Compare(len(x.chosen), len(y.chosen)))
 		}
 		slices.SortStableFunc(next, better)
 		beam = next[:min(len(next), s.Beam)]
@@ -124,7 +149,9 @@ func (f *search) invert(e int32, active []int32, s settings) []inverted {
 // cigol covers the positive examples one after another.
 func (f *search) cigol(active []int32, s settings) []*found {
 	var set []*found
+	f.bounds(&s)
 	f.options = options{literals: s.Literals}
+	f.against = f.weighs(active)
 	left := slices.Clone(active)
 	skipped := map[int32]bool{}
 	for len(set) < mostClauses && len(skipped) < mostSkipped {
@@ -134,11 +161,14 @@ func (f *search) cigol(active []int32, s settings) []*found {
 		}
 		e := left[seed]
 		all := f.invert(e, left, s)
-		if len(all) == 0 || all[0].right <= 0 {
+		if len(all) == 0 || all[0].right <= 0 || !f.tells(all[0].of.counts(), all[0].bits, left) {
 			skipped[e] = true
 			continue
 		}
-		c := &found{body: all[0].body, bits: float64(len(all[0].body)) * math.Log2(float64(len(all)+1))}
+		c := &found{body: all[0].of.body, bits: float64(len(all[0].chosen)) * math.Log2(float64(len(all)+1))}
+		if f.db.linked {
+			c.body = f.recut(c.body, left, func(n counts) float64 { return n.ep - f.against*n.en })
+		}
 		set = append(set, c)
 		left = slices.DeleteFunc(left, func(e int32) bool { return f.positive[e] && f.covers(c.body, e) })
 	}
@@ -163,7 +193,7 @@ func (m *Model) Questions(ctx context.Context, n int) ([]learn.Question, error) 
 		return nil, err
 	}
 	db, x := m.base(m.linked).over(t, m.target)
-	f := &search{ctx: ctx, db: db, examples: x, options: options{literals: s.Literals}}
+	f := &search{ctx: ctx, db: db, examples: x, options: options{literals: s.Literals}, against: 1}
 	class := slices.Index(m.classes(), logic.Belongs)
 	for r, c := range t.Columns[m.target].Codes {
 		f.positive, f.weight = append(f.positive, int(c) == class), append(f.weight, t.Weight(r))
@@ -209,6 +239,7 @@ func (m *Model) Questions(ctx context.Context, n int) ([]learn.Question, error) 
 // rivals are the clauses that explain an example and are as good as the best that do.
 func (f *search) rivals(active []int32, s settings) [][]literal {
 	var rivals [][]literal
+	f.bounds(&s)
 	left := slices.Clone(active)
 	for range mostSkipped {
 		seed := slices.IndexFunc(left, func(e int32) bool { return f.positive[e] })
@@ -223,10 +254,10 @@ func (f *search) rivals(active []int32, s settings) [][]literal {
 		best := all[0]
 		for _, c := range all {
 			if c.right == best.right && len(rivals) < mostClauses {
-				rivals = append(rivals, c.body)
+				rivals = append(rivals, c.of.body)
 			}
 		}
-		left = slices.DeleteFunc(left, func(e int32) bool { return f.positive[e] && f.covers(best.body, e) })
+		left = slices.DeleteFunc(left, func(e int32) bool { return f.positive[e] && f.covers(best.of.body, e) })
 	}
 	return rivals
 }

@@ -110,23 +110,28 @@ func (m *Model) Explain(t *table.Table, row int) (*learn.Explanation, error) {
 	i := first[0]
 	text, id := "ALWAYS", ""
 	if i < len(m.list) {
-		w := newWriter(a.db)
-		c := m.clause(w, i)
-		if id = c.ID(); m.linked != nil {
-			text = c.String()
-			if a.db.program == nil && m.list[i].Text == "" {
-				text = m.words(w, i)
-			}
-			text += " " + m.proof(a, w, i)
-		} else {
-			text = m.tests(i)
-		}
+		id, text = m.because(a, i)
 	}
 	x := &learn.Explanation{Prior: logs(m.appendAnswer(nil, m.all, sum(m.all))), Additive: true}
 	for class, l := range logs(m.answerOf(i)) {
 		x.Evidence = append(x.Evidence, learn.Evidence{ID: id, Text: text, Class: class, Weight: l - x.Prior[class]})
 	}
 	return x, nil
+}
+
+// because says which clause covers a row, and by what.
+func (m *Model) because(a *asked, i int) (id, text string) {
+	w := newWriter(a.db)
+	c := m.clause(w, i)
+	switch {
+	case m.linked == nil:
+		return c.ID(), m.tests(i)
+	case a.db.program == nil && m.list[i].Text == "":
+		text = m.words(w, i)
+	default:
+		text = c.String()
+	}
+	return c.ID(), text + " " + m.proof(a, w, i)
 }
 
 // impossible stands for the logarithm of 0, so that sums stay finite.

@@ -74,6 +74,12 @@ func (m *Model) derive() {
 		m.answer = m.appendAnswer(m.answer, counts, total)
 	}
 	rest := m.rest
+	if other := slices.Index(m.classes(), logic.Other); m.lesson.Settings.Algorithm == EBGName && other >= 0 {
+		// The world is closed: what no rule proves does not belong, also where the theory
+		// leaves examples unexplained.
+		rest = slices.Clone(rest)
+		rest[other] += sum(rest) + 1
+	}
 	if sum(rest) == 0 {
 		rest = m.all
 	}

@@ -355,15 +355,31 @@ func (f *search) commutes(b *bottom, chosen []int, i, heads int) bool {
 // is left alone.
 const mostSkipped = 10
 
+// tells reports whether a clause of tables saves more bits than it takes: of many rows some
+// are alike by chance.
+func (f *search) tells(of counts, bits float64, active []int32) bool {
+	if !f.db.linked || len(active) < fewExamples {
+		return true
+	}
+	all := f.tallyOf(active, nil)
+	return saves(all.ep, all.en, of.ep, of.en) > bits
+}
+
+// weighs is how many times a negative example counts: that a class of tables is frequent is
+// no clause.
+func (f *search) weighs(active []int32) float64 {
+	if all := f.tallyOf(active, nil); f.db.linked && all.en > 0 {
+		return max(1, all.ep/all.en)
+	}
+	return 1
+}
+
 // progol covers the positive examples one after another.
 func (f *search) progol(active []int32, s settings) []*found {
 	var set []*found
 	f.options = options{literals: s.Literals}
 	left := slices.Clone(active)
-	f.against = 1
-	if all := f.tallyOf(active, nil); f.db.linked && all.en > 0 {
-		f.against = max(1, all.ep/all.en) // that a class is frequent is no clause
-	}
+	f.against = f.weighs(active)
 	if s.Nodes == 0 {
 		if s.Nodes = 300; f.db.linked {
 			s.Nodes = 2000 // numbers have many cuts
@@ -382,7 +398,7 @@ func (f *search) progol(active []int32, s settings) []*found {
 		}
 		e := left[seed]
 		c := f.compress(f.saturate(e, s.Lookahead), left, s.Nodes)
-		if c == nil {
+		if c == nil || !f.tells(f.tallyOf(left, c.body), c.bits, left) {
 			skipped[e] = true
 			continue
 		}

@@ -50,6 +50,8 @@ func (m *Model) words(w *writer, i int) string {
 // one is what a row of a table is called.
 func one(name string) string {
 	switch {
+	case name == "people":
+		name = "person"
 	case strings.HasSuffix(name, "ies"):
 		name = strings.TrimSuffix(name, "ies") + "y"
 	case strings.HasSuffix(name, "s") && !strings.HasSuffix(name, "ss"):

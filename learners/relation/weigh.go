@@ -251,37 +251,61 @@ func (l *leftOut) best() float64 {
 	return math.Exp((low + high) / 2)
 }
 
-// explainWeighed gives what each clause adds.
+// explainWeighed gives what each clause that covers a row adds to what those before it say,
+// and its proof; the first one stands for what no clause says, too.
 func (m *Model) explainWeighed(t *table.Table, row int) (*learn.Explanation, error) {
-	covered, err := m.covered(context.Background(), t.Slice(row, row+1))
+	ctx := context.Background()
+	a, err := m.ask(t.Slice(row, row+1))
 	if err != nil {
 		return nil, err
 	}
-	e, ok := m.weighing.network.(learn.Explainer)
-	if !ok {
-		return nil, fmt.Errorf("%s does not say what clauses add", weigherName)
-	}
-	x, err := e.Explain(covered, 0)
+	covered, err := m.covered(ctx, t.Slice(row, row+1))
 	if err != nil {
 		return nil, err
 	}
-	by := m.weighing.temper
-	said := make([]float64, len(x.Prior))
-	for c := range x.Prior {
-		x.Prior[c] *= by
-		said[c] = x.Prior[c]
+	x := &learn.Explanation{Prior: logs(m.appendAnswer(nil, m.all, sum(m.all))), Additive: true}
+	before, so := x.Prior, make([]int32, len(m.list))
+	add := func(id, text string) error {
+		p, err := m.together(ctx, covered, so)
+		if err != nil {
+			return err
+		}
+		for c, l := range logs(p) {
+			x.Evidence = append(x.Evidence, learn.Evidence{ID: id, Text: text, Class: c, Weight: l - before[c]})
+		}
+		before = logs(p)
+		return nil
 	}
-	for i := range x.Evidence {
-		x.Evidence[i].Weight *= by
-		said[x.Evidence[i].Class] += x.Evidence[i].Weight
+	for i := range m.list {
+		if covered.Columns[i].Codes[0] != 1 {
+			continue
+		}
+		so[i] = 1
+		id, text := m.because(a, i)
+		if err := add(id, text); err != nil {
+			return nil, err
+		}
 	}
-	most, total := math.Inf(-1), 0.0
-	for _, s := range said {
-		most = max(most, s)
+	if len(x.Evidence) == 0 {
+		err = add("", "ALWAYS")
 	}
-	for _, s := range said {
-		total += math.Exp(s - most)
+	return x, err
+}
+
+// together is what the network says where some clauses cover a row and the others do not.
+func (m *Model) together(ctx context.Context, like *table.Table, covers []int32) ([]float64, error) {
+	columns := slices.Clone(like.Columns)
+	for i := range covers {
+		columns[i].Codes = covers[i : i+1]
 	}
-	x.Normaliser, x.Missing = most+math.Log(total), nil
-	return x, nil
+	one, err := table.New(like.Schema, columns, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := learn.NewPredictions(m, 1)
+	if err := m.weighing.network.Predict(ctx, one, out); err != nil {
+		return nil, err
+	}
+	temper(out.Row(0), m.weighing.temper)
+	return out.Row(0), nil
 }

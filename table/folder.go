@@ -244,7 +244,7 @@ func (f *folder) leaveOut(name string) {
 func (f *folder) ignored(ctx context.Context, names []string, target string) (map[string][]string, error) {
 	all := map[string][]string{}
 	for _, name := range names {
-		of, column, dotted := strings.Cut(name, ".")
+		of, column, dotted := f.dotted(name)
 		if dotted && f.keys.Tables[of] != "" {
 			all[of] = append(all[of], column)
 			continue
@@ -384,7 +384,7 @@ func (f *folder) knownKeys(k *Keys) {
 
 // target finds the table whose rows are the examples, and the column to predict.
 func (f *folder) target(o Options) (of, column string, err error) {
-	asked, name, dotted := strings.Cut(o.Target, ".")
+	asked, name, dotted := f.dotted(o.Target)
 	switch {
 	case o.Schema != nil && o.Schema.Linked != "":
 		of, column = o.Schema.Linked, o.Target
@@ -407,6 +407,16 @@ func (f *folder) target(o Options) (of, column string, err error) {
 		return "", "", fmt.Errorf("%s has no table %q%s; it has %s", f.dir, of, spell.Hint(of, f.names), strings.Join(f.names, ", "))
 	}
 	return of, column, nil
+}
+
+// dotted takes TABLE.COLUMN apart; a table of a database may have a dot in its name, too.
+func (f *folder) dotted(name string) (of, column string, is bool) {
+	for i := len(name) - 1; i > 0; i-- {
+		if name[i] == '.' && f.keys.Tables[name[:i]] != "" {
+			return name[:i], name[i+1:], true
+		}
+	}
+	return strings.Cut(name, ".")
 }
 
 // factsAlone reports whether the folder may lack the rows themselves: to a model that knows

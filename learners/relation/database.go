@@ -452,19 +452,19 @@ func spread(link, of *relation, ones int) (least, most, mean []float64) {
 			n++
 		}
 		if n > 0 {
-			mean[c] = significant(sum / n)
+			mean[c] = significant(sum/n, max(math.Abs(least[c]), math.Abs(most[c])))
 		}
 	}
 	return least, most, mean
 }
 
-// significant rounds a quotient to twelve digits, so that means that are equal but for how
-// they were added up are one number.
-func significant(x float64) float64 {
+// significant rounds a mean to twelve digits of the greatest number in it, so that means that
+// are equal but for how they were added up are one number.
+func significant(x, most float64) float64 {
 	if x == 0 || math.IsInf(x, 0) {
 		return x
 	}
-	scale := math.Pow(10, 11-math.Floor(math.Log10(math.Abs(x))))
+	scale := math.Pow(10, 11-math.Floor(math.Log10(most)))
 	if y := math.Round(x*scale) / scale; !math.IsInf(scale, 0) && !math.IsNaN(y) {
 		return y
 	}

@@ -34,11 +34,14 @@ func TestSimplest(t *testing.T) {
 
 // TestSignificant adds the same numbers up in two orders.
 func TestSignificant(t *testing.T) {
-	if a, b := significant((0.1+0.2+0.3)/3), significant((0.3+0.2+0.1)/3); a != b || a != 0.2 {
+	if a, b := significant((0.1+0.2+0.3)/3, 0.3), significant((0.3+0.2+0.1)/3, 0.3); a != b || a != 0.2 {
 		t.Errorf("the means are %v and %v", a, b)
 	}
+	if x := significant((0.1+0.2-0.3)/3, 0.3); x != 0 {
+		t.Errorf("what is left of rounding is %v", x)
+	}
 	for _, x := range []float64{0, math.Inf(1), math.MaxFloat64, math.SmallestNonzeroFloat64, -1e-300} {
-		if y := significant(x); math.Abs(y-x) > 1e-11*math.Abs(x) {
+		if y := significant(x, math.Abs(x)); math.Abs(y-x) > 1e-11*math.Abs(x) {
 			t.Errorf("%v became %v", x, y)
 		}
 	}

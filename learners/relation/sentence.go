@@ -49,6 +49,7 @@ func (m *Model) words(w *writer, i int) string {
 
 // one is what a row of a table is called.
 func one(name string) string {
+	name = name[strings.LastIndexByte(name, '.')+1:] // without the schema of a database
 	switch {
 	case name == "people":
 		name = "person"

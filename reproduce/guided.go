@@ -13,22 +13,30 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
+// What ours stands for.
+const (
+	theirTheory = "the theory of the experiment was not published; this one has four faults of its own"
+	otherLoans  = "the faults of telephone lines were not published; these are students, drawn at random"
+)
+
+// elsewhere are the reasons that are other data.
+var elsewhere = map[string]Beyond{theirTheory: OtherData, otherLoans: OtherData, otherDigits: OtherData, otherCups: OtherData, otherRobot: OtherData}
+
 // guided are figures of Mitchell 1997, section 12.5: FOIL, a theory that is wrong in
 // places, and FOCL, which has both.
 func guided() []Experiment {
 	var experiments []Experiment
 	add := func(name, measure string, figure Figure, seeds int, run func(context.Context, uint64) (float64, error), why string) {
-		experiments = append(experiments, Experiment{Name: "focl-" + name, Tags: append(chapter(12), "relations"), Source: mitchell("section 12.5.2"), Measure: measure, Figure: figure, Seeds: seeds, Run: OverSeeds(run), Why: why})
+		experiments = append(experiments, Experiment{Name: "focl-" + name, Tags: append(chapter(12), "relations"), Source: mitchell("section 12.5.2"), Measure: measure, Figure: figure, Seeds: seeds, Run: OverSeeds(run), Why: why, Beyond: elsewhere[why]})
 	}
 	const unseen = "percent of 10,000 unseen king-rook-king positions told right "
-	const theirs = "the theory of the experiment was not published; this one has four faults of its own"
-	add("chess-theory", unseen+"by a theory with four faults (published 76)", printed(76).percent().higher(), 1, func(ctx context.Context, _ uint64) (float64, error) { return chessTheory(ctx) }, theirs)
+	add("chess-theory", unseen+"by a theory with four faults (published 76)", printed(76).percent().higher(), 1, func(ctx context.Context, _ uint64) (float64, error) { return chessTheory(ctx) }, theirTheory)
 	add("chess-foil", unseen+"by foil after 60, half of them illegal (published 86)", printed(86).percent().higher(), 10, func(ctx context.Context, seed uint64) (float64, error) {
 		return guidedChess(ctx, relation.FoilName, "", 60, seed)
 	}, "which 60 positions those were was not published")
 	add("chess-focl", unseen+"by focl after 60, with the theory that has four faults (published 94)", printed(94).percent().higher(), 10, func(ctx context.Context, seed uint64) (float64, error) {
 		return guidedChess(ctx, relation.FoclName, faultyChess, 60, seed)
-	}, theirs)
+	}, theirTheory)
 	for _, spoilt := range []float64{0, .2, .4, .6} {
 		add(fmt.Sprintf("spoilt-%.0f", 100*spoilt), fmt.Sprintf("points by which focl is above foil on unseen positions after 30, half of them illegal, with a theory of which %.0f %% of the literals are spoilt", 100*spoilt), reference(0).percent().higher(), 10, func(ctx context.Context, seed uint64) (float64, error) {
 			with, err := guidedChess(ctx, relation.FoclName, spoiltChess(spoilt, seed), 30, seed)
@@ -52,14 +60,13 @@ func guided() []Experiment {
 	}
 	experiments[len(experiments)-1].Picture, experiments[len(experiments)-1].PictureName = promotersPicture, "focl-promoters"
 	const loans = "percent of 1,000 unseen students whose loans fall due or not, told right "
-	const others = "the faults of telephone lines were not published; these are students, drawn at random"
-	add("faults-theory", loans+"by a theory with four faults (published 95, of telephone faults)", printed(95).percent().higher(), 5, func(ctx context.Context, seed uint64) (float64, error) { return guidedLoans(ctx, "", 500, seed) }, others)
+	add("faults-theory", loans+"by a theory with four faults (published 95, of telephone faults)", printed(95).percent().higher(), 5, func(ctx context.Context, seed uint64) (float64, error) { return guidedLoans(ctx, "", 500, seed) }, otherLoans)
 	add("faults-foil", loans+"by foil after 500 (published 90)", printed(90).percent().higher(), 5, func(ctx context.Context, seed uint64) (float64, error) {
 		return guidedLoans(ctx, relation.FoilName, 500, seed)
-	}, others)
+	}, otherLoans)
 	add("faults-focl", loans+"by focl after 500, with that theory (published 98)", printed(98).percent().higher(), 5, func(ctx context.Context, seed uint64) (float64, error) {
 		return guidedLoans(ctx, relation.FoclName, 500, seed)
-	}, others)
+	}, otherLoans)
 	return experiments
 }
 

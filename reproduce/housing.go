@@ -138,18 +138,19 @@ func (h *housing) normalCostBy(ctx context.Context, divergence gaussian.Divergen
 	return average(curves, func(points []gaussian.Point) float64 { return points[10].Held[0] - points[0].Held[0] }), err
 }
 
-// inputCurves is what becomes of medv when its inputs go, one at a time.
-func (h *housing) inputCurves(ctx context.Context) ([][]gaussian.Point, error) {
-	return overFolds(ctx, h, "inputs", func(f fold) ([]gaussian.Point, error) {
+// inputCurves is what becomes of medv when its inputs go, one at a time, with
+// EM after each or with units that stay as they were.
+func (h *housing) inputCurves(ctx context.Context, removal string) ([][]gaussian.Point, error) {
+	return overFolds(ctx, h, "inputs, "+removal, func(f fold) ([]gaussian.Point, error) {
 		task := f.task(h)
 		task.Target, task.NoTarget = "medv", false
-		return (&gaussian.Learner{Units: 3, Reference: h.Table}).InputCurve(ctx, task, f.test)
+		return (&gaussian.Learner{Units: 3, Removal: removal, Reference: h.Table}).InputCurve(ctx, task, f.test)
 	})
 }
 
 // lastInput is the share of folds in which lstat goes last.
 func (h *housing) lastInput(ctx context.Context) (float64, error) {
-	curves, err := h.inputCurves(ctx)
+	curves, err := h.inputCurves(ctx, "retrain")
 	return average(curves, func(points []gaussian.Point) float64 {
 		if h.Schema.Attributes[points[len(points)-1].Removed].Name == "lstat" {
 			return 1
@@ -158,43 +159,72 @@ func (h *housing) lastInput(ctx context.Context) (float64, error) {
 	}), err
 }
 
-// bestInputs returns the number of inputs with the best mean curve.
-func (h *housing) bestInputs(ctx context.Context) (float64, error) {
-	sums := make([]float64, len(h.Columns))
-	curves, err := h.inputCurves(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, points := range curves {
-		for _, p := range points {
-			sums[p.Left] += p.Held[0]
+// bestInputs returns the number of inputs with the best mean curve, over the
+// folds of all divisions.
+func bestInputs(removal string) Runner {
+	return func(ctx context.Context, first uint64, seeds int) (Result, error) {
+		var sums [14]float64
+		for seed := first; seed < first+uint64(seeds); seed++ {
+			h, err := loadHousing(ctx, seed)
+			if err != nil {
+				return Result{}, err
+			}
+			curves, err := h.inputCurves(ctx, removal)
+			if err != nil {
+				return Result{}, err
+			}
+			for _, points := range curves {
+				for _, p := range points {
+					sums[p.Left] += p.Held[0]
+				}
+			}
 		}
+		best := float64(slices.Index(sums[:], slices.Min(sums[:])))
+		return Result{best, best, best}, nil
 	}
-	return float64(slices.Index(sums, slices.Min(sums))), nil
 }
 
-// inputOrder correlates the mean place at which each input goes with the
-// printed order.
-func (h *housing) inputOrder(ctx context.Context) (float64, error) {
-	printed := strings.Fields("chas rad dis crim indus nox age tax ptratio zn b rm lstat")
+// printedOrder is that of table 7.
+var printedOrder = strings.Fields("chas rad dis crim indus nox age tax ptratio zn b rm lstat")
+
+// inputOrder returns the inputs by the mean place at which each goes.
+func (h *housing) inputOrder(ctx context.Context) ([]string, error) {
 	places := make([]float64, len(h.Columns))
-	curves, err := h.inputCurves(ctx)
-	if err != nil {
-		return 0, err
-	}
+	curves, err := h.inputCurves(ctx, "still")
 	for _, points := range curves {
 		for i, p := range points[1:] {
 			places[p.Removed] += float64(i)
 		}
 	}
-	order := slices.Clone(printed)
+	order := slices.Clone(printedOrder)
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(places[h.Schema.Index(a)], places[h.Schema.Index(b)]) })
-	squares, n := 0.0, float64(len(order))
-	for i, name := range order {
-		d := float64(i - slices.Index(printed, name))
+	return order, err
+}
+
+// lessLikely compares how a division's order is like that of another division
+// with how it is like the printed one.
+func lessLikely(ctx context.Context, seed uint64) (float64, error) {
+	var orders [2][]string
+	for i, seed := range []uint64{seed, seed + 1000} {
+		h, err := loadHousing(ctx, seed)
+		if err != nil {
+			return 0, err
+		}
+		if orders[i], err = h.inputOrder(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return rankCorrelation(orders[0], orders[1]) - (rankCorrelation(orders[0], printedOrder)+rankCorrelation(orders[1], printedOrder))/2, nil
+}
+
+// rankCorrelation is Spearman's, of two orders of the same names.
+func rankCorrelation(a, b []string) float64 {
+	squares, n := 0.0, float64(len(a))
+	for i, name := range a {
+		d := float64(i - slices.Index(b, name))
 		squares += d * d
 	}
-	return 1 - 6*squares/(n*(n*n-1)), nil
+	return 1 - 6*squares/(n*(n*n-1))
 }
 
 // printedCentres are those of table 4, a row a column of the data; NaN is
@@ -206,24 +236,47 @@ var (
 		{.66, -.83, -.58}, {-.59, 1.66, -.42}, {-.68, 1.53, -.10}, {normal, .81, normal}, {.37, -.83, normal}, {-.62, .94, normal}, {.47, -.82, normal},
 	}
 	printedPriors = [3]float64{.48, .25, .27}
+	printedWidths = [14][3]float64{
+		{.20, 1.76, .20}, {normal, .20, .33}, {.41, .20, .94}, {.31, .20, 1.65}, {.52, .50, normal}, {normal, normal, normal}, {.90, .46, .61},
+		{.96, .28, .49}, {.20, .20, .57}, {.33, .20, .70}, {normal, .20, normal}, {.20, 1.63, normal}, {.54, .90, normal}, {.92, .71, normal},
+	}
 )
+
+// widthApart is how far a width may be off to be the printed one.
+const widthApart = .05
 
 // likeness is how far three units' centres are from the printed ones, and
 // their priors.
 type likeness struct {
 	difference float64
 	priors     [3]float64
+	widths     float64 // of the printed ones, those that ours are
 }
 
 // threeUnits learns all rows from 20 starts and returns the nearest likeness.
 func (h *housing) threeUnits(ctx context.Context) (likeness, error) {
-	return once(ctx, "housing: three units", h.seed, func() (likeness, error) { return h.nearestUnits(ctx) })
+	return once(ctx, "housing: three units", h.seed, func() (likeness, error) { return h.nearestUnits(ctx, h.Table, 20, 0) })
 }
 
-func (h *housing) nearestUnits(ctx context.Context) (likeness, error) {
+// unitsOfHalf learns the training rows of each fold from ten starts and returns
+// the nearest likeness of all.
+func (h *housing) unitsOfHalf(ctx context.Context) (likeness, error) {
 	nearest := likeness{difference: math.Inf(1)}
-	for start := range uint64(20) {
-		m, err := (&gaussian.Learner{Units: 3, Starts: 1}).Learn(ctx, learn.Task{Table: h.Table, NoTarget: true, Seed: h.seed*20 + start})
+	all, err := overFolds(ctx, h, "three units of a half", func(f fold) (likeness, error) {
+		return h.nearestUnits(ctx, f.training, 10, uint64(f.number)*10)
+	})
+	for _, l := range all {
+		if l.difference < nearest.difference {
+			nearest = l
+		}
+	}
+	return nearest, err
+}
+
+func (h *housing) nearestUnits(ctx context.Context, rows *table.Table, starts, first uint64) (likeness, error) {
+	nearest := likeness{difference: math.Inf(1)}
+	for start := range starts {
+		m, err := (&gaussian.Learner{Units: 3, Starts: 1, Reference: h.Table}).Learn(ctx, learn.Task{Table: rows, NoTarget: true, Seed: h.seed*100 + first + start})
 		if err != nil {
 			return nearest, err
 		}
@@ -257,6 +310,9 @@ func alike(units []rule.Unit, order [3]int) likeness {
 			if c := printedCentres[j][i]; !math.IsNaN(c) {
 				l.difference += math.Abs(units[u].Expect[j].Mean - c)
 				n++
+			}
+			if math.Abs(units[u].Expect[j].Deviation-printedWidths[j][i]) <= widthApart {
+				l.widths++
 			}
 		}
 	}
@@ -341,10 +397,10 @@ func orderOfMeans(rows ...int) Runner {
 	}
 }
 
-// helpsUpTo returns the largest number of rows up to which the rules help
-// significantly.
+// helpsUpTo returns the number of rows at which the curve of the paired t
+// falls to what is significant, read between two numbers as one reads a curve.
 func (h *housing) helpsUpTo(ctx context.Context, knowledge string, worth float64) (float64, error) {
-	last := 0.0
+	last, above := 0.0, 0.0
 	for _, rows := range []int{10, 19, 25, 35, 50, 70, 100, 150, 200} {
 		without, err := h.informed(ctx, rows, "", 0)
 		if err != nil {
@@ -358,10 +414,13 @@ func (h *housing) helpsUpTo(ctx context.Context, knowledge string, worth float64
 		for i := range with {
 			differences[i] = without[i] - with[i]
 		}
-		if stat.PairedT(differences).Interval(0.95, stat.TwoSided).Low <= 0 {
-			break
+		// How far t is above its line, as a share of what the line is at.
+		e := stat.PairedT(differences)
+		t := e.Value/(e.Value-e.Interval(0.95, stat.TwoSided).Low) - 1
+		if t <= 0 {
+			return last + (float64(rows)-last)*above/(above-t), nil
 		}
-		last = float64(rows)
+		last, above = float64(rows), t
 	}
 	return last, nil
 }

@@ -70,7 +70,58 @@ func playTennis() []Experiment {
 			}),
 		})
 	}
+	return append(experiments, enjoySportTrees()...)
+}
+
+// enjoySportTrees is exercise 3.4: what ID3 sees in four days, and in a fifth.
+func enjoySportTrees() []Experiment {
+	var experiments []Experiment
+	for _, e := range []struct {
+		column      string
+		four, fifth float64
+	}{{"sky", .811278, .321928}, {"airtemp", .811278, .321928}, {"forecast", .311278, .019973}, {"wind", 0, .321928}} {
+		for _, fifth := range []bool{false, true} {
+			name, days, known := "", "four", e.four
+			if fifth {
+				name, days, known = "-fifth", "five", e.fifth
+			}
+			experiments = append(experiments, Experiment{
+				Name: "enjoysport-gain-" + e.column + name, Tags: chapter(3), Source: mitchell("exercise 3.4"), Seeds: 1,
+				Measure: fmt.Sprintf("information gain of %s over %s days, bits", e.column, days), Figure: reference(known).digits(6),
+				Run: Fixed(func(ctx context.Context) (float64, error) { return enjoySportGain(ctx, e.column, fifth) }),
+			})
+		}
+	}
 	return experiments
+}
+
+// enjoySportGain is the gain of a column over the four days, or with the fifth of
+// the exercise, which is not enjoyed.
+func enjoySportGain(ctx context.Context, column string, fifth bool) (float64, error) {
+	t, set, err := datasets.Load(ctx, "enjoy-sport")
+	if err != nil {
+		return 0, err
+	}
+	days := t
+	if fifth {
+		b := table.NewBuilder(t.Schema)
+		for r := range t.Rows() + 1 {
+			cells := []string{"Sunny", "Warm", "Normal", "Weak", "Warm", "Same", "No"}
+			for c, cell := range cells {
+				if r < t.Rows() {
+					cell = t.Text(r, c)
+				}
+				if err := b.String(c, cell); err != nil {
+					return 0, err
+				}
+			}
+			b.End()
+		}
+		if days, err = b.Table(); err != nil {
+			return 0, err
+		}
+	}
+	return (&tennis{days, days.Schema.Index(set.Target)}).gain(column)
 }
 
 // tableOf is a probability of naive Bayes as a network.

@@ -39,11 +39,21 @@ type Experiment struct {
 	Seeds   int      // that Run is called with unless told otherwise; 1 if nothing is random
 	Run     Runner
 	Why     string // why the figure is not met, where that is known
+	Beyond  Beyond // that the printed figure cannot be compared with, for which Why gives the reason
 	// Picture draws more than the figure says, where there is more; the
 	// experiments that it is of begin with PictureName.
 	Picture     func(ctx context.Context, first uint64, seeds int) (*draw.Chart, error)
 	PictureName string
 }
+
+// Beyond says why no program can be held to a printed figure.
+type Beyond string
+
+// The reasons.
+const (
+	Impossible Beyond = "impossible" // it contradicts what it is the figure of, or what is printed beside it
+	OtherData  Beyond = "other data" // its data were not published; ours stand for them
+)
 
 // Outcome is an experiment that was run. One of Published and Reference is
 // given.
@@ -61,8 +71,11 @@ type Outcome struct {
 	Verdict   Verdict  `json:"verdict"`
 	Why       string   `json:"why"`
 	Holds     bool     `json:"holds"` // the verdict is not NotMet
+	Beyond    Beyond   `json:"beyond,omitempty"`
 	// Explained says that it was known that the figure is not met, and why.
 	Explained bool `json:"explained,omitempty"`
+
+	scale Scale
 }
 
 // Known returns the figure that ours is compared with.
@@ -215,7 +228,7 @@ func (e Experiment) run(ctx context.Context, options Options) (Outcome, error) {
 	}
 	o := Outcome{
 		Name: e.Name, Tags: e.Tags, Source: e.Source, Measure: e.Measure,
-		Ours: r.Ours, Low: r.Low, High: r.High, Seeds: seeds,
+		Ours: r.Ours, Low: r.Low, High: r.High, Seeds: seeds, Beyond: e.Beyond, scale: e.Figure.Scale,
 	}
 	o.Verdict, o.Why = e.Figure.Judge(r)
 	o.Holds = o.Verdict != NotMet

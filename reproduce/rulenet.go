@@ -65,10 +65,14 @@ func ruleNetworks() []Experiment {
 			{"rulenet-all", "rulenet", map[string]string{"weights": "all", "grow": "none"}, "rule network with weights for all classes, against the published rules", printed(c.rules).higher(), ""},
 			{"rulenet", "rulenet", map[string]string{"teacher": "none"}, "rule network, calibrated and grown, against the published rules", printed(c.rules).higher(), ""},
 		} {
+			beyond := Beyond("")
+			if e.why != "" {
+				beyond = Impossible
+			}
 			experiments = append(experiments, Experiment{
 				Name: "rule-networks-" + c.name + "-" + e.name, Tags: []string{"higgins"}, Source: higgins + "figure 2",
 				Measure: fmt.Sprintf("test accuracy, %d rows to learn from: %s", c.train, e.what),
-				Figure:  e.figure.percent().digits(1), Seeds: 20, Why: e.why,
+				Figure:  e.figure.percent().digits(1), Seeds: 20, Why: e.why, Beyond: beyond,
 				Run: OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
 					return c.accuracy(ctx, seed, e.learner, e.settings)
 				}),

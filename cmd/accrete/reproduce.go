@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,10 @@ is said.`,
 				},
 			})
 			if err == nil && pictures != "" {
-				err = reproduce.Pictures(c.Context(), args, reproduce.Options{Seed: a.seed, Seeds: seeds}, func(name string, c *draw.Chart) error { return a.picture(pictures, name, c) })
+				draws := func(name string, c *draw.Chart) error { return a.picture(pictures, name, c) }
+				if err = reproduce.Beside(outcomes, draws); err == nil {
+					err = reproduce.Pictures(c.Context(), args, reproduce.Options{Seed: a.seed, Seeds: seeds}, draws)
+				}
 			}
 			done()
 			if err != nil {
@@ -63,7 +67,7 @@ is said.`,
 	}
 	console.CountVar(c.Flags(), &seeds, "seeds", 0, 0, 100_000, "seeds of each experiment (default: its own)")
 	c.Flags().StringVar(&folder, "data", reproduce.Folder, "folder with the larger data sets of the source code")
-	c.Flags().StringVar(&pictures, "pictures", "", "folder for the pictures of experiments that have some (SVG)")
+	c.Flags().StringVar(&pictures, "pictures", "", "folder for pictures: what is published beside ours, as curves and columns (SVG)")
 	return c
 }
 
@@ -77,11 +81,13 @@ type leftOut struct {
 // error.
 func (a *app) printOutcomes(outcomes []reproduce.Outcome, missing []leftOut) error {
 	counts := map[reproduce.Verdict]int{}
+	var standing printedFigures
 	unexplained := 0
 	var rows [][]string
 	var reasons []string
 	for _, o := range outcomes {
 		counts[o.Verdict]++
+		standing.add(&o)
 		published, reference := number(o.Known()), ""
 		if o.Published == nil {
 			published, reference = reference, published
@@ -105,6 +111,9 @@ func (a *app) printOutcomes(outcomes []reproduce.Outcome, missing []leftOut) err
 	} else {
 		printTable(a.out, []string{"experiment", "published", "reference", "ours", "from", "to", "seeds", "verdict", "source"}, rows)
 		fmt.Fprintf(a.out, "\n%d met, %d near, %d not met\n", counts[reproduce.Met], counts[reproduce.Near], counts[reproduce.NotMet])
+		if standing.all > 0 {
+			fmt.Fprintln(a.out, standing)
+		}
 		for _, reason := range reasons {
 			fmt.Fprintln(a.out, reason)
 		}
@@ -113,4 +122,37 @@ func (a *app) printOutcomes(outcomes []reproduce.Outcome, missing []leftOut) err
 		return fmt.Errorf("%d of %d figures are not met, and it is not known why", unexplained, len(outcomes))
 	}
 	return nil
+}
+
+// printedFigures are those that the sources print, and what became of them.
+type printedFigures struct{ all, impossible, otherData, holds int }
+
+func (p *printedFigures) add(o *reproduce.Outcome) {
+	if o.Published == nil {
+		return
+	}
+	p.all++
+	switch {
+	case o.Beyond == reproduce.Impossible:
+		p.impossible++
+	case o.Beyond == reproduce.OtherData:
+		p.otherData++
+	case o.Holds:
+		p.holds++
+	}
+}
+
+func (p printedFigures) String() string {
+	rest := p.all - p.impossible - p.otherData
+	var parts []string
+	if rest > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d met or near (%.0f %%)", p.holds, rest, 100*float64(p.holds)/float64(rest)))
+	}
+	if p.impossible > 0 {
+		parts = append(parts, fmt.Sprintf("%d that cannot be right", p.impossible))
+	}
+	if p.otherData > 0 {
+		parts = append(parts, fmt.Sprintf("%d of data that were not published, for which ours stand", p.otherData))
+	}
+	return "figures that the sources print: " + strings.Join(parts, ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/accrete-ml/accrete/internal/setting"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -204,15 +205,20 @@ func (s *study) consider(c *candidate) bool {
 // mostError leaves a member that is as good as a coin a little say.
 const mostError = 0.49
 
+// leastError is that of a member that is never wrong, which would have an
+// infinite vote. It may have made no mistake yet: half a row is counted, were
+// there one more. As published, the vote is as large as numbers allow.
+func (s *settings) leastError(rows float64) float64 {
+	doubt := 0.5
+	if s.Plain {
+		doubt = 0
+	}
+	return max(setting.Or(s.Doubt, doubt)/(rows+1), 1e-9)
+}
+
 // join adds a member with its vote.
 func (s *study) join(c *candidate) {
-	// A member that is never wrong would have an infinite vote. It may have
-	// made no mistake yet: half a row is counted, were there one more. As
-	// published, the vote is as large as numbers allow.
-	least := 0.5 / (weightOf(s.rows, nil) + 1)
-	if s.settings.Plain {
-		least = 1e-9
-	}
+	least := s.settings.leastError(weightOf(s.rows, nil))
 	e := min(max(c.error, least), mostError)
 	b := e / (1 - e)
 	m := member{model: c.model, vote: math.Log(1 / b)}

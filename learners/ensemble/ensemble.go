@@ -75,6 +75,7 @@ type Learner struct {
 	Kappa   string            `set:"kappa" default:"off, li 0" doc:"a member is kept only if its agreement κ with every other of the session is below this number; off keeps all"`
 	Anchors *int              `set:"anchors" default:"20, published and li 0" doc:"rows of each class that are kept besides the hard ones"`
 	Vote    string            `set:"vote" default:"normalised, published and li plain" oneof:"normalised|plain" doc:"normalised divides a class's votes by the weight of the members that have seen it"`
+	Doubt   *float64          `set:"doubt" default:"0.5, published and li 0" doc:"rows that a member which is never wrong is taken to have wrong, since log 1/0 is no vote; 0 makes its vote as large as numbers allow"`
 	Draw    string            `set:"draw" default:"balanced, published and li plain" oneof:"balanced|plain" doc:"balanced draws as many rows of each class"`
 	Boost   string            `set:"boost" default:"auto, published and li always" oneof:"auto|always|never" doc:"draw rows that members get wrong ever more often; never draws rows as they are, which is better where classes are noise; auto asks rows of the first session held out"`
 	Sample  int               `set:"sample" most:"1000000000" default:"5000, and at least an eighth of the rows" doc:"rows drawn for a member at most"`
@@ -96,6 +97,7 @@ type settings struct {
 	Kappa   *float64          `cbor:"kappa"`
 	Anchors int               `cbor:"anchors"`
 	Plain   bool              `cbor:"plain"`           // votes as they are
+	Doubt   *float64          `cbor:"doubt,omitempty"` // nil: half a row, with plain votes none
 	Uneven  bool              `cbor:"uneven"`          // draws as D_t says
 	Boost   string            `cbor:"boost,omitempty"` // "": always
 	Sample  int               `cbor:"sample"`          // 0: see usualSample
@@ -125,7 +127,7 @@ func (l *Learner) settings() (*settings, error) {
 	}
 	s := &settings{
 		Base: cmp.Or(l.Base, "mlp"), OfBase: map[string]string{}, Members: cmp.Or(l.Members, 10), Alpha: setting.Or(l.Alpha, alpha), Anchors: setting.Or(l.Anchors, anchors),
-		Plain: cmp.Or(l.Vote, vote) == "plain", Uneven: cmp.Or(l.Draw, draw) == "plain", Boost: cmp.Or(l.Boost, boost), Sample: l.Sample, Keep: cmp.Or(l.Keep, keep), Share: cmp.Or(l.Share, kept), Most: cmp.Or(l.Most, most), Abreast: cmp.Or(l.Abreast, abreast), Limit: cmp.Or(l.Limit, limit), Every: setting.Or(l.Every, every),
+		Plain: cmp.Or(l.Vote, vote) == "plain", Doubt: l.Doubt, Uneven: cmp.Or(l.Draw, draw) == "plain", Boost: cmp.Or(l.Boost, boost), Sample: l.Sample, Keep: cmp.Or(l.Keep, keep), Share: cmp.Or(l.Share, kept), Most: cmp.Or(l.Most, most), Abreast: cmp.Or(l.Abreast, abreast), Limit: cmp.Or(l.Limit, limit), Every: setting.Or(l.Every, every),
 	}
 	if s.Boost == "always" {
 		s.Boost = ""
@@ -157,6 +159,8 @@ func (s *settings) check() error {
 		return fmt.Errorf("limit=%d: expected at least the %d members of a session", s.Limit, s.Members)
 	case !(s.Alpha >= 0 && s.Alpha < 0.5):
 		return fmt.Errorf("alpha=%v: expected 0 or more and less than 0.5", s.Alpha)
+	case s.Doubt != nil && !(*s.Doubt >= 0 && *s.Doubt <= 1e6):
+		return fmt.Errorf("doubt=%v: expected a number of rows from 0 to 1e6", *s.Doubt)
 	case !(s.Share > 0 && s.Share <= 1):
 		return fmt.Errorf("share=%v: expected more than 0 and at most 1", s.Share)
 	case s.Anchors < 0 || s.Most < 1:

@@ -113,6 +113,10 @@ type Learner struct {
 	Divergence string `set:"divergence" default:"unit" oneof:"unit|normal" doc:"distance by which normal finds the nearest conclusions: of the unit from NORMAL, or of NORMAL from the unit"`
 	// Inputs is the number of columns to predict the target from; 0 is all.
 	Inputs int `set:"inputs" default:"0" doc:"columns to predict the target from, the others removed one by one; 0 keeps all"`
+	// Removal is whether EM follows each input that goes, which keeps more of
+	// what the others say, or the units stay as they were learnt with all, as
+	// the paper's procedure reads.
+	Removal string `set:"removal" default:"retrain" oneof:"retrain|still" doc:"inputs: EM after each one that goes, or the units as they were with all"`
 	// StartAt is how the rows that units begin at are drawn. Over twelve
 	// public sets and three seeds, rows drawn at random gave unseen rows 0.3
 	// nats more on average than rows far from each other, which outliers are.
@@ -172,6 +176,7 @@ type settings struct {
 	Default        float64
 	Update         string
 	Tune           int
+	Still          bool `cbor:",omitempty"` // no EM after an input goes
 }
 
 // most bounds settings that would otherwise ask for all the memory there is.
@@ -192,7 +197,7 @@ func (l *Learner) settings() (settings, error) {
 		Units: l.Units, From: l.From, Pruning: or(l.Pruning, "likelihood"), Size: or(l.Size, "fixed"),
 		Normal: l.Normal, Divergence: or(l.Divergence, "unit"), Inputs: l.Inputs, Start: or(l.StartAt, "random"), Starts: l.Starts,
 		Iterations: l.Iterations, Tolerance: 1e-4, Floor: 0.2, M: 1, Covariance: or(covariance, "diagonal"),
-		Knowledge: or(l.Knowledge, "mixture"), Copies: l.Copies, Default: l.Default, Update: or(l.Update, "online"), Tune: l.Tune,
+		Knowledge: or(l.Knowledge, "mixture"), Copies: l.Copies, Default: l.Default, Update: or(l.Update, "online"), Tune: l.Tune, Still: l.Removal == "still",
 	}
 	for _, d := range []struct {
 		to    *int

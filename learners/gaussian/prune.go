@@ -268,7 +268,7 @@ func (f *fit) sizes(ctx context.Context, s *sample, from int, visit func(m *mixt
 // removeInputs removes inputs, one by one, until so many are left: each time
 // the one without which the target is most likely given the others. A removed
 // input is NORMAL in every unit, so that it says nothing of them; EM follows
-// each removal. visit, unless nil, hears which input went.
+// each removal, unless the units are to stay as they are. visit, unless nil, hears which input went.
 func (e *em) removeInputs(ctx context.Context, m *mixture, keep, target int, s *settings, visit func(column int) error) error {
 	d, q := len(m.numeric), len(m.nominal)
 	var inputs []int
@@ -298,8 +298,10 @@ func (e *em) removeInputs(ctx context.Context, m *mixture, keep, target int, s *
 			}
 		}
 		*m = *m.remove(e.overall, inputs[gone])
-		if _, err := e.run(ctx, m, s.Iterations, s.Tolerance); err != nil {
-			return err
+		if !s.Still {
+			if _, err := e.run(ctx, m, s.Iterations, s.Tolerance); err != nil {
+				return err
+			}
 		}
 		if visit != nil {
 			if err := visit(inputs[gone]); err != nil {

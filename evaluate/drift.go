@@ -203,9 +203,6 @@ func (w *Watch) Add(t *table.Table) {
 				w.look(f, w.rows+row+1)
 			}
 		}
-		if f.pending > 0 {
-			w.look(f, w.rows+t.Rows())
-		}
 	}
 	w.rows += t.Rows()
 }
@@ -309,6 +306,13 @@ func thin(marks []mark, now float64) []mark {
 	return kept
 }
 
-// Drifts returns the rules whose truth moved so far, in the order in which they
-// were named.
-func (w *Watch) Drifts() []Drift { return w.drifts }
+// Drifts looks at all rules, and returns those whose truth moved so far, in the order
+// in which they were named.
+func (w *Watch) Drifts() []Drift {
+	for _, f := range w.rules {
+		if f.pending > 0 {
+			w.look(f, w.rows)
+		}
+	}
+	return w.drifts
+}

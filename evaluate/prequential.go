@@ -220,8 +220,10 @@ type prequent struct {
 	stride int // steps between points
 	steps  int
 
-	watch    *Watch // of the rules of the models so far
-	followed int    // rows learnt when rules were last taken up
+	watch     *Watch         // of the rules of the models so far
+	followed  int            // rows learnt when rules were last taken up
+	unwatched []*table.Table // batches that it has yet to see: rules are looked up for many rows at once
+	waiting   int            // rows of these
 }
 
 // weighed is a row's loss: 1 or 0 for classes, the squared error for numbers.
@@ -251,7 +253,7 @@ func (p *prequent) step(ctx context.Context, batch *table.Table) error {
 	}
 	learning := p.spec.now()
 	p.cost.predict += learning.Sub(start)
-	p.watch.Add(batch)
+	p.show(batch)
 	grown := batch
 	if batch.Schema != p.model.Schema() {
 		var err error
@@ -275,9 +277,32 @@ func (p *prequent) step(ctx context.Context, batch *table.Table) error {
 	return nil
 }
 
+// watchRows are the rows that rules are looked up for at once, where they come one by one.
+const watchRows = 256
+
+// show gives a batch to the watch, at the latest when there are enough rows.
+func (p *prequent) show(batch *table.Table) {
+	if len(p.unwatched) > 0 && p.unwatched[0].Schema != batch.Schema {
+		p.showAll()
+	}
+	p.unwatched, p.waiting = append(p.unwatched, batch), p.waiting+batch.Rows()
+	if p.waiting >= watchRows {
+		p.showAll()
+	}
+}
+
+// showAll gives the watch what it has yet to see.
+func (p *prequent) showAll() {
+	if len(p.unwatched) > 0 {
+		p.watch.Add(table.Together(p.unwatched))
+	}
+	p.unwatched, p.waiting = p.unwatched[:0], 0
+}
+
 // follow takes up the rules that the model has now. What they were learnt from
 // does not count: they were chosen because they look good on it.
 func (p *prequent) follow() error {
+	p.showAll()
 	p.followed = p.learnt
 	r, ok := learn.Ability[learn.Ruler](p.model)
 	if !ok {
@@ -384,6 +409,7 @@ func (p *prequent) figure(loss, n, otherwise float64) float64 {
 
 // result sums up the run.
 func (p *prequent) result() (*Result, error) {
+	p.showAll()
 	if p.tally.weight == 0 {
 		return nil, fmt.Errorf("evaluate: all %d rows came in the first batch; prequential evaluation needs some to test: use smaller batches", p.learnt)
 	}

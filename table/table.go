@@ -260,6 +260,37 @@ func (t *Table) Slice(lo, hi int) *Table {
 	return s
 }
 
+// Together returns the rows of tables of one schema, one after the other.
+func Together(parts []*Table) *Table {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	s := &Table{Schema: parts[0].Schema, Columns: make([]Column, len(parts[0].Columns)), Linked: parts[0].Linked}
+	weighed := slices.ContainsFunc(parts, func(t *Table) bool { return t.Weights != nil })
+	for i := range s.Columns {
+		to := &s.Columns[i]
+		for _, t := range parts {
+			from := &t.Columns[i]
+			to.Codes, to.Floats = append(to.Codes, from.Codes...), append(to.Floats, from.Floats...)
+			if from.Words != nil {
+				if to.Words == nil {
+					to.Words = &Bag{Starts: make([]int, 1)}
+				}
+				to.Words.Append(from.Words)
+			}
+		}
+	}
+	for _, t := range parts {
+		if s.rows += t.rows; !weighed {
+			continue
+		}
+		for r := range t.rows {
+			s.Weights = append(s.Weights, t.Weight(r))
+		}
+	}
+	return s
+}
+
 // Select returns a copy of the given rows, in the given order.
 func (t *Table) Select(rows []int) *Table {
 	s := &Table{Schema: t.Schema, Columns: make([]Column, len(t.Columns)), rows: len(rows), Linked: t.Linked}

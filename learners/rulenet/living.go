@@ -202,6 +202,28 @@ func (s *living) room(classes int) {
 		}
 	}
 	s.k, s.curve = k, nil
+	s.greet(old)
+	s.last = min(s.last, (s.n+newcomers)/growthFactor)
+}
+
+// newcomers are the rows after which rules are decided anew that know a new class.
+const newcomers = 10
+
+// greet gives classes from one on, of which no row has come, what a ghost of each says:
+// next to no probability, and the slopes that go with it.
+func (s *living) greet(first int) {
+	k, classes := s.k, len(s.counts)
+	norm := math.Inf(-1)
+	for c := range first {
+		norm = logAdd(norm, s.w[c])
+	}
+	for c := first; c < k; c++ {
+		s.w[c] = norm + math.Log(ghostRows/(s.n+1))
+		s.anchor[c], s.slope[c] = s.w[c], ghostRows
+		for r := range s.rules {
+			s.slope[(r+1)*k+c] = ghostRows * sum(s.covers[r*classes:(r+1)*classes]) / max(s.n, 1)
+		}
+	}
 }
 
 // widen makes rows of numbers wider, with zeros.
@@ -271,6 +293,7 @@ func (s *living) compact() {
 	}
 	s.relocate(place)
 	s.log = s.log.pick(stay, 4*windowRows)
+	s.drawn = slices.Clone(s.drawn)
 	for i, r := range s.drawn {
 		s.drawn[i] = place[r]
 	}

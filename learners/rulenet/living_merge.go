@@ -119,6 +119,7 @@ func (s *living) adopt(from *living, row, source int32) {
 // taughtAgain returns the network that the reservoir's rows teach.
 func (s *living) taughtAgain(ctx context.Context) (learn.Model, error) {
 	s.recent = min(windowRows, s.log.rows())
+	s.drawn.heap(&s.log)
 	if err := s.teachAnew(ctx); err != nil {
 		return nil, err
 	}
@@ -163,7 +164,7 @@ func (m *Living) Merge(ctx context.Context, others ...learn.Model) (learn.Model,
 	for _, s := range all {
 		if !s.whole && len(s.drawn) > 0 {
 			n.whole = false
-			limit = min(limit, s.log.key[s.drawn[0]])
+			limit = min(limit, s.drawn.greatest(&s.log))
 		}
 	}
 	counts := make([]float64, n.classes())
@@ -234,6 +235,7 @@ func canonicalSchema(s *table.Schema) *table.Schema {
 // there were more.
 func (s *living) trim() bool {
 	if len(s.drawn) <= s.most() {
+		s.drawn.heap(&s.log)
 		return false
 	}
 	rows := s.reservoirRows()[:s.most()]

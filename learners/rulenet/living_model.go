@@ -48,11 +48,20 @@ func (m *Living) Target() int { return m.s.target }
 // Size counts the rows that ever came, rules as they are printed, and
 // conjunctions as units.
 func (m *Living) Size() learn.Size {
-	size := learn.Size{Rows: m.s.ever}
-	if net, err := m.written(); err == nil {
-		size.Rules, size.Units = len(net.base.Rules), len(net.units)
+	net := m.unwritten()
+	rules := 0
+	for _, n := range net.counts {
+		if n > 0 {
+			rules++ // the prior
+		}
 	}
-	return size
+	if net.together() {
+		rules = 1
+	}
+	for i := range net.units {
+		rules += net.linesOf(&net.units[i])
+	}
+	return learn.Size{Rows: m.s.ever, Rules: rules, Units: len(net.units)}
 }
 
 // atoms returns a conjunction as tests on cells, by the codes of a schema.
@@ -164,9 +173,15 @@ func (m *Living) written() (*Model, error) {
 
 // write makes the network to be read.
 func (m *Living) write() (*Model, error) {
+	net := m.unwritten()
+	return net, net.compile(context.Background())
+}
+
+// unwritten is the network to be read, without its rules in words.
+func (m *Living) unwritten() *Model {
 	s := m.s
 	set := s.settings
-	net := &Model{settings: set, seed: s.seed, coding: coding{s.schema, s.target, s.cutsOf(s.rules)}, counts: s.counts, steps: s.steps, stopped: s.stopped}
+	net := &Model{taught: true, settings: set, seed: s.seed, coding: coding{s.schema, s.target, s.cutsOf(s.rules)}, counts: s.counts, steps: s.steps, stopped: s.stopped}
 	k, classes := s.k, s.classes()
 	net.bias = slices.Repeat([]float64{math.Inf(-1)}, classes)
 	wide := make([]float64, classes)
@@ -209,7 +224,7 @@ func (m *Living) write() (*Model, error) {
 			net.units = append(net.units, u)
 		}
 	}
-	return net, net.compile(context.Background())
+	return net
 }
 
 // logAdd returns ln(eˣ + eʸ).
@@ -240,7 +255,11 @@ func (m *Living) Predict(ctx context.Context, t *table.Table, out *learn.Predict
 	if len(out.P) < t.Rows()*out.Classes {
 		return fmt.Errorf("room for %d probabilities, expected %d", len(out.P), t.Rows()*out.Classes)
 	}
-	if t.Rows() <= predictRows {
+	switch {
+	case t.Rows() == 1:
+		m.replyOne(t, out.Row(0))
+		return nil
+	case t.Rows() <= predictRows:
 		m.reply(t, 0, t.Rows(), out)
 		return nil
 	}
@@ -274,6 +293,36 @@ func (m *Living) reply(t *table.Table, lo, hi int, out *learn.Predictions) {
 			m.s.posterior(room.scores[i*k:(i+1)*k], out.Row(lo+i))
 		}
 	}
+}
+
+// replyOne answers for a table's only row.
+func (m *Living) replyOne(t *table.Table, p []float64) {
+	room := replies.Get().(*replying)
+	defer replies.Put(room)
+	room.cells.read(t)
+	defer room.cells.clear()
+	s, k := m.s, m.s.k
+	sieve := s.sieve()
+	room.rows = sieve.places(&room.cells, 0, room.rows[:0])
+	room.scores = append(room.scores[:0], m.answer[:k]...)
+	if k == 1 {
+		score := room.scores[0]
+		for r, w := range m.answer[1:] {
+			if w != 0 && sieve.fires(r, room.rows) {
+				score += w
+			}
+		}
+		room.scores[0] = score
+	} else {
+		for r := range s.rules {
+			if sieve.fires(r, room.rows) {
+				for c, w := range m.answer[(r+1)*k : (r+2)*k] {
+					room.scores[c] += w
+				}
+			}
+		}
+	}
+	s.posterior(room.scores, p)
 }
 
 // score fills in what weights say of rows.
@@ -459,7 +508,7 @@ func (m *Living) withRows(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{settings: net.settings, seed: net.seed, rows: rows, coding: net.coding, counts: net.counts, bias: net.bias, units: net.units, base: net.base, lines: net.lines, predictor: net.predictor, matchers: net.matchers}, nil
+	return &Model{taught: true, settings: net.settings, seed: net.seed, rows: rows, coding: net.coding, counts: net.counts, bias: net.bias, units: net.units, base: net.base, lines: net.lines, predictor: net.predictor, matchers: net.matchers}, nil
 }
 
 // recoded returns the network, to be read, by a schema of the same columns whose
@@ -563,6 +612,13 @@ func (m *Living) Kept(ctx context.Context) ([]learn.Learnt, error) {
 	return rows.Learnt(ctx, m.s.schema)
 }
 
+// LearntAtOnce reports whether the network is what learning all its rows at once gives:
+// the reservoir has every one, and rules and weights were learnt from them since the last
+// one came.
+func (m *Living) LearntAtOnce() bool {
+	return m.s.whole && m.s.last == m.s.n && m.s.stepped == m.s.n && m.s.stage == decided
+}
+
 // Promise is bounded, until rows were forgotten because later ones said something
 // else: what is learnt from all of them at once then answers something else, too.
 func (m *Living) Promise() learn.Promise {
@@ -587,6 +643,6 @@ func (m *Living) Shed() (learn.Model, bool, error) {
 	}
 	set := m.s.settings
 	set.Update = "none"
-	shed := &Model{settings: set, seed: net.seed, coding: net.coding, counts: net.counts, bias: net.bias, units: net.units, steps: net.steps, stopped: net.stopped, base: net.base, lines: net.lines, predictor: net.predictor, matchers: net.matchers}
+	shed := &Model{taught: true, settings: set, seed: net.seed, coding: net.coding, counts: net.counts, bias: net.bias, units: net.units, steps: net.steps, stopped: net.stopped, base: net.base, lines: net.lines, predictor: net.predictor, matchers: net.matchers}
 	return shed, true, nil
 }

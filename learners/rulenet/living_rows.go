@@ -186,22 +186,30 @@ func newOrigin(s learn.Source) origin {
 // key returns the key of a row of the source.
 func (o *origin) key(number uint64) uint64 { return scramble(o.salt ^ number*0x9e3779b97f4a7c15) }
 
-// reservoir is the rows of the least keys: a heap of places in the log, the
-// greatest key on top.
+// reservoir is the rows of the least keys: places in the log, as they came until there
+// are as many as it may have, and then a heap with the greatest key on top.
 type reservoir []int32
+
+// moves reports whether to take a row in moves others, which frozen models read.
+func (h reservoir) moves(l *rowLog, row int32, most int) bool {
+	return len(h)+1 == most || len(h) >= most && most > 0 && l.key[row] < l.key[h[0]]
+}
+
+// greatest returns the greatest key.
+func (h reservoir) greatest(l *rowLog) uint64 {
+	most := uint64(0)
+	for _, r := range h {
+		most = max(most, l.key[r])
+	}
+	return most
+}
 
 // take puts a row of the log in, for the one of the greatest key if there are so
 // many already, and reports whether it did.
 func (h *reservoir) take(l *rowLog, row int32, most int) bool {
 	if len(*h) < most {
-		*h = append(*h, row)
-		for at := len(*h) - 1; at > 0; {
-			up := (at - 1) / 2
-			if l.key[(*h)[up]] >= l.key[(*h)[at]] {
-				break
-			}
-			(*h)[up], (*h)[at] = (*h)[at], (*h)[up]
-			at = up
+		if *h = append(*h, row); len(*h) == most {
+			h.heap(l)
 		}
 		return true
 	}
@@ -209,12 +217,20 @@ func (h *reservoir) take(l *rowLog, row int32, most int) bool {
 		return false
 	}
 	(*h)[0] = row
-	h.sink(l)
+	h.sink(l, 0)
 	return true
 }
 
-func (h *reservoir) sink(l *rowLog) {
-	for at, n := 0, len(*h); ; {
+// heap puts the greatest key on top.
+func (h *reservoir) heap(l *rowLog) {
+	for at := len(*h)/2 - 1; at >= 0; at-- {
+		h.sink(l, at)
+	}
+}
+
+// sink puts a row below those of greater keys.
+func (h *reservoir) sink(l *rowLog, at int) {
+	for n := len(*h); ; {
 		least := at
 		for down := 2*at + 1; down <= 2*at+2 && down < n; down++ {
 			if l.key[(*h)[down]] > l.key[(*h)[least]] {

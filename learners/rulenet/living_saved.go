@@ -526,6 +526,7 @@ func (s *living) loadMarks(from *savedLiving) error {
 			return fmt.Errorf("row %d is there for nothing", r+1)
 		}
 	}
+	s.drawn.heap(&s.log)
 	if len(s.drawn) == 0 || len(s.drawn) > s.most() || s.whole && float64(len(s.drawn)) != s.rows {
 		return fmt.Errorf("%d rows are in a reservoir of %d", len(s.drawn), s.most())
 	}

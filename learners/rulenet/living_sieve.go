@@ -19,6 +19,7 @@ type sieve struct {
 	tests   []bitmapTest
 	ends    []int32 // of each conjunction's tests
 	bitmaps int32
+	alone   []placeTest // the same tests, on the cells of one row
 }
 
 // sifted is a column that is tested. Its bitmaps are those of the rows where it is
@@ -73,11 +74,101 @@ func newSieve(conjunctions [][]atom) *sieve {
 	}
 	for _, tests := range conjunctions {
 		for i := range tests {
-			s.tests = s.columns[at[tests[i].col]].write(&tests[i], s.tests)
+			c := at[tests[i].col]
+			s.tests = s.columns[c].write(&tests[i], s.tests)
+			for len(s.alone) < len(s.tests) {
+				s.alone = append(s.alone, s.columns[c].alone(int32(c), s.tests[len(s.alone)]))
+			}
 		}
 		s.ends = append(s.ends, int32(len(s.tests)))
 	}
 	return s
+}
+
+// placeTest is a test on the place of a cell among the bitmaps of its column: what is
+// above the one and at most the other, missing cells apart.
+type placeTest struct {
+	col, above, upTo int32
+	not, orMissing   bool
+}
+
+// alone returns a test on bitmaps as one on the cell of a row.
+func (c *sifted) alone(col int32, t bitmapTest) placeTest {
+	one := placeTest{col: col, above: c.known(), upTo: math.MaxInt32, orMissing: t.or != 0}
+	cuts := c.first + 2 + int32(len(c.cuts))
+	switch {
+	case t.in == c.missing():
+		return placeTest{col: col, above: c.missing() - 1, upTo: c.missing()}
+	case t.in == c.known() && t.out >= cuts: // a name that it is not
+		one.above, one.upTo, one.not = t.out-1, t.out, true
+	case t.in >= cuts: // a name
+		one.above, one.upTo = t.in-1, t.in
+	default: // a number
+		if t.in != c.known() {
+			one.upTo = t.in
+		}
+		if t.out != 0 {
+			one.above = t.out
+		}
+	}
+	return one
+}
+
+// places appends the place of a row's cell in each column that is tested: the bitmap of
+// the first cut that its number does not exceed, or of its name; one beyond all others
+// if there is none, and that of missing cells.
+func (s *sieve) places(g *grid, row int32, to []int32) []int32 {
+	for i := range s.columns {
+		c := &s.columns[i]
+		place := c.missing()
+		if numbers := g.floats[c.col]; numbers != nil {
+			if x := numbers[row]; x == x {
+				lo, n := 0, len(c.cuts)
+				for n > 0 {
+					if half := n / 2; c.cuts[lo+half] < x {
+						lo, n = lo+half+1, n-half-1
+					} else {
+						n = half
+					}
+				}
+				if place = c.first + 2 + int32(lo); lo == len(c.cuts) {
+					place = math.MaxInt32
+				}
+			}
+		} else if codes := g.codes[c.col]; codes != nil {
+			if code := codes[row]; code != table.Missing {
+				place = math.MaxInt32
+				if code >= 0 && int(code) < len(c.place) && c.place[code] != 0 {
+					place = c.place[code]
+				}
+			}
+		}
+		to = append(to, place)
+	}
+	return to
+}
+
+// fires reports whether a conjunction covers the row whose cells have these places.
+func (s *sieve) fires(i int, places []int32) bool {
+	from := int32(0)
+	if i > 0 {
+		from = s.ends[i-1]
+	}
+	for j := from; j < s.ends[i]; j++ {
+		t := &s.alone[j]
+		x := places[t.col]
+		if x > t.above && x <= t.upTo {
+			if t.not {
+				return false
+			}
+			continue
+		}
+		missing := x == s.columns[t.col].first
+		if missing && !t.orMissing || !missing && !t.not {
+			return false
+		}
+	}
+	return true
 }
 
 // want notes what a test needs.

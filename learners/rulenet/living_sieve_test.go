@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -76,7 +77,8 @@ func TestSieve(t *testing.T) {
 		for len(rows) > 0 && len(rows) < 600 && rapid.IntRange(0, 3).Draw(r, "more") == 0 {
 			rows = append(rows, rows...)
 		}
-		for i, got := range newSieve(rules).covers(g, rows) {
+		sieve := newSieve(rules)
+		for i, got := range sieve.covers(g, rows) {
 			var want []int32
 			for at, row := range rows {
 				all := true
@@ -86,10 +88,27 @@ func TestSieve(t *testing.T) {
 				if all {
 					want = append(want, int32(at))
 				}
+				if alone := sieve.fires(i, sieve.places(g, row, nil)); alone != all {
+					r.Fatalf("%+v, row %d alone: %v, expected %v", rules[i], row, alone, all)
+				}
 			}
 			if !slices.Equal(got, want) {
 				r.Fatalf("%+v covers %v, expected %v", rules[i], got, want)
 			}
 		}
 	})
+}
+
+// BenchmarkOneRow is the answer for one row.
+func BenchmarkOneRow(b *testing.B) {
+	m := startLiving(b, twenty(10_000, 3), map[string]string{"rules": "100"})
+	row := twenty(1, 4)
+	out := learn.NewPredictions(m, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := m.Predict(b.Context(), row, out); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(len(m.s.rules)), "rules")
 }

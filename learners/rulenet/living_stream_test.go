@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -205,6 +206,24 @@ func BenchmarkLivingRow(b *testing.B) {
 			b.ReportMetric(float64(took.Nanoseconds())/float64(b.N)/1000, "µs/row")
 			b.ReportMetric(float64(len(live.rules)), "rules")
 			b.ReportMetric(float64(live.alarms), "alarms")
+		})
+	}
+}
+
+// BenchmarkPrequentialRow is a row that is answered, and then learnt by itself: 20
+// numbers, two classes.
+func BenchmarkPrequentialRow(b *testing.B) {
+	for _, forget := range []string{"never", "auto"} {
+		b.Run(forget, func(b *testing.B) {
+			spec := evaluate.Spec{
+				Data: "twenty", Table: twenty(b.N+1, 9), Target: 3, Seed: 1, Learner: Name,
+				New: evaluate.Registered(Name, map[string]string{"update": "living", "forget": forget}),
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			if _, err := evaluate.Prequential(b.Context(), spec, evaluate.PrequentialOptions{Batch: 1}); err != nil {
+				b.Fatal(err)
+			}
 		})
 	}
 }

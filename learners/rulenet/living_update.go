@@ -17,6 +17,7 @@ type livingUpdate struct {
 	vocabulary *table.Vocabulary
 	source     int32
 	shared     bool // with a frozen model
+	drew       bool // since the last frozen model: it has places in the reservoir of its own
 
 	rows, flat []int32 // room
 	ends       []int
@@ -101,7 +102,7 @@ func (u *livingUpdate) unshare() {
 	if !u.shared {
 		return
 	}
-	u.drawn, u.origins = slices.Clone(u.drawn), slices.Clone(u.origins)
+	u.origins = slices.Clone(u.origins)
 	u.own()
 	u.shared = false
 }
@@ -158,6 +159,9 @@ func (u *livingUpdate) arrive(ctx context.Context, first int) error {
 	u.addSlopes(rows)
 	for _, r := range rows {
 		s.rows++
+		if !u.drew && s.drawn.moves(&s.log, r, s.most()) {
+			s.drawn, u.drew = slices.Clone(s.drawn), true
+		}
 		if !s.drawn.take(&s.log, r, s.most()) || len(s.drawn) < int(s.rows) {
 			if s.whole {
 				s.stage, s.staged = toSearch, s.n
@@ -346,6 +350,7 @@ func (u *livingUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 	u.sieve()
 	u.blocks, u.saving = u.known(), &saving{}
 	s := *u.living
+	u.drew = false
 	s.log.codes, s.log.floats = slices.Clone(s.log.codes), slices.Clone(s.log.floats)
 	s.curve = nil
 	u.shared = true

@@ -28,6 +28,20 @@ func (m *Model) together() bool {
 	return (m.taught || m.settings.Teacher == "trees") && present > 2
 }
 
+// linesOf returns how many rules a unit is printed as.
+func (m *Model) linesOf(u *unit) int {
+	if m.together() {
+		return 1
+	}
+	n := 0
+	for c, weight := range u.weights {
+		if m.counts[c] > 0 && (weight != 0 || u.class == c) {
+			n++
+		}
+	}
+	return n
+}
+
 // slopeNotes says which way columns move the odds of the second class.
 func (m *Model) slopeNotes() []string {
 	var last string

@@ -16,9 +16,9 @@ type Info struct {
 	Source  string // author, year, where
 	Takes   Takes
 	Can     Can
-	// Contract is what updates of models learnt with default settings
-	// promise. What a model promises it says itself (PromiseOf).
+	// Contract is what updates with default settings promise; a model says its own (PromiseOf).
 	Contract Contract
+	Apart    string // where it is another, in words
 	// Keeps says what a model keeps of the rows it learnt from.
 	Keeps string
 	// New returns a learner with default parameters; nil for a kind of model

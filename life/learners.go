@@ -10,6 +10,7 @@ type Learner struct {
 	Predicts []string  `json:"predicts"`
 	Can      []string  `json:"can"`
 	Contract string    `json:"contract"`
+	Apart    string    `json:"contract_apart,omitempty"` // where it is another
 	Keeps    string    `json:"keeps"`
 	Source   string    `json:"source"`
 	Settings []Setting `json:"settings"`
@@ -23,12 +24,20 @@ type Setting struct {
 	Choices []string `json:"choices,omitempty"`
 }
 
+// Promised is the contract in words.
+func (e *Learner) Promised() string {
+	if e.Apart == "" {
+		return e.Contract
+	}
+	return e.Contract + "; " + e.Apart
+}
+
 // NewLearner returns what the registry knows of a learner.
 func NewLearner(info learn.Info) Learner {
 	takes := info.Takes
 	e := Learner{
 		Name: info.Name, Summary: info.Summary,
-		Contract: info.Contract.String(), Keeps: info.Keeps, Source: info.Source, Settings: []Setting{},
+		Contract: info.Contract.String(), Apart: info.Apart, Keeps: info.Keeps, Source: info.Source, Settings: []Setting{},
 		Takes: names(ability{"nominal", takes.Nominal}, ability{"numeric", takes.Numeric}, ability{"missing", takes.Missing},
 			ability{"text", takes.Text}, ability{"sequences", takes.Sequences}, ability{"stream", takes.Stream}, ability{"theory", takes.Theory}),
 		Predicts: names(ability{"classes", takes.Classes}, ability{"numbers", takes.Regression}, ability{"density", takes.Density}),

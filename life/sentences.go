@@ -401,7 +401,7 @@ func (r *readout) evidence(e *RuleEntry, several bool) string {
 	if e.Templates != nil {
 		said = append(said, "templates "+say.Count(*e.Templates))
 	}
-	if several {
+	if several && len(e.Sources) > 0 {
 		var from []string
 		for _, s := range e.Sources {
 			from = append(from, fmt.Sprintf("%s %s", say.Count(*s.Covered), s.Source))

@@ -3,14 +3,27 @@ package shards
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
+	"github.com/accrete-ml/accrete/learners/rulenet"
 	"github.com/accrete-ml/accrete/table"
 )
 
-// learner is the plan's learner, with its settings.
-func (p *Plan) learner() (learn.Learner, error) { return learn.New(p.Learner, p.Settings) }
+// learner is the plan's learner, with its settings. Rule networks keep the rows that
+// were gathered, so that the rules can be counted over all others.
+func (p *Plan) learner() (learn.Learner, error) {
+	settings := p.Settings
+	if p.Learner == rulenet.Name && settings["update"] == "" {
+		settings = maps.Clone(settings)
+		if settings == nil {
+			settings = map[string]string{}
+		}
+		settings["update"] = "exact"
+	}
+	return learn.New(p.Learner, settings)
+}
 
 // learnShard learns a shard as any machine would: start, add batch by batch,
 // freeze. Of a shard without a row to learn from there is no model.

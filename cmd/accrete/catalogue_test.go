@@ -100,7 +100,8 @@ func catalogue() string {
 	var b strings.Builder
 	b.WriteString("# Every learner\nA page each, made from the code: idea, settings, what it keeps, what it costs, a picture and a worked example.\n[Which learner when](../choosing.md) helps to choose, [Learners worth knowing](../learners.md) shows what only some can do.\n\n| learner | what it is | update |\n|---|---|---|\n")
 	for _, info := range learn.All() {
-		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %v |\n", info.Name, info.Name, cell(info.Summary), info.Contract)
+		e := life.NewLearner(info)
+		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %v |\n", info.Name, info.Name, cell(info.Summary), e.Promised())
 	}
 	return b.String()
 }
@@ -134,6 +135,9 @@ func learnerPage(t *testing.T, info learn.Info) string {
 	e := life.NewLearner(info)
 	fmt.Fprintf(&b, "\n## What it takes and can do\nIt takes %s; it answers with %s. A model can %s.\n", strings.Join(e.Takes, ", "), strings.Join(e.Predicts, ", "), strings.Join(e.Can, ", "))
 	fmt.Fprintf(&b, "\n## Updates\n**%s**: %s (`accrete verify` measures it).\n", e.Contract, contracts[e.Contract])
+	if e.Apart != "" {
+		b.WriteString(strings.ToUpper(e.Apart[:1]) + e.Apart[1:] + ".\n")
+	}
 	fmt.Fprintf(&b, "\n## What a model keeps\n%s.\n", escapeHTML(strings.ToUpper(info.Keeps[:1])+info.Keeps[1:]))
 	fmt.Fprintf(&b, "\n## Cost\n%s", cost)
 	b.WriteString("\n## Settings\n")

@@ -38,7 +38,7 @@ func (a *app) learnersCommand() *cobra.Command {
 			for _, info := range learn.All() {
 				e := life.NewLearner(info)
 				rows = append(rows, []string{
-					e.Name, strings.Join(e.Takes, ", "), strings.Join(e.Predicts, ", "), strings.Join(e.Can, ", "), e.Contract, e.Keeps, e.Source,
+					e.Name, strings.Join(e.Takes, ", "), strings.Join(e.Predicts, ", "), strings.Join(e.Can, ", "), e.Promised(), e.Keeps, e.Source,
 				})
 			}
 			printTable(a.out, []string{"learner", "takes", "predicts", "can", "update", "keeps", "source"}, rows)
@@ -56,7 +56,7 @@ func (a *app) printLearner(info learn.Info) error {
 	fmt.Fprintf(a.out, "%s: %s\n", e.Name, e.Summary)
 	for _, line := range [][2]string{
 		{"takes", strings.Join(e.Takes, ", ")}, {"predicts", strings.Join(e.Predicts, ", ")}, {"can", strings.Join(e.Can, ", ")},
-		{"update", e.Contract}, {"keeps", e.Keeps}, {"source", e.Source},
+		{"update", e.Promised()}, {"keeps", e.Keeps}, {"source", e.Source},
 	} {
 		fmt.Fprintf(a.out, "  %-9s %s\n", line[0], line[1])
 	}

@@ -53,6 +53,9 @@ rows of both, for which the rows must still be there (see verify).`,
 
 // contractLine says what a learner promises of a model that was changed.
 func contractLine(m learn.Model, exactly string) string {
+	if m, ok := learn.Ability[interface{ LearntAtOnce() bool }](m); ok && m.LearntAtOnce() {
+		return "contract: bounded, and exact this time, as every row was there to be learnt again: " + exactly
+	}
 	switch learn.PromiseOf(m).Contract {
 	case learn.Exact:
 		return "contract: exact: " + exactly

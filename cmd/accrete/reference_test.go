@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/life"
 )
 
 // TestReference: the pages of the reference that are made from the code say what
@@ -82,7 +83,8 @@ func settingsPage() string {
 	var b strings.Builder
 	b.WriteString("# Settings of every learner\nMade from the code (`go test ./cmd/accrete -run Reference -rewrite`). Given as `--set key=value`, tried by\n`accrete tune DATA --learner NAME --try key=a,b`; `accrete learners NAME` prints those of one.\n")
 	for _, info := range learn.All() {
-		fmt.Fprintf(&b, "\n## %s\n%s. Update: %v. Keeps %s. Source: %s.\n", info.Name, escapeHTML(strings.ToUpper(info.Summary[:1])+info.Summary[1:]), info.Contract, escapeHTML(info.Keeps), escapeHTML(info.Source))
+		e := life.NewLearner(info)
+		fmt.Fprintf(&b, "\n## %s\n%s. Update: %v. Keeps %s. Source: %s.\n", info.Name, escapeHTML(strings.ToUpper(info.Summary[:1])+info.Summary[1:]), e.Promised(), escapeHTML(info.Keeps), escapeHTML(info.Source))
 		if info.New == nil {
 			continue
 		}

@@ -83,7 +83,7 @@ error, or with --rejects put aside.`,
 	c.Flags().BoolVar(&follow.Wait, "follow", false, "wait at the end of the file for more rows")
 	c.Flags().StringVar(&follow.Every, "every", "", "rows that make a version, or how long they wait for one, as in 1000rows,1m (default with --follow: 1000rows)")
 	c.Flags().StringVar(&follow.Rejects, "rejects", "", "file to which lines are added that cannot be read")
-	c.Flags().BoolVar(&as.Consolidate, "consolidate", false, "then learn the rules anew from the rows that a living model keeps (rulenet with update=living or auto)")
+	c.Flags().BoolVar(&as.Consolidate, "consolidate", false, "then learn the rules anew from the rows that a living model keeps (rulenet of classes from 500 rows on)")
 	for _, other := range []string{"every", "follow", "rejects"} {
 		c.MarkFlagsMutuallyExclusive("keep", other)
 		c.MarkFlagsMutuallyExclusive("consolidate", other)

@@ -68,8 +68,8 @@
 //
 // # Learning more
 //
-// With update=exact (the default) a model keeps its distinct rows, counted,
-// source by source, and a later model is learnt again from all of them. Cuts,
+// While rows are few, of numbers, and with update=exact always, a model keeps its
+// distinct rows, counted, source by source, and a later model is learnt again from all of them. Cuts,
 // templates, parts held out and samples are chosen by hashes of rows, so that
 // the network is a function of the multiset of rows: updates, merging and
 // forgetting give what learning everything at once gives, to the digit.
@@ -82,9 +82,8 @@
 // numbers have left the cuts they are cut again, every example is searched from
 // again, and the model says so (Remarks). Sources are not kept apart.
 //
-// With update=living rows are learnt as they come, at a cost of the new rows:
-// see living.go. With update=auto a network of classes does so once it is taught,
-// and is learnt again while its rows are few.
+// From 500 rows of classes on (with update=living from the first on) rows are learnt
+// as they come, at a cost of the new rows: see living.go.
 //
 // # Taught networks
 //

@@ -24,7 +24,8 @@ func init() {
 		Takes:    learn.Takes{Nominal: true, Numeric: true, Missing: true, Classes: true, Regression: true},
 		Can:      learn.Can{Update: true, Rules: true, Explain: true, Merge: true, Forget: true, Draw: true, Keep: true, Excerpt: true, Hear: true, Grow: true, Remark: true, Strike: true},
 		Contract: learn.Exact,
-		Keeps:    "distinct rows, counted, per source (update=living, and update=auto of classes from 500 rows on: a reservoir of rows and the slopes of all, contract bounded; update=published: coded rows, their numbers and the rule of each, contract none)",
+		Apart:    "bounded for classes from 500 rows on, by 0.03 nats a row, unless update=exact",
+		Keeps:    "distinct rows, counted, per source (classes from 500 rows on, unless update=exact: a reservoir of rows and the slopes of all, contract bounded; update=published: coded rows, their numbers and the rule of each, contract none)",
 		New:      func() learn.Learner { return &Learner{} },
 		Decode:   decode,
 	})
@@ -35,7 +36,7 @@ type Learner struct {
 	Weights   string  `set:"weights" default:"calibrated" oneof:"published|all|calibrated" doc:"what a rule adds: ln p(x|y)/p(x) to its class, that to every class, or weights refitted by penalised logistic regression"`
 	Grow      string  `set:"grow" default:"residual (with weights=calibrated and not update=published; else none)" oneof:"none|residual" doc:"add rules where the network is wrong, in rounds, stopped on validation"`
 	Ties      string  `set:"ties" default:"information" oneof:"information|random|first" doc:"which of equally good rules a climb goes on with: drop the test that says least of the class, any, or the first column's"`
-	Update    string  `set:"update" default:"exact" oneof:"exact|living|auto|published|none" doc:"learning more rows: equal to learning all at once, as they come at a cost of the new rows alone, the first while they are few and then the second, the published incremental search, or not at all, and no rows are kept"`
+	Update    string  `set:"update" default:"auto (classes: exact up to 500 rows, living from then on; numbers, and settings that need all rows: exact)" oneof:"auto|exact|living|published|none" doc:"learning more rows: the next while rows are few and the one after it from then on; equal to learning all at once; as they come, at a cost of the new rows alone; the published incremental search; or not at all, and no rows are kept"`
 	Templates string  `set:"templates" default:"auto (all up to 4000 distinct rows, else a sample of 2000)" doc:"examples to climb from: auto, all or a number"`
 	Cuts      string  `set:"cuts" default:"both" oneof:"mdl|frequency|both|auto" doc:"cuts of numeric columns that are climbed from: supervised (Fayyad & Irani 1993), 16 intervals of equal frequency, both where there are few rows or no supervised cuts, or which of these is best on rows held out"`
 	Penalty   float64 `set:"penalty" default:"0.1" doc:"for weights=calibrated: penalty on a unit of weight, times the square root of the rows"`
@@ -44,8 +45,8 @@ type Learner struct {
 	Teacher   string  `set:"teacher" default:"auto (trees from 500 rows on or above 100 columns, unless a setting is about climbs or these clearly win on columns of few values; else none)" oneof:"auto|trees|none" doc:"where rules come from: boosted trees that teach a small network, or climbs by information from examples"`
 	Slope     string  `set:"slope" doc:"columns of numbers that only raise (+) or lower (-) the answer, as in age:+,income:-; of two classes the odds of the second by name"`
 	Repeats   string  `set:"repeats" default:"off" oneof:"off|auto" doc:"for networks that are taught: answer rows that equal learnt ones also by how these came out, where rows held out say that it helps; the printed rules are then a summary"`
-	Reservoir int     `set:"reservoir" default:"16384" doc:"for update=living: rows that are kept, drawn by hash; up to so many, learning more can be made exact"`
-	Forget    string  `set:"forget" default:"auto" oneof:"auto|never" doc:"for update=living: when rows come to say something else, answer by the last ones and forget the others, or learn from all alike"`
+	Reservoir int     `set:"reservoir" default:"16384" doc:"for networks that live: rows that are kept, drawn by hash; up to so many, learning more can be made exact"`
+	Forget    string  `set:"forget" default:"auto with update=living; else never" oneof:"auto|never" doc:"for networks that live: when rows come to say something else, answer by the last ones and forget the others, or learn from all alike"`
 	Loss      string  `set:"loss" default:"squared" oneof:"squared|absolute|quantile|poisson" doc:"for numbers: what errors cost; the answer is then the mean, the median, the quantile asked for, or the mean of counts, whose variance grows with it"`
 	Quantile  float64 `set:"quantile" default:"0.5" doc:"for loss=quantile: the share of rows that is to lie below the answer"`
 	Cover     float64 `set:"cover" default:"0.95" doc:"for numbers: the share of rows that is to lie within the interval of the answer"`
@@ -92,7 +93,7 @@ func (l *Learner) settings() (settings, error) {
 	for _, o := range []struct {
 		field *string
 		word  string
-	}{{&s.Weights, "calibrated"}, {&s.Ties, "information"}, {&s.Update, "exact"}, {&s.Cuts, "both"}, {&s.Knowledge, "blend"}} {
+	}{{&s.Weights, "calibrated"}, {&s.Ties, "information"}, {&s.Update, automaticUpdate}, {&s.Cuts, "both"}, {&s.Knowledge, "blend"}} {
 		if *o.field == "" {
 			*o.field = o.word
 		}
@@ -229,8 +230,8 @@ func (l *Learner) climbs() bool {
 
 // living fills in what is about networks that live.
 func (l *Learner) living(s *settings, climbs bool) error {
-	if s.Update == automaticUpdate {
-		s.Reservoir, s.Forget = defaultReservoir, "auto"
+	if s.Update == automaticUpdate { // its rows are tables, whose order says nothing
+		s.Reservoir, s.Forget = defaultReservoir, "never"
 		return nil
 	}
 	if s.Update != "living" {

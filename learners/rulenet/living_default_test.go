@@ -114,3 +114,32 @@ func TestLateValuesAreCutToABudget(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A class that comes late begins with next to no probability, where its rows are not
+// among those of a rule, and has what is its own when rules were decided anew.
+func TestLateClass(t *testing.T) {
+	all := concept(1200, 0, 31)
+	m := learnTo(t, all.Slice(0, 1000), "first", nil).(*Living)
+	late := concept(30, 0, 32)
+	late.Schema = table.CopySchema(late.Schema)
+	late.Schema.Attributes[3].Values = []string{"no", "yes", "maybe"}
+	for r := range late.Rows() {
+		late.Columns[0].Floats[r], late.Columns[1].Floats[r], late.Columns[3].Codes[r] = 200, 200, 2
+	}
+	mean := func(m *Living, rows *table.Table) float64 {
+		p := answersOf(t, m, rows)
+		at, sum := m.Schema().Attributes[3].Code("maybe"), 0.0
+		for i := int(at); i < len(p); i += 3 {
+			sum += p[i] / float64(rows.Rows())
+		}
+		return sum
+	}
+	one := updateLiving(t, m, "one", false, late.Slice(0, 1))
+	if got := mean(one, all.Slice(1000, 1200)); got > 0.01 {
+		t.Errorf("one row of 1,001 is of it, and other rows are with a probability of %.4f", got)
+	}
+	many := updateLiving(t, one, "many", false, late.Slice(1, 30))
+	if other, own := mean(many, all.Slice(1000, 1200)), mean(many, late); other > 0.02 || own < 0.7 {
+		t.Errorf("30 rows of 1,030 are of it; other rows are with %.4f, its own with %.4f", other, own)
+	}
+}

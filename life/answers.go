@@ -250,7 +250,7 @@ func (d *Data) beside(ctx context.Context, how *Answering) (*beside, error) {
 	plain.Reading = Reading{
 		Nominal: d.Reading.Nominal, Numeric: d.Reading.Numeric,
 		Missing:   []string{""}, // whatever stands in a cell stays there
-		Delimiter: d.Reading.Delimiter, NoHeader: d.Reading.NoHeader, Sheet: d.Reading.Sheet,
+		Delimiter: d.Reading.Delimiter, Encoding: d.Reading.Encoding, NoHeader: d.Reading.NoHeader, Sheet: d.Reading.Sheet,
 	}
 	o := plain.options()
 	o.Open = true

@@ -63,6 +63,9 @@ func newChoices(p *Part, s *say.Speaker) *choices {
 		look(base.Rules[i].If)
 		if l := base.Rules[i].Then.Line; l != nil {
 			tested[l.Column], lines[l.Column] = true, true
+			if l.Limited {
+				cuts[l.Column] = append(cuts[l.Column], l.Low, l.High)
+			}
 		}
 	}
 	if told, ok := p.Model.(*expert.Told); ok {

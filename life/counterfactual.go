@@ -186,6 +186,9 @@ func (r *explainer) change(ctx context.Context, t *table.Table, row int, wish Wi
 	}
 	now := NewPredicted(r.part.Model, 1, t.Slice(row, row+1), out, 0)
 	search := &changeSearch{explainer: r, ctx: ctx, table: t, row: row, options: r.options(t, row, wish.Fixed), wanted: r.wanted(wish, now)}
+	for j := range search.options {
+		search.runsOf = append(search.runsOf, search.runs(j))
+	}
 	c := &Changed{Prediction: now.Prediction, Changes: []Change{}, Exact: r.choices.exact, answer: r.said(now)}
 	if c.Already = search.wanted(out, 0); c.Already {
 		return c, nil
@@ -204,7 +207,6 @@ func (r *explainer) change(ctx context.Context, t *table.Table, row int, wish Wi
 			return nil, err
 		}
 		if !done {
-			c.Exact = false
 			break
 		}
 		c.Cells++
@@ -218,7 +220,7 @@ func (r *explainer) change(ctx context.Context, t *table.Table, row int, wish Wi
 		return cmp.Or(cmp.Compare(len(a.columns), len(b.columns)), cmp.Compare(a.Cost, b.Cost))
 	})
 	c.Changes = append(c.Changes, search.found[:min(len(search.found), limit)]...)
-	c.Exact = c.Exact && !search.larger(c.Cells)
+	c.Exact = c.Exact && !search.larger(c.Cells) && (c.all || len(c.Changes) > 0)
 	return c, nil
 }
 
@@ -291,7 +293,8 @@ type changeSearch struct {
 	wanted  func(out *learn.Predictions, i int) bool
 	found   []Change // the cheapest of each set of columns, none within another
 	tried   int
-	pending []attempt
+	pending []box
+	runsOf  [][][]option // of each column
 }
 
 // attempt is a change that waits for its answer.
@@ -309,7 +312,7 @@ func (s *changeSearch) size(n int) (bool, error) {
 			open = append(open, j)
 		}
 	}
-	if s.tried += s.count(open, n); s.tried > mostTried {
+	if s.tried+s.count(open, n) > mostTried {
 		return false, nil
 	}
 	if err := s.subsets(open, nil, n); err != nil {
@@ -318,7 +321,16 @@ func (s *changeSearch) size(n int) (bool, error) {
 	return true, s.flush()
 }
 
-// count is how many changes of n of these columns there are.
+// corners is how many values of a column have to be tried.
+func (s *changeSearch) corners(column int) int {
+	n := 0
+	for _, run := range s.runsOf[column] {
+		n += min(len(run), 2)
+	}
+	return n
+}
+
+// count is how many changes of n of these columns have to be tried.
 func (s *changeSearch) count(open []int, n int) int {
 	ways := make([]int, n+1)
 	ways[0] = 1
@@ -351,38 +363,20 @@ func (s *changeSearch) subsets(open, chosen []int, n int) error {
 }
 
 // values goes through the values of chosen columns.
-func (s *changeSearch) values(columns []int, values []option) error {
-	if len(values) == len(columns) {
-		s.pending = append(s.pending, attempt{columns, slices.Clone(values)})
+func (s *changeSearch) values(columns []int, sides [][]option) error {
+	if len(sides) == len(columns) {
+		s.pending = append(s.pending, box{columns, slices.Clone(sides)})
 		if len(s.pending) == tryAtOnce {
 			return s.flush()
 		}
 		return nil
 	}
-	for _, o := range s.options[columns[len(values)]] {
-		if err := s.values(columns, append(values, o)); err != nil {
+	for _, run := range s.runsOf[columns[len(sides)]] {
+		if err := s.values(columns, append(sides, run)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// flush asks the model for the answers to what is pending.
-func (s *changeSearch) flush() error {
-	if len(s.pending) == 0 {
-		return s.ctx.Err()
-	}
-	changed, out, err := s.answers(s.pending)
-	if err != nil {
-		return err
-	}
-	for i, a := range s.pending {
-		if s.wanted(out, i) {
-			s.keep(changed, out, i, a)
-		}
-	}
-	s.pending = s.pending[:0]
-	return s.ctx.Err()
 }
 
 // answers are those of the model to the row with changes.
@@ -402,7 +396,7 @@ func (s *changeSearch) answers(attempts []attempt) (*table.Table, *learn.Predict
 func (s *changeSearch) keep(t *table.Table, out *learn.Predictions, i int, a attempt) {
 	cost := a.cost()
 	at := slices.IndexFunc(s.found, func(c Change) bool { return slices.Equal(c.columns, a.columns) })
-	if at >= 0 && s.found[at].Cost <= cost || at < 0 && s.covered(a.columns) {
+	if s.dearer(a.columns, cost) || at < 0 && s.covered(a.columns) {
 		return
 	}
 	answer := NewPredicted(s.part.Model, 1, t, out, i)

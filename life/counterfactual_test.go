@@ -122,3 +122,103 @@ func TestChangesAreTheSmallest(t *testing.T) {
 		}
 	}
 }
+
+// Along lines every number counts: of three columns with hundreds of numbers, the
+// smallest changes of two cells and more are found without trying all of them.
+func TestChangesAlongLinesAreTheSmallest(t *testing.T) {
+	const n = 150
+	known := func(col, i int) float64 { return math.Round(1000*math.Pow(float64(i)/n, 1+0.3*float64(col))) / 10 }
+	y := func(a, b, c float64) float64 { return a/4 - b/7 + 15*math.Sin(c/20) + a*c/900 }
+	var text, all strings.Builder
+	text.WriteString("a,b,c,y\n")
+	all.WriteString("a,b,c\n")
+	var rows [][3]float64
+	for k := range 6 * n {
+		i, j, l := k%n, (k*37+k/n*11)%n, (k*91+k/n*53)%n
+		a, b, c := known(0, i), known(1, j), known(2, l)
+		fmt.Fprintf(&text, "%v,%v,%v,%.2f\n", a, b, c, y(a, b, c)+float64(k*7%13)/4)
+		if k%97 == 0 {
+			rows = append(rows, [3]float64{a, b, c})
+		}
+	}
+	var grid [][3]float64
+	for _, row := range rows { // every other value of two cells beside each row
+		for i := range n {
+			for j := range n {
+				for _, to := range [][3]float64{{known(0, i), known(1, j), row[2]}, {known(0, i), row[1], known(2, j)}, {row[0], known(1, i), known(2, j)}} {
+					grid = append(grid, to)
+					fmt.Fprintf(&all, "%v,%v,%v\n", to[0], to[1], to[2])
+				}
+			}
+		}
+	}
+	folder := t.TempDir()
+	h := &life.Home{Seed: 1}
+	find := func(name, text string) *life.Data {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := h.Find(path, life.Reading{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	p, err := h.LearnInMemory(context.Background(), life.LearnOptions{Data: find("rows.csv", text.String()), Target: "y", Choice: life.Choice{Learner: "rulenet"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := make([]float64, 0, len(grid))
+	if _, err = h.Predict(context.Background(), p, find("all.csv", all.String()), func(_ int, batch *table.Table, out *learn.Predictions) error {
+		answers = append(answers, out.Mean[:batch.Rows()]...)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var some strings.Builder
+	some.WriteString("a,b,c\n")
+	for _, row := range rows {
+		fmt.Fprintf(&some, "%v,%v,%v\n", row[0], row[1], row[2])
+	}
+	var scale [3]float64
+	for col := range scale {
+		scale[col] = known(col, n-1)
+	}
+	flips := map[int]int{} // by the number of cells
+	for _, limit := range []float64{15, 30, 42} {
+		at := 0
+		err = h.Change(context.Background(), p, find("some.csv", some.String()), nil, life.Wish{To: fmt.Sprintf(">%v", limit), Limit: 1}, func(c *life.Changed) error {
+			row := rows[c.Row-1]
+			least, cheapest := 4, math.Inf(1)
+			for range 3 * n * n {
+				cells, cost := 0, 0.0
+				for col := range scale {
+					if grid[at][col] != row[col] {
+						cells++
+						cost += math.Abs(grid[at][col]-row[col]) / scale[col]
+					}
+				}
+				if answers[at] > limit && (cells < least || cells == least && cost < cheapest) {
+					least, cheapest = cells, cost
+				}
+				at++
+			}
+			switch {
+			case c.Already || least == 4: // with the third cell it may be found
+			case len(c.Changes) != 1 || !c.Exact || len(c.Changes[0].Set) != least || math.Abs(c.Changes[0].Cost-cheapest) > 1e-9:
+				t.Errorf(">%v, row %v: %v costs %v, but %d cells for %v do", limit, row, c, c.Changes, least, cheapest)
+			default:
+				flips[least]++
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if flips[1] == 0 || flips[2] == 0 {
+		t.Errorf("of one cell and of two: %v", flips)
+	}
+	t.Log(flips)
+}

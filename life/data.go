@@ -35,6 +35,7 @@ type Reading struct {
 	// How cells are written, where it is not to be found out (see table.Options).
 	Missing                  []string
 	Decimal, Date, Delimiter string
+	Encoding                 string
 	Sheet                    string // of a workbook, the first one if it is ""
 	NoHeader                 *bool
 }
@@ -244,7 +245,7 @@ func (d *Data) options() table.Options {
 		Ignore:  d.Reading.Ignore,
 		Weight:  d.Reading.Weight,
 		Text:    d.Reading.Text, Grams: d.Reading.Grams, Sequence: d.Reading.Sequence,
-		Missing: d.Reading.Missing, Decimal: d.Reading.Decimal, Date: d.Reading.Date, Delimiter: d.Reading.Delimiter, NoHeader: d.Reading.NoHeader, Sheet: d.Reading.Sheet,
+		Missing: d.Reading.Missing, Decimal: d.Reading.Decimal, Date: d.Reading.Date, Delimiter: d.Reading.Delimiter, Encoding: d.Reading.Encoding, NoHeader: d.Reading.NoHeader, Sheet: d.Reading.Sheet,
 		Memory: d.memory,
 	}
 }

@@ -22,6 +22,7 @@ func (s *changeSearch) leaves() (all bool, err error) {
 	}
 	schema := s.part.Schema()
 	all = !s.isTold()
+	var found []attempt
 	for i := range s.choices.leaves {
 		tests := map[int][]rule.Test{}
 		for _, t := range s.choices.leaves[i].If {
@@ -39,11 +40,13 @@ func (s *changeSearch) leaves() (all bool, err error) {
 			return false, err
 		}
 		if len(a.columns) > 0 {
-			s.pending = append(s.pending, a)
+			found = append(found, a)
 		}
 	}
-	s.tried += len(s.pending)
-	slices.SortStableFunc(s.pending, func(a, b attempt) int { return cmp.Compare(len(a.columns), len(b.columns)) })
+	slices.SortStableFunc(found, func(a, b attempt) int { return cmp.Compare(len(b.columns), len(a.columns)) })
+	for _, a := range found {
+		s.pending = append(s.pending, a.one()) // those of the fewest columns last, which are looked at first
+	}
 	return all, s.flush()
 }
 
@@ -189,7 +192,7 @@ func (s *changeSearch) shrink(a attempt) error {
 			k++
 		}
 	}
-	s.pending = append(s.pending, a.sorted())
+	s.pending = append(s.pending, a.sorted().one())
 	return s.flush()
 }
 

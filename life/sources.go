@@ -62,7 +62,7 @@ func withReading(settings map[string]string, r Reading) map[string]string {
 		all[ignoreSetting] = string(list)
 	}
 	delete(all, writtenSetting)
-	if w := (cellsWritten{r.Missing, r.Decimal, r.Date, r.Delimiter, r.Sheet, r.NoHeader}); len(w.Missing) > 0 || w.Decimal+w.Date+w.Delimiter+w.Sheet != "" || w.NoHeader != nil {
+	if w := (cellsWritten{r.Missing, r.Decimal, r.Date, r.Delimiter, r.Encoding, r.Sheet, r.NoHeader}); len(w.Missing) > 0 || w.Decimal+w.Date+w.Delimiter+w.Encoding+w.Sheet != "" || w.NoHeader != nil {
 		how, _ := json.Marshal(w)
 		all[writtenSetting] = string(how)
 	}
@@ -84,6 +84,7 @@ type cellsWritten struct {
 	Decimal   string   `json:"decimal,omitempty"`
 	Date      string   `json:"date,omitempty"`
 	Delimiter string   `json:"delimiter,omitempty"`
+	Encoding  string   `json:"encoding,omitempty"`
 	Sheet     string   `json:"sheet,omitempty"`
 	NoHeader  *bool    `json:"no_header,omitempty"`
 }
@@ -92,7 +93,7 @@ type cellsWritten struct {
 func readingOf(v store.Version) Reading {
 	var w cellsWritten
 	_ = json.Unmarshal([]byte(v.Settings[writtenSetting]), &w) // without the setting nothing was said
-	return Reading{Weight: v.Settings[weightSetting], Missing: w.Missing, Decimal: w.Decimal, Date: w.Date, Delimiter: w.Delimiter, Sheet: w.Sheet, NoHeader: w.NoHeader}
+	return Reading{Weight: v.Settings[weightSetting], Missing: w.Missing, Decimal: w.Decimal, Date: w.Date, Delimiter: w.Delimiter, Encoding: w.Encoding, Sheet: w.Sheet, NoHeader: w.NoHeader}
 }
 
 // newSource is the record of where rows came from.

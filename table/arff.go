@@ -324,7 +324,7 @@ func (t *arffText) list() ([]string, error) {
 			return nil, err
 		}
 		if !goodText(name) {
-			return nil, fmt.Errorf("a declared value is not UTF-8 text; convert the file to UTF-8, e.g. with iconv")
+			return nil, fmt.Errorf("a declared value is not UTF-8 text; name its encoding, or convert the file to UTF-8")
 		}
 		if value := string(name); !seen[value] {
 			seen[value] = true

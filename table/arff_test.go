@@ -81,7 +81,7 @@ func TestBadARFF(t *testing.T) {
 		{"@attribute\n", `x.arff:1:11: an attribute without a name in UTF-8; write @attribute name type`},
 		{"@attribute a {b, c\n", `x.arff:1:19: the list of names is not closed; write {a, b, c}, with quotes around names that have spaces`},
 		{"@attribute a {b, 'c\n", `x.arff:1:18: the quote that opens here is not closed in its line; close it, or write it as \'`},
-		{"@attribute a {\xff}\n", `x.arff:1:16: a declared value is not UTF-8 text; convert the file to UTF-8, e.g. with iconv`},
+		{"@attribute a {\xff}\n", `x.arff:1:16: a declared value is not UTF-8 text; name its encoding, or convert the file to UTF-8`},
 		{"@attribute a {}\n@attribute b numeric\n@data\nx,1\n", `x.arff:4:1: column "a": "x" is not one of its declared values`},
 		{"@attribute a {green,blue}\n@data\ngreen\ngren\n", `x.arff:4:1: column "a": "gren" is not one of its declared values; did you mean "green"?`},
 		{"@attribute a numeric\n@data\nx\n", `x.arff:3:1: column "a": "x" is not a number, as the column's other cells are expected to be; correct the cell, or leave it empty if it is not known`},

@@ -613,7 +613,7 @@ type notes struct {
 
 // Remark is something worth knowing of a column.
 type Remark struct {
-	Kind   string // style, marker, odd or id
+	Kind   string // style, marker, odd, id or encoding
 	Column string
 	Row    int    // of the first cell that it is about, from 1; 0 for none
 	What   string // what is so, to follow the column's name
@@ -624,7 +624,9 @@ type Remark struct {
 // String says it in a line.
 func (r Remark) String() string {
 	line := fmt.Sprintf("column %s: %s", quote([]byte(r.Column)), r.What)
-	if strings.HasPrefix(r.What, "is ") {
+	if r.Column == "" {
+		line = r.What
+	} else if strings.HasPrefix(r.What, "is ") {
 		line = fmt.Sprintf("column %s %s", quote([]byte(r.Column)), r.What)
 	}
 	if do := r.Do.String(); do != "" {

@@ -298,7 +298,7 @@ func (s *reading) beginCSV() (source, error) {
 	if s.hasHeader(cells, rows) {
 		for i, cell := range cells {
 			if !goodText(cell) {
-				return nil, fmt.Errorf("%s:%d:1: the name of column %d is not UTF-8 text; convert the file to UTF-8, e.g. with iconv", s.plan.name, s.assembly.lines+1, i+1)
+				return nil, fmt.Errorf("%s:%d:1: the name of column %d is not UTF-8 text; name its encoding, or convert the file to UTF-8", s.plan.name, s.assembly.lines+1, i+1)
 			}
 			names = append(names, string(cell))
 		}

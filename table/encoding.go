@@ -6,50 +6,38 @@ import (
 	"io"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/accrete-ml/accrete/internal/charset"
+	"github.com/accrete-ml/accrete/internal/remedy"
 )
 
-// European spreadsheets write CSV files in Windows-1252, in which each letter is
-// one byte. Such a file is no UTF-8: after a letter with an accent there would
-// have to be more bytes of its kind. It is read as what it is, and that is said.
+// Spreadsheets and older systems write text in encodings of one byte a letter. Such
+// a file is no UTF-8: after a letter with an accent there would have to be more bytes
+// of its kind. It is read as what its letters say it is, and that is said, or as it
+// was said to be.
 
-// western are the characters of the bytes 0x80 to 0x9f in Windows-1252, 0 where
-// there is none; those above are Unicode's own.
-var western = [32]rune{'€', 0, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', 0, 'Ž', 0, 0, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', 0, 'ž', 'Ÿ'}
-
-// isWestern reports whether the beginning of a text is Windows-1252: no UTF-8, and
-// all bytes beyond ASCII are letters or signs that people write in tables.
-func isWestern(head []byte, ended bool) bool {
-	good := head
-	for len(good) > 0 {
-		r, size := utf8.DecodeRune(good)
-		if r == utf8.RuneError && size == 1 {
-			break
+// decoded is the content as UTF-8, and its beginning.
+func (s *reading) decoded(content *content, head []byte) (*content, []byte, error) {
+	order, wide := isUTF16(head)
+	switch {
+	case s.plan.options.Encoding != "" && s.plan.charset.IsUTF8():
+		return content, head, nil
+	case s.plan.options.Encoding != "":
+		content = content.recoded(s.plan.charset.Recoder())
+	case wide:
+		s.notes.add("the text is UTF-16, and is read as that")
+		content = content.fromUTF16(order)
+	default:
+		set, ok := charset.Find(head, content.ended)
+		if format := chooseFormat(s.path, head); !ok || format != "csv" && format != "arff" {
+			return content, head, nil
 		}
-		good = good[size:]
+		s.notes.remark(Remark{Kind: "encoding", What: "the text is no UTF-8, and is read as " + set.Words(), Do: remedy.Remedy{Kind: remedy.SayEncoding}})
+		content = content.recoded(set.Recoder())
 	}
-	if len(good) == 0 || !ended && len(good) < utf8.UTFMax && !utf8.FullRune(good) {
-		return false
-	}
-	for i, b := range head {
-		switch {
-		case b < 0x80:
-			continue
-		case b >= 0xfe, b < 0xa0 && western[b-0x80] == 0:
-			return false
-		case b >= 0xc0, b == 0x80, b == 0x8a, b == 0x8c, b == 0x8e, b == 0x9a, b == 0x9c, b == 0x9e, b == 0x9f: // letters, €
-		case b >= 0x91 && b <= 0x97, b == 0xa0, b == 0xa3, b == 0xa5, b == 0xa7, b == 0xab, b == 0xbb, b >= 0xb0 && b <= 0xb5, b == 0xba, b == 0xaa, b >= 0xbc && b <= 0xbe, b == 0xa9, b == 0xae:
-		default:
-			return false
-		}
-		if i+1 < len(head) && b >= 0xc0 && head[i+1] >= 0x80 && head[i+1] < 0xc0 && head[i+1] != 0xa0 {
-			return false // as broken UTF-8 has it
-		}
-	}
-	return true
+	head, err := content.look(glance)
+	return content, head, err
 }
-
-// fromWestern is the content as UTF-8.
-func (c *content) fromWestern() *content { return c.recoded(westernRunes) }
 
 // isUTF16 reports whether a text begins with the mark of UTF-16, which
 // spreadsheets write as "Unicode text", and in which order its bytes come.
@@ -117,18 +105,4 @@ func (u *recoder) Read(p []byte) (int, error) {
 		return 0, u.err
 	}
 	return n, nil
-}
-
-// westernRunes turns Windows-1252 into UTF-8.
-func westernRunes(to, from []byte, _ bool) ([]byte, int) {
-	for _, b := range from {
-		r := rune(b)
-		if b >= 0x80 && b < 0xa0 {
-			if r = western[b-0x80]; r == 0 {
-				r = utf8.RuneError
-			}
-		}
-		to = utf8.AppendRune(to, r)
-	}
-	return to, len(from)
 }

@@ -253,7 +253,7 @@ func (l *line) column(key []byte, place int) (int, *problem) {
 		known, ok := l.index[string(key)]
 		if n = known; !ok {
 			if !goodText(key) {
-				return 0, &problem{place, "a key is not UTF-8 text; convert the file to UTF-8, e.g. with iconv"}
+				return 0, &problem{place, "a key is not UTF-8 text; name its encoding, or convert the file to UTF-8"}
 			}
 			n = len(columns)
 			c := cells{field: l.plan.field(string(key))}
@@ -337,7 +337,7 @@ func (l *line) string() ([]byte, *problem) {
 func unescapeJSON(quoted []byte, place int) ([]byte, *problem) {
 	var s string
 	if !utf8.Valid(quoted) {
-		return nil, &problem{place, "a string is not UTF-8 text; convert the file to UTF-8, e.g. with iconv"}
+		return nil, &problem{place, "a string is not UTF-8 text; name its encoding, or convert the file to UTF-8"}
 	}
 	if err := json.Unmarshal(quoted, &s); err != nil {
 		return nil, &problem{place, fmt.Sprintf("a string has a wrong escape (%v); write a backslash as \\\\", err)}

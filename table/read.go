@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/accrete-ml/accrete/internal/charset"
 	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/xlsx"
@@ -50,6 +51,9 @@ type Options struct {
 	Date      string
 	NoHeader  *bool
 	Delimiter string
+	// Encoding is how letters are written in a text that is no UTF-8, as
+	// charset.Named knows it; without it the letters tell.
+	Encoding string
 	// Sheet is the one of a workbook to be read, the first one if it is "".
 	Sheet string
 	// Target is the column that will be predicted. It is never ignored as
@@ -249,20 +253,10 @@ func (s *reading) begin(ctx context.Context, raw io.Reader) error {
 	if err != nil {
 		return s.named(err)
 	}
-	if order, ok := isUTF16(head); ok {
-		s.notes.add("the text is UTF-16, and is read as that")
-		s.content = content.fromUTF16(order)
-		if head, err = s.content.look(glance); err != nil {
-			return s.named(err)
-		}
+	if s.content, head, err = s.decoded(content, head); err != nil {
+		return s.named(err)
 	}
-	if s.format = chooseFormat(s.path, head); s.format == "csv" && isWestern(head, s.content.ended) {
-		s.notes.add("the text is no UTF-8, and is read as Windows-1252")
-		s.content = s.content.fromWestern()
-		if _, err := s.content.look(glance); err != nil {
-			return s.named(err)
-		}
-	}
+	s.format = chooseFormat(s.path, head)
 	switch s.format {
 	case "arff":
 		s.source, err = s.beginARFF()
@@ -581,6 +575,7 @@ type plan struct {
 
 	nominal, numeric, text, ignore map[string]bool // of the options
 	decimals, orders               byColumn        // likewise
+	charset                        charset.Charset // likewise
 }
 
 // set makes a list of names one in which they are found at once.
@@ -618,6 +613,11 @@ func newPlan(o Options) (*plan, error) {
 	}
 	if p.decimals, err = newByColumn(o.Decimal, decimalStyle); err != nil {
 		return nil, err
+	}
+	if o.Encoding != "" {
+		if p.charset, err = charset.Named(o.Encoding); err != nil {
+			return nil, remedy.Misuse(err)
+		}
 	}
 	if o.Grams < 0 || o.Grams > MostGrams {
 		return nil, fmt.Errorf("runs of up to %d words: expected 1 to %d", o.Grams, MostGrams)

@@ -526,7 +526,7 @@ func (f fault) say(name string, cell []byte) string {
 	case badWeight:
 		return fmt.Sprintf("%s: %s is not a weight; expected a finite number ≥ 0 in every row", column, quote(cell))
 	default:
-		return fmt.Sprintf("%s: a cell is not UTF-8 text%s; convert the file to UTF-8, e.g. with iconv", column, badByte(cell))
+		return fmt.Sprintf("%s: a cell is not UTF-8 text%s; name its encoding, or convert the file to UTF-8", column, badByte(cell))
 	}
 }
 

@@ -26,6 +26,7 @@ func (d *dataFlags) register(c *cobra.Command) {
 	console.LinesVar(f, &d.Decimal, "decimal", "what divides decimals, . or ,; COLUMN=, for one column (default: each tells)")
 	console.LinesVar(f, &d.Date, "date", "order of dates: dmy, mdy, ymd, or a pattern such as dd.mm.yyyy; iso for no other; COLUMN=dmy for one column (default: each tells)")
 	f.StringVar(&d.Delimiter, "delimiter", "", "what divides the cells of a line: a character, or tab (default: the file tells)")
+	f.StringVar(&d.Encoding, "encoding", "", "how letters are written in a text that is no UTF-8, as in windows-1250, koi8-r or gbk (default: the letters tell)")
 	console.OpenVar(f, &d.NoHeader, "no-header", "the first line is a row; =false: it names the columns (default: the file tells)")
 }
 

@@ -73,6 +73,7 @@ var flagWords = map[remedy.Kind]string{
 	remedy.SplitByTime:    "evaluate with --time {word} to learn the past and judge the future",
 	remedy.SplitByGroup:   "evaluate with --group {word} to keep its rows on one side",
 	remedy.SayDecimal:     "--decimal {word} reads it otherwise",
+	remedy.SayEncoding:    "--encoding NAME reads it as another",
 	remedy.SayDate:        "--date {word} reads it otherwise",
 	remedy.ReadDates:      "--date {word} reads them as such",
 	remedy.SayMissing:     "--missing {word} reads it as missing",

@@ -45,6 +45,7 @@ const (
 	SeeLearners    Kind = "see-learners"    // look up what learners there are
 	AllowMemory    Kind = "allow-memory"    // allow more memory
 	SayDecimal     Kind = "say-decimal"     // say what divides decimals; What: COLUMN= and the other one
+	SayEncoding    Kind = "say-encoding"    // say how letters are written
 	SayDate        Kind = "say-date"        // say the order of dates; What: COLUMN= and another one
 	ReadDates      Kind = "read-dates"      // say that a column has dates; What: COLUMN= and their order
 	SayMissing     Kind = "say-missing"     // declare texts missing; What: them, with commas
@@ -91,6 +92,7 @@ var words = map[Kind]string{
 	SeeLearners:    "see which learners there are",
 	AllowMemory:    "allow more memory",
 	SayDecimal:     "with decimals %s it is read otherwise",
+	SayEncoding:    "another encoding can be named",
 	SayDate:        "with dates %s it is read otherwise",
 	ReadDates:      "with dates %s it is read as such",
 	SayMissing:     "declared missing, %s is no value",
@@ -158,7 +160,7 @@ func Misuse(err error) error {
 
 // inNotes are the kinds that stand in the remarks of readers of tables, which
 // are text.
-var inNotes = []Kind{KeepNominal, ReadNumbers, LeaveOut, SayDecimal, SayDate, SayMissing}
+var inNotes = []Kind{KeepNominal, ReadNumbers, LeaveOut, SayDecimal, SayDate, SayMissing, SayEncoding}
 
 // InNote returns a remark with the remedies that stand in it said in the words
 // of an interface.

@@ -72,6 +72,7 @@ func (h *Home) Change(ctx context.Context, p *Part, d *Data, only []int, wish Wi
 	if err := r.check(&wish); err != nil {
 		return err
 	}
+	h.knowNumbers(ctx, r)
 	row := 0
 	return h.batches(ctx, p.Model, d, nil, func(batch *table.Table) error {
 		for i := range batch.Rows() {
@@ -92,6 +93,22 @@ func (h *Home) Change(ctx context.Context, p *Part, d *Data, only []int, wish Wi
 		}
 		return nil
 	})
+}
+
+// knowNumbers looks up which numbers occur, of a model that keeps no rows and has
+// no rules that would tell: the files that it learnt are read again.
+func (h *Home) knowNumbers(ctx context.Context, r *explainer) {
+	numeric := slices.ContainsFunc(r.part.Schema().Attributes, func(a table.Attribute) bool { return a.Kind == table.Numeric })
+	if r.speaker.Known != nil || r.choices.cuts != nil || !numeric {
+		return
+	}
+	if learnt := h.learntTable(ctx, r.part, nil, &Edit{}); len(learnt) > 0 {
+		known := say.New(r.part.Schema(), r.part.Target(), r.part.Words)
+		known.Learn(learnt[0].table)
+		r.speaker.Known, r.choices.known = known.Known, known.Known
+		return
+	}
+	h.note("which numbers occur is not known, as the rows that were learnt are not there: only names are changed")
 }
 
 // check says what is wrong with a wish.

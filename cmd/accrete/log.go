@@ -16,18 +16,20 @@ import (
 
 func (a *app) logCommand() *cobra.Command {
 	var (
-		id    string
-		rows  bool
-		edits bool
-		on    string
-		flags sourceFlags
+		id     string
+		rows   bool
+		edits  bool
+		formal bool
+		on     string
+		flags  sourceFlags
 	)
 	c := &cobra.Command{
-		Use:   "log MODEL [--edits] [--on DATA] [--rule ID [--rows]]",
+		Use:   "log MODEL [--edits [--formal]] [--on DATA] [--rule ID [--rows]]",
 		Short: "Show what each version of a model learnt, from where and when",
 		Long: `Log lists the versions of a model: what was done, with what source, and when;
 --on DATA says how often each is right there. --edits is the record of what
-people did: who, what, when and why, and what accrete undo would take back.
+people did: who, what, when and why, with the rules that were told and struck
+(--formal: in the rule language), and what accrete undo would take back.
 With --rule it follows one rule, by its id (rules --json) or the beginning of
 it, through the versions: when it first appeared, how its support grew, and
 which sources stand behind it. --rows also lists the rows of the sources that it
@@ -52,7 +54,10 @@ covers, as long as the sources are there.`,
 				if err != nil {
 					return err
 				}
-				return a.printEdits(list)
+				if err := h.EditRules(c.Context(), list); err != nil {
+					return err
+				}
+				return a.printEdits(list, formal)
 			}
 			l, err := h.Log(c.Context(), args[0], on)
 			if l == nil {
@@ -62,6 +67,7 @@ covers, as long as the sources are there.`,
 		}),
 	}
 	c.Flags().BoolVar(&edits, "edits", false, "what people did: who, what, when and why")
+	c.Flags().BoolVar(&formal, "formal", false, "with --edits: rules in the rule language, not as sentences")
 	c.Flags().StringVar(&on, "on", "", "data on which each version is judged")
 	c.Flags().StringVar(&id, "rule", "", "follow the rule with this id")
 	c.Flags().BoolVar(&rows, "rows", false, "with --rule: list the rows that it covers")
@@ -124,8 +130,8 @@ func (a *app) printLog(l *life.Log) error {
 	return nil
 }
 
-// printEdits prints what people did to a model, newest first.
-func (a *app) printEdits(l *life.Edits) error {
+// printEdits prints what people did to a model, newest first, the rules under it.
+func (a *app) printEdits(l *life.Edits, formal bool) error {
 	if a.json {
 		return a.printJSON(l)
 	}
@@ -135,16 +141,39 @@ func (a *app) printEdits(l *life.Edits) error {
 	}
 	var rows [][]string
 	for _, e := range l.Edits {
-		state := ""
+		state, what := "", e.What
 		switch {
 		case e.Undoable:
 			state = "accrete undo takes it back"
 		case e.UndoneBy > 0:
 			state = fmt.Sprintf("taken back by version %d", e.UndoneBy)
 		}
-		rows = append(rows, []string{strconv.Itoa(e.Version), e.At, e.By, shown(e.What, console.LongestLast), e.Note, state})
+		if verb, rule, _ := strings.Cut(what, " "); len(e.Rules) == 1 && rule == e.Rules[0].Text {
+			what = verb + " a rule" // which stands below
+		}
+		rows = append(rows, []string{strconv.Itoa(e.Version), e.At, e.By, shown(what, console.LongestLast), e.Note, state})
 	}
-	printTable(a.out, []string{"version", "when", "who", "what", "why", ""}, rows)
+	var table strings.Builder
+	printTable(&table, []string{"version", "when", "who", "what", "why", ""}, rows)
+	for i, line := range strings.SplitAfter(table.String(), "\n") {
+		fmt.Fprint(a.out, line)
+		if i == 0 || i > len(l.Edits) {
+			continue
+		}
+		for _, r := range l.Edits[i-1].Rules {
+			text, id := r.Say.String(), ""
+			if r.ID != "" {
+				id = "  [" + short(r.ID) + "]"
+			}
+			if r.Worth > 0 {
+				id += fmt.Sprintf(" worth %s cases", count(r.Worth))
+			}
+			if formal {
+				text, id = r.Text, ""
+			}
+			fmt.Fprintf(a.out, "         %s%s\n", shown(text, console.LongestLast), id)
+		}
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/draw"
 )
@@ -63,9 +64,16 @@ func (m *Model) emptyDesk() *desk {
 	return m.desk()
 }
 
+// A long name of a value, beside which the bar is short, and how long one may be.
+const longName, longestName = 9, 16
+
 // bars writes the five most probable values.
 func bars(p []float64, values []string) []string {
 	var lines []string
+	bar := bar
+	if slices.ContainsFunc(values, func(v string) bool { return utf8.RuneCountInString(v) > longName }) {
+		bar /= 2
+	}
 	shown := make([]bool, len(p))
 	for range min(5, len(p)) {
 		best := -1
@@ -75,8 +83,12 @@ func bars(p []float64, values []string) []string {
 			}
 		}
 		shown[best] = true
-		full := int(math.Round(p[best] * bar))
-		lines = append(lines, fmt.Sprintf("%s %s%s %.3f", values[best], strings.Repeat("█", full), strings.Repeat("░", bar-full), p[best]))
+		full := int(math.Round(p[best] * float64(bar)))
+		name := []rune(values[best])
+		if len(name) > longestName {
+			name = append(name[:longestName-1:longestName-1], '…')
+		}
+		lines = append(lines, fmt.Sprintf("%s %s%s %.3f", string(name), strings.Repeat("█", full), strings.Repeat("░", bar-full), p[best]))
 	}
 	if len(p) > 5 {
 		lines = append(lines, fmt.Sprintf("and %d more", len(p)-5))

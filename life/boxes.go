@@ -154,9 +154,9 @@ func (s *changeSearch) look() error {
 	return nil
 }
 
-// dearer reports whether a change costs no less than one of the same columns that
-// was found.
+// dearer reports whether a change costs more than one of the same columns that was
+// found.
 func (s *changeSearch) dearer(columns []int, cost float64) bool {
 	at := slices.IndexFunc(s.found, func(c Change) bool { return slices.Equal(c.columns, columns) })
-	return at >= 0 && s.found[at].Cost <= cost
+	return at >= 0 && s.found[at].Cost < cost
 }

@@ -53,11 +53,13 @@ type Change struct {
 }
 
 // Cells that are changed at once, unless nothing smaller is found, and answers
-// that are tried, at most.
+// that are tried, at most: rules answer some five million in a second, and
+// are worth it, as what is found is then the smallest.
 const (
-	mostChanged = 3
-	mostTried   = 1_000_000
-	tryAtOnce   = 4096
+	mostChanged      = 3
+	mostTried        = 1_000_000
+	mostTriedOfRules = 10_000_000
+	tryAtOnce        = 4096
 )
 
 // Change finds the smallest changes of rows that give them another answer.
@@ -234,7 +236,7 @@ func (r *explainer) change(ctx context.Context, t *table.Table, row int, wish Wi
 		}
 	}
 	slices.SortStableFunc(search.found, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(len(a.columns), len(b.columns)), cmp.Compare(a.Cost, b.Cost))
+		return cmp.Or(cmp.Compare(len(a.columns), len(b.columns)), cmp.Compare(a.Cost, b.Cost), cmp.Compare(b.Probability, a.Probability), slices.Compare(a.columns, b.columns))
 	})
 	c.Changes = append(c.Changes, search.found[:min(len(search.found), limit)]...)
 	c.Exact = c.Exact && !search.larger(c.Cells) && (c.all || len(c.Changes) > 0)
@@ -329,13 +331,21 @@ func (s *changeSearch) size(n int) (bool, error) {
 			open = append(open, j)
 		}
 	}
-	if s.tried+s.count(open, n) > mostTried {
+	if s.tried+s.count(open, n) > s.most() {
 		return false, nil
 	}
 	if err := s.subsets(open, nil, n); err != nil {
 		return false, err
 	}
 	return true, s.flush()
+}
+
+// most is how many answers may be tried.
+func (s *changeSearch) most() int {
+	if s.choices.exact {
+		return mostTriedOfRules
+	}
+	return mostTried
 }
 
 // corners is how many values of a column have to be tried.
@@ -353,7 +363,7 @@ func (s *changeSearch) count(open []int, n int) int {
 	ways[0] = 1
 	for _, j := range open {
 		for k := n; k > 0; k-- {
-			ways[k] = min(ways[k]+ways[k-1]*len(s.options[j]), mostTried+1)
+			ways[k] = min(ways[k]+ways[k-1]*s.corners(j), s.most()+1)
 		}
 	}
 	return ways[n]
@@ -409,7 +419,7 @@ func (s *changeSearch) answers(attempts []attempt) (*table.Table, *learn.Predict
 }
 
 // keep keeps a change that gives the answer, if none of the same columns is
-// cheaper.
+// cheaper, or costs the same and is as sure.
 func (s *changeSearch) keep(t *table.Table, out *learn.Predictions, i int, a attempt) {
 	cost := a.cost()
 	at := slices.IndexFunc(s.found, func(c Change) bool { return slices.Equal(c.columns, a.columns) })
@@ -420,6 +430,9 @@ func (s *changeSearch) keep(t *table.Table, out *learn.Predictions, i int, a att
 	c := Change{Set: map[string]any{}, Prediction: answer.Prediction, Cost: cost, columns: a.columns}
 	if class, ok := answer.Prediction.(string); ok {
 		c.Probability = answer.Probabilities[class]
+	}
+	if at >= 0 && s.found[at].Cost == cost && s.found[at].Probability >= c.Probability {
+		return
 	}
 	var said []string
 	for _, j := range a.columns {

@@ -120,7 +120,7 @@ func (s *changeSearch) climb(promise func(out *learn.Predictions, i int) float64
 				}
 			}
 		}
-		if len(next) == 0 || s.tried+len(next) > 2*mostTried {
+		if len(next) == 0 || s.tried+len(next) > s.most()+mostTried {
 			return nil
 		}
 		scores, found, err := s.scores(next, promise)

@@ -2,6 +2,7 @@ package life
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -38,6 +39,37 @@ type EditRule struct {
 	Say  say.Sentence `json:"say"`
 
 	Worth float64 `json:"worth,omitempty"` // cases
+}
+
+// Words say what was done, and whether it can be or was taken back.
+func (e *EditEntry) Words() (what, state string) {
+	what = e.What
+	if verb, text, _ := strings.Cut(what, " "); len(e.Rules) == 1 && text == e.Rules[0].Text {
+		what = verb + " a rule" // which stands by itself
+	}
+	switch {
+	case e.Undoable:
+		state = "accrete undo takes it back"
+	case e.UndoneBy > 0:
+		state = fmt.Sprintf("taken back by version %d", e.UndoneBy)
+	}
+	return what, state
+}
+
+// Line is the rule as a sentence, with its id and what it is worth, or in the rule
+// language.
+func (r *EditRule) Line(formal bool) string {
+	line := r.Say.String()
+	if formal {
+		return r.Text
+	}
+	if r.ID != "" {
+		line += "  [" + short(r.ID) + "]"
+	}
+	if r.Worth > 0 {
+		line += " worth " + say.Rounded(r.Worth, 4) + " cases"
+	}
+	return line
 }
 
 // Edits returns what people did to a model.

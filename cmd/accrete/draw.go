@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -112,8 +111,12 @@ func (a *app) draw(c *cobra.Command, ref, out string, what *life.Drawing, source
 	if err != nil {
 		return err
 	}
-	if picture, err = a.sized(out, picture); err != nil {
+	picture, wide, high, err := draw.Sized(picture)
+	if err != nil {
 		return err
+	}
+	if out != "" && filepath.Ext(out) != ".html" && max(wide, high) > draw.Large {
+		a.notes([]string{fmt.Sprintf("the picture is %.0f by %.0f, too large to be read at once: --top 12 draws what weighs most, --out NAME.html a page that one can zoom", wide, high)})
 	}
 	if err := a.output(out, inForm(out, p.Version.Model, picture), what.On, what.Hidden); err != nil {
 		return err
@@ -127,30 +130,6 @@ func (a *app) draw(c *cobra.Command, ref, out string, what *life.Drawing, source
 	}
 	return nil
 }
-
-// sized is a picture that is made already, with a note if it is too large to be
-// read as it stands.
-func (a *app) sized(file string, picture func(io.Writer) error) (func(io.Writer) error, error) {
-	var svg bytes.Buffer
-	if err := picture(&svg); err != nil {
-		return nil, err
-	}
-	var wide, high float64
-	if at := bytes.Index(svg.Bytes(), []byte("<svg ")); at >= 0 {
-		_, _ = fmt.Sscanf(svg.String()[at:], `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %f %f"`, &wide, &high) // else it is not known
-	}
-	if file != "" && filepath.Ext(file) != ".html" && max(wide, high) > largePicture {
-		a.notes([]string{fmt.Sprintf("the picture is %.0f by %.0f, too large to be read at once: --top 12 draws what weighs most, --out NAME.html a page that one can zoom", wide, high)})
-	}
-	return func(w io.Writer) error {
-		_, err := w.Write(svg.Bytes())
-		return err
-	}, nil
-}
-
-// largePicture is the size in units of SVG, about pixels of a screen, beyond which a
-// picture is read part by part.
-const largePicture = 4000
 
 // inForm returns what writes a picture in the form that a file's name asks for.
 func inForm(file, title string, svg func(io.Writer) error) func(io.Writer) error {

@@ -140,38 +140,19 @@ func (a *app) printEdits(l *life.Edits, formal bool) error {
 		return nil
 	}
 	var rows [][]string
-	for _, e := range l.Edits {
-		state, what := "", e.What
-		switch {
-		case e.Undoable:
-			state = "accrete undo takes it back"
-		case e.UndoneBy > 0:
-			state = fmt.Sprintf("taken back by version %d", e.UndoneBy)
-		}
-		if verb, rule, _ := strings.Cut(what, " "); len(e.Rules) == 1 && rule == e.Rules[0].Text {
-			what = verb + " a rule" // which stands below
-		}
+	for i := range l.Edits {
+		e := &l.Edits[i]
+		what, state := e.Words()
 		rows = append(rows, []string{strconv.Itoa(e.Version), e.At, e.By, shown(what, console.LongestLast), e.Note, state})
 	}
 	var table strings.Builder
 	printTable(&table, []string{"version", "when", "who", "what", "why", ""}, rows)
 	for i, line := range strings.SplitAfter(table.String(), "\n") {
 		fmt.Fprint(a.out, line)
-		if i == 0 || i > len(l.Edits) {
-			continue
-		}
-		for _, r := range l.Edits[i-1].Rules {
-			text, id := r.Say.String(), ""
-			if r.ID != "" {
-				id = "  [" + short(r.ID) + "]"
+		if i > 0 && i <= len(l.Edits) {
+			for _, r := range l.Edits[i-1].Rules {
+				fmt.Fprintf(a.out, "         %s\n", shown(r.Line(formal), console.LongestLast))
 			}
-			if r.Worth > 0 {
-				id += fmt.Sprintf(" worth %s cases", count(r.Worth))
-			}
-			if formal {
-				text, id = r.Text, ""
-			}
-			fmt.Fprintf(a.out, "         %s%s\n", shown(text, console.LongestLast), id)
 		}
 	}
 	return nil

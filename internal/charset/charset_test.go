@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/simplifiedchinese"
+
+	"github.com/accrete-ml/accrete/internal/bounded"
 )
 
 // tables are what people keep, in their languages.
@@ -109,6 +111,7 @@ func TestNamed(t *testing.T) {
 func FuzzFind(f *testing.F) {
 	f.Add([]byte("caf\xe9;\x80 5"), true)
 	f.Fuzz(func(t *testing.T, text []byte, ended bool) {
+		defer bounded.Start(t, len(text))()
 		set, ok := Find(text, ended)
 		if !ok {
 			return

@@ -228,6 +228,22 @@ func LemmasOf(p *Part, goal string, top *int) (*Lemmas, error) {
 	return l, nil
 }
 
+// Write writes the clauses for people; of none it writes nothing.
+func (l *Lemmas) Write(w io.Writer) {
+	if l == nil {
+		return
+	}
+	for _, c := range l.Lemmas {
+		fmt.Fprintln(w, c)
+	}
+	if len(l.Lemmas) == 0 {
+		fmt.Fprintln(w, "the theory says nothing that could hold")
+	}
+	if l.Limited {
+		fmt.Fprintln(w, "and more: --top N")
+	}
+}
+
 // learntClauses returns the clauses that a model learnt, or the first of them.
 func learntClauses(p *Part, m clausal, top *int) *RuleBase {
 	list := &RuleBase{Model: p.Version.Model, Version: p.Version.Number, Kind: "clauses", Rules: []RuleEntry{}}

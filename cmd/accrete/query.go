@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/internal/console"
-	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/life"
 )
@@ -46,7 +44,7 @@ what asking saves.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if ask {
-				return a.questioned(c.Context(), args)
+				return a.interview(c.Context(), args)
 			}
 			q, err := a.query(c.Context(), args, &flags, knowledge.QuestionOptions{N: top, Use: use})
 			if err != nil {
@@ -119,80 +117,10 @@ func (a *app) printQueryCurve(c *evaluate.QueryCurve, pictures string) error {
 	return nil
 }
 
-// questioned asks people, until nothing is left to ask or they want no more.
-func (a *app) questioned(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return remedy.Misusef("--ask is about rows that the model makes up; leave the data out, or learn answers to rows of data with accrete update")
-	}
+func (a *app) interview(ctx context.Context, args []string) error {
 	h, err := a.home()
 	if err != nil {
 		return err
 	}
-	in, passed := bufio.NewScanner(a.in), 0
-	for {
-		p, err := h.Load(args[0])
-		if err != nil {
-			return err
-		}
-		q, err := h.Question(ctx, p, passed+1)
-		if err != nil {
-			return err
-		}
-		if len(q.Questions) <= passed {
-			fmt.Fprintln(a.out, "there is nothing left to ask: no answer would change what the model says")
-			return nil
-		}
-		question, classes := q.Questions[passed], p.Schema().Attributes[p.Target()].Values
-		answer, more := a.answered(in, q.Target, question, classes)
-		switch {
-		case !more:
-			return in.Err()
-		case answer == "":
-			passed++
-			continue
-		}
-		u, err := h.Answer(ctx, p, question, answer)
-		if err != nil {
-			return err
-		}
-		passed = 0
-		if a.json {
-			if err := a.printJSON(u); err != nil {
-				return err
-			}
-			continue
-		}
-		fmt.Fprintf(a.out, "version %d:\n", u.Version)
-		if clauses := life.Clauses(u.Part, nil); clauses != nil {
-			clauses.WriteClauses(a.out)
-		}
-	}
-}
-
-// answered asks until the answer is one of the classes, or their beginning; "" passes on.
-func (a *app) answered(in *bufio.Scanner, target string, q life.QuestionEntry, classes []string) (answer string, more bool) {
-	for {
-		fmt.Fprintf(a.out, "what is %s of %s? (%s; ? passes on, an empty line ends) ", target, strings.Join(q.Cells, ", "), strings.Join(classes, ", "))
-		if !in.Scan() || strings.TrimSpace(in.Text()) == "" {
-			fmt.Fprintln(a.out)
-			return "", false
-		}
-		said := strings.TrimSpace(in.Text())
-		if said == "?" {
-			return "", true
-		}
-		var meant []string
-		for _, c := range classes {
-			if strings.EqualFold(c, said) {
-				return c, true
-			}
-			if strings.HasPrefix(strings.ToLower(c), strings.ToLower(said)) {
-				meant = append(meant, c)
-			}
-		}
-		if len(meant) == 1 {
-			return meant[0], true
-		}
-		fmt.Fprintf(a.out, "%q is none of them\n", said)
-	}
+	return h.Interview(ctx, args, a.out, a.json)
 }

@@ -15,13 +15,12 @@ import (
 // reading is what rules was asked for.
 type reading struct {
 	life.RulesOptions
-	top             int
-	without, as, on string
-	lemmas          string
-	growth, members bool
-	table, network  bool
-	account, budget bool
-	flags           dataFlags
+	top                     int
+	without, as, on, lemmas string
+	growth, members         bool
+	table, network          bool
+	account, budget         bool
+	flags                   dataFlags
 }
 
 func (a *app) rulesCommand() *cobra.Command {
@@ -65,27 +64,6 @@ func (a *app) rulesCommand() *cobra.Command {
 	return c
 }
 
-// printLemmas prints what a theory says without any example.
-func (a *app) printLemmas(p *life.Part, r *reading) error {
-	l, err := life.LemmasOf(p, r.lemmas, r.Top)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(l)
-	}
-	for _, c := range l.Lemmas {
-		fmt.Fprintln(a.out, c)
-	}
-	if len(l.Lemmas) == 0 {
-		fmt.Fprintln(a.out, "the theory says nothing that could hold")
-	}
-	if l.Limited {
-		fmt.Fprintln(a.out, "and more: --top N")
-	}
-	return nil
-}
-
 // rules prints what was asked for.
 func (a *app) rules(ctx context.Context, h *life.Home, model string, r *reading) error {
 	p, err := h.RulesWithout(ctx, model, r.without)
@@ -96,7 +74,12 @@ func (a *app) rules(ctx context.Context, h *life.Home, model string, r *reading)
 		return err
 	}
 	if r.lemmas != "" {
-		return a.printLemmas(p, r)
+		l, err := life.LemmasOf(p, r.lemmas, r.Top)
+		if err == nil && a.json {
+			return a.printJSON(l)
+		}
+		l.Write(a.out)
+		return err
 	}
 	clauses := life.Clauses(p, r.Top)
 	switch {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -63,12 +64,8 @@ error, or with --rejects put aside.`,
 			if a.json {
 				return a.printJSON(u)
 			}
-			more := plural(int(u.New), "row") + " more"
-			if u.New == 0 && u.Part.Schema().Linked != "" {
-				more = "what is around the rows"
-			}
 			fmt.Fprintf(a.out, "model %s, version %d: learnt %s from %s, %s in all%s\n",
-				u.Model, u.Version, more, d.Arg, count(u.Rows), sizeNote(u.Part.Size()))
+				u.Model, u.Version, cmp.Or(u.Around(), plural(int(u.New), "row")+" more"), d.Arg, count(u.Rows), sizeNote(u.Part.Size()))
 			if line := scoreLine(u.Score); line != "" {
 				fmt.Fprintf(a.out, "before learning them, version %d %s\n", u.Before.Number, line)
 			}

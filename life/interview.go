@@ -16,7 +16,7 @@ import (
 // it is about is the name of the model, and nothing else.
 func (h *Home) Interview(ctx context.Context, about []string, out io.Writer, inJSON bool) error {
 	if len(about) != 1 {
-		return remedy.Misusef("--ask is about rows that the model makes up; leave the data out, or learn answers to rows of data with accrete update")
+		return remedy.Misusef("people are asked about rows that the model makes up: leave the data out")
 	}
 	in, passed := bufio.NewScanner(h.In), 0
 	for {

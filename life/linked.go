@@ -240,7 +240,7 @@ func (l *Lemmas) Write(w io.Writer) {
 		fmt.Fprintln(w, "the theory says nothing that could hold")
 	}
 	if l.Limited {
-		fmt.Fprintln(w, "and more: --top N")
+		fmt.Fprintln(w, "and more, beyond the number that was asked for")
 	}
 }
 

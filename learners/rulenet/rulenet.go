@@ -392,9 +392,9 @@ func learnFrom(ctx context.Context, rows *kept.Rows, target string, seed uint64,
 	}
 	var m *Model
 	if s.taught(weight, len(t.Schema.Attributes)-1) {
-		m, err = learnWell(ctx, rows, t, at, seed, s)
+		m, err = learnTogether(ctx, rows, t, at, seed, s)
 	} else {
-		m, err = learnClimbed(ctx, rows, t, at, seed, s)
+		m, err = learnOfFew(ctx, rows, t, at, seed, s)
 	}
 	if err != nil {
 		return nil, err

@@ -334,7 +334,7 @@ func (h *school) rehearseTeacher(ctx context.Context, parts []*part) ([]*faculty
 // their places among those that the teacher remembers.
 func (h *school) lesson(ctx context.Context, t *boost.Teacher, r rehearsed, remembered, places []int32, weights []float64) (*lesson, error) {
 	k, trees := h.x.Scores, r.trees
-	l := &lesson{x: h.x, k: k, allowed: h.allowed, ways: h.ways, tracks: h.tracks, trees: t.Trees[:trees], seed: scramble(h.seed ^ 0x57d3)}
+	l := &lesson{x: h.x, k: k, allowed: h.allowed, ways: h.ways, tracks: h.tracks, ridge: studentRidge, trees: t.Trees[:trees], seed: scramble(h.seed ^ 0x57d3)}
 	l.rows, l.weight = make([]int32, len(places)), make([]float64, len(places))
 	for at, place := range places {
 		l.rows[at] = remembered[place]

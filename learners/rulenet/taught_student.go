@@ -43,6 +43,7 @@ type lesson struct {
 	allowed func([]boost.Test) (int8, bool)
 	ways    []int8 // of each column, likewise; nil: both
 	tracks  []*track
+	ridge   float64
 	total   float64
 	seed    uint64
 }
@@ -208,7 +209,7 @@ func (s *student) penalty() float64 {
 			sum += w * w
 		}
 	}
-	return studentRidge / 2 * sum
+	return s.ridge / 2 * sum
 }
 
 // derive fills in slopes and curvatures.
@@ -245,7 +246,7 @@ func (s *student) newton(ctx context.Context, from, sweeps int) error {
 			s.sweepBias(c, ofBias, slope, curve)
 			for j := from; j < len(s.rules); j++ {
 				if r := &s.rules[j]; r.speaks(c) {
-					r.sweep(c, slope, curve)
+					r.sweep(c, s.ridge, slope, curve)
 				}
 				if j%64 == 0 && ctx.Err() != nil {
 					return
@@ -328,8 +329,8 @@ func (s *student) sweepBias(c int, ofAll float64, slope, curve []float64) {
 }
 
 // sweep does so with a rule's weight.
-func (r *picked) sweep(c int, slope, curve []float64) {
-	to := keeps(r.way, (r.curve*r.weights[c]+r.sum(slope))/(r.curve+studentRidge))
+func (r *picked) sweep(c int, ridge float64, slope, curve []float64) {
+	to := keeps(r.way, (r.curve*r.weights[c]+r.sum(slope))/(r.curve+ridge))
 	d := to - r.weights[c]
 	r.weights[c] = to
 	for _, i := range r.rows {
@@ -357,7 +358,7 @@ func (s *student) lineSearch(ctx context.Context, from int) error {
 		}
 		r.addTo(s.along, r.rows, d)
 	}
-	was := s.loss + s.penalty() + studentRidge/2*old
+	was := s.loss + s.penalty() + s.ridge/2*old
 	s.moved = slices.Grow(s.moved[:0], len(s.scores))[:len(s.scores)]
 	for share, tries := 1.0, 0; ; share, tries = share/2, tries+1 {
 		if err := ctx.Err(); err != nil {

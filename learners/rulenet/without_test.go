@@ -15,7 +15,7 @@ func votesOfTwo(t *testing.T) *Model {
 	t.Helper()
 	votes, target := load(t, "votes")
 	half := votes.Rows() / 2
-	m := learnOrFail(t, votes.Slice(0, half), target, nil)
+	m := learnOrFail(t, votes.Slice(0, half), target, map[string]string{"teacher": "none"})
 	more, _, err := table.Conform(votes.Slice(half, votes.Rows()), m.Schema(), true)
 	if err != nil {
 		t.Fatal(err)

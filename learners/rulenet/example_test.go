@@ -18,7 +18,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	l := &rulenet.Learner{}
+	l := &rulenet.Learner{Teacher: "none"}
 	m, err := l.Learn(ctx, learn.Task{Table: votes, Seed: 1, Target: set.Target})
 	if err != nil {
 		log.Fatal(err)

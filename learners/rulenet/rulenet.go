@@ -42,7 +42,7 @@ type Learner struct {
 	Penalty   float64 `set:"penalty" default:"0.1" doc:"for weights=calibrated: penalty on a unit of weight, times the square root of the rows"`
 	Knowledge string  `set:"knowledge" default:"blend" oneof:"blend|units" doc:"an expert's rules: blended into the answers, as for every learner, or taken in as units of the network"`
 	Rounds    int     `set:"rounds" default:"30" doc:"for grow=residual: rounds at most"`
-	Teacher   string  `set:"teacher" default:"auto (trees from 500 rows on or above 100 columns, unless a setting is about climbs or these clearly win on columns of few values; else none)" oneof:"auto|trees|none" doc:"where rules come from: boosted trees that teach a small network, or climbs by information from examples"`
+	Teacher   string  `set:"teacher" default:"auto (trees from 500 rows on or above 100 columns, unless a setting is about climbs or these clearly win on columns of few values; with fewer both, united; else none)" oneof:"auto|trees|none" doc:"where rules come from: boosted trees that teach a small network, or climbs by information from examples"`
 	Slope     string  `set:"slope" doc:"columns of numbers that only raise (+) or lower (-) the answer, as in age:+,income:-; of two classes the odds of the second by name"`
 	Repeats   string  `set:"repeats" default:"off" oneof:"off|auto" doc:"for networks that are taught: answer rows that equal learnt ones also by how these came out, where rows held out say that it helps; the printed rules are then a summary"`
 	Reservoir int     `set:"reservoir" default:"16384" doc:"for networks that live: rows that are kept, drawn by hash; up to so many, learning more can be made exact"`
@@ -392,7 +392,7 @@ func learnFrom(ctx context.Context, rows *kept.Rows, target string, seed uint64,
 	}
 	var m *Model
 	if s.taught(weight, len(t.Schema.Attributes)-1) {
-		m, err = learnTogether(ctx, rows, t, at, seed, s)
+		m, err = learnWell(ctx, rows, t, at, seed, s)
 	} else {
 		m, err = learnOfFew(ctx, rows, t, at, seed, s)
 	}

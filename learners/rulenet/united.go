@@ -22,40 +22,20 @@ import (
 // what all said (Hinton et al., Distilling the knowledge in a neural network, 2015).
 //
 // On 19 public sets of 56 to 474 rows to learn from, none of the benchmark's, climbs alone
-// reach 76.4 % and a log loss of .569 with 16 rules at the median, and united with
-// two networks that were taught 77.7 % and .523 with 20; on four of 341 to 2,222 rows, one that was
-// taught reaches 81.0 % and .438 with 17 rules, two united 81.2 % and .430 with 25.
+// reach 76.5 % and a log loss of .569 with 16 rules at the median, and united with two
+// networks that were taught 77.7 % and .523 with 20 (docs/choosing.md names them).
 
 const (
-	unitedBelow  = 10_000 // rows: beyond, networks of other draws are much alike
-	mostUnited   = 100    // rules of all that are united: beyond, nothing is gained by more
-	unitedRidge  = 0.2    // of the weights of rules that stay
-	mayCost      = 0.25   // nats by which the rules that stay may miss what all said of the rows
-	climbedShare = 0.5    // of the work, where climbs are united with others
+	mostUnited   = 100  // rules of all that are united: beyond, nothing is gained by more
+	unitedRidge  = 0.2  // of the weights of rules that stay
+	mayCost      = 0.25 // nats by which the rules that stay may miss what all said of the rows
+	climbedShare = 0.5  // of the work, where climbs are united with others
 )
 
 // stretchOf is the context of a part of the work, whose progress goes from one share of
 // the whole to another.
 func stretchOf(ctx context.Context, from, to float64) context.Context {
 	return learn.WithProgress(ctx, func(done float64) { learn.Report(ctx, from+(to-from)*done) })
-}
-
-// learnTogether makes the network of rows that are taught, or of few rows that of what
-// climbs end in, united with networks of other draws.
-func learnTogether(ctx context.Context, rows *kept.Rows, t *table.Table, target int, seed uint64, s settings) (*Model, error) {
-	alone := s.Repeats != "" || s.Slope != "" || t.Rows() >= unitedBelow
-	begin := 1.0
-	if !alone {
-		begin = climbedShare
-	}
-	m, err := learnWell(stretchOf(ctx, 0, begin), rows, t, target, seed, s)
-	if err != nil || alone || !m.taught {
-		learn.Report(ctx, 1)
-		return m, err
-	}
-	return s.unite(ctx, t, []*Model{m}, func(ctx context.Context) (*Model, error) {
-		return learnTaught(ctx, rows, t, target, otherDraw(seed), s)
-	})
 }
 
 // learnOfFew makes the network of few rows: that which climbs end in, united with two

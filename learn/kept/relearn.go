@@ -45,7 +45,8 @@ type Relearner interface {
 
 // Relearning is how a model is learnt again.
 type Relearning struct {
-	Rows *Rows // nil: none are kept
+	Rows   *Rows // nil: none are kept
+	Failed error // why they could not be put in order
 	// Noun is what the model is called, such as "tree", and Without why it
 	// keeps no rows and what to do: "… so it cannot %s; …".
 	Noun, Without string
@@ -56,6 +57,9 @@ type Relearning struct {
 
 // Need returns an error unless rows are kept.
 func (r Relearning) Need(what string) error {
+	if r.Failed != nil {
+		return r.Failed
+	}
 	if r.Rows == nil {
 		return fmt.Errorf(r.Without, what)
 	}

@@ -1,7 +1,6 @@
 package linear
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,7 +14,7 @@ import (
 // Classes predicts a class. It is immutable.
 type Classes struct {
 	settings settings
-	rows     *kept.Rows // nil: not kept
+	rows     *kept.Later // nil: not kept
 	schema   *table.Schema
 	target   int
 	counts   []float64 // weight of each class
@@ -49,7 +48,7 @@ func learnRows(ctx context.Context, rows *kept.Rows, target string, s settings) 
 		return nil, err
 	}
 	if s.Keep == "rows" {
-		m.rows = rows
+		m.rows = kept.Now(rows)
 	}
 	learn.Report(ctx, 1)
 	return m, nil
@@ -154,8 +153,9 @@ func (m *Classes) Predict(ctx context.Context, t *table.Table, out *learn.Predic
 
 // Relearning says how the weights are learnt again from the rows that are kept.
 func (m *Classes) Relearning() kept.Relearning {
+	rows, err := m.rows.Rows(context.Background())
 	return kept.Relearning{
-		Rows: m.rows, Noun: "linear model", Settings: m.settings,
+		Rows: rows, Failed: err, Noun: "linear model", Settings: m.settings,
 		Without: "this linear model kept no rows (keep=nothing), so it cannot %s; learn it again with keep=rows",
 		Learn: func(ctx context.Context, rows *kept.Rows) (learn.Model, error) {
 			return learnRows(ctx, rows, m.schema.Attributes[m.target].Name, m.settings)
@@ -204,9 +204,10 @@ type classesUpdate struct {
 func (u *classesUpdate) KeepsRows() {}
 
 // learn returns the model of a whole table. Rows of two classes that are told
-// apart are learnt where they stand, and put in order to be kept meanwhile: Newton's
-// method finds the same weights, in whatever order rows are summed up. More
-// classes and rows of which many are equal are put in order first.
+// apart are learnt where they stand, and a copy is kept that is put in order when
+// somebody first asks for it: Newton's method finds the same weights, in whatever
+// order rows are summed up. More classes and rows of which many are equal are put in
+// order first.
 func (u *classesUpdate) learn(ctx context.Context, t *table.Table) (learn.Model, error) {
 	target := t.Schema.Index(u.target)
 	if len(t.Schema.Attributes[target].Values) != 2 || !toldApart(t, target) {
@@ -219,22 +220,13 @@ func (u *classesUpdate) learn(ctx context.Context, t *table.Table) (learn.Model,
 	if err != nil {
 		return nil, err
 	}
-	var m *Classes
-	var rows *kept.Rows
-	var errs [2]error
-	err = learn.Each(ctx, len(errs), func(i int) {
-		if i == 0 {
-			m, errs[i] = learnTable(ctx, stand, u.target, u.settings)
-		} else if u.settings.Keep == "rows" {
-			if errs[i] = u.Add(ctx, t); errs[i] == nil {
-				rows, errs[i] = u.gathering.Rows(ctx)
-			}
-		}
-	})
-	if err := cmp.Or(err, errs[0], errs[1]); err != nil {
+	m, err := learnTable(ctx, stand, u.target, u.settings)
+	if err != nil {
 		return nil, err
 	}
-	m.rows = rows
+	if u.settings.Keep == "rows" {
+		m.rows = u.gathering.Later(t)
+	}
 	learn.Report(ctx, 1)
 	return m, nil
 }

@@ -292,7 +292,7 @@ func TestLogisticSlope(t *testing.T) {
 		}
 		tab := mixed(rand.New(rand.NewPCG(7, uint64(classes))), rows, classes)
 		m := learnt(t, &Learner{}, tab, "t", "a").(*Classes)
-		kept, err := m.rows.Table(context.Background())
+		kept, err := m.Relearning().Rows.Table(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -444,4 +444,38 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// Rows that are put in order when somebody asks for them are those that stood
+// there when they were learnt, whatever became of the table since.
+func TestLaterRows(t *testing.T) {
+	tab, again := twenty(2000, true), twenty(2000, true)
+	m := learnt(t, &Learner{}, tab, "target", "a").(*Classes)
+	for _, c := range tab.Columns {
+		clear(c.Floats)
+		clear(c.Codes)
+	}
+	gathering := (&kept.Rows{}).Gather(learn.Source{ID: "a"}, 20, nil)
+	if err := gathering.Add(context.Background(), again); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := gathering.Rows(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := rows.Learnt(context.Background(), m.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		got, err := m.Kept(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range want[0].Table.Columns {
+			if g := got[0].Table.Columns[i]; !slices.Equal(g.Floats, c.Floats) || !slices.Equal(g.Codes, c.Codes) {
+				t.Fatalf("column %d is not what was learnt", i)
+			}
+		}
+	}
 }

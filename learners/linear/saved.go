@@ -257,7 +257,11 @@ func (m *Classes) Parts() ([]learn.Part, error) {
 	for _, f := range m.fates {
 		body.Fates = append(body.Fates, byte(f))
 	}
-	return lesson.Parts(lessonPart, m.rows, weightsPart, body)
+	rows, err := m.rows.Rows(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return lesson.Parts(lessonPart, rows, weightsPart, body)
 }
 
 func (s *settings) keeps() (bool, error) {
@@ -277,7 +281,7 @@ func decodeClasses(parts []learn.Part) (learn.Model, error) {
 	if !found {
 		return learnRows(context.Background(), rows, lesson.Target, lesson.Settings)
 	}
-	m := &Classes{settings: lesson.Settings, rows: rows}
+	m := &Classes{settings: lesson.Settings, rows: kept.Now(rows)}
 	if err := m.restore(&body, lesson.Target); err != nil {
 		return nil, fmt.Errorf("part %s: %v", weightsPart, err)
 	}

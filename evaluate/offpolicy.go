@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/accrete-ml/accrete/internal/console"
 )
 
 // Visit is a step of a logged episode as it looks to another policy.
@@ -69,6 +72,20 @@ const (
 	enoughRows = 30
 	mostUnseen = 0.01
 )
+
+// Write prints the estimates, and what speaks for them.
+func (o *OffPolicy) Write(w io.Writer) {
+	fmt.Fprintf(w, "%s, %s\n\n", console.Plural(o.Episodes, "episode"), console.Plural(o.Rows, "row"))
+	var rows [][]string
+	for _, x := range append(o.Estimates, o.Log) {
+		rows = append(rows, []string{console.Number(x.Value), console.Number(x.Low), console.Number(x.High), x.Method})
+	}
+	console.Table(w, []string{"an episode", "low", "high", "by"}, rows)
+	fmt.Fprintf(w, "\n%s rows and %s episodes speak for it\n", console.Number(o.EffectiveRows), console.Number(o.Effective))
+	for _, note := range o.Notes {
+		fmt.Fprintln(w, note)
+	}
+}
 
 // NewOffPolicy judges a policy by the episodes of a log (Thomas and Brunskill
 // 2016). Importance sampling weighs the rewards of each episode by how much more

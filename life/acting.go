@@ -19,6 +19,7 @@ import (
 
 	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/internal/stat"
@@ -203,6 +204,26 @@ type Returns struct {
 
 	*Exact
 	*Games
+}
+
+// Write prints what a policy earns.
+func (r *Returns) Write(w io.Writer) {
+	fmt.Fprintf(w, "it earns %s an episode", console.Number(r.Mean))
+	if r.Low != nil {
+		fmt.Fprintf(w, " (%s to %s)", console.Number(*r.Low), console.Number(*r.High))
+	}
+	fmt.Fprintf(w, ", %s discounted, in %s that it did not learn from\n", console.Number(r.Value), console.Plural(r.Judged, "episode"))
+	if x := r.Exact; x != nil {
+		fmt.Fprintf(w, "by the world's own equations it is worth %s where episodes begin (gamma %s); the best policy is worth %s\n", console.Number(x.Worth), console.Number(x.Gamma), console.Number(x.Optimum))
+	}
+	if r.Games == nil {
+		return
+	}
+	against := ""
+	if r.Opponent != "" {
+		against = " against " + r.Opponent
+	}
+	fmt.Fprintf(w, "of these games it won %d, drew %d and lost %d%s\n", r.Won, r.Drawn, r.Lost, against)
 }
 
 // Exact is what a policy is worth, discounted, where episodes begin, and what the best

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -159,6 +161,31 @@ type RuleLog struct {
 	Versions []RuleVersion `json:"versions"`
 	Sources  []SourceEntry `json:"sources"`
 	Rows     []SourceRows  `json:"rows,omitempty"`
+}
+
+// Write prints a rule through the versions of a model.
+func (l *RuleLog) Write(w io.Writer) {
+	fmt.Fprintf(w, "%s  %s\n\n", l.Rule, l.Text)
+	var rows [][]string
+	for _, h := range l.Versions {
+		row := []string{strconv.Itoa(h.Version), h.Kind, h.Source, "", "", "", "not there", Stamp(h.At)}
+		if h.Present {
+			row[3], row[4], row[5], row[6] = console.Figure(h.Probability, console.Number), console.Figure(h.Covered, console.Count), console.Figure(h.Correct, console.Count), h.State
+		}
+		rows = append(rows, row)
+	}
+	console.Table(w, []string{"version", "kind", "source", "probability", "covered", "correct", "", "when"}, rows)
+	if len(l.Sources) > 0 {
+		fmt.Fprintln(w)
+		rows = nil
+		for _, s := range l.Sources {
+			rows = append(rows, []string{s.Source, console.Figure(s.Covered, console.Count), console.Figure(s.Correct, console.Count)})
+		}
+		console.Table(w, []string{"source", "covered", "correct"}, rows)
+	}
+	for _, r := range l.Rows {
+		fmt.Fprintf(w, "\n%s, rows %s\n", r.Source, strings.Trim(fmt.Sprint(r.Rows), "[]"))
+	}
 }
 
 // LogRule follows a rule, by its id or the beginning of it. With rows it lists

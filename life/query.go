@@ -5,9 +5,13 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/accrete-ml/accrete/evaluate"
+	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
@@ -34,6 +38,27 @@ type QuestionEntry struct {
 	Splits [2]float64 `json:"splits"`
 
 	Cells []string `json:"-"` // of the instance, as "column = value"
+}
+
+// Write prints the questions.
+func (q *Query) Write(w io.Writer) {
+	if len(q.Questions) == 0 {
+		fmt.Fprintln(w, "there is nothing to ask: no answer would change what the model says")
+		return
+	}
+	head := []string{"gain", "splits", "what is " + q.Target + " of"}
+	var rows [][]string
+	for _, e := range q.Questions {
+		row := []string{fmt.Sprintf("%.3f", e.Gain), console.Number(e.Splits[0]) + " : " + console.Number(e.Splits[1]), strings.Join(e.Cells, ", ")}
+		if e.Row != nil {
+			row = append([]string{strconv.Itoa(*e.Row), console.Number(*e.Cost)}, row...)
+		}
+		rows = append(rows, row)
+	}
+	if q.Questions[0].Row != nil {
+		head = append([]string{"row", "cost of not knowing"}, head...)
+	}
+	console.Table(w, head, rows)
 }
 
 // Question returns n rows that the model itself names: those that come nearest to

@@ -3,6 +3,7 @@ package reproduce
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Figure is a number to compare ours with.
@@ -110,4 +111,39 @@ func (f Figure) gap(x float64) string {
 		return fmt.Sprintf("%.0f %%", share)
 	}
 	return fmt.Sprintf("%.2g %%", share)
+}
+
+// Printed says what became of the figures that the sources print: how many that can be
+// right, of data that were published, are met or near. It is "" where none is printed.
+func Printed(outcomes []Outcome) string {
+	var all, impossible, otherData, holds int
+	for i := range outcomes {
+		o := &outcomes[i]
+		if o.Published == nil {
+			continue
+		}
+		all++
+		switch {
+		case o.Beyond == Impossible:
+			impossible++
+		case o.Beyond == OtherData:
+			otherData++
+		case o.Holds:
+			holds++
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	var parts []string
+	if rest := all - impossible - otherData; rest > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d met or near (%.0f %%)", holds, rest, 100*float64(holds)/float64(rest)))
+	}
+	if impossible > 0 {
+		parts = append(parts, fmt.Sprintf("%d that cannot be right", impossible))
+	}
+	if otherData > 0 {
+		parts = append(parts, fmt.Sprintf("%d of data that were not published, for which ours stand", otherData))
+	}
+	return "figures that the sources print: " + strings.Join(parts, ", ")
 }

@@ -68,7 +68,7 @@ func (a *app) printActed(ctx context.Context, w *life.World, l *life.Acted, fail
 			fmt.Fprintf(a.out, "acted %s, %s in all\n", plural(l.Episodes, "episode"), plural(l.Steps, "step"))
 		}
 		if failed == nil {
-			a.printReturns(&l.Returns)
+			l.Returns.Write(a.out)
 		}
 		if design := life.DesignOf(l.Part); design != nil {
 			fmt.Fprintln(a.out)
@@ -95,26 +95,6 @@ func (a *app) printActed(ctx context.Context, w *life.World, l *life.Acted, fail
 
 // mostStates is how many states are printed beside what was learnt.
 var mostStates = 16
-
-// printReturns prints what a policy earns.
-func (a *app) printReturns(r *life.Returns) {
-	fmt.Fprintf(a.out, "it earns %s an episode", number(r.Mean))
-	if r.Low != nil {
-		fmt.Fprintf(a.out, " (%s to %s)", number(*r.Low), number(*r.High))
-	}
-	fmt.Fprintf(a.out, ", %s discounted, in %s that it did not learn from\n", number(r.Value), plural(r.Judged, "episode"))
-	if x := r.Exact; x != nil {
-		fmt.Fprintf(a.out, "by the world's own equations it is worth %s where episodes begin (gamma %s); the best policy is worth %s\n", number(x.Worth), number(x.Gamma), number(x.Optimum))
-	}
-	if r.Games == nil {
-		return
-	}
-	against := ""
-	if r.Opponent != "" {
-		against = " against " + r.Opponent
-	}
-	fmt.Fprintf(a.out, "of these games it won %d, drew %d and lost %d%s\n", r.Won, r.Drawn, r.Lost, against)
-}
 
 // evaluatePolicy judges a policy in an environment or by a log, if that was asked
 // for.
@@ -147,13 +127,10 @@ func (a *app) evaluateIn(ctx context.Context, h *life.Home, model, env string, e
 	}
 	defer w.Close()
 	r, err := h.Returns(ctx, p, w, episodes)
-	if err != nil {
-		return err
+	if err != nil || a.json {
+		return a.orJSON(r, err)
 	}
-	if a.json {
-		return a.printJSON(r)
-	}
-	a.printReturns(r)
+	r.Write(a.out)
 	return nil
 }
 
@@ -164,21 +141,10 @@ func (a *app) evaluateLog(ctx context.Context, h *life.Home, p *life.Part, e *ev
 		by.Reading.Sequence = e.acts.episode
 	}
 	o, err := h.OffPolicy(ctx, p, e.on, by)
-	if err != nil {
-		return err
+	if err != nil || a.json {
+		return a.orJSON(o, err)
 	}
-	if a.json {
-		return a.printJSON(o)
-	}
-	fmt.Fprintf(a.out, "%s judged by %s: %s, %s\n\n", p.Name, e.on, plural(o.Episodes, "episode"), plural(o.Rows, "row"))
-	var rows [][]string
-	for _, x := range append(o.Estimates, o.Log) {
-		rows = append(rows, []string{number(x.Value), number(x.Low), number(x.High), x.Method})
-	}
-	printTable(a.out, []string{"an episode", "low", "high", "by"}, rows)
-	fmt.Fprintf(a.out, "\n%s rows and %s episodes speak for it\n", number(o.EffectiveRows), number(o.Effective))
-	for _, note := range o.Notes {
-		fmt.Fprintln(a.out, note)
-	}
+	fmt.Fprintf(a.out, "%s judged by %s: ", p.Name, e.on)
+	o.Write(a.out)
 	return nil
 }

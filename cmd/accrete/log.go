@@ -44,10 +44,11 @@ covers, as long as the sources are there.`,
 					return err
 				}
 				l, err := h.LogRule(c.Context(), args[0], id, rows, at)
-				if err != nil {
-					return err
+				if err != nil || a.json {
+					return a.orJSON(l, err)
 				}
-				return a.printRuleLog(l)
+				l.Write(a.out)
+				return nil
 			}
 			if edits {
 				list, err := h.Edits(args[0])
@@ -73,35 +74,6 @@ covers, as long as the sources are there.`,
 	c.Flags().BoolVar(&rows, "rows", false, "with --rule: list the rows that it covers")
 	flags.register(c)
 	return c
-}
-
-// printRuleLog prints a rule through the versions of a model.
-func (a *app) printRuleLog(l *life.RuleLog) error {
-	if a.json {
-		return a.printJSON(l)
-	}
-	fmt.Fprintf(a.out, "%s  %s\n\n", l.Rule, l.Text)
-	var rows [][]string
-	for _, h := range l.Versions {
-		row := []string{strconv.Itoa(h.Version), h.Kind, h.Source, "", "", "", "not there", life.Stamp(h.At)}
-		if h.Present {
-			row[3], row[4], row[5], row[6] = figure(h.Probability, number), figure(h.Covered, count), figure(h.Correct, count), h.State
-		}
-		rows = append(rows, row)
-	}
-	printTable(a.out, []string{"version", "kind", "source", "probability", "covered", "correct", "", "when"}, rows)
-	if len(l.Sources) > 0 {
-		fmt.Fprintln(a.out)
-		rows = nil
-		for _, s := range l.Sources {
-			rows = append(rows, []string{s.Source, figure(s.Covered, count), figure(s.Correct, count)})
-		}
-		printTable(a.out, []string{"source", "covered", "correct"}, rows)
-	}
-	for _, r := range l.Rows {
-		fmt.Fprintf(a.out, "\n%s, rows %s\n", r.Source, strings.Trim(fmt.Sprint(r.Rows), "[]"))
-	}
-	return nil
 }
 
 func (a *app) printLog(l *life.Log) error {

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,7 +51,10 @@ what asking saves.`,
 			if a.json {
 				return a.printJSON(q)
 			}
-			a.printQuery(q)
+			q.Write(a.out)
+			if len(q.Questions) > 0 {
+				fmt.Fprintf(a.out, "\nnext: accrete update %s ANSWERS, with %s filled in\n", q.Model, q.Target)
+			}
 			return nil
 		},
 	}
@@ -82,27 +83,6 @@ func (a *app) query(ctx context.Context, args []string, flags *dataFlags, o know
 		return nil, err
 	}
 	return h.QuestionRows(ctx, p, d, o)
-}
-
-func (a *app) printQuery(q *life.Query) {
-	if len(q.Questions) == 0 {
-		fmt.Fprintln(a.out, "there is nothing to ask: no answer would change what the model says")
-		return
-	}
-	head := []string{"gain", "splits", "what is " + q.Target + " of"}
-	var rows [][]string
-	for _, e := range q.Questions {
-		row := []string{fmt.Sprintf("%.3f", e.Gain), number(e.Splits[0]) + " : " + number(e.Splits[1]), strings.Join(e.Cells, ", ")}
-		if e.Row != nil {
-			row = append([]string{strconv.Itoa(*e.Row), number(*e.Cost)}, row...)
-		}
-		rows = append(rows, row)
-	}
-	if q.Questions[0].Row != nil {
-		head = append([]string{"row", "cost of not knowing"}, head...)
-	}
-	printTable(a.out, head, rows)
-	fmt.Fprintf(a.out, "\nnext: accrete update %s ANSWERS, with %s filled in\n", q.Model, q.Target)
 }
 
 // printQueryCurve prints what asking saves.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -81,13 +80,11 @@ type leftOut struct {
 // error.
 func (a *app) printOutcomes(outcomes []reproduce.Outcome, missing []leftOut) error {
 	counts := map[reproduce.Verdict]int{}
-	var standing printedFigures
 	unexplained := 0
 	var rows [][]string
 	var reasons []string
 	for _, o := range outcomes {
 		counts[o.Verdict]++
-		standing.add(&o)
 		published, reference := number(o.Known()), ""
 		if o.Published == nil {
 			published, reference = reference, published
@@ -111,8 +108,8 @@ func (a *app) printOutcomes(outcomes []reproduce.Outcome, missing []leftOut) err
 	} else {
 		printTable(a.out, []string{"experiment", "published", "reference", "ours", "from", "to", "seeds", "verdict", "source"}, rows)
 		fmt.Fprintf(a.out, "\n%d met, %d near, %d not met\n", counts[reproduce.Met], counts[reproduce.Near], counts[reproduce.NotMet])
-		if standing.all > 0 {
-			fmt.Fprintln(a.out, standing)
+		if printed := reproduce.Printed(outcomes); printed != "" {
+			fmt.Fprintln(a.out, printed)
 		}
 		for _, reason := range reasons {
 			fmt.Fprintln(a.out, reason)
@@ -122,37 +119,4 @@ func (a *app) printOutcomes(outcomes []reproduce.Outcome, missing []leftOut) err
 		return fmt.Errorf("%d of %d figures are not met, and it is not known why", unexplained, len(outcomes))
 	}
 	return nil
-}
-
-// printedFigures are those that the sources print, and what became of them.
-type printedFigures struct{ all, impossible, otherData, holds int }
-
-func (p *printedFigures) add(o *reproduce.Outcome) {
-	if o.Published == nil {
-		return
-	}
-	p.all++
-	switch {
-	case o.Beyond == reproduce.Impossible:
-		p.impossible++
-	case o.Beyond == reproduce.OtherData:
-		p.otherData++
-	case o.Holds:
-		p.holds++
-	}
-}
-
-func (p printedFigures) String() string {
-	rest := p.all - p.impossible - p.otherData
-	var parts []string
-	if rest > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d met or near (%.0f %%)", p.holds, rest, 100*float64(p.holds)/float64(rest)))
-	}
-	if p.impossible > 0 {
-		parts = append(parts, fmt.Sprintf("%d that cannot be right", p.impossible))
-	}
-	if p.otherData > 0 {
-		parts = append(parts, fmt.Sprintf("%d of data that were not published, for which ours stand", p.otherData))
-	}
-	return "figures that the sources print: " + strings.Join(parts, ", ")
 }

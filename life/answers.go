@@ -249,7 +249,6 @@ func (d *Data) beside(ctx context.Context, how *Answering) (*beside, error) {
 	plain := *d
 	plain.Reading = Reading{
 		Nominal: d.Reading.Nominal, Numeric: d.Reading.Numeric,
-		Missing:   []string{""}, // whatever stands in a cell stays there
 		Delimiter: d.Reading.Delimiter, Encoding: d.Reading.Encoding, NoHeader: d.Reading.NoHeader, Sheet: d.Reading.Sheet,
 	}
 	o := plain.options()
@@ -261,6 +260,7 @@ func (d *Data) beside(ctx context.Context, how *Answering) (*beside, error) {
 	schema := found.Schema()
 	found.Close()
 	o.Nominal, o.Numeric = append(schema.Names(), found.Report().IDs...), nil // as they stand in the data
+	o.Missing = []string{""}                                                  // whatever stands in a cell stays there
 	if found, err = plain.source(ctx, o); err != nil {
 		return nil, err
 	}

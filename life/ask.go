@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -50,11 +51,14 @@ func Prove(ctx context.Context, m learn.Model, goal string) (proved *Proved, is 
 		}
 	}
 	p, ok := m.(programmed)
-	if !ok {
+	if !ok || asksForCell.MatchString(goal) {
 		return nil, false, nil
 	}
 	return newProved(p.Program().Solve(ctx, goal))
 }
+
+// asksForCell tells a question such as "age=30, class=?" from a goal.
+var asksForCell = regexp.MustCompile(`=\s*\?`)
 
 func newProved(s *logic.Solution, err error) (*Proved, bool, error) {
 	if err != nil {

@@ -156,8 +156,9 @@ func (p *profiler) aboutColumn(col int, add func(Warning)) {
 	leave := Remedy{Kind: remedy.LeaveColumn, What: a.Name}
 	known, distinct, one := p.count(col)
 	rows := p.t.Rows()
+	being, tells := p.tellsByBeingKnown(col)
 	switch {
-	case known > 0 && distinct == 1 && rows > 1:
+	case known > 0 && distinct == 1 && rows > 1 && !tells:
 		add(Warning{Kind: "constant", Column: a.Name, What: fmt.Sprintf("is %s in every row where it is known, and tells nothing", console.Shown(one, console.LongestCell)), Remedy: leave})
 		return
 	case float64(rows-known) > mostMissing*float64(rows):
@@ -167,8 +168,8 @@ func (p *profiler) aboutColumn(col int, add func(Warning)) {
 		target := p.t.Schema.Attributes[p.target].Name
 		add(Warning{Kind: "leak", Column: a.Name, What: fmt.Sprintf("alone tells %s %s, and may be known only after the answer is", target, right), Remedy: leave})
 	}
-	if right, ok := p.tellsByBeingKnown(col); ok {
-		add(Warning{Kind: "leak", Column: a.Name, What: fmt.Sprintf("is known where %s is %s, and nowhere else (%s of the rows), and may be known only after the answer is", p.t.Schema.Attributes[p.target].Name, right.class, console.Percent(right.share)), Remedy: leave})
+	if tells {
+		add(Warning{Kind: "leak", Column: a.Name, What: fmt.Sprintf("is known where %s is %s, and nowhere else (%s of the rows), and may be known only after the answer is", p.t.Schema.Attributes[p.target].Name, being.class, console.Percent(being.share)), Remedy: leave})
 	}
 	if x, day, ok := p.looksDated(col); ok {
 		add(Warning{Kind: "date", Column: a.Name, What: fmt.Sprintf("has numbers that look like dates: %s may be %s", x, day), Remedy: Remedy{Kind: remedy.ReadDates, What: a.Name + "=ymd"}})

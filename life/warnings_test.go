@@ -17,11 +17,11 @@ import (
 // not; and the page shows all of it, whatever names hold.
 func TestWarnings(t *testing.T) {
 	var text strings.Builder
-	text.WriteString("id,same,copy,gaps,when,site_id,age,chol,<b>,born,ill\n")
+	text.WriteString("id,died,same,copy,gaps,when,site_id,age,chol,<b>,born,ill\n")
 	for i := range 120 {
-		ill, gap := "no", ""
+		ill, gap, died := "no", "", ""
 		if i%30 == 7 {
-			ill = "yes"
+			ill, died = "yes", "yes" // known of the ill alone, who all have
 		}
 		if i%3 == 0 {
 			gap = []string{"x", "z"}[i%2]
@@ -33,9 +33,9 @@ func TestWarnings(t *testing.T) {
 		if i == 38 {
 			chol = 1564
 		}
-		fmt.Fprintf(&text, "%d,EU,%s,%s,2024-%02d-%02d,%d,%d,%d,<script>,19%02d%02d%02d,%s\n", 1000+7*i, "was "+ill, gap, i/28+1, i%28+1, i/8, i*i%61, chol, i*i%97, i%12+1, i%28+1, ill)
+		fmt.Fprintf(&text, "%d,%s,EU,%s,%s,2024-%02d-%02d,%d,%d,%d,<script>,19%02d%02d%02d,%s\n", 1000+7*i, died, "was "+ill, gap, i/28+1, i%28+1, i/8, i*i%61, chol, i*i%97, i%12+1, i%28+1, ill)
 	}
-	text.WriteString(strings.Repeat("9999,EU,was no,x,2024-05-28,14,3,200,<script>,19500101,no\n", 4))
+	text.WriteString(strings.Repeat("9999,,EU,was no,x,2024-05-28,14,3,200,<script>,19500101,no\n", 4))
 	dir := t.TempDir()
 	path := filepath.Join(dir, "visits.csv")
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
@@ -64,7 +64,7 @@ func TestWarnings(t *testing.T) {
 		}
 		found = append(found, w.Kind+" "+w.Column)
 	}
-	for _, want := range []string{"constant same", "leak copy", "missing gaps", "order when", "group site_id", "target ill", "imbalance ill", "duplicates ", "far chol", "date born"} {
+	for _, want := range []string{"constant same", "leak copy", "leak died", "missing gaps", "order when", "group site_id", "target ill", "imbalance ill", "duplicates ", "far chol", "date born"} {
 		if !slices.Contains(found, want) {
 			t.Errorf("no warning %q among %q", want, found)
 		}

@@ -353,20 +353,18 @@ func (s *reading) hasHeader(first [][]byte, rows [][][]byte) bool {
 func (s *reading) lookAround(d dialect, fields []*field, rows [][][]byte) {
 	s.assembly.locale.semicolons = d.delimiter == ';'
 	for i, f := range fields {
-		grouped, known := 0, 0
+		var g grouped
 		for _, row := range rows {
 			cell := row[i]
-			if isMarker(cell) {
+			if isNoAmount(cell) {
 				continue
 			}
-			known++
-			if isGrouped(cell) {
-				grouped++
-			} else if _, ok := parseNumber(cell); ok && bytes.IndexByte(cell, '.') >= 0 {
+			g.add(cell, '.')
+			if _, ok := parseNumber(cell); ok && !isGrouped(cell, '.') && bytes.IndexByte(cell, '.') >= 0 {
 				s.assembly.locale.points = true
 			}
 		}
-		f.grouped = grouped == known && known >= 2
+		f.grouped, f.mayGroup, f.groups = g.may() && g.below == 0, g.may(), g.tell()
 	}
 }
 
@@ -584,7 +582,7 @@ func comesAgain(first []byte, rows [][][]byte, column int) bool {
 func quantities(rows [][][]byte, column int) int {
 	n, known := 0, 0
 	for _, row := range rows {
-		if isMarker(row[column]) {
+		if isNoAmount(row[column]) {
 			n++
 		} else if isQuantity(row[column]) {
 			n++

@@ -25,7 +25,7 @@ func (a *assembly) letGo(col *column) {
 	if n <= max(a.plan.options.tuning.names, col.looked) || f.whole || !f.judged() || !a.mayBeID(f) || !IsID(n, col.known) {
 		return
 	}
-	if col.looked = 2 * n; len(lookAt(&col.names).odd) <= mostOdd {
+	if col.looked = 2 * n; len(lookAt(&col.names, f).odd) <= mostOdd {
 		return // quantities in some style, as they are so far
 	}
 	col.tally = &tally{}

@@ -42,13 +42,13 @@ type look struct {
 }
 
 // lookAt looks at the names of a column until too many are no quantities.
-func lookAt(names *dictionary) *look {
+func lookAt(names *dictionary, f *field) *look {
 	n := names.len()
 	l := &look{names: names, marked: make([]bool, n)}
 	var scratch []byte
 	for code := range int32(n) {
 		v := names.value(code)
-		if isMarker(v) {
+		if !f.only && isNoAmount(v) {
 			l.marked[code] = true
 			l.markers = append(l.markers, string(v))
 			continue
@@ -145,6 +145,16 @@ func (l *look) tells() (commas, points int, either int32) {
 	return commas, points, either
 }
 
+// groups looks at how the values stand beside a sign between thousands.
+func (l *look) groups(by byte) (g grouped) {
+	for code := range int32(l.names.len()) {
+		if !l.marked[code] {
+			g.add(l.names.value(code), by)
+		}
+	}
+	return g
+}
+
 // asNumbers reads the values as numbers of one style.
 func (l *look) asNumbers(here *locale, f *field) *recognised {
 	r := &recognised{state: number, sample: -1, cells: make([]float64, len(l.numbers))}
@@ -225,15 +235,21 @@ func (l *look) guessDecimal(here *locale, r *recognised, either int32, f *field)
 	w := &l.numbers[either]
 	text := l.names.value(either)
 	byComma := bytes.IndexByte(text, ',') >= 0
-	money := w.sign != "" && w.sign != "%" // which has no three decimals
+	between, decimals := byte('.'), here.points && !here.commas // of other columns
+	money := w.sign != "" && w.sign != "%"                      // which has no three decimals
 	european := here.commas || here.semicolons && !here.points
+	if byComma {
+		between, decimals = ',', european
+	}
+	groups := l.groups(between)
+	told := !decimals && groups.tell()
 	switch {
-	case byComma && (money || !european), !byComma && !money && !european:
+	case byComma && (money || !european), !byComma && !money && !european && !told:
 		r.style = Point
 	default:
 		r.style = Comma
 	}
-	if money {
+	if money || told {
 		return
 	}
 	x, other := w.point, Comma
@@ -347,7 +363,7 @@ func (a *assembly) recognise(notes *notes) error {
 		if !col.field.styled() || col.state != text || col.known == 0 || col.tally != nil {
 			continue
 		}
-		l := lookAt(&col.names)
+		l := lookAt(&col.names, col.field)
 		looks[col] = l
 		if len(l.odd) > mostOdd {
 			continue
@@ -660,14 +676,15 @@ func (a *assembly) rereads() bool {
 			commas = true
 		}
 		if !commas && col.state == text && col.field.styled() {
-			if l := lookAt(&col.names); len(l.odd) <= mostOdd {
+			if l := lookAt(&col.names, col.field); len(l.odd) <= mostOdd {
 				n, points, _ := l.tells()
 				commas = n > points
 			}
 		}
 	}
 	for _, col := range a.columns {
-		if commas && col.state == number && col.field.grouped && col.field.how == auto {
+		f := col.field
+		if col.state == number && f.how == auto && (commas && f.mayGroup || f.groups && !a.locale.points) {
 			col.state, col.floats, a.again = mixed, nil, true
 		}
 	}

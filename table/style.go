@@ -240,14 +240,42 @@ func grouping(text []byte) string {
 	return ""
 }
 
-// isGrouped reports whether a text is digits with points between thousands, which
+// grouped counts cells by whether a sign that may stand between thousands or
+// before decimals does so in them: 1.234.
+type grouped struct {
+	like, below, others int  // 1.234, up to three plain digits, anything else
+	hundreds, round     bool // 850 is among those below, 1.250 among those alike
+}
+
+func (g *grouped) add(text []byte, by byte) {
+	n, plain := digits(text)
+	switch {
+	case isGrouped(text, by):
+		g.like++
+		g.round = g.round || text[len(text)-1] == '0'
+	case plain && len(text) <= 3:
+		g.below++
+		g.hundreds = g.hundreds || n >= 100
+	default:
+		g.others++
+	}
+}
+
+// may reports whether all cells can be numbers with thousands apart.
+func (g *grouped) may() bool { return g.like >= 2 && g.others == 0 }
+
+// tell reports whether they must be: nobody who writes 850 without decimals writes
+// 1.250 with a zero behind them.
+func (g *grouped) tell() bool { return g.may() && g.hundreds && g.round }
+
+// isGrouped reports whether a text is digits with a sign between thousands, which
 // may be meant as decimals: 1.234.
-func isGrouped(text []byte) bool {
+func isGrouped(text []byte, by byte) bool {
 	if len(text) < 5 || text[0] == '0' {
 		return false
 	}
 	text = bytes.TrimPrefix(text, []byte("-"))
-	whole, rest, ok := bytes.Cut(text, []byte("."))
+	whole, rest, ok := bytes.Cut(text, []byte{by})
 	_, digitsBefore := digits(whole)
 	_, digitsAfter := digits(rest)
 	return ok && len(whole) >= 1 && len(whole) <= 3 && len(rest) == 3 && digitsBefore && digitsAfter
@@ -255,14 +283,50 @@ func isGrouped(text []byte) bool {
 
 // markers are the texts that mean that nothing is known, in lower case. In a
 // column of numbers or dates all of them do. In a column of names those that are
-// strong do; the others may be names, as none is in a column of garages.
+// strong do; the others may be names, as none is in a column of garages. They are
+// of the languages whose months are known, as people write them into tables.
 var (
 	strongMarkers = []string{"?", "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "nan", "null", "(null)", "<na>", `\n`, "-", "--", "---", "–", "—", "#null!", "#value!", "#div/0!"}
-	weakMarkers   = []string{"none", "nil", "missing", "unknown", ".", "..", "...", "k.a.", "not available", "not known", "not applicable", "no data", "n/k", "n.d.", "n/d", "s/d", "tbd", "unbekannt", "keine angabe", "inconnu", "non disponible", "desconocido", "sconosciuto", "onbekend", "#ref!", "#name?", "#num!"}
+	weakMarkers   = wordSet(`none|nil|missing|unknown|.|..|...|not available|not known|not applicable|not recorded|not given|not stated|no data|no answer|blank|empty|refused|withheld|n/k|n/s|tbd|tba|#ref!|#name?|#num!
+k.a.|k. a.|k.a|o.a.|n.b.|n.v.|unbekannt|unbek.|keine angabe|keine|ohne angabe|fehlt|entfällt|nicht bekannt
+n.d.|n.d|n/d|n.c.|inconnu|inconnue|non disponible|non renseigné|aucun|aucune|néant|manquant
+s/d|sin datos|sin dato|desconocido|desconocida|no disponible|no consta|ninguno|sem dados|desconhecido|não informado|nenhum
+sconosciuto|sconosciuta|non noto|nessuno|mancante|onbekend|nvt|n.v.t.|geen|geen gegevens
+okänd|okänt|saknas|ukendt|mangler|ukjent|ikke oppgitt|uppgift saknas
+brak|brak danych|b.d.|bd.|nie dotyczy|nieznany|nieznana|neznámý|neznámo|chybí|neuvedeno|není
+yok|bilinmiyor|нет|нет данных|н/д|неизвестно|немає|немає даних|невідомо|не указано`)
+	// What sums a column up below it is no case either.
+	totals = wordSet(`total|totals|grand total|subtotal|sub-total|sum|sums|average|avg|mean|summe|gesamt|gesamtsumme|zwischensumme|mittelwert|durchschnitt|somme|moyenne|total général|suma|razem|promedio|media|soma|média|totale|somma|totaal|som|gemiddelde|summa|i alt|genomsnitt|celkem|součet|toplam|ortalama|итого|всего|сумма|среднее|разом|всього`)
 )
 
-// isMarker reports whether a text means a missing cell in a column of numbers.
-func isMarker(text []byte) bool { return isStrong(text) || isOneOf(text, weakMarkers) }
+// wordSet are the texts between bars, in lower case.
+func wordSet(texts string) map[string]bool {
+	set := map[string]bool{}
+	for _, text := range strings.FieldsFunc(texts, func(r rune) bool { return r == '|' || r == '\n' }) {
+		set[text] = true
+	}
+	return set
+}
+
+// longestMarker is how many bytes a text that means a missing cell has at most.
+const longestMarker = 32
+
+// isMarker reports whether a text usually means a missing cell.
+func isMarker(text []byte) bool {
+	if isStrong(text) {
+		return true
+	}
+	if len(text) > longestMarker || text[0]-'0' <= 9 {
+		return false
+	}
+	return weakMarkers[strings.ToLower(string(text))]
+}
+
+// isNoAmount reports whether a text means a missing cell in a column of numbers or
+// dates: also the word that stands before a sum.
+func isNoAmount(text []byte) bool {
+	return isMarker(text) || len(text) <= longestMarker && totals[strings.ToLower(strings.TrimRight(string(text), " :"))]
+}
 
 // isStrong reports whether a text means a missing cell also among names. Most
 // names are told by their first bytes.

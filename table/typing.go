@@ -40,27 +40,29 @@ const (
 
 // field is a column of the input: its name, and what is to be done with it.
 type field struct {
-	name    string
-	how     how
-	weight  bool     // holds the weights of the rows
-	group   bool     // says the sequence of the rows
-	seconds bool     // dates are counted in seconds, not in days
-	bagged  bool     // its numbers are in the bag of sparse rows
-	keepID  bool     // never ignored for having too many distinct values
-	whole   bool     // its names are kept, however many there are
-	values  []string // names that the dictionary begins with
-	grams   int      // words that follow one another are counted together up to so many
-	markers []string // those of them that mean a missing cell elsewhere
-	closed  bool     // other names than values are an error
-	decimal Style    // how its numbers are written, "" for plainly or as it turns out
-	order   Style    // how its dates are written, "" likewise
-	dated   bool     // the user says so of this column
-	gone    []string // texts that mean a missing cell because the user or the model says so
-	only    bool     // the usual ones do not
-	like    namesLike
-	grouped bool // its first cells are all like 1.234
-	attr    int  // the schema's attribute, or -1
-	slot    int  // the column of the assembly, or -1; only the assembly looks at it
+	name     string
+	how      how
+	weight   bool     // holds the weights of the rows
+	group    bool     // says the sequence of the rows
+	seconds  bool     // dates are counted in seconds, not in days
+	bagged   bool     // its numbers are in the bag of sparse rows
+	keepID   bool     // never ignored for having too many distinct values
+	whole    bool     // its names are kept, however many there are
+	values   []string // names that the dictionary begins with
+	grams    int      // words that follow one another are counted together up to so many
+	markers  []string // those of them that mean a missing cell elsewhere
+	closed   bool     // other names than values are an error
+	decimal  Style    // how its numbers are written, "" for plainly or as it turns out
+	order    Style    // how its dates are written, "" likewise
+	dated    bool     // the user says so of this column
+	gone     []string // texts that mean a missing cell because the user or the model says so
+	only     bool     // the usual ones do not
+	like     namesLike
+	grouped  bool // its first cells are all like 1.234
+	mayGroup bool // they are like that, or less than a thousand without a point
+	groups   bool // and they tell that points are between thousands
+	attr     int  // the schema's attribute, or -1
+	slot     int  // the column of the assembly, or -1; only the assembly looks at it
 
 	// text is set as soon as a cell is known to be neither number nor date.
 	// It spares later blocks a wrong start; what is read does not depend on it.
@@ -260,7 +262,7 @@ func (c *cells) absent(cell []byte) bool {
 // marker reports whether a cell among numbers or dates means a missing one, and
 // takes note of it.
 func (c *cells) marker(cell []byte) bool {
-	if c.field.weight || c.field.only || !isMarker(cell) {
+	if c.field.weight || c.field.only || !isNoAmount(cell) {
 		return false
 	}
 	c.marked++

@@ -19,6 +19,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -258,25 +259,51 @@ func (c *canvas) polygon(points []point) {
 	c.fill.ClosePath()
 }
 
-// stroke adds the shape of a line: each piece as wide as it is, and round where
-// pieces meet. All turn the same way, so that none takes another's place away.
+// stroke adds the shape of a line: ribbons along which it turns gently, round where
+// it does not. All turn the same way, so that none takes another's place away.
 func (c *canvas) stroke(l polyline, wide float64) {
 	points := l.points
 	if l.closed && len(points) > 1 {
 		points = append(points[:len(points):len(points)], points[0])
 	}
-	for i := 1; i < len(points); i++ {
-		a, b := points[i-1], points[i]
+	points = slices.Compact(slices.Clone(points))
+	last := len(points) - 1
+	for from := 0; from < last; {
+		to := from + 1
+		for to < last && isGentle(points[to-1], points[to], points[to+1]) {
+			to++
+		}
+		c.ribbon(points[from:to+1], wide)
+		if wide*c.scale > 2 && (to < last || l.closed) {
+			c.polygon(disc(points[to], wide/2).points)
+		}
+		from = to
+	}
+}
+
+// isGentle reports whether a line turns by less than half a radian at b.
+func isGentle(a, b, c point) bool {
+	const most = 0.5
+	ux, uy, vx, vy := b.x-a.x, b.y-a.y, c.x-b.x, c.y-b.y
+	return math.Abs(math.Atan2(ux*vy-uy*vx, ux*vx+uy*vy)) < most
+}
+
+// ribbon adds one shape for all pieces of a line: shapes of their own would lie upon
+// each other where they meet, and their edges, which cover pixels by half, would be
+// seen as beads.
+func (c *canvas) ribbon(points []point, wide float64) {
+	n := len(points)
+	edge := make([]point, 2*n)
+	for i, p := range points {
+		a, b := points[max(i-1, 0)], points[min(i+1, n-1)]
 		length := math.Hypot(b.x-a.x, b.y-a.y)
 		if length == 0 {
-			continue
+			return
 		}
 		nx, ny := -(b.y-a.y)/length*wide/2, (b.x-a.x)/length*wide/2
-		c.polygon([]point{{a.x - nx, a.y - ny}, {b.x - nx, b.y - ny}, {b.x + nx, b.y + ny}, {a.x + nx, a.y + ny}})
-		if wide*c.scale > 2 && (i > 1 || l.closed) {
-			c.polygon(disc(a, wide/2).points)
-		}
+		edge[i], edge[2*n-1-i] = point{p.x - nx, p.y - ny}, point{p.x + nx, p.y + ny}
 	}
+	c.polygon(edge)
 }
 
 // text writes a line of text.

@@ -62,3 +62,25 @@ func TestOddPictures(t *testing.T) {
 		t.Errorf("%v", lines)
 	}
 }
+
+// A straight line that a curve is written as has straight edges: pieces of it do
+// not lie upon each other.
+func TestEdgesOfLines(t *testing.T) {
+	var out bytes.Buffer
+	line := `<svg width="200" height="20"><path d="M 10 10.3 C 70 10.3 130 10.3 190 10.3" fill="none" stroke="#0072b2" stroke-width="4.7"/></svg>`
+	if err := PNG(&out, func(w io.Writer) error { _, err := io.WriteString(w, line); return err }); err != nil {
+		t.Fatal(err)
+	}
+	p, err := png.Decode(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	middle := p.Bounds().Dx() / 2
+	for x := p.Bounds().Dx() / 4; x < 3*p.Bounds().Dx()/4; x++ {
+		for y := range p.Bounds().Dy() {
+			if p.At(x, y) != p.At(middle, y) {
+				t.Fatalf("pixel %d, %d is %v, and %v in the middle", x, y, p.At(x, y), p.At(middle, y))
+			}
+		}
+	}
+}

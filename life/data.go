@@ -356,6 +356,7 @@ func (d *Data) reader() io.Reader {
 
 // Read reads the whole table.
 func (d *Data) Read(ctx context.Context, o table.Options) (*table.Table, *table.Report, error) {
+	d.ownTables(o)
 	if d.isLinked() {
 		return d.linked(ctx, o)
 	}
@@ -371,6 +372,7 @@ func (d *Data) Read(ctx context.Context, o table.Options) (*table.Table, *table.
 // source reads in batches: as the columns of the options' schema, or of one
 // that is found first, in a pass that keeps no rows.
 func (d *Data) source(ctx context.Context, o table.Options) (table.Source, error) {
+	d.ownTables(o)
 	if d.isLinked() {
 		t, report, err := d.linked(ctx, o)
 		if err != nil {

@@ -60,6 +60,21 @@ func (d *Data) amid(s *table.Schema) {
 	d.scheme, d.at = folderScheme, ""
 }
 
+// ownTables reads a folder of one file as a table that may point at itself, if the target is
+// called after it (staff.next), or if a model of such a table reads it.
+func (d *Data) ownTables(o table.Options) {
+	if d.scheme != filesScheme {
+		return
+	}
+	of, _, dotted := strings.Cut(o.Target, ".")
+	if o.Schema != nil && o.Schema.Keys != nil && len(o.Schema.Keys.Tables) == 1 {
+		of, dotted = o.Schema.Linked, true
+	}
+	if dotted && table.IsTable(d.Arg, of) {
+		d.scheme, d.at = folderScheme, ""
+	}
+}
+
 // linked reads rows with what they point at.
 func (d *Data) linked(ctx context.Context, o table.Options) (*table.Table, *table.Report, error) {
 	if d.scheme == tablesScheme {

@@ -18,7 +18,10 @@ var library = sync.OnceValue(func() *Program {
 		memberchk(X,L) :- once(member(X,L)).
 		append([],L,L).
 		append([H|T],L,[H|R]) :- append(T,L,R).
-		length(L,N) :- length_from(L,0,N).
+		length(L,N) :- var(N), length_from(L,0,N).
+		length(L,N) :- integer(N), N >= 0, length_down(L,N).
+		length_down([],0).
+		length_down([_|T],N) :- N > 0, M is N-1, length_down(T,M).
 		length_from([],N,N).
 		length_from([_|T],M,N) :- K is M+1, length_from(T,K,N).
 		reverse(L,R) :- reverse_onto(L,[],R).
@@ -39,6 +42,14 @@ var library = sync.OnceValue(func() *Program {
 		between(L,H,X) :- var(X), between_from(L,H,X).
 		between_from(L,H,L) :- L =< H.
 		between_from(L,H,X) :- L < H, K is L+1, between_from(K,H,X).
+		subsumes(C,D) :- '$subsumes'(C,D).
+		entails(C,D) :- '$entails'(C,D).
+		lgg(C,D,E) :- '$lggs'(C,D,[E]).
+		resolvent(C,D,E) :- '$resolvents'(C,D,L), '$of'(E,L).
+		inverse_resolvent(E,C,D) :- '$inverse_resolvents'(E,C,L), '$of'(D,L).
+		loosened(C,D) :- '$loosened'(C,L), '$of'(D,L).
+		'$of'(X,[X|_]).
+		'$of'(X,[_|T]) :- '$of'(X,T).
 	`)
 	if err != nil {
 		panic(err)

@@ -55,6 +55,9 @@ func (p *Proof) Format(names []string) string {
 }
 
 func (p *Proof) write(b *strings.Builder, names []string, depth int) {
+	if of, ok := p.Goal.Predicate(); ok && strings.HasPrefix(of.Name, "$") { // how the library does it
+		return
+	}
 	b.WriteString(strings.Repeat("  ", depth) + p.Goal.Format(names) + "\n")
 	for _, q := range p.Of {
 		q.write(b, names, depth+1)

@@ -3,6 +3,7 @@ package logic
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -42,7 +43,7 @@ const mostAnswers = 100_000
 
 // Solve proves a goal in every way.
 func (p *Program) Solve(ctx context.Context, question string) (*Solution, error) {
-	literals, names, err := ReadGoal(question)
+	literals, asked, err := ReadGoal(question)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (p *Program) Solve(ctx context.Context, question string) (*Solution, error)
 		return nil, err
 	}
 	s := &Solution{Bindings: []map[string]string{}, Proofs: []string{}}
-	for _, name := range names {
+	for _, name := range asked {
 		if !strings.HasPrefix(name, "_") {
 			s.names = append(s.names, name)
 		}
@@ -58,13 +59,14 @@ func (p *Program) Solve(ctx context.Context, question string) (*Solution, error)
 	known := map[string]bool{}
 	err = p.Prove(ctx, literals, Limits{}, func(a Answer) bool {
 		binding, key := map[string]string{}, ""
-		for v, name := range names {
+		called, names := a.called(asked)
+		for v, name := range asked {
 			if strings.HasPrefix(name, "_") {
 				continue
 			}
 			term := Term(Var(v))
 			if to, ok := a.Bindings[Var(v)]; ok {
-				term = to
+				term = Substitute(to, called)
 			}
 			binding[name] = Format(term, names)
 			key += binding[name] + "\x00"
@@ -88,6 +90,33 @@ func (p *Program) Solve(ctx context.Context, question string) (*Solution, error)
 		return nil, err
 	}
 	return s, nil
+}
+
+// called gives the variables that are free in an answer and not in its goal names of their
+// own: letters that the goal does not have, in the order in which they are met. It returns
+// what they are instead, and the names of all.
+func (a *Answer) called(names []string) (map[Var]Term, []string) {
+	asked := names
+	own := map[Var]Term{}
+	next := 0
+	for v := range asked {
+		to, bound := a.Bindings[Var(v)]
+		if !bound {
+			continue
+		}
+		variables(to, func(v Var) {
+			if int(v) < len(asked) || own[v] != nil {
+				return
+			}
+			for slices.Contains(asked, letters(next)) {
+				next++
+			}
+			own[v] = Var(len(names))
+			names = append(slices.Clip(names), letters(next))
+			next++
+		})
+	}
+	return own, names
 }
 
 // check refuses goals of predicates that the program does not speak of, which

@@ -148,6 +148,12 @@ func (w *writer) compound(t *Compound, most int) {
 			})
 			return
 		}
+	case t.Functor == ":-" && len(t.Args) == 1:
+		w.bracket(prefix[t.Functor].priority > most, func() {
+			w.WriteString(":- ")
+			w.term(t.Args[0], prefix[t.Functor].right)
+		})
+		return
 	case t.Functor == "\\+" && len(t.Args) == 1:
 		w.bracket(prefix[t.Functor].priority > most, func() { w.literal(Literal{true, t.Args[0]}) })
 		return

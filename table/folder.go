@@ -36,6 +36,11 @@ type folderKeys struct {
 	} `json:"target"`
 }
 
+// IsTable reports whether a folder has a file of delimited rows that is called after a table.
+func IsTable(dir, name string) bool {
+	return slices.ContainsFunc(delimitedFiles(dir), func(file string) bool { return TableName(file) == name })
+}
+
 // IsFolderOfTables reports whether a folder holds tables that point at each other:
 // it has a keys.json, or delimited files with different headers.
 func IsFolderOfTables(dir string) bool {
@@ -404,7 +409,7 @@ func (f *folder) target(o Options) (of, column string, err error) {
 		return "", "", fmt.Errorf("what is to be predicted? write TABLE.COLUMN, with one of the tables %s%s", strings.Join(f.names, ", "), alone)
 	}
 	if f.keys.Tables[of] == "" && !f.factsAlone(o) {
-		return "", "", fmt.Errorf("%s has no table %q%s; it has %s", f.dir, of, spell.Hint(of, f.names), strings.Join(f.names, ", "))
+		return "", "", fmt.Errorf("%s has no table %q%s", f.dir, of, spell.Hint(of, f.names))
 	}
 	return of, column, nil
 }
@@ -459,12 +464,14 @@ func (f *folder) report(rows int) *Report {
 // findKeys finds keys by name and containment: a column called id, or after its table
 // and id, whose cells are all there and all different, names the rows of its table;
 // and a column of that name, or called after that table, in another table names rows
-// of it if all of its values do.
+// of it if all of its values do. Names in letters need not be called so where they are
+// the key of one table alone.
 func (f *folder) findKeys(ctx context.Context, o Options) error {
 	if f.keys.Primary == nil {
 		f.keys.Primary = map[string][]string{}
 	}
 	columns := map[string][]string{}
+	ids := map[string][]string{}
 	tables := map[string]*Table{}
 	var names []string
 	for _, name := range f.names {
@@ -481,7 +488,7 @@ func (f *folder) findKeys(ctx context.Context, o Options) error {
 			return err
 		}
 		names = append(names, name)
-		columns[name] = slices.Concat(t.Schema.Names(), report.IDs)
+		columns[name], ids[name] = slices.Concat(t.Schema.Names(), report.IDs), report.IDs
 	}
 	f.names = names
 	shared := func(column string) bool { // by several tables
@@ -491,14 +498,10 @@ func (f *folder) findKeys(ctx context.Context, o Options) error {
 		}
 		return n > 1
 	}
-	keyLike := func(column string) bool {
-		c := strings.ToLower(column)
-		return shared(column) || c == "id" || strings.HasSuffix(c, "_id") || strings.HasSuffix(c, "id") && c != "paid" || slices.ContainsFunc(f.names, func(t string) bool { return c == t || c == singular(t) })
-	}
 	for _, name := range f.names {
 		var marked []string
 		for _, c := range columns[name] {
-			if keyLike(c) {
+			if shared(c) || f.isKeyName(c) || slices.Contains(ids[name], c) {
 				marked = append(marked, c)
 			}
 		}
@@ -509,7 +512,7 @@ func (f *folder) findKeys(ctx context.Context, o Options) error {
 		tables[name] = t
 		for _, c := range marked {
 			low := strings.ToLower(c)
-			ownName := low == "id" || low == singular(name)+"_id" || low == name+"_id" || low == singular(name)+"id" || low == name+"id" || low == singular(name) || low == name || shared(c) && low != "id"
+			ownName := low == "id" || calledAfter(low, name) || shared(c)
 			if i := t.Schema.Index(c); i >= 0 && ownName && isKey(t, i) && f.keys.Primary[name] == nil {
 				f.keys.Primary[name] = []string{c}
 				break
@@ -529,23 +532,99 @@ func (f *folder) findKeys(ctx context.Context, o Options) error {
 	return nil
 }
 
+// isKeyName reports whether a column may name rows, by what it is called.
+func (f *folder) isKeyName(column string) bool {
+	low := strings.ToLower(column)
+	return strings.HasSuffix(low, "id") && low != "paid" || slices.ContainsFunc(f.names, func(t string) bool { return calledAfter(role(low), t) })
+}
+
+// calledAfter reports whether a column is called after a table: user, users, user_id or
+// userid of users.
+func calledAfter(column, table string) bool {
+	table = strings.ToLower(table)
+	return slices.ContainsFunc([]string{table, singular(table)}, func(t string) bool {
+		return column == t || column == t+"_id" || column == t+"id"
+	})
+}
+
+// role is a column's name without the number behind it: atom of atom2.
+func role(column string) string { return strings.TrimRight(column, "0123456789") }
+
+// findLinks finds which columns name rows of which table.
 func (f *folder) findLinks(tables map[string]*Table, columns map[string][]string) {
 	for _, from := range f.names {
 		for _, c := range columns[from] {
+			i := tables[from].Schema.Index(c)
+			if i < 0 {
+				continue
+			}
+			a := &tables[from].Schema.Attributes[i]
+			link := func(to string, key []string) {
+				f.keys.Primary[to] = key
+				f.keys.Foreign = append(f.keys.Foreign, Link{from, []string{c}, to, key})
+			}
+			known := len(f.keys.Foreign)
 			for _, to := range f.names {
-				primary := f.keys.Primary[to]
-				if primary == nil || from == to && c == primary[0] {
-					continue
+				if key := f.keyOf(a, to, tables[to]); key != nil && f.namedLink(c, from, to) && (from != to || key[0] != c) {
+					link(to, key)
 				}
-				low := strings.ToLower(c)
-				named := low == strings.ToLower(primary[0]) && low != "id" || low == to || low == singular(to) || low == singular(to)+"_id" || low == to+"_id" || low == singular(to)+"id"
-				i, k := tables[from].Schema.Index(c), tables[to].Schema.Index(primary[0])
-				if named && i >= 0 && k >= 0 && contained(&tables[from].Schema.Attributes[i], &tables[to].Schema.Attributes[k]) {
-					f.keys.Foreign = append(f.keys.Foreign, Link{from, []string{c}, to, primary})
-				}
+			}
+			if len(f.keys.Foreign) > known || slices.Equal(f.keys.Primary[from], []string{c}) {
+				continue
+			}
+			if to, key := f.homeOf(a, from, tables); to != "" && !(to == from && isKey(tables[from], i)) {
+				link(to, key)
 			}
 		}
 	}
+}
+
+// keyOf returns the column of a table that all values of another column name rows by: the
+// one that is known to, else the first whose cells are all different; nil if there is none.
+func (f *folder) keyOf(a *Attribute, to string, t *Table) []string {
+	for i := range t.Schema.Attributes {
+		name := t.Schema.Attributes[i].Name
+		if known := f.keys.Primary[to]; known != nil && name != known[0] {
+			continue
+		}
+		if isKey(t, i) && contained(a, &t.Schema.Attributes[i]) {
+			return []string{name}
+		}
+	}
+	return nil
+}
+
+// homeOf returns the only table whose rows the values of a column name, and its key; "" if
+// there are several or none, or if the values are numbers, which are contained in others by
+// chance.
+func (f *folder) homeOf(a *Attribute, from string, tables map[string]*Table) (home string, key []string) {
+	if a.Kind != Nominal || len(a.Values) < 2 || slices.ContainsFunc(a.Values, func(v string) bool { _, is := parseNumber([]byte(v)); return is }) {
+		return "", nil
+	}
+	for _, to := range f.names {
+		found := f.keyOf(a, to, tables[to])
+		if found == nil || to == from && found[0] == a.Name {
+			continue
+		}
+		if home != "" {
+			return "", nil
+		}
+		home, key = to, found
+	}
+	return home, key
+}
+
+// namedLink reports whether a column of one table is called as one that names rows of
+// another is, or as one that names rows of its own, such as manager_id.
+func (f *folder) namedLink(column, from, to string) bool {
+	low := strings.ToLower(column)
+	if key := f.keys.Primary[to]; key != nil && low == strings.ToLower(key[0]) && low != "id" {
+		return true
+	}
+	if calledAfter(low, to) || calledAfter(role(low), to) {
+		return true
+	}
+	return from == to && strings.HasSuffix(low, "_id") && !slices.ContainsFunc(f.names, func(t string) bool { return calledAfter(low, t) })
 }
 
 // singular is what one row of a table is called, where its name is a plural.

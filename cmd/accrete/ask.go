@@ -23,7 +23,8 @@ alarm=yes:0.8|no:0.2 is evidence that is not certain, several columns are also
 answered together, and 'a ⟂ b | c' asks what its graph makes independent. A library
 of cases is asked for a function: arcs of three words, as 'Qc + Qm, Qh + Qm'. A
 logic program is asked for a goal, whose variables begin with a capital, as
-'parent(X, ann)': all that they may stand for, and why.`,
+'parent(X, ann)': all that they may stand for, and why; also of one about clauses,
+as 'lgg((p(a) :- q), (p(b) :- q), X)'.`,
 		Example: `  accrete ask boston 'lstat=5, rm=6, medv=?'
   accrete ask boston 'medv=40, rm=?, crim=?' --json
   accrete ask cadet 'Ct - Qc, Ct + Qh, Qc + Qm, Qh + Qm'

@@ -299,7 +299,7 @@ func (h *Home) LearnActing(ctx context.Context, w *World, o LearnOptions) (*Acte
 	}
 	var v store.Version
 	err = h.Store.Write(ctx, name, func(tx *store.Tx) error {
-		v, err = tx.Save(m, store.Version{Kind: store.Learn, Source: h.worldSource(w, m, 0), At: at, Seed: h.Seed, Settings: c.Settings, History: told})
+		v, err = tx.Save(m, store.Version{Kind: store.Learn, Source: h.worldSource(w, m, 0), At: at, Seed: h.Seed, Settings: c.Settings, History: told, By: h.Who})
 		return err
 	})
 	if err != nil {
@@ -496,7 +496,7 @@ func (h *Home) UpdateActing(ctx context.Context, name string, w *World) (*Acted,
 		if next, stopped = partial(next, err); next == nil {
 			return nil, err
 		}
-		return &step{model: next, record: store.Version{Kind: store.Update, Source: h.worldSource(w, next, m.Size().Rows), At: at, Seed: p.Version.Seed, Settings: p.Version.Settings}}, nil
+		return &step{model: next, record: store.Version{Kind: store.Update, Source: h.worldSource(w, next, m.Size().Rows), At: at, Seed: p.Version.Seed, Settings: p.Version.Settings, By: h.Who}}, nil
 	})
 	if err != nil {
 		return nil, err

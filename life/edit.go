@@ -53,8 +53,8 @@ func (h *Home) edit(ctx context.Context, name string, e Edit, make func(h *Home,
 	var after learn.Model
 	var on []onTable
 	prepare := func(h *Home, p *Part) (*step, error) {
-		if e.Version != 0 && !onlyLiveSince(p.Versions, e.Version) {
-			return nil, fmt.Errorf("%w: %s is at version %d by now, this was a change of version %d; look at its effect again", store.ErrConflict, name, p.Version.Number, e.Version)
+		if err := Unchanged(p.Versions, e.Version); err != nil {
+			return nil, err
 		}
 		s, err := make(h, p)
 		if err != nil {
@@ -86,11 +86,19 @@ func (h *Home) edit(ctx context.Context, name string, e Edit, make func(h *Home,
 	return l, nil
 }
 
-// onlyLiveSince reports whether a version is the newest, or nothing came after it
-// but rows that were learnt live: nobody has decided anything since.
-func onlyLiveSince(versions []store.Version, number int) bool {
+// Unchanged is an error if somebody decided anything since a version that a change
+// is about: nothing may have come after it but rows that were learnt live. 0 is
+// whichever version is the newest.
+func Unchanged(versions []store.Version, number int) error {
 	at := slices.IndexFunc(versions, func(v store.Version) bool { return v.Number == number })
-	return at >= 0 && !slices.ContainsFunc(versions[at+1:], func(v store.Version) bool { return !cameLive(v) })
+	if number == 0 || at >= 0 && !slices.ContainsFunc(versions[at+1:], func(v store.Version) bool { return !cameLive(v) }) {
+		return nil
+	}
+	if len(versions) == 0 {
+		return fmt.Errorf("%w: there is no version %d yet", store.ErrConflict, number)
+	}
+	newest := versions[len(versions)-1]
+	return fmt.Errorf("%w: %s is at version %d by now, this was a change of version %d; look at its effect again", store.ErrConflict, newest.Model, newest.Number, number)
 }
 
 // preview makes the next version of a model, which nobody keeps.

@@ -87,7 +87,7 @@ func (h *Home) Edits(ref string) (*Edits, error) {
 		}
 		list.Edits = append(list.Edits, EditEntry{
 			Version: v.Number, By: v.By, At: Stamp(v.At), What: what, Note: v.Note,
-			Undoable: back != nil && v.Number == undid.Number, UndoneBy: v.UndoneBy,
+			Undoable: back != nil && v.Number == undid.Number && v.Kind != store.Erase, UndoneBy: v.UndoneBy,
 		})
 	}
 	return list, nil

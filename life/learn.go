@@ -83,6 +83,7 @@ type LearnOptions struct {
 	// is what the columns say (FindDivision).
 	Division Division
 	Keep     bool // a copy of the data, so that it can be read again
+	Version  int  // that it is a change of, as in an Edit
 }
 
 // NewLearnt is a model that was learnt, and what it learnt from.
@@ -119,12 +120,20 @@ func (h *Home) Learn(ctx context.Context, o LearnOptions) (*NewLearnt, error) {
 		}
 	}
 	versions, _ := h.Store.Log(name) // a model that does not exist yet has learnt nothing
+	if err := Unchanged(versions, o.Version); err != nil {
+		return nil, err
+	}
 	made, err := h.learn(ctx, o, versions)
 	if err != nil {
 		return nil, err
 	}
 	var v store.Version
 	err = h.Store.Write(ctx, name, func(tx *store.Tx) error {
+		if since, _ := h.Store.Log(name); o.Version != 0 {
+			if err := Unchanged(since, o.Version); err != nil {
+				return err
+			}
+		}
 		if o.Keep {
 			if err := h.keep(tx, o.Data, made.record.Source.Hash); err != nil {
 				return err
@@ -290,7 +299,7 @@ func (h *Home) learnTable(ctx context.Context, l *Lesson, o LearnOptions) (*lect
 	bar, done := h.progress("learning")
 	defer done()
 	made.record = store.Version{
-		Kind: store.Learn, Source: source, At: at, Seed: h.Seed, Settings: withSnapshot(withReading(withoutModels(l.Info, l.Settings), o.Data.Reading), l.Report), History: l.told,
+		Kind: store.Learn, Source: source, At: at, Seed: h.Seed, Settings: withSnapshot(withReading(withoutModels(l.Info, l.Settings), o.Data.Reading), l.Report), History: l.told, By: h.Who,
 	}
 	made.record.Settings = withDivision(made.record.Settings, o.Division, leftOut(l.Report, o.Data.Reading))
 	var err error

@@ -36,6 +36,8 @@ type Home struct {
 	Now func() time.Time
 	// Wait is how long a program that is an environment may be silent; 0 is 30 s.
 	Wait time.Duration
+	// Who makes versions, where that is known and nobody else is named.
+	Who string
 	// Seed is that of everything random.
 	Seed uint64
 	// Memory is how many bytes may be used, 0 for what inputs of their size

@@ -54,7 +54,7 @@ func (h *Home) Merge(ctx context.Context, first, second, name string, at Elsewhe
 // merge returns the model of two, the record of it, the first of them, and
 // where they disagree.
 func (h *Home) merge(ctx context.Context, first, second string, at Elsewhere) (learn.Model, store.Version, *Part, []Conflict, error) {
-	record := store.Version{Kind: store.Merge, At: h.now()}
+	record := store.Version{Kind: store.Merge, At: h.now(), By: h.Who}
 	x, err := h.Load(first)
 	if err != nil {
 		return nil, record, nil, nil, err

@@ -41,6 +41,8 @@ type RuleEntry struct {
 	Near    string       `json:"near,omitempty"`
 	Say     say.Sentence `json:"say,omitempty"`
 	Told    *ToldEntry   `json:"told,omitempty"`
+	// Certificate is what growth left of why the rule is there.
+	Certificate Certificate `json:"certificate,omitempty"`
 	// Expect is what a unit expects of the columns.
 	Expect []ExpectEntry `json:"expect,omitempty"`
 }

@@ -326,6 +326,28 @@ type Growth struct {
 	Stopped      string         `json:"stopped,omitempty"`
 }
 
+// Certificate is why a rule of a model that grew is there.
+type Certificate interface {
+	// Certifies returns the id of the rule.
+	Certifies() string
+}
+
+// certificates are those of a model's rules, by id; none if it did not grow by rules.
+func certificates(m learn.Model) map[string]Certificate {
+	g, ok := learn.Ability[learn.Grower](m)
+	if !ok {
+		return nil
+	}
+	by := map[string]Certificate{}
+	grown, _ := g.Grown()
+	for _, c := range grown {
+		if c, ok := c.(Certificate); ok {
+			by[c.Certifies()] = c
+		}
+	}
+	return by
+}
+
 // Grown returns the certificates of a model that grew.
 func Grown(p *Part) (*Growth, error) {
 	g, ok := learn.Ability[learn.Grower](p.Model)

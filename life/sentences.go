@@ -117,8 +117,10 @@ func (r *readout) cut(n int) {
 func (r *readout) entries() []RuleEntry {
 	given := ruleEntries(r.base)
 	entries := make([]RuleEntry, 0, len(given))
+	grown := certificates(r.part.Model)
 	for _, i := range r.order {
 		e := given[i]
+		e.Certificate = grown[e.ID]
 		e.Say = r.speaker.Rule(&r.base.Rules[i])
 		e.Decides = r.effect.decides[i]
 		if isUsual(&r.base.Rules[i]) && r.base.Kind == rule.Weighed {

@@ -181,7 +181,7 @@ func (h *Home) learnStream(ctx context.Context, l *Lesson, rest table.Source, o 
 		}
 	}
 	source.Rows = float64(made.rows)
-	made.record = store.Version{Kind: store.Learn, Source: source, At: at, Seed: h.Seed, Settings: withSnapshot(withReading(l.Settings, o.Data.Reading), l.Report)}
+	made.record = store.Version{Kind: store.Learn, Source: source, At: at, Seed: h.Seed, Settings: withSnapshot(withReading(l.Settings, o.Data.Reading), l.Report), By: h.Who}
 	made.model, err = u.Freeze(ctx)
 	return made, err
 }

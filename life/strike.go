@@ -155,6 +155,9 @@ func (h *Home) Undo(ctx context.Context, name string, e Edit) (*Undone, error) {
 	u := &Undone{}
 	l, err := h.edit(ctx, name, e, func(h *Home, p *Part) (*step, error) {
 		undid, back, stay := undoes(p.Versions, p.Version)
+		if undid.Kind == store.Erase {
+			return nil, remedy.New(Remedy{Kind: remedy.SeeVersions, What: name}, "%v erased %s, which cannot be taken back", undid, undid.Source.Name)
+		}
 		if back == nil {
 			return nil, remedy.New(Remedy{Kind: remedy.SeeVersions, What: name}, "there is nothing to take back: the version before %v is not there", undid)
 		}

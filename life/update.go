@@ -34,6 +34,7 @@ func (h *Home) Update(ctx context.Context, name string, d *Data, keep bool) (*Up
 type Updating struct {
 	Keep        bool // a copy of the data
 	Consolidate bool // what models that live have gathered, once the rows are learnt
+	Version     int  // that it is a change of, as in an Edit
 
 	settings map[string]string // of the version, that are no learner's
 }
@@ -47,6 +48,9 @@ func (h *Home) UpdateAs(ctx context.Context, name string, d *Data, o Updating) (
 	u := &Updated{}
 	load := func(name string) (*Part, error) { return newPart(h.Store.LoadToUpdate(name)) }
 	l, err := h.changeOf(ctx, name, load, func(h *Home, p *Part) (*step, error) {
+		if err := Unchanged(p.Versions, o.Version); err != nil {
+			return nil, err
+		}
 		done, record, err := h.update(ctx, p, d, o)
 		if err != nil {
 			return nil, err
@@ -160,7 +164,7 @@ func (h *Home) update(ctx context.Context, p *Part, d *Data, as Updating) (*upda
 	h.note(report.Notes...)
 	h.warnLearntBefore(p.Versions, report.Hash, d.called())
 	source.Hash = report.Hash
-	return all, store.Version{Kind: store.Update, Source: source, At: at, Seed: p.Version.Seed, Settings: as.with(withSnapshot(withReading(p.Version.Settings, d.Reading), report))}, nil
+	return all, store.Version{Kind: store.Update, Source: source, At: at, Seed: p.Version.Seed, Settings: as.with(withSnapshot(withReading(p.Version.Settings, d.Reading), report)), By: h.Who}, nil
 }
 
 // with adds what the version is to remember.

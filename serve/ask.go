@@ -232,7 +232,7 @@ func (c *call) questions() error {
 		list, err = h.Question(ctx, p, n)
 	} else {
 		var find func(*life.Home) (*life.Data, error)
-		if find, err = c.finder(in.Data, life.Reading{}); err != nil {
+		if find, err = c.finder(in.Data, ReadAs{}); err != nil {
 			return err
 		}
 		d, failed := find(h)

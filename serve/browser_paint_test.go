@@ -109,8 +109,14 @@ func (v *visitor) saysWhatTheServerSays(s *trial, rule string) {
 	}
 	effect := s.want(s.do("POST", "/v1/models/heart/strike", map[string]any{"rule": rule, "preview": true, "on": []string{"april.csv"}}), 200).json["effect"].(map[string]any)
 	unseen := effect["tables"].([]any)[0].(map[string]any)
+	becomes := func(n float64, what string) string {
+		if n == 1 {
+			return "1 becomes " + what
+		}
+		return fmt.Sprintf("%.0f become %s", n, what)
+	}
 	must("effect", shown(".effect")[0], fmt.Sprintf("%.0f of %.0f patients get another answer", of(effect, "changed"), of(effect, "rows")),
-		fmt.Sprintf("%.0f become right", of(effect, "fixed")), fmt.Sprintf("%.0f become wrong", of(effect, "broken")),
+		becomes(of(effect, "fixed"), "right"), becomes(of(effect, "broken"), "wrong"),
 		fmt.Sprintf("%.0f %% → %.0f %% right", whole(of(unseen, "accuracy_before")), whole(of(unseen, "accuracy_after"))),
 		strings.ReplaceAll(fmt.Sprintf("(%+.0f to %+.0f points)", whole(of(unseen, "low")), whole(of(unseen, "high"))), "-", "−"))
 

@@ -223,6 +223,7 @@ func (c *call) contentType() string {
 // home is where models live, for this request: remarks are gathered.
 func (c *call) home() *life.Home {
 	h := c.o.Home
+	h.Who = c.who.name
 	h.Note = func(n life.Note) {
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -31,7 +31,7 @@ type AnswerColumns struct {
 
 // answerTable answers for a table in columns.
 func (c *call) answerTable(st *state, asked *Asked) error {
-	find, err := c.finder(asked.Data, life.Reading{})
+	find, err := c.finder(asked.Data, ReadAs{})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,30 +55,22 @@ func (u *upload) judges(m *Model) bool {
 	return slices.Contains(u.Columns, *m.Target) && 2*has > len(m.Columns)
 }
 
-// merged is how a table is read: as was asked for now, else as was settled
-// before.
-func (u *upload) merged(r life.Reading) life.Reading {
-	settled := u.reading()
-	if r.Nominal == nil {
-		r.Nominal = settled.Nominal
+// merged is how a table is read: as is asked for now, else as was settled before.
+// A column that is now said to be of one kind is no longer of another.
+func (u *upload) merged(asked ReadAs) ReadAs {
+	named := slices.Concat(asked.Nominal, asked.Numeric, asked.Text, asked.Ignore)
+	kind := func(now, before []string) []string {
+		if now != nil {
+			return now
+		}
+		return slices.DeleteFunc(slices.Clone(before), func(column string) bool { return slices.Contains(named, column) })
 	}
-	if r.Numeric == nil {
-		r.Numeric = settled.Numeric
-	}
-	if r.Text == nil {
-		r.Text = settled.Text
-	}
-	if r.Ignore == nil {
-		r.Ignore = settled.Ignore
+	r := ReadAs{
+		Nominal: kind(asked.Nominal, u.Nominal), Numeric: kind(asked.Numeric, u.Numeric), Text: kind(asked.Text, u.Text), Ignore: kind(asked.Ignore, u.Ignore),
+		Missing: asked.Missing, Weight: cmp.Or(asked.Weight, u.Weight), Sequence: cmp.Or(asked.Sequence, u.Sequence),
 	}
 	if r.Missing == nil {
-		r.Missing = settled.Missing
-	}
-	if r.Weight == "" {
-		r.Weight = settled.Weight
-	}
-	if r.Sequence == "" {
-		r.Sequence = settled.Sequence
+		r.Missing = u.Missing
 	}
 	return r
 }
@@ -359,7 +352,7 @@ func (c *call) table() (*upload, func(*life.Home) (*life.Data, error), error) {
 	if ok && !c.maySee(up) {
 		ok = false
 	}
-	find, err := c.finder(name, life.Reading{})
+	find, err := c.finder(name, ReadAs{})
 	if err != nil {
 		var p *Problem
 		if errors.As(err, &p) {
@@ -429,10 +422,12 @@ func (c *call) patchData() error {
 	if err != nil {
 		return err
 	}
-	in := up.ReadAs
-	if err := c.decode(&in); err != nil {
+	asked := ReadAs{Weight: up.Weight, Sequence: up.Sequence}
+	if err := c.decode(&asked); err != nil {
 		return err
 	}
+	in := up.merged(asked)
+	in.Weight, in.Sequence = asked.Weight, asked.Sequence // they may be taken away
 	h := c.home()
 	d, err := h.Find(up.path, in.reading())
 	if err != nil {

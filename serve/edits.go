@@ -26,7 +26,7 @@ func (c *call) edit(h *life.Home, j *Judged) (life.Edit, error) {
 		return e, err
 	}
 	for _, name := range j.On {
-		find, err := c.finder(name, life.Reading{})
+		find, err := c.finder(name, ReadAs{})
 		if err != nil {
 			return e, err
 		}

@@ -54,11 +54,16 @@ var wrongs = []wrong{
 	{"POST /v1/models/{m}/cut", 422, "", `{"top":-1}`, nil},
 	{"POST /v1/models/{m}/undo", 412, "", `{}`, []string{"If-Match: 99"}},
 	{"POST /v1/models/{m}/undo", 422, "", `{}`, nil},
+	{"POST /v1/models/{m}/approve", 412, "", `{"version":1,"by":"A."}`, []string{"If-Match: 99"}},
 	{"POST /v1/models/{m}/approve", 422, "", `{"version":1}`, nil},
+	{"POST /v1/models/{m}/truth", 412, "", `{"id":"x","truth":"yes"}`, []string{"If-Match: 99"}},
+	{"POST /v1/models/{m}/update", 412, "", `{"data":"weather"}`, []string{"If-Match: 99"}},
+	{"POST /v1/learn", 412, "", `{"data":"weather","learner":"bayes"}`, []string{"If-Match: 99"}},
+	{"DELETE /v1/models/{m}", 412, "", nil, []string{"If-Match: 99"}},
+	{"PUT /v1/models/{m}/words", 412, "", `{"row":"day"}`, []string{"If-Match: 99"}},
 	{"PUT /v1/models/{m}/words", 422, "", `{"columns":{"nothing":{"label":"x"}}}`, nil},
 	{"GET /v1/models/{m}/live", 422, "", nil, []string{old}},
 	{"GET /v1/models/{m}/words", 422, "", nil, []string{old}},
-	{"GET /v1/models/{m}/rules/{id}/rows", 422, "", nil, nil},
 	{"GET /v1/models/{m}/graph", 422, "", nil, []string{"Of: near"}},
 	{"GET /v1/models/{m}/budget", 422, "", nil, []string{"Of: near"}},
 	{"GET /v2/models/{m}", 422, "", nil, []string{"Of: density"}},
@@ -165,7 +170,7 @@ func TestEveryDeclaredProblem(t *testing.T) {
 
 // elsewhereTried are problems that need a server of another kind (TestProblemsOfServers).
 func elsewhereTried() map[string]bool {
-	tried := map[string]bool{"GET /readyz 503": true, "POST /v1/login 401": true, "GET /v1/models/{m}/rules/{id}/rows 409": true, "POST /v1/models/{m}/predict 409": true, "POST /v1/models/{m}/explain 409": true, "POST /v2/models/{m}/infer 409": true, "POST /v1/models/{m}/rows 409": true}
+	tried := map[string]bool{"GET /readyz 503": true, "POST /v1/login 401": true, "GET /v1/models/{m}/rules/{id}/rows 409": true, "GET /v1/models/{m}/rules/{id}/rows 422": true, "POST /v1/models/{m}/predict 409": true, "POST /v1/models/{m}/explain 409": true, "POST /v2/models/{m}/infer 409": true, "POST /v1/models/{m}/rows 409": true}
 	for i := range routes {
 		if routes[i].job {
 			tried[routes[i].method+" "+routes[i].path+" 429"] = true
@@ -236,8 +241,10 @@ func TestProblemsOfServers(t *testing.T) {
 	})
 	locked, _ := guarded(t)
 	locked.problem(locked.do("POST", "/v1/login", `{"token":"accrete_nothing"}`), http.StatusUnauthorized, "token")
-	// Rows that nobody keeps any more cannot be listed.
-	third := newTrial(t)
+	// Rows that nobody keeps any more cannot be listed, nor those of what is no rule.
+	third := newTrial(t).learn("iris", "gaussian")
+	units := third.want(third.do("GET", "/v1/models/iris/rules", nil), 200, "rules").json["rules"].([]any)
+	third.problem(third.do("GET", "/v1/models/iris/rules/"+units[0].(map[string]any)["id"].(string)+"/rows", nil), http.StatusUnprocessableEntity, "IF rule")
 	third.want(third.do("POST", "/v1/data?name=gone", strings.NewReader("a,b\nu,x\nv,y\nu,x\nv,y\n"), "Content-Type: text/csv"), 201)
 	third.want(third.do("POST", "/v1/learn", `{"data":"gone","target":"b","learner":"bayes","folds":0}`, wait), 200)
 	third.want(third.do("DELETE", "/v1/data/gone", nil), 204)

@@ -162,6 +162,9 @@ func (c *call) admit() error {
 	if c.r.ContentLength > c.most() {
 		return &Problem{Status: http.StatusRequestEntityTooLarge, Detail: "the body is too large", Remedy: "send less at once"}
 	}
+	if packed := c.r.Header.Get("Content-Encoding"); packed != "" && packed != "identity" {
+		return problemf(http.StatusUnsupportedMediaType, "send it as it is; tables may be files that are packed (POST /v1/data)", "bodies are not unpacked, and this is said to be %s", packed)
+	}
 	return nil
 }
 

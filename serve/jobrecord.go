@@ -33,7 +33,6 @@ func (d *desk) record(j Job) {
 	if d.dir == "" {
 		return
 	}
-	j.Progress = nil
 	text, err := json.Marshal(j)
 	if err == nil && len(text) > mostResult {
 		j.Result = json.RawMessage(`{"left_out":"the result was too large to be kept"}`)

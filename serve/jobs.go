@@ -27,7 +27,7 @@ type Job struct {
 	Model    string     `json:"model,omitempty"`
 	By       string     `json:"by"`
 	State    string     `json:"state" doc:"queued, running, done, failed or cancelled"`
-	Progress *Progress  `json:"progress,omitempty"`
+	Progress *Progress  `json:"progress"`
 	Result   any        `json:"result,omitempty"`
 	Problem  *Problem   `json:"problem,omitempty"`
 	Made     time.Time  `json:"made"`
@@ -115,6 +115,7 @@ func (d *desk) start(parent context.Context, j *job) error {
 	}
 	j.ctx, j.cancel = context.WithCancel(parent)
 	j.State, j.changed = queued, make(chan struct{})
+	j.Progress = &Progress{Of: 1, What: j.What}
 	if d.all == nil {
 		d.all, d.queues = map[string]*job{}, map[string][]*job{}
 	}
@@ -192,6 +193,7 @@ func (d *desk) next() *job {
 // run does one job, and records what came of it.
 func (d *desk) run(j *job) {
 	h := *d.home
+	h.Who = j.By
 	h.Note = func(n life.Note) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -214,9 +216,12 @@ func (d *desk) run(j *job) {
 	j.Ended = &ended
 	switch {
 	case err == nil:
-		j.State, j.Result, j.Progress = done, noted{result, j.notes}, nil
+		j.State, j.Result = done, noted{result, j.notes}
+		j.Progress = &Progress{Done: 1, Of: 1, What: j.What}
 	case d.ended && j.ctx.Err() != nil:
 		j.State, j.Problem = failed, interrupted(j.What)
+	case j.ctx.Err() != nil && result != nil:
+		j.State, j.Result, j.Problem = cancelled, noted{result, j.notes}, problemf(http.StatusConflict, "keep it, or delete it", "the job was cancelled late: %s", strings.TrimSuffix(err.Error(), ": "+context.Canceled.Error())).complete()
 	case j.ctx.Err() != nil:
 		j.State, j.Problem = cancelled, problemf(http.StatusConflict, "start it again", "the job was cancelled; nothing was changed").complete()
 	default:
@@ -430,7 +435,7 @@ func (c *call) followJob() error {
 			err = sink.Event("problem", problemf(http.StatusConflict, "start it again", "the job was cancelled").complete())
 		case j.Ended != nil:
 			err = sink.Event("result", j.Result)
-		case j.Progress != nil:
+		default:
 			err = sink.Event("progress", j.Progress)
 		}
 		if err != nil || j.Ended != nil {

@@ -29,7 +29,7 @@ func TestJobs(t *testing.T) {
 	if !strings.Contains(string(events.body), "event: result\ndata: {\"model\":\"weather\",\"version\":1,") {
 		t.Errorf("%s", events.body)
 	}
-	j := s.want(s.do("GET", href, nil), 200, "job", "state", "result")
+	j := s.want(s.do("GET", href, nil), 200, "job", "state", "progress", "result")
 	if j.json["state"] != "done" {
 		t.Errorf("%s", j.body)
 	}
@@ -54,6 +54,24 @@ func TestJobs(t *testing.T) {
 	s.want(s.do("GET", "/v1/models/weather/draw", nil), 200)
 	s.want(s.do("POST", "/v1/learn", `{"data":"weather","learner":"rulenet","name":"grown","folds":0}`, wait), 200)
 	s.want(s.do("GET", "/v1/models/grown/growth", nil), 200, "certificates")
+	if r := s.do("GET", "/v1/models/grown/rules", nil); !strings.Contains(string(r.body), `"certificate":{"id":`) {
+		t.Errorf("no rule says why it is there: %s", r.body)
+	}
+	s.want(s.do("GET", "/v1/models/grown", nil), 200, "accuracy", "low", "high", "how", "usual") // who asks waits for it
+	if r := s.do("GET", "/v1/models/grown/log", nil); !strings.Contains(string(r.body), `"by":"`+s.owner+`"`) {
+		t.Errorf("nobody learnt: %s", r.body)
+	}
+}
+
+// What was erased cannot be taken back.
+func TestErasureStays(t *testing.T) {
+	s := newTrial(t).learn("weather", "bayes")
+	s.want(s.do("POST", "/v1/models/weather/update", `{"data":"weather","source":"again"}`, wait), 200)
+	s.want(s.do("POST", "/v1/models/weather/forget", `{"source":"again","erase":true}`), 200, "effect")
+	s.problem(s.do("POST", "/v1/models/weather/undo", `{}`), 422, "cannot be taken back")
+	if r := s.do("GET", "/v1/models/weather/edits", nil); !strings.Contains(string(r.body), `"undoable":false`) {
+		t.Errorf("%s", r.body)
+	}
 }
 
 // Who follows all models hears of new versions.
@@ -74,6 +92,27 @@ func TestEvents(t *testing.T) {
 		t.Errorf("%s", lines.Text())
 	}
 	seen("GET /v1/events", answer.StatusCode)
+}
+
+// Who cancels a job that has made a version already is told so.
+func TestCancelledLate(t *testing.T) {
+	d := &desk{home: &life.Home{}, workers: 1}
+	began := make(chan struct{})
+	err := d.start(t.Context(), &job{Job: Job{Job: "late", By: "a"}, do: func(ctx context.Context, _ *life.Home) (any, error) {
+		close(began)
+		<-ctx.Done()
+		return "kept", fmt.Errorf("m@1 is kept, but its accuracy was not estimated: %w", ctx.Err())
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	d.stop("late")
+	d.close2(t)
+	j, _, _ := d.look("late")
+	if j.State != cancelled || j.Result == nil || j.Problem.Detail != "the job was cancelled late: m@1 is kept, but its accuracy was not estimated" {
+		t.Errorf("%+v %+v", j, j.Problem)
+	}
 }
 
 // A job can be cancelled, running or waiting; others have their turn.
@@ -142,7 +181,11 @@ func TestData(t *testing.T) {
 		t.Errorf("%s", rows.body)
 	}
 	s.want(s.do("GET", "/v1/data/weather/rows", nil), 200, "rows")
+	s.want(s.do("PATCH", "/v1/data/april", `{"numeric":["a"]}`), 200, "numeric")
 	patched := s.want(s.do("PATCH", "/v1/data/april", `{"nominal":["a"]}`), 200, "nominal")
+	if patched.json["numeric"] != nil { // it is of one kind
+		t.Errorf("%s", patched.body)
+	}
 	if !strings.Contains(string(patched.body), `"name":"a","kind":"nominal"`) {
 		t.Errorf("%s", patched.body)
 	}

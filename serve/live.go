@@ -473,6 +473,17 @@ func (c *call) ifMatch() (int, error) {
 	return n, nil
 }
 
+// unchanged is the version that a write is conditional on; it is an error if
+// somebody decided anything about the model since.
+func (c *call) unchanged(name string) (int, error) {
+	version, err := c.ifMatch()
+	if err != nil || version == 0 {
+		return 0, err
+	}
+	versions, _ := c.o.Home.Store.Log(name) // of a model that is not there yet there are none
+	return version, life.Unchanged(versions, version)
+}
+
 // matches says that a write is about another version.
 func (c *call) matches(version int) error {
 	want, err := c.ifMatch()

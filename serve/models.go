@@ -18,6 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/internal/console"
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/rule/say"
@@ -124,7 +125,7 @@ func (c *call) model() error {
 }
 
 // judge adds how often a model is right: estimated once for each version, beside
-// other work; who asks too early asks again.
+// other work; who has waited long enough asks again.
 func (c *call) judge(m *Model, st *state) {
 	for _, name := range c.uploads.list() {
 		if up, ok := c.uploads.look(name); ok && c.maySee(up) && up.judges(m) {
@@ -182,49 +183,40 @@ func newFound(r *evaluate.Result) []Found {
 type found[T any] struct {
 	mu   sync.Mutex
 	done map[string]*T
-	busy map[string]chan struct{} // closed when it is known
+	busy chan struct{} // closed when what is under way is known
 }
 
 // estimateFolds and estimateTime are what finding out may cost, and patience is
-// how long who asks waits for it.
+// how long who asks waits for it, unless they prefer otherwise.
 const (
 	estimateFolds = 5
 	estimateTime  = 20 * time.Second
-	patience      = 400 * time.Millisecond
+	patience      = 2 * time.Second
 )
 
 // of returns what is known of a version, nil if nothing can be, or not yet: then
-// it is under way, and whoever asks waits as long as is said.
-func (f *found[T]) of(s *Server, st *state, wait time.Duration, find func(ctx context.Context, h *life.Home) (*T, error)) *T {
+// it is under way, and whoever asks has waited until it was enough.
+func (f *found[T]) of(s *Server, st *state, until <-chan time.Time, find func(ctx context.Context, h *life.Home) (*T, error)) *T {
 	key := st.part.Version.String() + st.part.Version.At.String()
 	f.mu.Lock()
 	if x, ok := f.done[key]; ok {
 		f.mu.Unlock()
 		return x
 	}
-	ready := f.busy[key]
-	if ready == nil && len(f.busy) == 0 { // one at a time
+	ready := f.busy
+	if ready == nil { // one at a time
 		ready = make(chan struct{})
-		if f.busy == nil {
-			f.busy = map[string]chan struct{}{}
-		}
-		f.busy[key] = ready
+		f.busy = ready
 		s.lives.Go(func() { f.find(s, key, st.part.Version.String(), find, ready) })
 	}
 	f.mu.Unlock()
-	if ready == nil || wait == 0 {
-		return nil
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
-	case <-ready:
-	case <-timer.C:
+	case <-ready: // this one, or another before it
+		return f.of(s, st, until, find)
+	case <-until:
 	case <-s.ending:
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.done[key]
+	return nil
 }
 
 // find finds it out, and keeps it.
@@ -248,20 +240,28 @@ func (f *found[T]) find(s *Server, key, model string, find func(ctx context.Cont
 		f.done = map[string]*T{}
 	}
 	f.done[key] = x
-	delete(f.busy, key)
+	f.busy = nil
 	close(ready)
 }
 
+// enough tells when a caller has waited long enough for what is found out.
+func (c *call) enough() <-chan time.Time {
+	if preference := c.r.Header.Get("Prefer"); preference != "" {
+		return time.After(prefers(preference, c.o.MostTime))
+	}
+	return time.After(patience)
+}
+
 // estimate is how often a version is right on rows that it has not seen.
-func (s *Server) estimate(st *state) *evaluate.Result {
-	return s.estimates.of(s, st, 0, func(ctx context.Context, h *life.Home) (*evaluate.Result, error) {
+func (c *call) estimate(st *state) *evaluate.Result {
+	return c.estimates.of(c.Server, st, c.enough(), func(ctx context.Context, h *life.Home) (*evaluate.Result, error) {
 		return h.Estimate(ctx, st.part, estimateFolds)
 	})
 }
 
 // calibration is how often a version is right when it is as sure.
-func (s *Server) calibration(st *state) *life.Calibration {
-	return s.calibrations.of(s, st, patience, func(ctx context.Context, h *life.Home) (*life.Calibration, error) {
+func (c *call) calibration(st *state) *life.Calibration {
+	return c.calibrations.of(c.Server, st, c.enough(), func(ctx context.Context, h *life.Home) (*life.Calibration, error) {
 		return h.Calibration(ctx, st.part)
 	})
 }
@@ -311,6 +311,9 @@ func (c *call) deleteModel() error {
 	}
 	ctx, cancel := c.limited()
 	defer cancel()
+	if _, err := c.unchanged(name); err != nil {
+		return err
+	}
 	if err := c.frozen(ctx, name); err != nil {
 		return err
 	}
@@ -458,6 +461,9 @@ func (c *call) ruleRows() error {
 	ctx, cancel := c.limited()
 	defer cancel()
 	list, err := c.home().RowsOfRule(ctx, p, c.r.PathValue("id"), yes(q, "wrong"), offset, min(limit, mostShown))
+	if r, ok := life.RemedyOf(err); ok && r.Kind == remedy.SeeRules {
+		return problemf(http.StatusNotFound, "GET /v1/models/"+p.Name+"/rules shows ids", "%s has no rule with the id %q", p.Name, c.r.PathValue("id"))
+	}
 	if errors.Is(err, life.ErrNoRows) {
 		return problemf(http.StatusConflict, "learn with a learner that keeps rows, or keep a copy of the data", "%v, and its files are not there", err)
 	}

@@ -273,7 +273,7 @@ func TestRulesAreCorrected(t *testing.T) {
 		t.Errorf("%s", rows.body)
 	}
 	s.want(s.do("GET", "/v1/models/labor/rules/"+id+"/rows?wrong=1", nil), 200)
-	s.problem(s.do("GET", "/v1/models/labor/rules/nothing/rows", nil), 422, "/v1/models/labor/rules")
+	s.problem(s.do("GET", "/v1/models/labor/rules/nothing/rows", nil), 404, "/v1/models/labor/rules")
 	s.want(s.do("POST", "/v1/models/labor/strike", map[string]any{"rule": id, "preview": true}), 200, "effect", "rule")
 	s.want(s.do("POST", "/v1/models/labor/strike", map[string]any{"rule": id, "note": "not here"}, "If-Match: 1"), 200, "effect", "rule")
 	s.problem(s.do("POST", "/v1/models/labor/strike", map[string]any{"rule": id}, "If-Match: 1"), 412, "version")

@@ -232,8 +232,8 @@ func (c *call) predict() error {
 		return err
 	}
 	keep := yes(q, "keep")
-	if keep && c.who.scope < write {
-		return problemf(http.StatusForbidden, "use a token whose scope is write", "to keep answers needs the scope write")
+	if keep && c.o.ReadOnly {
+		return problemf(http.StatusForbidden, "start the server without read-only", "this server keeps nothing: it was started read-only")
 	}
 	st, newest, err := c.answering(ref)
 	if err != nil {

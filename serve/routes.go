@@ -96,7 +96,7 @@ var aboutRoutes = []route{
 var modelRoutes = []route{
 	{method: http.MethodGet, path: "/v1/models", scope: read, does: "List the models", out: life.Models{}, answer: (*call).models},
 	{method: http.MethodGet, path: modelPath, scope: read, does: "Describe a model or a version of it, NAME@N", out: Model{}, answer: (*call).model, problems: []int{400, 404}, params: []param{{"plain", "boolean", "without an estimate of how often it is right"}}},
-	{method: http.MethodDelete, path: modelPath, scope: admin, does: "Delete a model, or a version of it, for good", status: 204, answer: (*call).deleteModel, problems: []int{404}},
+	{method: http.MethodDelete, path: modelPath, scope: admin, does: "Delete a model, or a version of it, for good", status: 204, answer: (*call).deleteModel, problems: []int{404, 412}},
 	{method: http.MethodGet, path: modelPath + "/rules", scope: read, does: "Read what a model knows, as rules", out: life.RuleBase{}, answer: (*call).rules, problems: []int{400, 404, 422}, params: []param{
 		{"top", "integer", "only so many"}, {"formal", "boolean", "with all that answers depend on"}, {"without", "string", "as if this source had never been there"},
 		{"sort", "string", "decides, bits, rate or newest"}, {"class", "string", "that conclude this class"}, {"column", "string", "that test this column"}, {"state", "string", "told ones in this state"}}},
@@ -123,7 +123,7 @@ var modelRoutes = []route{
 // editRoutes correct a model, or teach it.
 var editRoutes = []route{
 	{method: http.MethodPost, path: modelPath + "/rows", scope: write, does: "Learn rows as they come; the answer comes when they are durable", in: ToLearnRows{}, out: Acknowledged{}, size: somewhat, answer: (*call).learnRows, problems: []int{400, 404, 409, 412, 415, 422}},
-	{method: http.MethodPost, path: modelPath + "/truth", scope: write, does: "Say what became of an answer that was kept", in: ToldTruth{}, out: TruthSaid{}, answer: (*call).truth, problems: []int{400, 404, 415, 422}},
+	{method: http.MethodPost, path: modelPath + "/truth", scope: write, does: "Say what became of an answer that was kept", in: ToldTruth{}, out: TruthSaid{}, answer: (*call).truth, problems: []int{400, 404, 412, 415, 422}},
 	{method: http.MethodGet, path: modelPath + "/live", scope: read, does: "Follow how a model does on rows as they come, every second", outType: eventStream, answer: (*call).followLive, problems: []int{404, 422}},
 	{method: http.MethodPost, path: modelPath + "/tell", scope: write, reads: true, does: "Tell a model what an expert knows", in: ToTell{}, out: life.Told{}, answer: (*call).tell, problems: []int{400, 404, 412, 415, 422}},
 	{method: http.MethodPost, path: modelPath + "/forget", scope: write, reads: true, does: "Take a source back out", in: ToForget{}, out: life.Forgotten{}, answer: (*call).forget, problems: []int{400, 404, 412, 415, 422}},
@@ -134,9 +134,9 @@ var editRoutes = []route{
 	{method: http.MethodGet, path: modelPath + "/edits", scope: read, does: "List what people did to a model", out: life.Edits{}, answer: (*call).edits, problems: []int{404}},
 	{method: http.MethodGet, path: modelPath + "/conflicts", scope: read, does: "List where people and rows disagree", out: life.Court{}, answer: (*call).conflicts, problems: []int{404}},
 	{method: http.MethodGet, path: modelPath + "/report", scope: read, does: "Write the page to sign for a version", outType: "text/html", answer: (*call).report, problems: []int{400, 404, 422}, params: []param{{"version", "integer", "which"}, {"on", "string", "data to judge it on"}}},
-	{method: http.MethodPost, path: modelPath + "/approve", scope: admin, does: "Say that somebody answers for a version", in: ToApprove{}, out: life.Approval{}, answer: (*call).approve, problems: []int{400, 404, 415, 422}},
+	{method: http.MethodPost, path: modelPath + "/approve", scope: admin, does: "Say that somebody answers for a version", in: ToApprove{}, out: life.Approval{}, answer: (*call).approve, problems: []int{400, 404, 412, 415, 422}},
 	{method: http.MethodGet, path: modelPath + "/words", scope: read, does: "Read the names that people use", out: say.Words{}, answer: (*call).words, problems: []int{404, 422}},
-	{method: http.MethodPut, path: modelPath + "/words", scope: write, does: "Give columns, values and rows the names that people use", in: say.Words{}, out: say.Words{}, answer: (*call).setWords, problems: []int{400, 404, 415, 422}},
+	{method: http.MethodPut, path: modelPath + "/words", scope: write, does: "Give columns, values and rows the names that people use", in: say.Words{}, out: say.Words{}, answer: (*call).setWords, problems: []int{400, 404, 412, 415, 422}},
 	{method: http.MethodGet, path: "/v1/data/{d}/words", scope: read, does: "Read the names of a table", out: say.Words{}, answer: (*call).dataWords, problems: []int{404}},
 	{method: http.MethodPut, path: "/v1/data/{d}/words", scope: write, does: "Name what a table speaks of", in: say.Words{}, out: say.Words{}, answer: (*call).setDataWords, problems: []int{400, 404, 415}},
 }
@@ -159,8 +159,8 @@ var inferenceRoutes = []route{
 
 // workRoutes begin jobs.
 var workRoutes = []route{
-	{method: http.MethodPost, path: "/v1/learn", scope: write, does: "Learn a model", in: ToLearn{}, out: JustLearnt{}, others: []any{life.Acted{}}, job: true, answer: (*call).learnModel, problems: []int{400, 415, 422, 429}},
-	{method: http.MethodPost, path: modelPath + "/update", scope: write, does: "Learn more rows, without the old ones", in: ToUpdate{}, out: life.Updated{}, job: true, answer: (*call).update, problems: []int{400, 404, 415, 422, 429}},
+	{method: http.MethodPost, path: "/v1/learn", scope: write, does: "Learn a model", in: ToLearn{}, out: JustLearnt{}, others: []any{life.Acted{}}, job: true, answer: (*call).learnModel, problems: []int{400, 412, 415, 422, 429}},
+	{method: http.MethodPost, path: modelPath + "/update", scope: write, does: "Learn more rows, without the old ones", in: ToUpdate{}, out: life.Updated{}, job: true, answer: (*call).update, problems: []int{400, 404, 412, 415, 422, 429}},
 	{method: http.MethodPost, path: "/v1/evaluate", scope: read, does: "Judge a learner, or a model, on rows that it has not seen", in: ToEvaluate{}, out: evaluate.Result{}, others: []any{evaluate.Scores{}}, job: true, answer: (*call).evaluate, problems: []int{400, 404, 415, 422, 429}},
 	{method: http.MethodPost, path: "/v1/compare", scope: read, does: "Set learners side by side, and say which differences are real", in: ToCompare{}, out: evaluate.Comparison{}, job: true, answer: (*call).compare, problems: []int{400, 415, 422, 429}},
 	{method: http.MethodPost, path: "/v1/merge", scope: write, does: "Join two models that learnt apart", in: ToMerge{}, out: life.Merged{}, job: true, answer: (*call).merge, problems: []int{400, 404, 415, 422, 429}},

@@ -206,6 +206,7 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	s.problem(s.do("POST", "/v1/models/weather/predict", "a=b", "Content-Type: text/plain"), 415, "text/csv")
+	s.problem(s.do("POST", "/v1/models/weather/predict", `{"row":{}}`, "Content-Encoding: gzip"), 415, "not unpacked")
 	s.want(s.do("POST", "/v1/models/weather/ask", `{"question":"play=?"}`), 200, "answers")
 	s.problem(s.do("POST", "/v1/models/weather/ask", `{"question":"plai=?"}`), 422, "did you mean")
 	s.problem(s.do("POST", "/v1/models/weather/ask", `{"question":"outlook=?"}`), 422, "gaussian")

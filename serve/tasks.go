@@ -79,7 +79,7 @@ func (c *call) learnModel() error {
 	if _, sent := c.uploads.look(in.Data); !sent && isWorld(in.Data) {
 		return c.learnActing(&in, chosen)
 	}
-	find, err := c.finder(in.Data, in.reading())
+	find, err := c.finder(in.Data, in.ReadAs)
 	if err != nil {
 		return err
 	}
@@ -92,6 +92,10 @@ func (c *call) learnModel() error {
 		return err
 	}
 	if err := c.who.sees(name); err != nil {
+		return err
+	}
+	version, err := c.unchanged(name)
+	if err != nil {
 		return err
 	}
 	return c.startJob("learn", name, func(ctx context.Context, h *life.Home) (any, error) {
@@ -110,6 +114,7 @@ func (c *call) learnModel() error {
 		if in.Seed != nil {
 			h.Seed = *in.Seed
 		}
+		o.Version = version
 		if err := c.frozen(ctx, name); err != nil {
 			return nil, err
 		}
@@ -119,7 +124,11 @@ func (c *call) learnModel() error {
 				h.Note(life.Note{Text: "the words of the table do not fit the model: " + err.Error()})
 			}
 		}
-		return written(c, "learn", name, newJustLearnt(l), err)
+		if l == nil {
+			return nil, err
+		}
+		kept, _ := written(c, "learn", name, newJustLearnt(l), nil)
+		return kept, err // a model is kept whose estimate failed, or was cancelled
 	})
 }
 
@@ -203,7 +212,11 @@ func (c *call) update() error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	find, err := c.finder(in.Data, in.reading())
+	find, err := c.finder(in.Data, in.ReadAs)
+	if err != nil {
+		return err
+	}
+	version, err := c.ifMatch()
 	if err != nil {
 		return err
 	}
@@ -216,7 +229,7 @@ func (c *call) update() error {
 		if err := c.frozen(ctx, name); err != nil {
 			return nil, err
 		}
-		u, err := h.UpdateAs(ctx, name, d, life.Updating{Consolidate: in.Consolidate})
+		u, err := h.UpdateAs(ctx, name, d, life.Updating{Consolidate: in.Consolidate, Version: version})
 		return written(c, "update", name, u, err)
 	})
 }
@@ -232,6 +245,9 @@ func (c *call) newest() (*state, string, error) {
 		return nil, "", problemf(http.StatusUnprocessableEntity, "leave out the version, or restore it first", "%s is an old version; only the newest can be changed", ref)
 	}
 	st, err := c.held.get(name)
+	if err == nil && c.route.changes() {
+		_, err = c.unchanged(name)
+	}
 	return st, name, err
 }
 
@@ -262,7 +278,7 @@ func (c *call) evaluate() error {
 	if err != nil {
 		return err
 	}
-	find, err := c.finder(in.Data, in.reading())
+	find, err := c.finder(in.Data, in.ReadAs)
 	if err != nil {
 		return err
 	}
@@ -355,7 +371,7 @@ func (c *call) compare() error {
 			return err
 		}
 	}
-	find, err := c.finder(in.Data, in.reading())
+	find, err := c.finder(in.Data, in.ReadAs)
 	if err != nil {
 		return err
 	}
@@ -430,7 +446,7 @@ func (c *call) diff() error {
 			return err
 		}
 	}
-	find, err := c.finder(in.On, life.Reading{})
+	find, err := c.finder(in.On, ReadAs{})
 	if err != nil && in.On != "" {
 		return err
 	}
@@ -462,14 +478,14 @@ func (c *call) verify() error {
 
 // finder finds data later, in the home of a job; what cannot be named is told
 // at once.
-func (c *call) finder(name string, reading life.Reading) (func(h *life.Home) (*life.Data, error), error) {
+func (c *call) finder(name string, as ReadAs) (func(h *life.Home) (*life.Data, error), error) {
 	if name == "" {
 		return nil, problemf(http.StatusUnprocessableEntity, `give "data"; GET /v1/data and GET /v1/datasets list what there is`, "which data?")
 	}
 	if up, ok := c.uploads.look(name); ok && c.maySee(up) {
-		reading = up.merged(reading)
+		as = up.merged(as)
 		return func(h *life.Home) (*life.Data, error) {
-			d, err := h.Find(up.path, reading)
+			d, err := h.Find(up.path, as.reading())
 			if err != nil {
 				return nil, fmt.Errorf("the table %s is gone: %w", name, err)
 			}
@@ -482,7 +498,7 @@ func (c *call) finder(name string, reading life.Reading) (func(h *life.Home) (*l
 		return nil, err
 	}
 	return func(h *life.Home) (*life.Data, error) {
-		d, err := h.Find(arg, reading)
+		d, err := h.Find(arg, as.reading())
 		if err == nil && d.Builtin == nil {
 			d.As = name
 		}

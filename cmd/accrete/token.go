@@ -13,7 +13,7 @@ func (a *app) tokenCommand() *cobra.Command {
 	var file, expires string
 	var t serve.Token
 	c := &cobra.Command{
-		Use:   "token new|list|revoke [--name NAME] [--scope read|write|admin] [--models A,B] [--expires 90d] [--tokens FILE]",
+		Use:   "token new|list|revoke [NAME] [--name NAME] [--scope read|write|admin] [--models A,B] [--expires 90d] [--tokens FILE]",
 		Short: "Make, list and revoke the tokens that a server lets in",
 		Long: `Token makes a secret by which accrete serve knows who calls. It is shown once and
 kept as a hash; what is written with it carries its name. Scopes: read asks and
@@ -21,7 +21,12 @@ reads, write also learns and corrects, admin also deletes and erases.`,
 		Example: `  accrete token new --name clinic --scope write --models heart --expires 90d
   accrete token list
   accrete token revoke --name clinic`,
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 2 && t.Name == "" {
+				t.Name, args = args[1], args[:1]
+			}
+			return cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)(c, args)
+		},
 		ValidArgs: []string{"new", "list", "revoke"},
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.token(args[0], cmp.Or(file, serve.DefaultTokens(a.store)), t, expires)

@@ -17,6 +17,9 @@ type Certificate struct {
 	Removed float64 `json:"removed"` // bits that it takes off the log loss of the training rows, the other rules as they are
 }
 
+// Certifies returns the id of the rule.
+func (c Certificate) Certifies() string { return c.ID }
+
 // String returns the certificate as one line.
 func (c Certificate) String() string {
 	return fmt.Sprintf("%s  round %d  removes %8.4f bits  IF %s", c.ID, c.Round, c.Removed, c.Rule)

@@ -220,6 +220,9 @@ type NumberCertificate struct {
 	Removed float64 `json:"removed"` // share by which the squares left would grow without it
 }
 
+// Certifies returns the id of the rule.
+func (c NumberCertificate) Certifies() string { return c.ID }
+
 // String returns the certificate as one line.
 func (c NumberCertificate) String() string {
 	return fmt.Sprintf("%s  round %d  without it squared error %+6.1f %%  IF %s", c.ID, c.Round, 100*c.Removed, c.Rule)

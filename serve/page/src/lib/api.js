@@ -10,9 +10,10 @@ export class Problem extends Error {
 }
 
 // call asks for a path. Bodies that are not text or files are sent as JSON.
-export async function call(method, path, body, { signal, version, type } = {}) {
+export async function call(method, path, body, { signal, version, type, wait } = {}) {
   const headers = { Accept: "application/json" };
   if (body !== undefined && type !== "") headers["Content-Type"] = type || "application/json"; // a form has its own
+  if (wait != null) headers.Prefer = `wait=${wait}`; // seconds, for what is found out once for each version
   if (version) headers["If-Match"] = String(version);
   let answer;
   try {

@@ -54,7 +54,7 @@ export async function show() {
     return;
   }
   try {
-    const found = await get(at(ref()));
+    const found = await get(at(ref()), { wait: 0 });
     const words = found.words ?? (await get(at(route.name, "/words")).catch(() => ({})));
     app.words = words || {};
     // Known before anything is judged on them.
@@ -112,7 +112,7 @@ function settle(of, times) {
     if (!found || app.model?.model !== found.model || app.model.version !== found.version) return;
     for (const key of ["accuracy", "low", "high", "rmse", "usual", "how", "finds"]) app.model[key] = found[key];
     settle(found, times - 1);
-  }, 700);
+  }, 100);
 }
 
 export const column = (name) => app.model?.columns?.find((c) => c.name === name);

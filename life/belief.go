@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,19 +53,28 @@ func readSmall(path string, most int64) ([]byte, error) {
 	return text, nil
 }
 
+// networks are the endings of files of belief networks.
+var networks = []string{".bif", ".xml", ".xmlbif", ".net", ".arcs"}
+
 // importNetwork makes a model of no rows of a file of a belief network.
-func (h *Home) importNetwork(ctx context.Context, path, name string) (*Learnt, error) {
+func (h *Home) importNetwork(ctx context.Context, path, name string, set map[string]string) (*Learnt, error) {
 	at := h.now()
 	text, err := readSmall(path, h.mostText())
 	if err != nil {
 		return nil, fmt.Errorf("the network cannot be read: %w", err)
 	}
-	m, err := learn.DecodeParts("belief", []learn.Part{{Name: "network file", Data: []byte(path + "\n" + string(text))}})
+	settings, err := learn.Marshal(set)
+	if err != nil {
+		return nil, err
+	}
+	m, err := learn.DecodeParts("belief", []learn.Part{{Name: "network file", Data: []byte(path + "\n" + string(text))}, {Name: "network settings", Data: settings}})
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), learn.ErrDamaged.Error()+": "))
 	}
 	// As it would be learnt with rows: each row of its tables is worth a case.
-	return h.imported(ctx, m, path, name, text, at, map[string]string{"network": path, "worth": "1"})
+	as := map[string]string{"network": path, "worth": "1"}
+	maps.Copy(as, set)
+	return h.imported(ctx, m, path, name, text, at, as)
 }
 
 // Together are values of several columns that are most probable together.

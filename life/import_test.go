@@ -136,7 +136,7 @@ func answersAgain(t *rapid.T, h *life.Home, p *life.Part, file, text string) {
 	if err := os.WriteFile(text, []byte(base.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := h.Import(ctx, text, "again")
+	l, err := h.Import(ctx, text, "again", nil)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, base)
 	}

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/accrete-ml/accrete/internal/patient"
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/logic"
 	"github.com/accrete-ml/accrete/rule"
@@ -81,13 +83,19 @@ func (h *Home) restore(ref, kind string) (*step, error) {
 	return &step{model: m, record: record}, nil
 }
 
-// Import adds a model that was exported, under a name or that which it had.
-func (h *Home) Import(ctx context.Context, path, name string) (*Learnt, error) {
-	switch filepath.Ext(strings.TrimSuffix(path, ".gz")) {
+// Import adds a model that was exported, under a name or that which it had. Of a
+// belief network, it can be set how it learns and answers.
+func (h *Home) Import(ctx context.Context, path, name string, set map[string]string) (*Learnt, error) {
+	kind := filepath.Ext(strings.TrimSuffix(path, ".gz"))
+	if slices.Contains(networks, kind) {
+		return h.importNetwork(ctx, path, name, set)
+	}
+	if len(set) > 0 {
+		return nil, remedy.Misusef("%s: only a file of a belief network (%s) is imported with settings; other models have theirs", path, strings.Join(networks, ", "))
+	}
+	switch kind {
 	case ".rules":
 		return h.importText(ctx, path, name, written{"rules", "base"})
-	case ".bif", ".xml", ".xmlbif", ".net", ".arcs":
-		return h.importNetwork(ctx, path, name)
 	case ".cases":
 		return h.importText(ctx, path, name, written{"cases", "library"})
 	case ".pl":

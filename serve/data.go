@@ -585,7 +585,7 @@ func (c *call) importModel() error {
 	}
 	ctx, cancel := c.limited()
 	defer cancel()
-	l, err := c.home().Import(ctx, path, name)
+	l, err := c.home().Import(ctx, path, name, nil)
 	if err != nil {
 		return err
 	}

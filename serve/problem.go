@@ -55,7 +55,7 @@ var routeWords = map[remedy.Kind]string{
 	remedy.GiveTarget:     `give "target": one of {names}`,
 	remedy.GiveName:       `give another "name"`,
 	remedy.GiveWorth:      `add WORTH and a number to the rule, or give "worth" for all`,
-	remedy.KeepNominal:    `"nominal" keeps it`,
+	remedy.KeepNominal:    `"nominal" keeps it, "text" its words`,
 	remedy.ReadNumbers:    `"numeric": ["{what}"] reads numbers`,
 	remedy.LeaveOut:       `"ignore" leaves out those that are not needed`,
 	remedy.ChooseColumns:  `see "nominal" and "ignore"`,

@@ -147,7 +147,7 @@ func TestIDsAreIgnored(t *testing.T) {
 	if names := got.Schema.Names(); !slices.Equal(names, []string{"k", "y"}) {
 		t.Errorf("columns %v", names)
 	}
-	want := []string{`column "id" ignored: 60 of its 60 values are distinct, as in ids or text; declared nominal it is kept`}
+	want := []string{`column "id" ignored: 60 of its 60 values are distinct, as in ids or text; declared nominal it is kept, declared text its words are`}
 	if !slices.Equal(report.Notes, want) {
 		t.Errorf("notes %q", report.Notes)
 	}
@@ -155,7 +155,7 @@ func TestIDsAreIgnored(t *testing.T) {
 		t.Error("--nominal does not keep the column")
 	}
 	_, report = mustRead(t, "x.csv", text, Options{})
-	if want := `columns "id", "y" ignored: more than half of their values are distinct, as in ids or text; declared nominal it is kept`; !slices.Contains(report.Notes, want) {
+	if want := `columns "id", "y" ignored: more than half of their values are distinct, as in ids or text; declared nominal it is kept, declared text its words are`; !slices.Contains(report.Notes, want) {
 		t.Errorf("notes %q", report.Notes)
 	}
 	text = "id,k\n" + rows(50, func(i int) string { return fmt.Sprintf("r%d,%d", i, i) })

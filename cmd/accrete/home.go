@@ -50,7 +50,7 @@ var flagWords = map[remedy.Kind]string{
 	remedy.GiveName:       "give another one with --name",
 	remedy.GiveWorth:      "add WORTH and a number, or --worth N for all",
 	remedy.SayWhere:       "say where it is with --source {what}=PATH",
-	remedy.KeepNominal:    "--nominal keeps it",
+	remedy.KeepNominal:    "--nominal keeps it, --text its words",
 	remedy.ReadNumbers:    "--numeric {word} reads numbers",
 	remedy.LeaveOut:       "--ignore leaves out those that are not needed",
 	remedy.ChooseColumns:  "see --nominal and --ignore",

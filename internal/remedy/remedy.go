@@ -69,7 +69,7 @@ var words = map[Kind]string{
 	GiveWorth:      "add WORTH and a number, or give a worth for all",
 	SayWhere:       "say where %s is now",
 	UseLearner:     "learners whose models can: %n",
-	KeepNominal:    "declared nominal it is kept",
+	KeepNominal:    "declared nominal it is kept, declared text its words are",
 	ReadNumbers:    "declared numeric, %s is read as numbers",
 	LeaveOut:       "leave out what is not needed",
 	ChooseColumns:  "say which columns are nominal, and which to leave out",

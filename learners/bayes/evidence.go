@@ -70,7 +70,7 @@ func (l *lexicon) given(name string) string {
 	if l.prior != nil {
 		text += fmt.Sprintf(", and %.0f words as frequent as in all classes", l.more)
 	}
-	return text + ", which makes the texts most probable"
+	return text + ", which makes the texts most probable (estimate=m: each word once, as in the book)"
 }
 
 // frequencies returns how frequent each word is in all classes.

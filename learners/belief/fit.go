@@ -18,6 +18,9 @@ type prior struct {
 	worth float64
 }
 
+// cases is how many virtual cases a cell of the table has.
+func (p *prior) cases(k int) float64 { return p.worth * p.table[k] }
+
 // fit fills in the tables of a model's network: by counting, and where rows do
 // not know everything and it is asked for, by EM or gradient ascent from there.
 func (d *data) fit(ctx context.Context, m *Model) error {
@@ -64,7 +67,7 @@ func estimate(counts []float64, states int, p *prior) []float64 {
 		for k := range states {
 			at := from + k
 			if n > 0 {
-				t[at] = (counts[at] + p.worth*p.table[at]) / n
+				t[at] = (counts[at] + p.cases(at)) / n
 			} else {
 				t[at] = p.table[at]
 			}
@@ -312,7 +315,8 @@ func (e *expecting) takeMember(desk *desk, v, row int, w float64, numbers []numb
 	}
 }
 
-// iterate raises the likelihood of rows that do not know everything.
+// iterate raises the probability of rows that do not know everything, and of the
+// tables beforehand.
 func (d *data) iterate(ctx context.Context, m *Model, priors []prior) error {
 	d.start(m, priors)
 	rate, last := 0.01, math.Inf(-1)
@@ -331,11 +335,12 @@ func (d *data) iterate(ctx context.Context, m *Model, priors []prior) error {
 				return err
 			}
 		}
+		log := e.log + logPrior(m.net, priors)
 		if d.settings.Missing == "gradient" {
-			if rate *= 1.1; e.log < last {
+			if rate *= 1.1; log < last {
 				rate /= 2
 			}
-			e.slide(rate)
+			e.slide(rate, priors)
 		} else {
 			for v := range m.net.nodes {
 				if n := &m.net.nodes[v]; n.states > 0 {
@@ -349,12 +354,27 @@ func (d *data) iterate(ctx context.Context, m *Model, priors []prior) error {
 			}
 		}
 		m.counts = e.counts
-		if e.log >= last && e.log-last <= 1e-7*max(1, math.Abs(e.log)) {
+		if log >= last && log-last <= 1e-7*max(1, math.Abs(log)) {
 			break
 		}
-		last = e.log
+		last = log
 	}
 	return nil
+}
+
+// leastShown is below what no probability is divided by, or taken the logarithm of.
+const leastShown = 1e-9
+
+// logPrior is how probable tables are beforehand, but for a constant: their virtual
+// cases count as rows do.
+func logPrior(net *network, priors []prior) float64 {
+	log := 0.0
+	for v := range net.nodes {
+		for k, p := range net.nodes[v].table {
+			log += priors[v].cases(k) * math.Log(max(p, leastShown))
+		}
+	}
+	return log
 }
 
 // start lets hidden columns begin at the file's tables, or apart from uniform
@@ -397,29 +417,30 @@ func (d *data) unseen(v int) bool {
 }
 
 // slide is a step of gradient ascent that stays where probabilities sum to 1
-// (Russell et al. 1995): along the gradient of equation 6.25 less its mean over
-// the row of the table, for a case of that row.
-func (e *expecting) slide(rate float64) {
+// (Russell et al. 1995): along the gradient of equation 6.25, the virtual cases of
+// the table among the rows, less its mean over the row of the table, for a case of
+// that row.
+func (e *expecting) slide(rate float64, priors []prior) {
 	for v := range e.net.nodes {
 		n := &e.net.nodes[v]
-		t := make([]float64, len(n.table))
+		t := slices.Clone(n.table)
+		uphill := make([]float64, n.states)
 		for from := 0; from < len(t); from += max(n.states, 1) {
 			weight, mean := 0.0, 0.0
-			for k := from; k < from+n.states; k++ {
-				weight += e.counts[v][k]
+			for k := range uphill {
+				cases := e.counts[v][from+k] + priors[v].cases(from+k)
+				weight += cases
+				uphill[k] = cases / max(t[from+k], leastShown)
+				mean += uphill[k] / float64(n.states)
 			}
-			copy(t[from:from+n.states], n.table[from:])
 			if weight <= 0 {
 				continue
 			}
-			for k := from; k < from+n.states; k++ {
-				mean += e.counts[v][k] / max(n.table[k], 1e-9) / weight / float64(n.states)
-			}
 			sum := 0.0
-			for k := from; k < from+n.states; k++ {
-				step := rate * (e.counts[v][k]/max(n.table[k], 1e-9)/weight - mean)
-				t[k] = max(n.table[k]+max(-n.table[k]/2, min(step, 0.1)), 1e-9)
-				sum += t[k]
+			for k := range uphill {
+				step, p := rate*(uphill[k]-mean)/weight, t[from+k]
+				t[from+k] = max(p+max(-p/2, min(step, 0.1)), leastShown)
+				sum += t[from+k]
 			}
 			for k := from; k < from+n.states; k++ {
 				t[k] /= sum

@@ -19,7 +19,7 @@ func open(t testing.TB, name string) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := fromFile(name + "\n" + string(text))
+	m, err := fromFile(name+"\n"+string(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,6 +280,32 @@ func TestSampling(t *testing.T) {
 	want := pl * (.95*.6 + .05*.2) / (pl*(.95*.6+.05*.2) + (1-pl)*(.1*.6+.9*.2))
 	if err != nil || math.Abs(a.P[0]-want) > 1e-12 {
 		t.Errorf("P(lightning | soft thunder) = %v, %v; expected %v", a.P, err, want)
+	}
+}
+
+// Zeros of the tables do not hold Gibbs sampling in a corner: either is lung or tub, so that
+// neither could move alone. Of 10,000 samples at least a tenth are worth an independent
+// one: 4·√(.25/1000) = .063.
+func TestGibbsAmongZeros(t *testing.T) {
+	for _, known := range []map[string]string{{"xray": "yes", "dysp": "yes"}, {"either": "yes"}, {"xray": "yes", "tub": "no"}} {
+		m := open(t, "asia")
+		asked := row(t, m, known)
+		for _, name := range []string{"lung", "tub", "smoke"} {
+			column := m.schema.Index(name)
+			if _, is := known[name]; is {
+				continue
+			}
+			m.lesson.Settings.Inference = ""
+			want, err := m.Ask(asked, 0, column)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.lesson.Settings.Inference = "gibbs"
+			got, err := m.Ask(asked, 0, column)
+			if err != nil || math.Abs(got.P[0]-want.P[0]) > .063 || math.Abs(got.LogDensity-want.LogDensity) > .2 {
+				t.Errorf("%v: %s is %v, %v; expected %v", known, name, got, err, want)
+			}
+		}
 	}
 }
 

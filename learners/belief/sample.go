@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/accrete-ml/accrete/table"
 )
 
 // sampled fills in the distribution of a nominal column by likelihood weighting
 // or Gibbs sampling, the same for the same question. It returns the log of the
-// probability of what is known, as weighting estimates it; Gibbs sampling does
-// not know it and says 0.
+// probability of what is known, as weighting estimates it.
 func (m *Model) sampled(f *findings, column int, p []float64) float64 {
 	clear(p)
 	return m.draw(f, func(at *findings, w float64) { p[at.codes[column]] += w }, p)
@@ -45,20 +45,16 @@ func (m *Model) sampledNormal(f *findings, column int) (mixture, float64) {
 func (m *Model) draw(f *findings, each func(at *findings, w float64), p []float64) float64 {
 	random := rand.New(rand.NewPCG(m.lesson.Seed, 0x5a3b1e))
 	samples := max(m.lesson.Settings.Samples, 1)
-	var total float64
+	way := m.net.weighting
 	if m.lesson.Settings.Inference == "gibbs" {
-		total = m.net.gibbs(f, random, samples, each)
-	} else {
-		total = m.net.weighting(f, random, samples, each)
+		way = m.net.gibbs
 	}
+	total := way(f, random, samples, each)
 	if !(total > 0) {
 		return math.Inf(-1)
 	}
 	for k := range p {
 		p[k] /= total
-	}
-	if m.lesson.Settings.Inference == "gibbs" {
-		return 0
 	}
 	return math.Log(total / float64(samples))
 }
@@ -115,41 +111,117 @@ func (n *network) weighting(f *findings, random *rand.Rand, samples int, each fu
 	return total
 }
 
+// chains is how many walks Gibbs sampling goes.
+const chains = 100
+
 // gibbs is Gibbs sampling (Geman & Geman 1984; Pearl 1987): each unknown column
-// in turn is drawn given its Markov blanket; a tenth more is drawn at first and
-// thrown away. It begins at a sample of weighting, and returns the number of
-// samples, 0 if none was found to begin with.
+// in turn is drawn given its Markov blanket. A walk of it may never leave a corner
+// that zeros of the tables close: columns that they bind are drawn in pairs too
+// (see bound), and there are many walks, each begun at a sample of weighting that
+// is drawn by its weight, whose first tenth is thrown away. All samples weigh alike, together
+// what those of weighting do: 0 if none was found to begin with.
 func (n *network) gibbs(f *findings, random *rand.Rand, samples int, each func(at *findings, w float64)) float64 {
-	at := newFindings(len(n.nodes))
-	if n.weighting(f, random, 1000, func(drawn *findings, _ float64) {
-		copy(at.codes, drawn.codes)
-		copy(at.floats, drawn.floats)
-	}) == 0 {
-		return 0
+	walks := make([]*findings, min(chains, samples))
+	for c := range walks {
+		walks[c] = newFindings(len(n.nodes))
 	}
-	most := 1
-	for v := range n.nodes {
-		most = max(most, n.nodes[v].states)
-	}
-	room := make([]float64, most)
-	for s := -samples / 10; s < samples; s++ {
-		for _, v := range n.order {
-			switch node := &n.nodes[v]; {
-			case node.numeric && f.floats[v] != f.floats[v]:
-				n.redraw(at, v, random)
-			case node.states > 0 && f.codes[v] < 0:
-				n.repick(f, at, v, room[:node.states], random)
+	seen := 0.0
+	total := n.weighting(f, random, samples, func(drawn *findings, w float64) {
+		seen += w
+		for _, at := range walks {
+			if random.Float64()*seen < w {
+				copy(at.codes, drawn.codes)
+				copy(at.floats, drawn.floats)
 			}
 		}
-		if s >= 0 {
-			each(at, 1)
+	})
+	if total == 0 {
+		return 0
+	}
+	pairs := n.bound(f)
+	for c, at := range walks {
+		length := samples*(c+1)/len(walks) - samples*c/len(walks)
+		for s := -length / 10; s < length; s++ {
+			n.sweep(f, at, pairs, random)
+			if s >= 0 {
+				each(at, total/float64(samples))
+			}
 		}
 	}
-	return float64(samples)
+	return total
+}
+
+// sweep draws each column that is not known, and then the pairs.
+func (n *network) sweep(f, at *findings, pairs []pair, random *rand.Rand) {
+	for _, v := range n.order {
+		switch node := &n.nodes[v]; {
+		case node.numeric && f.floats[v] != f.floats[v]:
+			n.redraw(at, v, random)
+		case node.states > 0 && f.codes[v] < 0:
+			n.repick(f, at, v, random)
+		}
+	}
+	for i := range pairs {
+		n.repickPair(f, at, &pairs[i], random)
+	}
+}
+
+// pair is a column and a child of it, neither of them known, that a zero of the child's
+// table binds: one may not be able to move without the other.
+type pair struct {
+	parent, child int
+	others        []int // children of the parent alone
+}
+
+// bound returns the pairs of a question.
+func (n *network) bound(f *findings) []pair {
+	var pairs []pair
+	for child := range n.nodes {
+		node := &n.nodes[child]
+		if f.codes[child] >= 0 || !slices.Contains(node.table, 0) {
+			continue
+		}
+		for _, parent := range node.parents {
+			if f.codes[parent] < 0 {
+				others := slices.DeleteFunc(slices.Clone(n.children[parent]), func(c int) bool { return c == child || slices.Contains(n.children[child], c) })
+				pairs = append(pairs, pair{parent, child, others})
+			}
+		}
+	}
+	return pairs
 }
 
 // repick draws a name given all others.
-func (n *network) repick(f, at *findings, v int, p []float64, random *rand.Rand) {
+func (n *network) repick(f, at *findings, v int, random *rand.Rand) {
+	p := n.weigh(f, at, v, n.children[v], make([]float64, n.nodes[v].states))
+	if !math.IsInf(normaliseLogs(p), -1) {
+		at.codes[v] = pick(p, random)
+	}
+}
+
+// repickPair draws two names given all others.
+func (n *network) repickPair(f, at *findings, of *pair, random *rand.Rand) {
+	a, b := at.codes[of.parent], at.codes[of.child]
+	own := n.weigh(f, at, of.parent, of.others, make([]float64, n.nodes[of.parent].states))
+	states := n.nodes[of.child].states
+	p := make([]float64, len(own)*states)
+	for k, log := range own {
+		at.codes[of.parent] = int32(k)
+		to := n.weigh(f, at, of.child, n.children[of.child], p[k*states:][:states])
+		for j := range to {
+			to[j] += log
+		}
+	}
+	if !math.IsInf(normaliseLogs(p), -1) {
+		k := int(pick(p, random))
+		a, b = int32(k/states), int32(k%states)
+	}
+	at.codes[of.parent], at.codes[of.child] = a, b
+}
+
+// weigh fills in the log of how probable each value of a column is given its parents,
+// what is heard of it, and some children.
+func (n *network) weigh(f, at *findings, v int, children []int, p []float64) []float64 {
 	node := &n.nodes[v]
 	row := node.row(at.codes)
 	for k := range p {
@@ -158,12 +230,10 @@ func (n *network) repick(f, at *findings, v int, p []float64, random *rand.Rand)
 			p[k] += math.Log(l[k])
 		}
 	}
-	for _, c := range n.children[v] {
+	for _, c := range children {
 		n.weighChild(at, v, c, p)
 	}
-	if !math.IsInf(normaliseLogs(p), -1) {
-		at.codes[v] = pick(p, random)
-	}
+	return p
 }
 
 // redraw draws a number given all others, which is normal: its own mean and those

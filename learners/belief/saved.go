@@ -3,6 +3,7 @@ package belief
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -13,12 +14,14 @@ import (
 	"github.com/accrete-ml/accrete/table"
 )
 
-// Names of a model's parts, besides those of its rows. A part by itself named
-// FilePart is a network's file: its name, a line end and its text.
+// Names of a model's parts, besides those of its rows. FilePart is in
+// their place a network's file, its name, a line end and its text, and SettingsPart
+// beside it how that is to learn and to answer, by name.
 const (
-	headPart = "belief"
-	bodyPart = "network"
-	FilePart = "network file"
+	headPart     = "belief"
+	bodyPart     = "network"
+	FilePart     = "network file"
+	SettingsPart = "network settings"
 )
 
 const format = 1
@@ -74,8 +77,14 @@ func (m *Model) Parts() ([]learn.Part, error) {
 
 // decode makes a model of its parts.
 func decode(parts []learn.Part) (learn.Model, error) {
-	if len(parts) == 1 && parts[0].Name == FilePart {
-		return fromFile(string(parts[0].Data))
+	if text := learn.FindPart(parts, FilePart); text != nil {
+		var set map[string]string
+		if more := learn.FindPart(parts, SettingsPart); more != nil {
+			if err := learn.Unmarshal(more, &set); err != nil {
+				return nil, fmt.Errorf("part %q: %v", SettingsPart, err)
+			}
+		}
+		return fromFile(string(text), set)
 	}
 	var l lesson
 	if err := learn.Unmarshal(learn.FindPart(parts, headPart), &l); err != nil {
@@ -128,9 +137,19 @@ func decode(parts []learn.Part) (learn.Model, error) {
 }
 
 // fromFile makes a model of no rows, whose tables are the file's: each row of
-// them is worth one case to the rows that may come.
-func fromFile(text string) (learn.Model, error) {
-	s, err := (&Learner{Network: text, Worth: 1}).settings()
+// them is worth one case to the rows that may come, unless it is set otherwise.
+func fromFile(text string, set map[string]string) (learn.Model, error) {
+	l := &Learner{Worth: 1}
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		if err := learn.Set(l, key, set[key]); err != nil {
+			return nil, err
+		}
+	}
+	if l.Network != "" {
+		return nil, fmt.Errorf("setting network: the file is the network")
+	}
+	l.Network = text
+	s, err := l.settings()
 	if err != nil {
 		return nil, err
 	}

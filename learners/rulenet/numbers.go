@@ -192,23 +192,18 @@ func (h *school) teachNumbers(ctx context.Context, m *Numbers, unit float64) err
 		return err
 	}
 	var a *adder
-	if once {
+	switch {
+	case once:
 		a, err = h.settle(ctx, m, parts[0], adders[0], &r, unit)
-	} else {
-		var l *lesson
-		if l, err = h.lastLesson(ctx, r); err == nil {
-			a = l.newAdder()
-			a.within = within
-			err = a.forward(ctx, startSize(r.size))
-		}
+	case len(parts) > 1:
+		a, err = h.unitedAdders(ctx, m, r, within)
+	default:
+		a, err = h.onceMore(ctx, r, within)
 	}
 	if err != nil {
 		return err
 	}
 	h.report(ctx, 0.9)
-	if err := a.backward(ctx, r.size); err != nil {
-		return err
-	}
 	if err := h.reweigh(ctx, a); err != nil {
 		return err
 	}
@@ -221,6 +216,17 @@ func (h *school) teachNumbers(ctx context.Context, m *Numbers, unit float64) err
 	}
 	h.report(ctx, 1)
 	return nil
+}
+
+// onceMore picks rules from a teacher of all rows, and drops some.
+func (h *school) onceMore(ctx context.Context, r rehearsed, within bool) (*adder, error) {
+	l, err := h.lastLesson(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	a := l.newAdder()
+	a.within = within
+	return a, errors.Join(a.forward(ctx, startSize(r.size)), a.backward(ctx, r.size))
 }
 
 // settle takes the first rules of the rehearsed student and drops some, judges by
@@ -302,7 +308,7 @@ func (h *school) rehearseLines(ctx context.Context, m *Numbers, parts []*part, l
 		}
 	}
 	at := slices.IndexFunc(best.steps, func(s Step) bool { return s.Loss <= withinLeast*best.least })
-	r.size, m.steps = best.tried[at], best.steps
+	r.size, r.least, m.steps = best.tried[at], best.least, best.steps
 	m.stopped = fmt.Sprintf("%d rules: the fewest whose mean square error on rows held out is within 1 %% of the least (%.4g of the variance)", r.size, best.least)
 	answers, off := best.answers[at], 0.0
 	for i, a := range best.adders {

@@ -346,16 +346,21 @@ func (a *adder) backward(ctx context.Context, size int) error {
 	return nil
 }
 
-// off is the root of the mean square by which the rules' answers miss the rows
-// themselves, which the teacher has no part in.
-func (a *adder) off() float64 {
+// answers returns what the rules answer for their rows.
+func (a *adder) answers() []float64 {
 	answers := slices.Repeat([]float64{a.bias()}, len(a.rows))
 	for j := range a.rules {
 		for at, i := range a.rules[j].rows {
 			answers[i] += a.rules[j].adds * a.rules[j].at(at)
 		}
 	}
-	squares := 0.0
+	return answers
+}
+
+// off is the root of the mean square by which the rules' answers miss the rows
+// themselves, which the teacher has no part in.
+func (a *adder) off() float64 {
+	squares, answers := 0.0, a.answers()
 	for at, i := range a.rows {
 		off := a.x.Number[i] - answers[at]
 		squares += a.weight[at] * off * off

@@ -26,7 +26,7 @@ import (
 // networks that were taught 77.7 % and .523 with 20 (docs/choosing.md names them).
 
 const (
-	mostUnited   = 100  // rules of all that are united: beyond, nothing is gained by more
+	taughtDraws  = 2    // that climbs are united with
 	unitedRidge  = 0.2  // of the weights of rules that stay
 	mayCost      = 0.25 // nats by which the rules that stay may miss what all said of the rows
 	climbedShare = 0.5  // of the work, where climbs are united with others
@@ -48,45 +48,34 @@ func learnOfFew(ctx context.Context, rows *kept.Rows, t *table.Table, target int
 	if err != nil {
 		return nil, err
 	}
-	half := (1 + climbedShare) / 2
-	taught, err := learnTaught(stretchOf(ctx, climbedShare, half), rows, t, target, seed, s)
-	if err != nil {
-		return nil, err
+	networks, done := []*Model{climbed}, climbedShare
+	for range taughtDraws {
+		until := done + (1-climbedShare)/taughtDraws
+		taught, err := learnTaught(stretchOf(ctx, done, until), rows, t, target, seed, s)
+		if err != nil {
+			return nil, err
+		}
+		if len(networks) == 1 && climbed.clearlyBeats(taught) {
+			learn.Report(ctx, 1)
+			return climbed, nil
+		}
+		networks, done, seed = append(networks, taught), until, otherDraw(seed)
 	}
-	if climbed.clearlyBeats(taught) {
-		learn.Report(ctx, 1)
+	networks = slices.DeleteFunc(networks, func(m *Model) bool { return len(m.units) == 0 })
+	switch len(networks) {
+	case 0:
 		return climbed, nil
+	case 1:
+		return networks[0], nil
 	}
-	return s.unite(ctx, t, []*Model{climbed}, func(context.Context) (*Model, error) { return taught, nil }, func(ctx context.Context) (*Model, error) {
-		return learnTaught(stretchOf(ctx, half, 1), rows, t, target, otherDraw(seed), s)
-	})
+	return unite(ctx, t, networks)
 }
 
 // otherDraw is a seed for another network of the same rows.
 func otherDraw(seed uint64) uint64 { return scramble(seed ^ 0x07e4d4a3) }
 
-// unite unites a network with others, as far as together they have few enough rules.
-func (s settings) unite(ctx context.Context, t *table.Table, networks []*Model, others ...func(context.Context) (*Model, error)) (*Model, error) {
-	most, many := mostUnited, len(networks[0].units)
-	if s.Rules > 0 {
-		most = min(most, s.Rules)
-	}
-	for _, other := range others {
-		if many == 0 || many+many/len(networks) > most {
-			break
-		}
-		m, err := other(stretchOf(ctx, climbedShare, 1))
-		if err != nil {
-			return nil, err
-		}
-		if len(m.units) > 0 && many+len(m.units) <= most {
-			networks, many = append(networks, m), many+len(m.units)
-		}
-	}
-	learn.Report(ctx, 1)
-	if len(networks) == 1 {
-		return networks[0], nil
-	}
+// unite makes one network of some of the same rows.
+func unite(ctx context.Context, t *table.Table, networks []*Model) (*Model, error) {
 	u := &union{Model: pooled(networks), table: t}
 	if err := u.lay(ctx); err != nil {
 		return nil, err

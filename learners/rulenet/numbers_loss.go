@@ -24,6 +24,19 @@ const (
 	stillMoving     = 1e-4 // deviations
 )
 
+// lossNote says what answers are where they are no means; "" if they are.
+func (s settings) lossNote(name string) string {
+	switch s.Loss {
+	case "absolute":
+		return fmt.Sprintf("the answer is the median: as much of %s is to lie above it as below", name)
+	case "quantile":
+		return fmt.Sprintf("the answer is a quantile: %v %% of %s is to lie below it", 100*s.Quantile, name)
+	case "poisson":
+		return fmt.Sprintf("the answer is the mean of counts of %s, whose variance grows with it", name)
+	}
+	return ""
+}
+
 // first returns a student of the first rules of another.
 func (a *adder) first(size int) *adder {
 	b := *a

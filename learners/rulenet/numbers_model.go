@@ -41,6 +41,9 @@ func (m *Numbers) compile(ctx context.Context) error {
 	if by := m.settings.Censored; by != "" {
 		m.base.Notes = append(m.base.Notes, fmt.Sprintf("where %s says that %s had not ended, it was taken for the mean of those that went on for longer", by, name))
 	}
+	if note := m.settings.lossNote(name); note != "" {
+		m.base.Notes = append(m.base.Notes, note)
+	}
 	m.base.Else.Evidence.Covered = pointer(m.weight)
 	m.matchers = make([]*rule.Matcher, len(m.units))
 	for i := range m.units {

@@ -2,9 +2,11 @@ package rulenet
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -148,6 +150,13 @@ func TestLosses(t *testing.T) {
 		m, err := l.learner.Learn(ctx, learn.Task{Table: train, Target: "price", Seed: 1})
 		if err != nil {
 			t.Fatal(err)
+		}
+		base, err := m.(learn.Ruler).Rules()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(fmt.Sprint(base.Notes), "the answer is"); said != (l.learner.Loss != "") {
+			t.Errorf("%+v: notes %q", l.learner, base.Notes)
 		}
 		out := learn.NewPredictions(m, test.Rows())
 		if err := m.Predict(ctx, test, out); err != nil {

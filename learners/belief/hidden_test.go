@@ -1,12 +1,10 @@
 package belief
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"testing"
 
-	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -67,19 +65,18 @@ func TestGradientAndEM(t *testing.T) {
 	}
 }
 
-// Rows with gaps teach EM and the gradient what whole rows would have: of 4,000
-// rows of Storm with a fifth of the cells gone, every table is within .08 of the
-// network's, where the rarest row of a table has about 40 rows whose deviation
-// is √(.25/40) = .08 at most.
-func TestGapsAndHidden(t *testing.T) {
-	storm := open(t, "mitchell_storm")
-	tab, err := storm.Sample(4000, 7)
+// gapped returns the network of the storm, rows of it in which one of so many cells is
+// not known, and its file as a setting.
+func gapped(t *testing.T, rows, one int) (storm *Model, tab *table.Table, file string) {
+	t.Helper()
+	storm = open(t, "mitchell_storm")
+	tab, err := storm.Sample(rows, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for j := range tab.Columns {
 		for r := range tab.Columns[j].Codes {
-			if (r*7+j*3)%5 == 0 {
+			if (r*7+j*3)%one == 0 {
 				tab.Columns[j].Codes[r] = table.Missing
 			}
 		}
@@ -88,18 +85,20 @@ func TestGapsAndHidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return storm, tab, "storm\n" + string(text)
+}
+
+// Rows with gaps teach EM and the gradient what whole rows would have: of 4,000
+// rows of Storm with a fifth of the cells gone, every table is within .08 of the
+// network's, where the rarest row of a table has about 40 rows whose deviation
+// is √(.25/40) = .08 at most.
+func TestGapsAndHidden(t *testing.T) {
+	storm, tab, file := gapped(t, 4000, 5)
 	for _, how := range []string{"em", "gradient"} {
-		l, err := learn.New(Name, map[string]string{"network": "storm\n" + string(text), "missing": how})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := l.Learn(context.Background(), learn.Task{Table: tab, NoTarget: true, Source: learn.Source{ID: "a"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := learnTable(t, tab, "", map[string]string{"network": file, "missing": how})
 		for v := range storm.net.nodes {
 			at := m.Schema().Index(storm.schema.Attributes[v].Name)
-			got := m.(*Model).net.nodes[at].table
+			got := m.net.nodes[at].table
 			for k, want := range storm.net.nodes[v].table {
 				if rare := v == 5; math.Abs(got[k]-want) > .08 && !rare {
 					t.Errorf("%s: %s has %v, expected about %v", how, fmt.Sprint(storm.schema.Attributes[v].Name, k), got[k], want)
@@ -112,33 +111,10 @@ func TestGapsAndHidden(t *testing.T) {
 // EM and the gradient climb the same hill, on which an expert's tables are worth cases:
 // they end at the same probabilities, to a thousandth.
 func TestWorthOfGaps(t *testing.T) {
-	storm := open(t, "mitchell_storm")
-	tab, err := storm.Sample(300, 11)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for j := range tab.Columns {
-		for r := range tab.Columns[j].Codes {
-			if (r*7+j*3)%4 == 0 {
-				tab.Columns[j].Codes[r] = table.Missing
-			}
-		}
-	}
-	text, err := storm.BIF()
-	if err != nil {
-		t.Fatal(err)
-	}
+	storm, tab, file := gapped(t, 300, 4)
 	tables := map[string]*network{}
 	for _, how := range []string{"em", "gradient"} {
-		l, err := learn.New(Name, map[string]string{"network": "storm\n" + string(text), "worth": "40", "missing": how, "iterations": "1000"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := l.Learn(context.Background(), learn.Task{Table: tab, NoTarget: true, Source: learn.Source{ID: "a"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		tables[how] = m.(*Model).net
+		tables[how] = learnTable(t, tab, "", map[string]string{"network": file, "worth": "40", "missing": how, "iterations": "1000"}).net
 	}
 	for v := range tables["em"].nodes {
 		for k, want := range tables["em"].nodes[v].table {

@@ -155,12 +155,14 @@ func frameSum(at int64, frame []byte) uint32 {
 
 // contentsMemory remembers what the contents of frames are: a change reads its
 // log twice, before it learns and when it is its turn to write, and contents
-// take longer to decode than to compare. Nil remembers nothing.
+// take longer to decode than to compare. What was not read for long is forgotten:
+// frames that were rewritten never are again, and what is decoded takes ten times
+// its bytes. Nil remembers nothing.
 type contentsMemory struct {
 	sync.Mutex
-	known map[uint64]remembered // by a hash of the bytes, which are compared too
-	seed  maphash.Seed
-	size  int
+	known, before map[uint64]remembered // by a hash of the bytes, which are compared too
+	seed          maphash.Seed
+	size, most    int // of the bytes that are known; as many again may be known from before
 }
 
 type remembered struct {
@@ -168,8 +170,9 @@ type remembered struct {
 	c     contents
 }
 
-// mostRemembered is how many bytes of contents are remembered.
-const mostRemembered = 16 << 20
+// mostRemembered is how many bytes of contents are remembered: those of some
+// thousand versions.
+const mostRemembered = 1 << 20
 
 // open is openContents.
 func (m *contentsMemory) open(payload []byte) (c contents, blob int, err error) {
@@ -188,11 +191,19 @@ func (m *contentsMemory) open(payload []byte) (c contents, blob int, err error) 
 	if r, ok := m.known[hash]; ok && r.bytes == string(payload[:blob]) {
 		return r.c, blob, nil // who changes a record changes a copy
 	}
-	if c, blob, err = openContents(payload); err == nil && m.size+blob <= mostRemembered {
-		m.size += blob
-		m.known[hash] = remembered{string(payload[:blob]), c}
+	r, ok := m.before[hash]
+	if !ok || r.bytes != string(payload[:blob]) {
+		if c, blob, err = openContents(payload); err != nil || blob > m.most {
+			return c, blob, err
+		}
+		r = remembered{string(payload[:blob]), c}
 	}
-	return c, blob, err
+	if m.size+blob > m.most {
+		m.known, m.before, m.size = map[uint64]remembered{}, m.known, 0
+	}
+	m.size += blob
+	m.known[hash] = r
+	return r.c, blob, nil
 }
 
 // openContents takes a payload apart. blob is where the parts' bytes begin.

@@ -105,7 +105,7 @@ func open(dir string, o Options, d disk) (*Store, error) {
 	if info, err := d.Stat(dir); err == nil && !info.IsDir() {
 		return nil, remedy.New(elsewhere, "the store %s is a file, expected a folder", dir)
 	}
-	return &Store{dir: filepath.Clean(dir), opts: o, disk: d, told: &sync.Map{}, memory: &contentsMemory{}, hashes: &hashMemory{}, unpacked: &atomic.Int64{}, largePart: 1 << 20, largeDerived: 512, minWaste: 16 << 10, freeRoom: freeRoom}, nil
+	return &Store{dir: filepath.Clean(dir), opts: o, disk: d, told: &sync.Map{}, memory: &contentsMemory{most: mostRemembered}, hashes: &hashMemory{}, unpacked: &atomic.Int64{}, largePart: 1 << 20, largeDerived: 512, minWaste: 16 << 10, freeRoom: freeRoom}, nil
 }
 
 // Dir returns the store's folder.

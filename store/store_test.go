@@ -469,3 +469,26 @@ func TestDensityHasNoTarget(t *testing.T) {
 type density struct{ learn.Model }
 
 func (density) Target() int { return learn.NoTarget }
+
+// A store that is written to for long remembers what it reads now, not all that it
+// ever read.
+func TestContentsAreForgotten(t *testing.T) {
+	s := openTemp(t)
+	s.disk = unsynced{s.disk} // this is about memory, not safety
+	s.memory.most = 4 << 10
+	h := &heap{}
+	for i := range 120 {
+		h.sources = append(h.sources, pile{fmt.Sprint(i), make([]byte, 60)})
+		mustSave(t, s, "m", h)
+	}
+	bytes := 0
+	for _, known := range []map[uint64]remembered{s.memory.known, s.memory.before} {
+		for _, r := range known {
+			bytes += len(r.bytes)
+		}
+	}
+	if bytes == 0 || bytes > 2*s.memory.most {
+		t.Errorf("%d bytes of contents are remembered, at most %d should be", bytes, 2*s.memory.most)
+	}
+	mustLoad(t, s, "m", h)
+}

@@ -135,6 +135,9 @@ func anyHeader() *rapid.Generator[*Header] {
 			var c HeaderColumn
 			c.Name = name
 			c.Show(rapid.SampledFrom(table.Shown).Draw(t, "kind"))
+			if c.Style = table.NewStyle(rapid.SampledFrom(append(table.Forms, "")).Draw(t, "written"), rapid.SliceOfN(anyName(), 0, 2).Draw(t, "missing")); !c.Style.Fits(&c.Attribute) {
+				c.Style = ""
+			}
 			if c.Kind == table.Numeric && rapid.Bool().Draw(t, "stated") {
 				c.Stated, c.Mean, c.Deviation = true, anyNumber().Draw(t, "mean"), amount().Draw(t, "deviation")
 			}

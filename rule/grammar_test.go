@@ -36,7 +36,7 @@ func TestGrammarKnowsEveryWord(t *testing.T) {
 			}
 		}
 	}
-	words := []string{"FROM", "TO", "sd", Ordered.String(), Weighed.String(), Mixture.String()}
+	words := []string{"FROM", "TO", "sd", "written", "missing", "dmy", "mdy", "ymd", "clock", Ordered.String(), Weighed.String(), Mixture.String()}
 	words = append(append(words, evidenceKeys[:]...), table.Shown...)
 	for word := range keywords {
 		words = append(words, word)

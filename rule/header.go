@@ -12,7 +12,7 @@ import (
 // Header is a SCHEMA line: the columns that the rules of a base speak of, so
 // that the text alone is a model.
 //
-//	SCHEMA age numeric ~ 54 ± 9, sex nominal {f, m}, day date; TARGET sex
+//	SCHEMA age numeric ~ 54 ± 9, sex nominal {f, m}, day date written dmy; TARGET sex
 type Header struct {
 	Columns []HeaderColumn
 	Target  string // "" if the base models all columns together
@@ -179,6 +179,10 @@ func (c *HeaderColumn) check() *problem {
 		return whole("%s is %s and has no mean; leave out ~", quote(c.Name), c.Shown())
 	case c.Stated && (!finite(c.Mean) || !finite(c.Deviation) || c.Deviation < 0):
 		return whole("%s: %v ± %v, expected a finite number and a deviation ≥ 0", quote(c.Name), c.Mean, c.Deviation)
+	case !c.Style.Fits(&c.Attribute):
+		return whole("%s is %s and is not written %s", quote(c.Name), c.Shown(), c.Style.Form())
+	case slices.ContainsFunc(c.Style.Missing(), func(text string) bool { return !utf8.ValidString(text) }):
+		return whole("%s: a text that means a missing cell is not UTF-8", quote(c.Name))
 	case len(c.Values) > 0 && c.Kind == table.Numeric:
 		return whole("%s is %s and has no list of values; leave out the braces", quote(c.Name), c.Shown())
 	case c.Shares != nil && (c.Kind != table.Nominal || len(c.Shares) != len(c.Values)):
@@ -252,6 +256,7 @@ func (p *parser) headerColumn() HeaderColumn {
 		p.failAt(kind, "unknown kind of column %s%s", kind.text, spell.Hint(kind.text, table.Shown))
 	}
 	p.next()
+	c.Style = p.style()
 	if p.accept("~") {
 		c.Stated = true
 		c.Mean = p.number("a mean")
@@ -275,6 +280,43 @@ func (p *parser) headerColumn() HeaderColumn {
 	}
 }
 
+// style reads how the cells of a column are written, and what means a missing one.
+func (p *parser) style() table.Style {
+	var form table.Style
+	if p.acceptWord("written") {
+		t := p.ahead[0]
+		if form = table.Style(p.name("how its cells are written")); !slices.Contains(table.Forms, form) {
+			p.failAt(t, "unknown way to write cells %s; known are \",\", \".\", dmy, mdy, ymd, clock", quote(t.text))
+		}
+	}
+	var missing []string
+	if p.acceptWord("missing") {
+		for p.expect("{"); len(missing) == 0 || p.accept(","); {
+			missing = append(missing, p.name("a text that means a missing cell"))
+		}
+		p.expect("}")
+	}
+	return table.NewStyle(form, missing)
+}
+
+func appendStyle(dst []byte, s table.Style) []byte {
+	if form := s.Form(); form != "" {
+		dst = appendValue(append(dst, " written "...), string(form))
+	}
+	for i, text := range s.Missing() {
+		if i == 0 {
+			dst = append(dst, " missing {"...)
+		} else {
+			dst = append(dst, ", "...)
+		}
+		dst = appendValue(dst, text)
+	}
+	if len(s.Missing()) > 0 {
+		dst = append(dst, '}')
+	}
+	return dst
+}
+
 func appendHeader(dst []byte, h *Header) []byte {
 	dst = append(dst, "SCHEMA "...)
 	for i := range h.Columns {
@@ -283,6 +325,7 @@ func appendHeader(dst []byte, h *Header) []byte {
 			dst = append(dst, ", "...)
 		}
 		dst = append(append(appendName(dst, c.Name), ' '), c.Shown()...)
+		dst = appendStyle(dst, c.Style)
 		if c.Stated {
 			dst = appendNumber(append(dst, " ~ "...), c.Mean)
 			dst = appendNumber(append(dst, " ± "...), c.Deviation)
@@ -309,7 +352,7 @@ func appendHeader(dst []byte, h *Header) []byte {
 
 func equalHeaders(x, y *Header) bool {
 	return x.Target == y.Target && slices.EqualFunc(x.Columns, y.Columns, func(c, d HeaderColumn) bool {
-		return c.Name == d.Name && c.Shown() == d.Shown() && slices.Equal(c.Values, d.Values) &&
+		return c.Name == d.Name && c.Shown() == d.Shown() && c.Style == d.Style && slices.Equal(c.Values, d.Values) &&
 			c.Stated == d.Stated && c.Mean == d.Mean && c.Deviation == d.Deviation && slices.Equal(c.Shares, d.Shares)
 	})
 }

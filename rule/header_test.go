@@ -317,3 +317,33 @@ ELSE y = no
 		t.Errorf("%s", bare.String())
 	}
 }
+
+// TestHowCellsAreWritten: a base knows how files have its columns, so that a model of
+// the text reads them as the one did that it was printed from.
+func TestHowCellsAreWritten(t *testing.T) {
+	const text = `SCHEMA pay numeric written "," missing {brak, "b. d."}, day date written dmy, at time written clock, y nominal missing {nil} {no, yes}; TARGET y
+RULES ordered
+IF at <= "13:31:30" AND pay > 1250.5 THEN y = no
+ELSE y = yes
+`
+	base, err := Parse("test", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, _, _, err := base.Model()
+	if err != nil || base.String() != text {
+		t.Fatalf("%v\n%s", err, base)
+	}
+	if x, ok := schema.Attributes[0].ParseCell("1.250,75"); !ok || x != 1250.75 || base.Rules[0].If[0].Number != 13*3600+31*60+30 {
+		t.Errorf("1.250,75 is %v, 13:31:30 is %v", x, base.Rules[0].If[0].Number)
+	}
+	for text, want := range map[string]string{
+		"SCHEMA a numeric written dmy":             "is numeric and is not written dmy",
+		"SCHEMA a numeric written words":           `unknown way to write cells "words"`,
+		"SCHEMA a numeric written \",\" missing {}": "expected a text that means a missing cell",
+	} {
+		if _, err := Parse("test", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -707,8 +707,8 @@ func (p *plan) style(f *field, attr int, known bool) {
 	form := Style("")
 	if known {
 		s := o.Schema.Attributes[attr].Style
-		form = s.form()
-		missing = slices.Concat(missing, s.missing())
+		form = s.Form()
+		missing = slices.Concat(missing, s.Missing())
 	}
 	if f.decimal = p.decimals.of(f.name); f.decimal == "" && form.isNumber() {
 		f.decimal = form

@@ -68,7 +68,7 @@ func (a *Attribute) Format(x float64) string {
 		return ""
 	case a.Date && firstDay <= x && x < lastDay:
 		return dateText(x)
-	case a.Time && a.Style.form() == Clock && 0 <= x && x < 86400:
+	case a.Time && a.Style.Form() == Clock && 0 <= x && x < 86400:
 		return strings.TrimSuffix(timeText(x)[len("1970-01-01T"):], ":00")
 	case a.Time && firstDay*86400 <= x && x < lastDay*86400:
 		return timeText(x)

@@ -29,14 +29,14 @@ const (
 	Clock      Style = "clock"
 )
 
-// form returns the style without texts for missing cells.
-func (s Style) form() Style {
+// Form returns the style without texts for missing cells.
+func (s Style) Form() Style {
 	form, _, _ := strings.Cut(string(s), "\n")
 	return Style(form)
 }
 
-// missing returns the texts that mean a missing cell.
-func (s Style) missing() []string {
+// Missing returns the texts that mean a missing cell.
+func (s Style) Missing() []string {
 	_, list, ok := strings.Cut(string(s), "\n")
 	if !ok {
 		return nil
@@ -44,15 +44,32 @@ func (s Style) missing() []string {
 	return strings.Split(list, "\n")
 }
 
-// newStyle returns the style of a form and texts for missing cells. A text of
+// NewStyle returns the style of a form and texts for missing cells. A text of
 // several lines cannot be one.
-func newStyle(form Style, missing []string) Style {
+func NewStyle(form Style, missing []string) Style {
 	for _, m := range missing {
 		if !strings.Contains(m, "\n") {
 			form += Style("\n" + m)
 		}
 	}
 	return form
+}
+
+// Forms are the styles of numbers, dates and times by name.
+var Forms = []Style{Comma, Point, DayFirst, MonthFirst, YearFirst, Clock}
+
+// Fits reports whether cells of an attribute may be written so.
+func (s Style) Fits(a *Attribute) bool {
+	switch form := s.Form(); form {
+	case "":
+		return true
+	case Comma, Point:
+		return a.Kind == Numeric && !a.Date && !a.Time
+	case Clock:
+		return a.Time
+	default:
+		return (a.Date || a.Time) && slices.Contains(Forms, form)
+	}
 }
 
 // Joined returns one style for rows of two sources: the one that says
@@ -65,7 +82,7 @@ func (s Style) Joined(other Style) Style {
 }
 
 // IsDay reports whether dates of this style are days, not times of every day.
-func (s Style) IsDay() bool { return s.form() != Clock }
+func (s Style) IsDay() bool { return s.Form() != Clock }
 
 // isNumber reports whether the style is one of numbers.
 func (s Style) isNumber() bool { return s == Comma || s == Point }
@@ -75,7 +92,7 @@ func (s Style) isNumber() bool { return s == Comma || s == Point }
 // thousands where it can mean nothing else.
 func (s Style) ParseNumber(text string) (float64, bool) {
 	v := lookNumber([]byte(text), nil)
-	switch s.form() {
+	switch s.Form() {
 	case Comma:
 		return v.comma, v.asComma
 	case Point:
@@ -90,7 +107,7 @@ func (s Style) ParseDate(text string) (float64, bool) {
 	if days, ok := parseDate(b); ok {
 		return days, true
 	}
-	form := s.form()
+	form := s.Form()
 	if form == Clock {
 		return parseClock(b)
 	}

@@ -338,8 +338,8 @@ ELSE y = yes
 		t.Errorf("1.250,75 is %v, 13:31:30 is %v", x, base.Rules[0].If[0].Number)
 	}
 	for text, want := range map[string]string{
-		"SCHEMA a numeric written dmy":             "is numeric and is not written dmy",
-		"SCHEMA a numeric written words":           `unknown way to write cells "words"`,
+		"SCHEMA a numeric written dmy":              "is numeric and is not written dmy",
+		"SCHEMA a numeric written words":            `unknown way to write cells "words"`,
 		"SCHEMA a numeric written \",\" missing {}": "expected a text that means a missing cell",
 	} {
 		if _, err := Parse("test", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {

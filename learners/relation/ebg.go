@@ -272,7 +272,7 @@ func (m *Model) elsewhere() string {
 	case m.Learner() == ProgolName:
 		return "other learners (foil, golem) look elsewhere, depth=3 at what is further away, nodes=3000 at more clauses"
 	case m.Learner() == GolemName && tables:
-		return "other learners (foil, progol) cut numbers and follow links from one row to many"
+		return "other learners (foil, progol) follow links from one row to many"
 	case m.Learner() == GolemName:
 		return "other learners (foil, progol) look elsewhere, pairs=20 at more examples"
 	}

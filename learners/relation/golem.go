@@ -39,6 +39,10 @@ func init() {
 // known (Muggleton & Feng 1992), so that it is found by following both examples side by
 // side.
 //
+// Of linked tables, what numbers have in common is the interval between them, and a clause may
+// be wrong: what does not make it right more often is dropped of each pair's clause, its cuts
+// are moved, and it is taken if it saves more bits than it takes.
+//
 // A clause costs the generalisations of its pairs (28 of 8 examples) and of what is
 // then added, each of which follows the links of two examples, and one query of the
 // examples for each.
@@ -127,7 +131,15 @@ func key(things []int32) string {
 // follow adds the literals of a relation that the variables before to decide, at least
 // one of which is not before from.
 func (c *common) follow(r *relation, from, to int) {
-	if r.hidden || r.numeric() || r.arity() == 0 {
+	if r.hidden || r.arity() == 0 {
+		return
+	}
+	if r.numeric() {
+		for v := from; v < to && c.f.db.linked; v++ {
+			if r.arity() == 2 && c.places[v].joins(r.places[0]) {
+				c.between(r, v)
+			}
+		}
 		return
 	}
 	for k, p := range r.places {
@@ -219,6 +231,27 @@ func (c *common) mention(r *relation, places, variables []int) {
 	c.f.follow(&c.down, &l)
 }
 
+// between adds the literals that bound a number of a variable: what numbers have in common
+// is that they lie between the least and the greatest of them.
+func (c *common) between(r *relation, v int) {
+	least, most := math.Inf(1), math.Inf(-1)
+	for i := range c.examples {
+		tuples := r.with(0, c.things[v][i])
+		if len(tuples) != 1 {
+			return
+		}
+		x := r.numbers[tuples[0]]
+		least, most = min(least, x), max(most, x)
+	}
+	_, distinct := r.ranked()
+	if at, ok := slices.BinarySearch(distinct, least); ok && at > 0 && len(c.body) < mostCommon {
+		c.body = append(c.body, literal{relation: r, args: []int{v}, op: above, cut: distinct[at-1]})
+	}
+	if len(distinct) > 0 && most < distinct[len(distinct)-1] && len(c.body) < mostCommon {
+		c.body = append(c.body, literal{relation: r, args: []int{v}, op: atMost, cut: most})
+	}
+}
+
 // isHead reports whether a literal says what is to be shown: of an example itself.
 func (c *common) isHead(args []int) bool {
 	for i := range c.examples {
@@ -239,9 +272,10 @@ func (f *search) golem(active []int32, s settings) []*found {
 	var set []*found
 	left := slices.Clone(active)
 	f.work = 0
+	f.against = f.weighs(active)
 	for len(set) < mostClauses && f.err == nil {
 		c := f.commonClause(left, s)
-		if f.err = f.ctx.Err(); c == nil || f.err != nil {
+		if f.err = f.ctx.Err(); c == nil || f.err != nil || !f.tells(f.tallyOf(left, c.body), c.bits, left) {
 			break
 		}
 		set = append(set, c)
@@ -262,7 +296,8 @@ func (f *search) commonClause(left []int32, s settings) *found {
 	}
 	var best []literal
 	var of []int32
-	most := 1.0 // one example says nothing of others
+	var choices int // literals of the clause that it comes of
+	most := 1.0     // one example says nothing of others
 	try := func(examples []int32) {
 		if f.ctx.Err() != nil || s.Nodes > 0 && f.work > s.Nodes {
 			return
@@ -272,8 +307,12 @@ func (f *search) commonClause(left []int32, s settings) *found {
 			return
 		}
 		f.work += len(left) * len(body)
-		if n := f.tallyOf(left, body); n.en == 0 && n.ep > most {
-			best, of, most = body, examples, n.ep
+		whole := len(body)
+		if f.db.linked { // numbers that two examples have in common are hardly those of others
+			body = f.reduced(body, left)
+		}
+		if n := f.tallyOf(left, body); f.right(n) > most {
+			best, of, most, choices = body, examples, f.right(n), whole
 		}
 	}
 	for i, a := range seeds {
@@ -303,12 +342,36 @@ func (f *search) commonClause(left []int32, s settings) *found {
 	if best == nil {
 		return nil
 	}
-	body := f.reduced(best, left)
-	return &found{body: body, bits: float64(len(body)) * math.Log2(float64(len(best)+1))}
+	body := best
+	if f.db.linked {
+		body = f.recut(body, left, f.right)
+	}
+	body = f.reduced(body, left)
+	bits := 0.0
+	for _, l := range body {
+		if bits += math.Log2(float64(choices + 1)); l.op != none {
+			_, distinct := l.relation.ranked()
+			bits += math.Log2(float64(len(distinct)))
+		}
+	}
+	return &found{body: body, bits: bits}
 }
 
-// reduced drops literals, the last first, as long as no negative example is covered.
+// right is how many more positive examples than negative ones a clause covers; of programs
+// it covers no negative one.
+func (f *search) right(n counts) float64 {
+	if !f.db.linked && n.en > 0 {
+		return math.Inf(-1)
+	}
+	return n.ep - f.against*n.en
+}
+
+// reduced drops literals, the last first, as long as no negative example is covered; of
+// tables, as long as the clause is right as often.
 func (f *search) reduced(body []literal, left []int32) []literal {
+	if f.db.linked {
+		return f.reducedOfTables(body, left)
+	}
 	negatives := slices.DeleteFunc(slices.Clone(left), func(e int32) bool { return f.positive[e] })
 	for i := len(body) - 1; i >= 0 && len(body) > 1; i-- {
 		if f.ctx.Err() != nil {
@@ -326,6 +389,20 @@ func (f *search) reduced(body []literal, left []int32) []literal {
 		}
 		// The one that showed it comes first the next time.
 		negatives[0], negatives[at] = negatives[at], negatives[0]
+	}
+	return body
+}
+
+func (f *search) reducedOfTables(body []literal, left []int32) []literal {
+	best := f.right(f.tallyOf(left, body))
+	for i := len(body) - 1; i >= 0 && len(body) > 1 && f.ctx.Err() == nil; i-- {
+		less, ok := without(body, i, len(f.examples.places))
+		if !ok {
+			continue
+		}
+		if n := f.right(f.tallyOf(left, less)); n >= best {
+			body, best = less, n
+		}
 	}
 	return body
 }

@@ -43,6 +43,7 @@ type EBG struct {
 	Operational string `set:"operational" default:"what the theory has no clauses for, and what only computes" doc:"predicates at which explanations end, such as volume/2,type/2"`
 	Assume      string `set:"assume" default:"nothing" doc:"predicates, such as sound/1, that explanations take for granted until a negative example is covered by it (lazy explanation)"`
 	Negation    string `set:"negation" default:"no" oneof:"no|yes" doc:"explanations may stand on what cannot be proved"`
+	Generalise  string `set:"generalise" default:"regression" oneof:"regression|leaves" doc:"what becomes of an explanation: the weakest condition under which it holds, or the facts that it stands on, with variables for the example's own things"`
 }
 
 // Check refuses a theory that cannot be read.
@@ -59,7 +60,7 @@ func (l *EBG) Check() error {
 
 func (l *EBG) settings() settings {
 	_, text := written(l.Theory)
-	return settings{Algorithm: EBGName, Theory: text, Operational: l.Operational, Assume: l.Assume, Negation: l.Negation, M: 1}
+	return settings{Algorithm: EBGName, Theory: text, Operational: l.Operational, Assume: l.Assume, Negation: l.Negation, Collect: l.Generalise == "leaves", M: 1}
 }
 
 // written takes a theory apart into its file's name, which stands before it, and
@@ -173,6 +174,9 @@ func (m *Model) lazily(ctx context.Context, target, goal logic.Term, theory, own
 		if err == nil && proof != nil {
 			if r, _, ok := th.Preimage(target, proof); ok && len(r.Arguments()) == m.arity {
 				rule = r
+			}
+			if s.Collect {
+				rule = th.Collected(target, goal, proof)
 			}
 		}
 		if len(assumed) == 0 || rule == nil {

@@ -44,3 +44,26 @@ func TestWhyUnexplained(t *testing.T) {
 		}
 	}
 }
+
+// TestLeaves collects the leaves of the explanation instead of regressing the target: what was
+// reckoned with stays as it was in the example.
+func TestLeaves(t *testing.T) {
+	task, err := logic.ReadTask("volume(a,2). volume(b,9).", "pos(small(a)). neg(small(b)).", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := task.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for generalise, want := range map[string]string{"": "small(A) :- volume(A,B), B < 5.", "leaves": "small(A) :- volume(A,2)."} {
+		l := &EBG{Theory: "theory.pl\nsmall(X) :- volume(X,V), V < 5.", Generalise: generalise}
+		m, err := l.Learn(context.Background(), learn.Task{Table: rows, Target: rows.Linked.Target})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := m.(*Model).Clauses(); len(all) == 0 || all[0].Text != want {
+			t.Errorf("generalise=%s: learnt %v, expected %s", generalise, all, want)
+		}
+	}
+}

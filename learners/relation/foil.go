@@ -95,6 +95,7 @@ type settings struct {
 	Algorithm   string `cbor:"algorithm,omitempty"` // "" is foil
 	Theory      string `cbor:"theory,omitempty"`
 	Operational string `cbor:"operational,omitempty"`
+	Collect     bool   `cbor:"collect,omitempty"`
 	Nodes       int    `cbor:"nodes,omitempty"`
 	Weigh       string `cbor:"weigh,omitempty"`
 	Assume      string `cbor:"assume,omitempty"`

@@ -92,9 +92,6 @@ func (c *Curve) GrowthChart() Picture {
 	for _, p := range c.Points {
 		units.X, units.Y = append(units.X, float64(p.Rows)), append(units.Y, p.Units)
 	}
-	if !c.Grows() {
-		return nil
-	}
 	return growth(heading("growth", c.Learner, c.Data), "training rows", true, units)
 }
 
@@ -108,13 +105,15 @@ func (r *Result) GrowthChart() Picture {
 	for _, q := range r.Prequential.Points {
 		units.X, units.Y = append(units.X, float64(q.Rows)), append(units.Y, float64(q.Units))
 	}
-	if slices.Max(units.Y) == 0 {
-		return nil
-	}
 	return growth(heading("growth", r.Learner, r.Data), "rows tested", false, units)
 }
 
+// growth is nil where there is nothing to see: of a model that has as many units
+// all along, or none.
 func growth(title, rows string, log bool, units draw.Series) Picture {
+	if len(units.Y) == 0 || slices.Max(units.Y) == slices.Min(units.Y) {
+		return nil
+	}
 	return &draw.Chart{Title: title, XLabel: rows, YLabel: "units", LogX: log, Series: []draw.Series{units}}
 }
 

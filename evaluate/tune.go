@@ -317,6 +317,15 @@ func (t *Tuning) verdict() string {
 	return fmt.Sprintf("what tuning gains, %s %s, chance can explain: the default settings will do", gap(t.Gain, numeric), between)
 }
 
+// Worthwhile are the best settings if chance does not explain what they gain, else
+// none: the default ones will do.
+func (t *Tuning) Worthwhile() map[string]string {
+	if t.GainLow > 0 {
+		return t.Best
+	}
+	return nil
+}
+
 // Chart draws what was tried, the best first.
 func (t *Tuning) Chart() Picture {
 	bars := &draw.Ranked{Title: heading("settings", t.Learner, t.Data), Label: t.Measure, Percent: t.Measure == "accuracy", Free: true}

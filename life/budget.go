@@ -72,7 +72,7 @@ func (h *Home) Budget(ctx context.Context, p *Part) (*Budget, error) {
 		return nil, err
 	}
 	if whole == nil {
-		return nil, remedy.Misusef("a %s model is no rules that answer as it does; read out as a tree, any model is", p.Version.Learner)
+		return nil, remedy.Misusef("%s is no rules that answer as it does; read out as a tree, any model is", modelOf(p.Version.Learner))
 	}
 	t := &budgetTrial{sizes: budgetSizes(whole.of), target: p.Target(), numeric: rows.table.Columns[p.Target()].Floats != nil}
 	t.sums, t.squares, t.shares = make([]float64, len(t.sizes)), make([]float64, len(t.sizes)), make([]float64, len(t.sizes))
@@ -290,7 +290,7 @@ func (t *budgetTrial) fold(ctx context.Context, m learn.Model, train, test *tabl
 		return err
 	}
 	if c == nil {
-		return fmt.Errorf("a %s model cannot be cut to a budget of rules", m.Learner())
+		return fmt.Errorf("%s cannot be cut to a budget of rules", modelOf(m.Learner()))
 	}
 	if t.models++; t.models == 1 {
 		t.fewest = c.of

@@ -88,7 +88,7 @@ func (h *Home) proof(ctx context.Context, p *Part, what *Drawing) (func(io.Write
 	case err != nil:
 		return nil, err
 	case !is:
-		return nil, remedy.Misusef("a %s model answers no goals, and has no proofs to draw; models of clauses do", p.Version.Learner)
+		return nil, remedy.Misusef("%s answers no goals, and has no proofs to draw; models of clauses do", modelOf(p.Version.Learner))
 	case len(proved.Proofs) == 0:
 		return nil, fmt.Errorf("there is no proof of %s", what.Proof)
 	}
@@ -130,7 +130,7 @@ func (h *Home) network(ctx context.Context, p *Part, what *Drawing) (func(io.Wri
 		Hidden(ctx context.Context, t *table.Table) (*draw.Shades, error)
 	})
 	if !ok {
-		return nil, remedy.New(Remedy{Kind: remedy.UseLearner, Names: []string{"mlp"}}, "a %s model has no units with weights to draw", p.Version.Learner)
+		return nil, remedy.New(Remedy{Kind: remedy.UseLearner, Names: []string{"mlp"}}, "%s has no units with weights to draw", modelOf(p.Version.Learner))
 	}
 	if what.Hidden == "" {
 		s, err := m.Weights(*what.Weights)

@@ -17,6 +17,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/accrete-ml/accrete/internal/remedy"
@@ -149,6 +151,14 @@ func newPart(m learn.Model, versions []store.Version, err error) (*Part, error) 
 	return &Part{Model: m, Name: v.Model, Version: v, Versions: versions}, nil
 }
 
+// modelOf names a model by its learner: a tree model, an mlp model.
+func modelOf(learner string) string {
+	if strings.ContainsRune("aeiou", rune(learner[0])) || slices.Contains([]string{"lwr", "mlp", "rbf"}, learner) {
+		return "an " + learner + " model"
+	}
+	return "a " + learner + " model"
+}
+
 // cannot says that a learner lacks an ability, and which ones have it.
 func cannot(learner, what string, can func(learn.Can) bool) error {
 	var able []string
@@ -157,7 +167,7 @@ func cannot(learner, what string, can func(learn.Can) bool) error {
 			able = append(able, info.Name)
 		}
 	}
-	return remedy.New(Remedy{Kind: remedy.UseLearner, Names: able}, "a %s model cannot %s", learner, what)
+	return remedy.New(Remedy{Kind: remedy.UseLearner, Names: able}, "%s cannot %s", modelOf(learner), what)
 }
 
 // notJoint says that a learner's models are not of all columns together, and

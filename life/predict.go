@@ -61,7 +61,7 @@ func (h *Home) predict(ctx context.Context, p *Part, d *Data, decide decision, b
 func (h *Home) Densities(ctx context.Context, p *Part, d *Data, batch func(logs []float64) error) error {
 	m, ok := learn.Ability[learn.Density](p.Model)
 	if !ok {
-		return remedy.Misusef("a %s model does not know how dense rows are; learn one with gaussian and no target", p.Version.Learner)
+		return remedy.Misusef("%s does not know how dense rows are; learn one with gaussian and no target", modelOf(p.Version.Learner))
 	}
 	bar, done := h.progress("measuring")
 	defer done()

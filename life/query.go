@@ -66,7 +66,7 @@ func (q *Query) Write(w io.Writer) {
 func (h *Home) Question(ctx context.Context, p *Part, n int) (*Query, error) {
 	q, ok := learn.Ability[learn.Questioner](p.Model)
 	if !ok {
-		return nil, remedy.Misusef("a %s model cannot name rows of its own; give it data with rows to choose from", p.Version.Learner)
+		return nil, remedy.Misusef("%s cannot name rows of its own; give it data with rows to choose from", modelOf(p.Version.Learner))
 	}
 	questions, err := q.Questions(ctx, n)
 	if err != nil {

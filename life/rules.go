@@ -216,7 +216,7 @@ func excerpt(ctx context.Context, m learn.Model, base *rule.Base, o RulesOptions
 		return x.Base, nil
 	}
 	if o.Bits != 0 {
-		return nil, remedy.Misusef("a %s model can only be cut to a number of rules", m.Learner())
+		return nil, remedy.Misusef("%s can only be cut to a number of rules", modelOf(m.Learner()))
 	}
 	top, left := topRules(base, *o.Top)
 	if left > 0 {
@@ -313,7 +313,7 @@ func Overall(m learn.Model) []rule.Overall {
 func inDeviations(m learn.Model, base *rule.Base) (*rule.Base, error) {
 	overall := Overall(m)
 	if overall == nil || len(base.Units) == 0 && base.Kind != rule.Mixture {
-		return nil, remedy.Misusef("only WHEN … EXPECT rules have deviations; a %s model has none", m.Learner())
+		return nil, remedy.Misusef("only WHEN … EXPECT rules have deviations; %s has none", modelOf(m.Learner()))
 	}
 	return base.InDeviations(m.Schema(), overall)
 }
@@ -352,7 +352,7 @@ func certificates(m learn.Model) map[string]Certificate {
 func Grown(p *Part) (*Growth, error) {
 	g, ok := learn.Ability[learn.Grower](p.Model)
 	if !ok {
-		return nil, fmt.Errorf("a %s model did not grow unit by unit", p.Version.Learner)
+		return nil, fmt.Errorf("%s did not grow unit by unit", modelOf(p.Version.Learner))
 	}
 	certificates, stopped := g.Grown()
 	return &Growth{p.Version.Model, p.Version.Number, certificates, stopped}, nil

@@ -49,7 +49,7 @@ are the same in all trials; --group and --time divide rows as in evaluate.`,
 			}
 			t.Write(a.out, 20)
 			next := "accrete learn " + word(args[0]) + " --target " + word(*t.Target) + " --learner " + t.Learner
-			for _, key := range slices.Sorted(maps.Keys(t.Best)) {
+			for _, key := range slices.Sorted(maps.Keys(t.Worthwhile())) {
 				next += " --set " + word(key+"="+t.Best[key])
 			}
 			fmt.Fprintln(a.out, "\nnext: "+next)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"net/http"
 	"os"
@@ -149,8 +150,8 @@ func (c *call) dataArg(name string) (string, error) {
 	return "", problemf(http.StatusUnprocessableEntity, "GET /v1/data and GET /v1/datasets list what there is; POST /v1/data uploads a table", "no data called %q", name)
 }
 
-// below returns the path of a file in a folder that cannot be left, neither by
-// its name nor by links.
+// below returns the path of a file, or of a folder of files, in a folder that cannot
+// be left, neither by its name nor by links.
 func below(dir, name string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -165,8 +166,17 @@ func below(dir, name string) (string, error) {
 	if err != nil {
 		return "", os.ErrNotExist
 	}
+	if info.IsDir() {
+		err = fs.WalkDir(root.FS(), filepath.ToSlash(rel), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && !d.Type().IsRegular() {
+				err = problemf(http.StatusUnprocessableEntity, "name a folder that has files alone", "%q is no file", path)
+			}
+			return err
+		})
+		return filepath.Join(dir, rel), err
+	}
 	if !info.Mode().IsRegular() {
-		return "", problemf(http.StatusUnprocessableEntity, "name a file", "%q is no file", name)
+		return "", problemf(http.StatusUnprocessableEntity, "name a file, or a folder of files", "%q is no file", name)
 	}
 	return filepath.Join(dir, rel), nil
 }
@@ -560,7 +570,10 @@ func (c *call) importModel() error {
 			return err
 		}
 	}
-	dir, err := os.MkdirTemp("", "accrete-import-")
+	if err := os.MkdirAll(c.uploads.dir, 0o700); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(c.uploads.dir, ".coming-") // where there is room for it: a container may have no other folder
 	if err != nil {
 		return err
 	}

@@ -228,9 +228,18 @@ func TestDataIsConfined(t *testing.T) {
 	os.Mkdir(open, 0o700)
 	os.WriteFile(filepath.Join(open, "table.csv"), csv, 0o600)
 	os.Symlink(filepath.Join(dir, "secret.csv"), filepath.Join(open, "link.csv"))
+	for _, folder := range []string{"parts", "linked"} {
+		os.Mkdir(filepath.Join(open, folder), 0o700)
+		os.WriteFile(filepath.Join(open, folder, "a.csv"), csv, 0o600)
+	}
+	os.WriteFile(filepath.Join(open, "parts", "b.csv"), csv, 0o600)
+	os.Symlink(filepath.Join(dir, "secret.csv"), filepath.Join(open, "linked", "b.csv"))
 	s := newTrial(t, func(o *Options) { o.Data = open })
 	s.want(s.do("GET", "/v1/data/table.csv", nil), 200)
-	for _, name := range []string{"../secret.csv", filepath.Join(dir, "secret.csv"), "link.csv", "file:" + filepath.Join(dir, "secret.csv"), "-", "http://127.0.0.1:1/x.csv", "sqlite:x?table=t", "exec:ls"} {
+	if r := s.want(s.do("POST", "/v1/learn", `{"data":"parts","target":"y","learner":"bayes","folds":0}`, wait), 200, "rows"); r.json["rows"] != 6.0 {
+		t.Errorf("%s", r.body)
+	}
+	for _, name := range []string{"../secret.csv", filepath.Join(dir, "secret.csv"), "link.csv", "linked", "file:" + filepath.Join(dir, "secret.csv"), "-", "http://127.0.0.1:1/x.csv", "sqlite:x?table=t", "exec:ls"} {
 		r := s.do("POST", "/v1/learn", map[string]string{"data": name, "target": "y"}, wait)
 		if r.status != 422 {
 			t.Errorf("%s: %d %s", name, r.status, r.body)

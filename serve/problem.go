@@ -90,6 +90,9 @@ func newProblem(err error) *Problem {
 		p.Detail = fmt.Sprintf("the body is larger than %d bytes", tooLarge.Limit)
 		p.Remedy = "send less at once"
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		p.Detail, p.Remedy = "it took longer than a request may take", "ask when there is less to do, or the command line, which has no limit"
+	}
 	if r, ok := life.RemedyOf(err); ok {
 		p.Type = string(r.Kind)
 		if p.Remedy = inRoutes(r); p.Remedy == "" {

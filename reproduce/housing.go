@@ -253,48 +253,31 @@ type likeness struct {
 	widths     float64 // of the printed ones, those that ours are
 }
 
-// threeUnits learns all rows from 20 starts and returns the nearest likeness.
+// threeUnits learns all rows from 100 starts and returns the nearest likeness.
 func (h *housing) threeUnits(ctx context.Context) (likeness, error) {
-	return once(ctx, "housing: three units", h.seed, func() (likeness, error) { return h.nearestUnits(ctx, h.Table, 20, 0) })
-}
-
-// unitsOfHalf learns the training rows of each fold from ten starts and returns
-// the nearest likeness of all.
-func (h *housing) unitsOfHalf(ctx context.Context) (likeness, error) {
-	nearest := likeness{difference: math.Inf(1)}
-	all, err := overFolds(ctx, h, "three units of a half", func(f fold) (likeness, error) {
-		return h.nearestUnits(ctx, f.training, 10, uint64(f.number)*10)
-	})
-	for _, l := range all {
-		if l.difference < nearest.difference {
-			nearest = l
-		}
-	}
-	return nearest, err
-}
-
-func (h *housing) nearestUnits(ctx context.Context, rows *table.Table, starts, first uint64) (likeness, error) {
-	nearest := likeness{difference: math.Inf(1)}
-	for start := range starts {
-		m, err := (&gaussian.Learner{Units: 3, Starts: 1, Reference: h.Table}).Learn(ctx, learn.Task{Table: rows, NoTarget: true, Seed: h.seed*100 + first + start})
-		if err != nil {
-			return nearest, err
-		}
-		base, err := m.(*gaussian.Model).Rules()
-		if err != nil {
-			return nearest, err
-		}
-		units, err := base.InDeviations(m.Schema(), m.(*gaussian.Model).Overall())
-		if err != nil {
-			return nearest, err
-		}
-		for _, p := range [][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
-			if l := alike(units.Units, p); l.difference < nearest.difference {
-				nearest = l
+	return once(ctx, "housing: three units", h.seed, func() (likeness, error) {
+		nearest := likeness{difference: math.Inf(1)}
+		for start := range uint64(100) {
+			m, err := (&gaussian.Learner{Units: 3, Starts: 1, Reference: h.Table}).Learn(ctx, learn.Task{Table: h.Table, NoTarget: true, Seed: h.seed*1000 + start})
+			if err != nil {
+				return nearest, err
+			}
+			base, err := m.(*gaussian.Model).Rules()
+			if err != nil {
+				return nearest, err
+			}
+			units, err := base.InDeviations(m.Schema(), m.(*gaussian.Model).Overall())
+			if err != nil {
+				return nearest, err
+			}
+			for _, p := range [][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+				if l := alike(units.Units, p); l.difference < nearest.difference {
+					nearest = l
+				}
 			}
 		}
-	}
-	return nearest, nil
+		return nearest, nil
+	})
 }
 
 // alike compares units, in some order, with the printed ones.

@@ -26,28 +26,32 @@ type ruleNetworkSet struct {
 	rows                          func(seed uint64) string // of package datasets
 	train                         int
 	prior, backprop, bayes, rules float64 // published
-	whyPrior                      string
+	impossible                    string  // why the published prior cannot be right
+	whyRules                      string
 }
 
 var ruleNetworkSets = []ruleNetworkSet{
 	{
 		name: "led", rows: func(seed uint64) string { return fmt.Sprintf("led:rows=1000,seed=%d", seed) }, train: 154,
 		prior: 17.0, backprop: 68.4, bayes: 68.2, rules: 68.1,
-		whyPrior: "of ten digits as likely as each other the most frequent has about 10 %",
+		impossible: "of ten digits as likely as each other the most frequent has about 10 %",
 	},
 	{
 		name: "votes", rows: func(uint64) string { return "votes" }, train: 200,
 		prior: 53.3, backprop: 93.6, bayes: 91.1, rules: 94.7,
-		whyPrior: "267 of the 435 are democrats, which is 61.4 %",
+		impossible: "267 of the 435 are democrats, which is 61.4 %",
 	},
 	{
-		name: "boolean", rows: func(seed uint64) string { return fmt.Sprintf("boolean:rows=1280,seed=%d", seed) }, train: 640,
+		name: "boolean", rows: func(seed uint64) string { return fmt.Sprintf("boolean:each=20,seed=%d", seed) }, train: 640,
 		prior: 67.3, backprop: 90.0, bayes: 67.5, rules: 90.0,
+		whyRules: "an independent program's seeds reach 88.2 on average",
 	},
 }
 
 // ruleNetworks is figure 2: a classifier a column, a data set a row. How often
 // the most frequent class occurs is a fact of the data, which cannot be bettered.
+// The network as published draws lots between equal children, as step 3b of its
+// search says.
 func ruleNetworks() []Experiment {
 	var experiments []Experiment
 	for _, c := range ruleNetworkSets {
@@ -58,15 +62,15 @@ func ruleNetworks() []Experiment {
 			figure        Figure
 			why           string
 		}{
-			{"prior", "prior", nil, "the most frequent class", printed(c.prior), c.whyPrior},
+			{"prior", "prior", nil, "the most frequent class", printed(c.prior), c.impossible},
 			{"backprop", "mlp", nil, "back-propagation (mlp)", printed(c.backprop).higher(), ""},
 			{"bayes", "bayes", map[string]string{"m": "0"}, "first-order Bayes, plain frequencies", printed(c.bayes).higher(), ""},
-			{"rulenet-published", "rulenet", map[string]string{"weights": "published"}, "rule network as published", printed(c.rules).higher(), ""},
+			{"rulenet-published", "rulenet", map[string]string{"weights": "published", "ties": "random"}, "rule network as published", printed(c.rules).higher(), c.whyRules},
 			{"rulenet-all", "rulenet", map[string]string{"weights": "all", "grow": "none"}, "rule network with weights for all classes, against the published rules", printed(c.rules).higher(), ""},
 			{"rulenet", "rulenet", map[string]string{"teacher": "none"}, "rule network, calibrated and grown, against the published rules", printed(c.rules).higher(), ""},
 		} {
 			beyond := Beyond("")
-			if e.why != "" {
+			if e.name == "prior" && e.why != "" {
 				beyond = Impossible
 			}
 			experiments = append(experiments, Experiment{
@@ -261,19 +265,17 @@ func percentRight(ctx context.Context, m learn.Model, test *table.Table) (float6
 // grown is a network that was grown.
 type grown struct{ accuracy, units float64 }
 
-// growth grows a network on the Boolean function one example at a time, every
-// pattern ten times in random order, and tests it on as many others.
+// growth grows a network on the Boolean function one example at a time. Of every
+// pattern twenty times, in random order, one half is learnt from and the other
+// tested on.
 func growth(ctx context.Context, seed uint64, rows int) (grown, error) {
 	return once(ctx, fmt.Sprintf("growth %d", rows), seed, func() (grown, error) {
-		train, set, err := datasets.Load(ctx, fmt.Sprintf("boolean:each=10,seed=%d", seed))
+		t, set, err := datasets.Load(ctx, fmt.Sprintf("boolean:each=20,seed=%d", seed))
 		if err != nil {
 			return grown{}, err
 		}
-		test, _, err := datasets.Load(ctx, fmt.Sprintf("boolean:each=10,seed=%d", seed+1000))
-		if err != nil {
-			return grown{}, err
-		}
-		l, err := learn.New("rulenet", map[string]string{"weights": "published", "update": "published"})
+		train, test := t.Slice(0, 640), t.Slice(640, 1280)
+		l, err := learn.New("rulenet", map[string]string{"weights": "published", "update": "published", "ties": "random"})
 		if err != nil {
 			return grown{}, err
 		}

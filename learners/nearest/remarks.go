@@ -2,9 +2,11 @@ package nearest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -41,6 +43,51 @@ func (i Idle) String() string {
 	return strings.Join(parts, "; ")
 }
 
+// Stretched says how much columns count in distances that were not left as they
+// are.
+type Stretched struct {
+	Factors map[string]float64 `json:"factors"` // of the columns that do not count once
+	Out     []string           `json:"left_out"`
+	Columns int                `json:"columns"`
+}
+
+func (s Stretched) String() string {
+	const most = 8
+	var parts []string
+	if names := slices.Sorted(maps.Keys(s.Factors)); len(names) > 0 {
+		for i, name := range names {
+			names[i] = fmt.Sprintf("%s %.3g times", name, s.Factors[name])
+		}
+		parts = append(parts, "count "+remedy.List(names, most))
+	}
+	if len(s.Out) > 0 {
+		parts = append(parts, fmt.Sprintf("leave out %d of %d columns: %s", len(s.Out), s.Columns, remedy.List(s.Out, most)))
+	}
+	return "distances " + strings.Join(parts, "; they ") + " (stretch=none counts each once)"
+}
+
+// stretched returns the remark on factors of columns, if there is one to make.
+func (c *cases) stretched(factors []float64) []fmt.Stringer {
+	s := Stretched{Factors: map[string]float64{}}
+	for j, z := range factors {
+		if j == c.target {
+			continue
+		}
+		s.Columns++
+		switch name := c.schema.Attributes[j].Name; z {
+		case 0:
+			s.Out = append(s.Out, name)
+		case 1:
+		default:
+			s.Factors[name] = z
+		}
+	}
+	if len(s.Factors)+len(s.Out) == 0 {
+		return nil
+	}
+	return []fmt.Stringer{s}
+}
+
 // idle returns the remark on columns without a say, if there is one to make.
 func (m *metric) idle() (remarks []fmt.Stringer) {
 	i := Idle{Alike: len(m.numbers)+len(m.names) == 0}
@@ -58,18 +105,19 @@ func (m *metric) idle() (remarks []fmt.Stringer) {
 	return remarks
 }
 
-// Remarks says what is not exact, and what was left out.
+// Remarks says what is not exact, which columns count more or less, and what was
+// left out.
 func (m *Model) Remarks() ([]fmt.Stringer, error) {
-	remarks := append(searched(m.index.index), m.metric.idle()...)
+	remarks := slices.Concat(searched(m.index.index), m.metric.cases.stretched(m.chosen.Stretch), m.metric.idle())
 	if m.chosen.Condensed != nil {
 		remarks = append(remarks, *m.chosen.Condensed)
 	}
 	return remarks, nil
 }
 
-// Remarks says what is not exact.
+// Remarks says what is not exact, and which columns count more or less.
 func (m *LocalModel) Remarks() ([]fmt.Stringer, error) {
-	return append(searched(m.index), m.metric.idle()...), nil
+	return slices.Concat(searched(m.index), m.metric.cases.stretched(m.chosen.Stretch), m.metric.idle()), nil
 }
 
 func searched(i index) (remarks []fmt.Stringer) {

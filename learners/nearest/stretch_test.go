@@ -38,6 +38,9 @@ func TestStretch(t *testing.T) {
 	if m := learnt(t, Name, tbl, "k=1").(*Model); m.chosen.Stretch == nil {
 		t.Errorf("without a distance given: stretched by %v", m.chosen.Stretch)
 	}
+	if remarks, err := plain.Remarks(); err != nil || len(remarks) != 0 {
+		t.Errorf("nothing is stretched, and remarks are %v, %v", remarks, err)
+	}
 	if plain.chosen.Stretch != nil {
 		t.Errorf("with k and scale given: stretched by %v", plain.chosen.Stretch)
 	}
@@ -46,6 +49,10 @@ func TestStretch(t *testing.T) {
 		z := m.chosen.Stretch
 		if f, err := fares(context.Background(), m.lesson, m.cases, z); err != nil || f.errors != 0 || !(z[0] > z[1]) {
 			t.Errorf("%s: stretched by %v, %v errors, %v", stretch, z, f.errors, err)
+		}
+		want := map[string]string{"eliminate": "leave out 1 of 2 columns", "global": " times"}[stretch]
+		if remarks, err := m.Remarks(); err != nil || len(remarks) != 1 || !strings.Contains(remarks[0].String(), want) {
+			t.Errorf("%s: remarks are %v, %v; expected one that says %q", stretch, remarks, err, want)
 		}
 	}
 }

@@ -25,17 +25,24 @@ type Readout struct {
 	Fidelity, Deviation float64
 	Held                int // rows that it was measured on
 	Asked               int // rows that the model was asked for, besides
-	Depth               int // tests on a path at most; 0 for no limit
 }
 
 const (
 	leastAsked = 10_000 // rows that the model answers at least
 	mostAsked  = 100_000
 	resample   = .5 // share of the cells of a drawn row that come from other rows
+	// small is what a smaller tree may be less faithful by even where that is
+	// known exactly: one answer in a hundred.
+	small = .01
 )
 
-// readoutDepths are the sizes that are tried, in tests on a path; 0 is no limit.
-var readoutDepths = []int{1, 2, 3, 4, 5, 6, 8, 10, 0}
+// readoutSizes are the sizes of trees that are tried: tests on a path at most, and
+// for trees that go deeper only where the model does the rows that it is asked for
+// and that a branch must have at least, in thousandths; 0 is no limit.
+var readoutSizes = []struct{ depth, thousandths int }{
+	{1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}, {6, 0}, {8, 0},
+	{0, 100}, {0, 50}, {0, 30}, {0, 20}, {0, 10}, {0, 5}, {0, 2}, {0, 1}, {0, 0},
+}
 
 // TreeOf makes a tree that answers as a model does, from rows like those that
 // it will be asked for. A third of them only measures how far the two agree.
@@ -66,9 +73,9 @@ func TreeOf(ctx context.Context, m learn.Model, rows *table.Table, seed uint64) 
 	}
 	var all []*Readout
 	best := 0
-	for i, depth := range readoutDepths {
-		r := &Readout{Held: held.Rows(), Asked: asked.Rows(), Depth: depth}
-		if r.Tree, err = fitted(ctx, asked, m.Target(), depth, seed); err != nil {
+	for i, size := range readoutSizes {
+		r := &Readout{Held: held.Rows(), Asked: asked.Rows()}
+		if r.Tree, err = fitted(ctx, asked, m.Target(), size.depth, size.thousandths*asked.Rows()/1000, seed); err != nil {
 			return nil, err
 		}
 		if r.Fidelity, r.Deviation, err = fidelity(ctx, r.Tree, held, m.Target()); err != nil {
@@ -78,19 +85,24 @@ func TreeOf(ctx context.Context, m learn.Model, rows *table.Table, seed uint64) 
 			best = i
 		}
 	}
-	for _, r := range all { // the smallest within a standard error of the best
-		if r.Fidelity >= all[best].Fidelity-all[best].Deviation {
-			return r, nil
+	near, least := all[best], all[best].Fidelity-max(all[best].Deviation, small)
+	for _, r := range all { // the smallest that is nearly as faithful
+		if r.Fidelity >= least && r.Tree.Size().Rules < near.Tree.Size().Rules {
+			near = r
 		}
 	}
-	return all[best], nil
+	return near, nil
 }
 
-// fitted learns a tree of the model's answers.
-func fitted(ctx context.Context, t *table.Table, target, depth int, seed uint64) (learn.Model, error) {
+// fitted learns a tree of the model's answers; depth and branch, which are its most
+// tests on a path and the least rows of a branch, may be 0 for no limit.
+func fitted(ctx context.Context, t *table.Table, target, depth, branch int, seed uint64) (learn.Model, error) {
 	settings := map[string]string{"keep": "nothing"}
 	if depth > 0 {
 		settings["max-depth"] = strconv.Itoa(depth)
+	}
+	if branch > 0 {
+		settings["min-rows"] = strconv.Itoa(branch)
 	}
 	l, err := learn.New("tree", settings)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"regexp"
 	"strings"
 
 	"github.com/accrete-ml/accrete/datasets"
@@ -37,7 +38,7 @@ func (f *Rules) readTheory(ctx context.Context, h *Home, schema *table.Schema, t
 	return base, f.source(), nil
 }
 
-// parseTheory reads rules, or clauses if there is an arrow of one.
+// parseTheory reads rules or clauses.
 func parseTheory(name string, text []byte, schema *table.Schema, target int) (*rule.Base, error) {
 	if !isProgram(string(text)) {
 		return rule.Parse(name, text)
@@ -67,8 +68,11 @@ func isRules(text string) bool {
 	return false
 }
 
-// isProgram reports whether a text is clauses: :- stands in a line that is no
-// comment.
+// fact is a line that is a clause without conditions.
+var fact = regexp.MustCompile(`^[a-z]\w*(\(.*\))?\.$`)
+
+// isProgram reports whether a text is clauses: a line that is no comment is a fact
+// or has :- in it.
 func isProgram(text string) bool {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -78,7 +82,7 @@ func isProgram(text string) bool {
 		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "IF ") || strings.HasPrefix(line, "RULES") {
 			return false
 		}
-		if strings.Contains(line, ":-") {
+		if strings.Contains(line, ":-") || fact.MatchString(line) {
 			return true
 		}
 	}

@@ -308,14 +308,16 @@ func (m *Model) unsolved() []fmt.Stringer {
 }
 
 // Remarks names the positive examples that the theory cannot explain, and the negative
-// ones that it proves: it is incomplete there, or wrong.
+// ones that it proves: it is incomplete there, or wrong; and says where one has nothing
+// to propose.
 func (m *Model) Remarks() ([]fmt.Stringer, error) {
 	s := m.lesson.Settings
 	if s.Algorithm == PlanName && len(m.list) > 0 {
 		return []fmt.Stringer{remark(m.list[0].Note)}, nil
 	}
 	if s.Algorithm != EBGName {
-		return m.unsolved(), nil
+		unheard, err := m.unheard(context.Background())
+		return append(unheard, m.unsolved()...), err
 	}
 	if m.linked == nil || s.Theory == "" {
 		return nil, nil

@@ -2,6 +2,7 @@ package relation
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -108,6 +109,24 @@ func (m *Model) proposals(db *database, class int) []proposal {
 		}
 	}
 	return all
+}
+
+// unheard says that a theory proposes nothing, of whatever class.
+func (m *Model) unheard(ctx context.Context) ([]fmt.Stringer, error) {
+	if m.rows == nil || m.lesson.Settings.Theory == "" {
+		return nil, nil
+	}
+	t, err := m.rows.Table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	db, _ := m.base(m.linked).over(t, m.target)
+	for class := range m.classes() {
+		if len(m.proposals(db, class)) > 0 {
+			return nil, nil
+		}
+	}
+	return []fmt.Stringer{remark("the theory proposes no condition: it concludes the same of every row, or of nothing that rows have; clauses were found without it")}, nil
 }
 
 // proposal is a condition of a theory, or a part of one.

@@ -2,6 +2,7 @@ package relation
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -53,6 +54,25 @@ func TestTheoryProposes(t *testing.T) {
 	f.propose(without, c)
 	if s := &c.steps[0]; !slices.Equal(names(s), want) || s.counts.ep != 2 || s.counts.en != 0 {
 		t.Errorf("without a handle it is %v, %v+ %v−", names(s), s.counts.ep, s.counts.en)
+	}
+}
+
+// A theory that concludes a class of every row proposes nothing, which is said; one that
+// proposes something is not spoken of.
+func TestTheoryUnheard(t *testing.T) {
+	rows, set, err := datasets.Load(context.Background(), "cup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for theory, unheard := range map[string]bool{"cup(X).": true, "cup(X) :- nowhere(X).": true, cupTheory: false} {
+		m, err := (&Focl{Theory: "cup.pl\n" + theory}).Learn(context.Background(), learn.Task{Table: rows, Target: set.Target, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		remarks, err := m.(*Model).Remarks()
+		if said := strings.Contains(fmt.Sprint(remarks), "proposes no condition"); err != nil || said != unheard {
+			t.Errorf("%.30s…: %v, %v", theory, remarks, err)
+		}
 	}
 }
 

@@ -186,6 +186,7 @@ func TestPageFindsAndTakesBack(t *testing.T) {
 	v.sees("If it is taken back. Nothing is done yet.")
 	v.clicks("Take it back, making version 5")
 	v.sees("Version 5 is live.")
+	v.wait("!document.querySelector('.done button')", "no offer to take back what was done before, too")
 	v.sees("Nobody disagrees")
 }
 

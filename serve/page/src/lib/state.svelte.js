@@ -149,7 +149,7 @@ export async function write(path, body, options) {
   const changed = answer.effect?.changed ?? answer.changed;
   app.done = {
     text: `Version ${version} is live.` + (changed == null ? "" : changed === 1 ? " 1 answer changed." : ` ${count(changed)} answers changed.`),
-    undo: may("write"),
+    undo: may("write") && !path.endsWith("/undo"), // another one would take back what was done before
   };
   setTimeout(() => (app.done = null), 10_000);
   go({ version: 0, query: { show: "", rule: "", keep: "", because: "", should: "" } }, true);

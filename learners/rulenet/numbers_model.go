@@ -39,7 +39,7 @@ func (m *Numbers) compile(ctx context.Context) error {
 	name := m.coding.schema.Attributes[m.coding.target].Name
 	m.base = &rule.Base{Kind: rule.Weighed, Else: &rule.Rule{Then: rule.Conclusion{Column: name, Numeric: true, Mean: m.start, Deviation: m.interval.Deviation}}, Notes: setting.WayNotes(m.settings.Slope, name)}
 	if by := m.settings.Censored; by != "" {
-		m.base.Notes = append(m.base.Notes, fmt.Sprintf("where %s says that %s had not ended, it was taken for the mean of those that went on for longer", by, name))
+		m.base.Notes = append(m.base.Notes, fmt.Sprintf("where %s says that %s had not ended, it was taken for the mean of those that went on for longer; errors on unseen rows are reckoned as if it had", by, name))
 	}
 	if note := m.settings.lossNote(name); note != "" {
 		m.base.Notes = append(m.base.Notes, note)

@@ -80,7 +80,7 @@ func (p *picture) square(s *Square, x, y, size, low, high float64) {
 	p.open("g")
 	value := ""
 	if finite(s.Value) {
-		value = strconv.FormatFloat(s.Value, 'g', 3, 64)
+		value = short(s.Value, max(-low, high))
 		p.tooltip(strconv.FormatFloat(s.Value, 'g', -1, 64))
 	}
 	p.add("rect", "x", x, "y", y, "width", size, "height", size, "fill", fill, "stroke", soft)
@@ -111,6 +111,15 @@ func (p *picture) square(s *Square, x, y, size, low, high float64) {
 		p.text(x+size/2, y, "middle", s.Text, "font-weight", "bold")
 	}
 	p.close("g")
+}
+
+// short is a value in three digits, and no finer than thousandths where others are
+// much larger: there is no room for more.
+func short(x, largest float64) string {
+	if largest >= 0.1 {
+		x = math.Round(x*1000) / 1000
+	}
+	return strconv.FormatFloat(x+0, 'g', 3, 64) // not −0
 }
 
 // arrow points from a place in one of four directions.

@@ -42,6 +42,7 @@ type OffPolicy struct {
 	Effective     float64          `json:"effective_episodes"`
 	Estimates     []PolicyEstimate `json:"estimates"`
 	Log           PolicyEstimate   `json:"log"` // what the log's own acts earned
+	Gamma         float64          `json:"gamma"`
 	Tells         bool             `json:"tells"`
 	Notes         []string         `json:"notes,omitempty"`
 }
@@ -81,7 +82,7 @@ func (o *OffPolicy) Write(w io.Writer) {
 		rows = append(rows, []string{console.Number(x.Value), console.Number(x.Low), console.Number(x.High), x.Method})
 	}
 	console.Table(w, []string{"an episode", "low", "high", "by"}, rows)
-	fmt.Fprintf(w, "\n%s rows and %s episodes speak for it\n", console.Number(o.EffectiveRows), console.Number(o.Effective))
+	fmt.Fprintf(w, "\n%s rows and %s episodes speak for it (gamma %s)\n", console.Number(o.EffectiveRows), console.Number(o.Effective), console.Number(o.Gamma))
 	for _, note := range o.Notes {
 		fmt.Fprintln(w, note)
 	}
@@ -97,7 +98,7 @@ func (o *OffPolicy) Write(w io.Writer) {
 // is the answer where hardly an episode follows the policy to its end. Intervals come
 // from drawing episodes again.
 func NewOffPolicy(ctx context.Context, episodes [][]Visit, gamma, level float64, seed uint64) (*OffPolicy, error) {
-	o := &OffPolicy{Method: DoublyRobust, Episodes: len(episodes)}
+	o := &OffPolicy{Method: DoublyRobust, Episodes: len(episodes), Gamma: gamma}
 	if len(episodes) == 0 {
 		return nil, errors.New("the log has no episodes")
 	}
@@ -139,6 +140,9 @@ func NewOffPolicy(ctx context.Context, episodes [][]Visit, gamma, level float64,
 		}
 		low, high := quantiles(draws, k, level)
 		p := PolicyEstimate{method, value[k], min(low, value[k]), max(high, value[k])}
+		if math.Abs(p.Low) < 1e-12*math.Abs(p.High) {
+			p.Low = 0 // but for rounding
+		}
 		if method == AsLogged {
 			o.Log = p
 			continue

@@ -45,8 +45,10 @@ type policy interface {
 	Gamma() float64
 	// Rewards is the column of rewards of a log, −1 if there is none.
 	Rewards() int
-	// Worth fills in what actions are worth in a state, NaN if that is not
-	// known.
+	// States are the columns that it tells states apart by.
+	States() []int
+	// Worth fills in what actions are worth in a state, by the cells of these
+	// columns; NaN if that is not known.
 	Worth(cells, q []float64)
 	// Advisable reports whether rules are advice on what its actions are worth.
 	Advisable() bool
@@ -545,10 +547,7 @@ func bestKnown(m policy, e act.Environment) (func(cells []float64, legal []int) 
 	var from []int                 // of each column of the policy's states, that of the environment
 	var codes [][]int32            // and of its names, those of the policy
 	var columns []*table.Attribute // of the policy
-	for j := range schema.Attributes {
-		if j == m.Target() || j == m.Rewards() {
-			continue
-		}
+	for _, j := range m.States() {
 		a := &schema.Attributes[j]
 		at := states.Index(a.Name)
 		if at < 0 || states.Attributes[at].Kind != a.Kind {
@@ -754,6 +753,9 @@ func WritePolicy(w io.Writer, p *Part, top *int) (bool, error) {
 		return true, err
 	}
 	fmt.Fprintf(w, "RULES %s\n", base.Kind)
+	for _, note := range base.Notes {
+		fmt.Fprintf(w, "# %s\n", note)
+	}
 	for i := range base.Rules {
 		if top != nil && i >= *top {
 			fmt.Fprintf(w, "# and %s more\n", plural(len(base.Rules)-i, "state"))
@@ -765,6 +767,16 @@ func WritePolicy(w io.Writer, p *Part, top *int) (bool, error) {
 	}
 	fmt.Fprintln(w, strings.Replace(base.Else.String(), "IF ALWAYS THEN", "ELSE", 1))
 	return true, nil
+}
+
+// CountsLater is what a reward counts for that comes a row later in the log which a
+// policy was learnt from; ok is false of other models.
+func CountsLater(p *Part) (gamma float64, ok bool) {
+	m, ok := learn.Ability[policy](p.Model)
+	if !ok || m.Rewards() < 0 {
+		return 0, false
+	}
+	return m.Gamma(), true
 }
 
 // worths are values, the best first.

@@ -83,9 +83,8 @@ func (h *Home) position(ctx context.Context, p *Part, what *Drawing) (func(io.Wr
 // stateOf is the state of a row of a policy's columns.
 func stateOf(m policy, t *table.Table, row int) []float64 {
 	cells := []float64{}
-	for j := range m.Schema().Attributes {
+	for _, j := range m.States() {
 		switch c := &t.Columns[j]; {
-		case j == m.Target() || j == m.Rewards():
 		case c.Floats != nil:
 			cells = append(cells, c.Floats[row])
 		case c.Codes[row] == table.Missing:

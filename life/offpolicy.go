@@ -42,6 +42,7 @@ type defendant struct {
 	gamma  float64
 	reward int
 	cut    bool
+	looks  []int                                                        // the columns that a policy tells states apart by
 	worth  func(ctx context.Context, t *table.Table, q []float64) error // nil if it knows no values
 }
 
@@ -87,7 +88,7 @@ func newDefendant(p *Part, by LogJudging) (*defendant, error) {
 	}
 	j := &defendant{Model: m, schema: schema, gamma: 1, reward: -1, cut: by.Cut}
 	if l, ok := learn.Ability[logged](m); ok {
-		j.gamma, j.cut = l.Gamma(), by.Cut || l.Cut()
+		j.gamma, j.cut, j.looks = l.Gamma(), by.Cut || l.Cut(), l.States()
 		if l.Rewards() >= 0 {
 			j.reward, j.worth = l.Rewards(), l.Values
 			return j, nil
@@ -173,7 +174,7 @@ func (j *defendant) visits(ctx context.Context, t *table.Table, seed uint64) (ep
 
 // frequencies fills in how probable the action of each row was in the log, in
 // states like its own: counted where states are few, by a tree elsewhere. Where they
-// are few it numbers them, from 1.
+// are few, or are as the policy tells them apart, it numbers them, from 1.
 func (j *defendant) frequencies(ctx context.Context, t *table.Table, mu []float64, seed uint64) (states []int32, err error) {
 	var state []int
 	for k := range j.schema.Attributes {
@@ -181,31 +182,47 @@ func (j *defendant) frequencies(ctx context.Context, t *table.Table, mu []float6
 			state = append(state, k)
 		}
 	}
+	states, few := numberStates(t, state)
+	if !few {
+		if err := j.frequenciesByTree(ctx, t, mu, state, seed); err != nil || len(j.looks) == 0 || len(j.looks) >= len(state) {
+			return nil, err
+		}
+		if states, few = numberStates(t, j.looks); !few {
+			return nil, nil
+		}
+		return states, nil
+	}
 	type pair struct{ state, action int32 }
-	numbers, all, each := map[string]int32{}, []float64{0}, map[pair]float64{}
+	all, each := map[int32]float64{}, map[pair]float64{}
 	acts := t.Columns[j.Target()].Codes
-	states = make([]int32, len(mu))
-	for row := range mu {
+	for row, k := range states {
+		all[k]++
+		each[pair{k, acts[row]}]++
+	}
+	for row, k := range states {
+		mu[row] = each[pair{k, acts[row]}] / all[k]
+	}
+	return states, nil
+}
+
+// numberStates numbers the states of rows by some columns, from 1, and reports whether
+// they are few.
+func numberStates(t *table.Table, columns []int) (states []int32, few bool) {
+	numbers := map[string]int32{}
+	states = make([]int32, t.Rows())
+	for row := range states {
 		key := ""
-		for _, column := range state {
+		for _, column := range columns {
 			key += t.Text(row, column) + "\x00"
 		}
 		k := numbers[key]
 		if k == 0 {
-			k = int32(len(all))
-			numbers[key], all = k, append(all, 0)
+			k = int32(len(numbers) + 1)
+			numbers[key] = k
 		}
 		states[row] = k
-		all[k]++
-		each[pair{k, acts[row]}]++
 	}
-	if len(numbers)*10 <= len(mu) || len(state) == 0 {
-		for row, k := range states {
-			mu[row] = each[pair{k, acts[row]}] / all[k]
-		}
-		return states, nil
-	}
-	return nil, j.frequenciesByTree(ctx, t, mu, state, seed)
+	return states, len(numbers)*10 <= len(states) || len(columns) == 0
 }
 
 // frequenciesByTree asks a tree of the log's own acts.

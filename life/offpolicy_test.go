@@ -2,12 +2,14 @@ package life_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/act"
 	"github.com/accrete-ml/accrete/life"
 )
 
@@ -41,5 +43,50 @@ func TestModelsAreJudgedByLogs(t *testing.T) {
 	}
 	if _, err := h.OffPolicy(ctx, p, log, life.LogJudging{Reward: "light"}); err == nil || !strings.Contains(err.Error(), "before it acts") {
 		t.Error(err)
+	}
+}
+
+// A log with a column that no two rows share tells what a policy earns that does not
+// look at it: on the lake the best one is worth 0.542.
+func TestPoliciesAreJudgedByWhatTheyLookAt(t *testing.T) {
+	ctx, h := context.Background(), &life.Home{Seed: 1}
+	write := func(name string, seed uint64) string {
+		e, err := act.Lookup("frozenlake")
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := act.LogRows(ctx, e, 10_000, 1000, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		text.WriteString("episode,warmth,row,col,action,reward\n")
+		for row := range log.Rows() {
+			fmt.Fprintf(&text, "%d,%d.5", log.Sequence[row], row)
+			for column := range log.Columns {
+				text.WriteString("," + log.Text(row, column))
+			}
+			text.WriteString("\n")
+		}
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	d, err := h.Find(write("lake.csv", 41), life.Reading{Sequence: "episode"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := h.LearnInMemory(ctx, life.LearnOptions{Data: d, Target: "action", Choice: life.Choice{Learner: "q", Settings: map[string]string{"reward": "reward"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := h.OffPolicy(ctx, p, write("later.csv", 42), life.LogJudging{Level: 0.95})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !o.Tells || o.Gamma != 0.99 || o.Low > 0.542 || o.High < 0.542 {
+		t.Errorf("%+v", o)
 	}
 }

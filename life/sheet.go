@@ -126,10 +126,8 @@ func (a axis) labels(name string) (texts []string) {
 func layers(p *Part, m policy, all []met) *draw.Sheet {
 	const mostBoards, mostPlaces = 24, 30
 	var columns []table.Attribute
-	for j, a := range m.Schema().Attributes {
-		if j != m.Target() && j != m.Rewards() {
-			columns = append(columns, a)
-		}
+	for _, j := range m.States() {
+		columns = append(columns, m.Schema().Attributes[j])
 	}
 	var axes []axis
 	for i, a := range columns {

@@ -97,7 +97,7 @@ func (a *app) learn(ctx context.Context, arg string, flags *dataFlags, o life.Le
 func (a *app) printLearnt(ctx context.Context, d *life.Data, l *life.NewLearnt) error {
 	w, m := a.out, l.Part.Model
 	fmt.Fprintf(w, "%s: %s, %s%s\n", d.Arg, plural(l.Read, "row"), plural(l.Columns, "column"), targetNote(l))
-	fmt.Fprintf(w, "model %s, version %d: %s%s\n", l.Model, l.Version, l.Learner, sizeNote(m.Size())+caseNote(l.K))
+	fmt.Fprintf(w, "model %s, version %d: %s%s\n", l.Model, l.Version, l.Learner, sizeNote(m.Size())+caseNote(l.K)+gammaNote(l.Part))
 	if l.Estimate != nil {
 		fmt.Fprintln(w, estimateLine(l))
 	}
@@ -118,6 +118,14 @@ func (a *app) printLearnt(ctx context.Context, d *life.Data, l *life.NewLearnt) 
 	}
 	a.next(l.Part, "predict", "explain", "rules")
 	return nil
+}
+
+// gammaNote says what later rewards count for, of a policy from a log.
+func gammaNote(p *life.Part) string {
+	if gamma, ok := life.CountsLater(p); ok {
+		return ", gamma " + number(gamma)
+	}
+	return ""
 }
 
 // targetNote says what is predicted, and how its classes are shared out.

@@ -65,8 +65,14 @@ func (m *Model) advisedLog(more past) (learn.Model, [][3]int, error) {
 	}
 	heard := make([][3]int, told.units())
 	before, after := make([]float64, len(m.actions())), make([]float64, len(m.actions()))
-	err = m.eachKnown(func(cells []float64) {
-		m.Worth(cells, before)
+	own := make([]float64, len(m.state))
+	err = next.eachKnown(func(cells []float64) {
+		for i, c := range m.state { // advice may have added columns to look at
+			if own[i] = math.NaN(); slices.Contains(next.state, c) {
+				own[i] = cells[slices.Index(next.state, c)]
+			}
+		}
+		m.Worth(own, before)
 		next.Worth(cells, after)
 		told.each(cells, func(k int) {
 			heard[k][0]++
@@ -127,15 +133,24 @@ func (m *Model) actsSchema() *table.Schema {
 
 // toldAdviser is the advice on a log, nil if there is none.
 func (m *Model) toldAdviser() (*adviser, error) {
-	all, err := m.lesson.Settings.toldPasts()
+	text, err := m.toldText()
 	if err != nil {
 		return nil, err
+	}
+	return newAdviser(text, m.actsSchema())
+}
+
+// toldText is all advice on a log, as rules.
+func (m *Model) toldText() (string, error) {
+	all, err := m.lesson.Settings.toldPasts()
+	if err != nil {
+		return "", err
 	}
 	var text strings.Builder
 	for _, p := range all {
 		text.WriteString(p.Rules)
 	}
-	return newAdviser(text.String(), m.actsSchema())
+	return text.String(), nil
 }
 
 // heed adds advice to the values of a table of states: of an action that was never

@@ -287,13 +287,18 @@ func learnSteps(ctx context.Context, rows *kept.Rows, l lesson) (learn.Model, er
 	if err != nil {
 		return nil, err
 	}
-	m := j.Model
 	known, err := j.number(ctx)
 	if err != nil {
 		return nil, err
 	}
-	switch few := float64(known.states())*rowsPerState <= m.weight; {
-	case l.Settings.Values == "table" || l.Settings.Values == "auto" && few:
+	if l.Settings.Values == "auto" && j.reward >= 0 && !j.few(known) {
+		if j, known, err = j.narrowed(ctx, known); err != nil {
+			return nil, err
+		}
+	}
+	m := j.Model
+	switch {
+	case l.Settings.Values == "table" || l.Settings.Values == "auto" && j.few(known):
 		m.values = known
 		m.lesson.Settings.discount(counted)
 		if m.reward < 0 {
@@ -310,6 +315,9 @@ func learnSteps(ctx context.Context, rows *kept.Rows, l lesson) (learn.Model, er
 	learn.Report(ctx, 1)
 	return m, nil
 }
+
+// few reports whether states stand in a table unless something else was asked for.
+func (j *journal) few(l *lookup) bool { return float64(l.states())*rowsPerState <= j.Model.weight }
 
 // rowsPerState is how many rows a state has on average that stands in a table
 // unless something else was asked for.

@@ -30,7 +30,7 @@ type Model struct {
 	schema *table.Schema
 	target int   // the action
 	reward int   // column of rewards, −1 if there is none
-	state  []int // the other columns
+	state  []int // the other columns; of a log, those that it looks at
 	values valuer
 
 	acted *acted // by acting; nil from a log
@@ -77,6 +77,9 @@ func (m *Model) Gamma() float64 { return m.lesson.Settings.Gamma }
 
 // Rewards is the column of rewards of a log, −1 if there is none.
 func (m *Model) Rewards() int { return m.reward }
+
+// States are the columns that states are told apart by.
+func (m *Model) States() []int { return m.state }
 
 // Cut reports whether the last row of an episode of a log does not end it.
 func (m *Model) Cut() bool { return m.lesson.Settings.Cut }
@@ -203,7 +206,8 @@ func (m *Model) Values(ctx context.Context, t *table.Table, q []float64) error {
 	return m.values.worths(ctx, m, t, q)
 }
 
-// Worth fills in what actions are worth in a state by its cells: numbers, codes
+// Worth fills in what actions are worth in a state by its cells, of the columns that
+// it is told by: numbers, codes
 // of names, and NaN where they are missing.
 func (m *Model) Worth(cells, q []float64) { m.values.worth(cells, q) }
 

@@ -122,7 +122,7 @@ func (n *net) say([]string) string {
 // graph is a layer of measures and V̂, with the weights between them.
 func (t *terms) graph(measures []string) *draw.Graph {
 	g := inputs(measures)
-	g.Nodes = append(g.Nodes, draw.Node{ID: "V", Lines: []string{"V̂"}, Layer: 1})
+	g.Nodes = append(g.Nodes, draw.Node{ID: "V", Lines: []string{"V"}, Layer: 1})
 	for i := range measures {
 		g.Edges = append(g.Edges, draw.Edge{From: measureID(i), To: "V", Weight: t.raw()[i+1]})
 	}
@@ -142,7 +142,7 @@ func measureID(i int) string { return "measure " + strconv.Itoa(i+1) }
 // graph has a layer of hidden units between.
 func (n *net) graph(measures []string) *draw.Graph {
 	g := inputs(measures)
-	g.Nodes = append(g.Nodes, draw.Node{ID: "V", Lines: []string{"V̂"}, Layer: 2})
+	g.Nodes = append(g.Nodes, draw.Node{ID: "V", Lines: []string{"V"}, Layer: 2})
 	for j, v := range n.V[1:] {
 		id := "unit " + strconv.Itoa(j+1)
 		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: []string{id}, Layer: 1})

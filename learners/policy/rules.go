@@ -23,6 +23,9 @@ func (m *Model) Rules() (*rule.Base, error) {
 		return m.summaryRules()
 	}
 	b := &rule.Base{Kind: rule.Ordered}
+	if names := m.unseen(); names != "" && m.reward >= 0 {
+		b.Notes = []string{"without " + names + ": rewards and what follows do not depend on them, as far as the log shows"}
+	}
 	p := make([]float64, l.actions)
 	for s := range l.states() {
 		q := l.of(int32(s))

@@ -23,6 +23,7 @@ type body struct {
 	Columns   []table.SavedColumn `cbor:"columns"` // of acting
 	Acted     *acted              `cbor:"acted"`
 	Lookup    *savedLookup        `cbor:"lookup"`
+	Looks     []int               `cbor:"looks,omitempty"` // of a log, the columns of states in the table, if not all
 	Weights   *savedWeights       `cbor:"weights"`
 	Judge     *savedJudge         `cbor:"judge,omitempty"`
 	Models    [][]byte            `cbor:"models"` // of each action; empty where there is none
@@ -45,6 +46,9 @@ func (m *Model) Parts() ([]learn.Part, error) {
 	switch v := m.values.(type) {
 	case *lookup:
 		b.Lookup = v.saved()
+		if m.acted == nil && len(m.state) < len(stateColumns(m.schema, m.target, m.reward)) {
+			b.Looks = m.state
+		}
 	case *weighted:
 		b.Weights = v.saved()
 	case *judge:
@@ -209,6 +213,14 @@ func decodeLog(rows *kept.Rows, l lesson, b *body) (learn.Model, error) {
 	}
 	m := j.Model
 	if b.Lookup != nil {
+		if b.Looks != nil {
+			for i, c := range b.Looks {
+				if !slices.Contains(m.state, c) || slices.Contains(b.Looks[:i], c) {
+					return nil, fmt.Errorf("the policy looks at column %d, which is none of states", c)
+				}
+			}
+			m.state = b.Looks
+		}
 		m.values, err = b.Lookup.load(m.limitsOf(), len(m.actions()))
 		if err != nil {
 			return nil, err

@@ -23,7 +23,7 @@ import (
 //
 // On 17 public sets of 54 to 416 rows to learn from, none of the benchmark's, taught
 // networks alone reach 80.5 % and a log loss of .467 with 23 rules at the median, and
-// united with climbs 81.1 % and .450 with 24 (docs/choosing.md names the sets).
+// united with climbs 81.0 % and .451 with 24 (docs/choosing.md names the sets).
 
 const (
 	taughtDraws  = 2    // that climbs are united with
@@ -80,7 +80,11 @@ func unite(ctx context.Context, t *table.Table, networks []*Model) (*Model, erro
 	if err := u.lay(ctx); err != nil {
 		return nil, err
 	}
-	if err := u.distil(ctx); err != nil {
+	most := 0
+	for _, m := range networks {
+		most = max(most, len(m.units))
+	}
+	if err := u.distil(ctx, most); err != nil {
 		return nil, err
 	}
 	if err := u.certify(ctx); err != nil {
@@ -251,9 +255,9 @@ func (u *union) inScores(to, weights []float64) {
 	}
 }
 
-// distil drops rules, a tenth at a time, as long as those that stay can say of the rows
-// what all said.
-func (u *union) distil(ctx context.Context) error {
+// distil drops rules, a tenth at a time, until there are no more than the largest of the
+// networks had, and as long as those that stay can say of the rows what all said.
+func (u *union) distil(ctx context.Context, most int) error {
 	if len(u.present) < 2 {
 		return nil
 	}
@@ -263,7 +267,7 @@ func (u *union) distil(ctx context.Context) error {
 		if err := s.backward(ctx, len(s.rules)-max(1, int(dropShare*float64(len(s.rules))))); err != nil {
 			return err
 		}
-		if s.loss-least > mayCost {
+		if s.loss-least > mayCost && len(best) <= most {
 			break
 		}
 		best, bias = cloned(s.rules), slices.Clone(s.bias)

@@ -266,6 +266,12 @@ func (s *reading) beginCSV() (source, error) {
 	}
 	c := s.content
 	d, err := s.dialect()
+	if err == nil {
+		err = s.passTitles(d)
+	}
+	if err == nil {
+		d, err = s.dialect()
+	}
 	if err != nil {
 		return nil, err
 	}

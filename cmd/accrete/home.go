@@ -74,6 +74,7 @@ var flagWords = map[remedy.Kind]string{
 	remedy.SplitByGroup:   "evaluate with --group {word} to keep its rows on one side",
 	remedy.SayDecimal:     "--decimal {word} reads it otherwise",
 	remedy.SayEncoding:    "--encoding NAME reads it as another",
+	remedy.SayHeader:      "--no-header=false takes the first line for the header",
 	remedy.SayDate:        "--date {word} reads it otherwise",
 	remedy.ReadDates:      "--date {word} reads them as such",
 	remedy.SayMissing:     "--missing {word} reads it as missing",

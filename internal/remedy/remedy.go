@@ -46,6 +46,7 @@ const (
 	AllowMemory    Kind = "allow-memory"    // allow more memory
 	SayDecimal     Kind = "say-decimal"     // say what divides decimals; What: COLUMN= and the other one
 	SayEncoding    Kind = "say-encoding"    // say how letters are written
+	SayHeader      Kind = "say-header"      // say that the first line names the columns
 	SayDate        Kind = "say-date"        // say the order of dates; What: COLUMN= and another one
 	ReadDates      Kind = "read-dates"      // say that a column has dates; What: COLUMN= and their order
 	SayMissing     Kind = "say-missing"     // declare texts missing; What: them, with commas
@@ -93,6 +94,7 @@ var words = map[Kind]string{
 	AllowMemory:    "allow more memory",
 	SayDecimal:     "with decimals %s it is read otherwise",
 	SayEncoding:    "another encoding can be named",
+	SayHeader:      "unless the first line is said to name the columns",
 	SayDate:        "with dates %s it is read otherwise",
 	ReadDates:      "with dates %s it is read as such",
 	SayMissing:     "declared missing, %s is no value",
@@ -160,7 +162,7 @@ func Misuse(err error) error {
 
 // inNotes are the kinds that stand in the remarks of readers of tables, which
 // are text.
-var inNotes = []Kind{KeepNominal, ReadNumbers, LeaveOut, SayDecimal, SayDate, SayMissing, SayEncoding}
+var inNotes = []Kind{KeepNominal, ReadNumbers, LeaveOut, SayDecimal, SayDate, SayMissing, SayEncoding, SayHeader}
 
 // InNote returns a remark with the remedies that stand in it said in the words
 // of an interface.

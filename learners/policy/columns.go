@@ -19,8 +19,8 @@ import (
 // as long as they make the log more probable (K2: Cooper and Herskovits 1992).
 
 const (
-	mostApart    = 64 // values of numbers that stand by themselves; others are taken by eighths
-	eighths      = 8
+	mostApart    = 64 // values of numbers that stand by themselves; others are taken by quarters
+	quarters     = 4
 	mostScreened = 50_000 // steps that columns are chosen by
 )
 
@@ -29,6 +29,7 @@ type screen struct {
 	action []int32
 	weight []float64
 	cells  [][]int32 // of each column of states
+	ranged []bool    // which of them are numbers taken by quarters
 	goals  []goal    // what is to be foreseen: rewards, ends, then each column a step later
 }
 
@@ -52,7 +53,8 @@ func (j *journal) narrowed(ctx context.Context, all *lookup) (*journal, *lookup,
 	return narrow, known, nil
 }
 
-// narrow is the journal of those columns that count, nil where all do or none.
+// narrow is the journal of those columns that count, nil where all do or none, or a
+// number that takes many values.
 func (j *journal) narrow(ctx context.Context) (*journal, error) {
 	s := j.screen()
 	counts := make([]bool, len(s.cells))
@@ -92,6 +94,9 @@ func (j *journal) narrow(ctx context.Context) (*journal, error) {
 	}
 	var columns []int
 	for c, yes := range counts {
+		if yes && s.ranged[c] {
+			return nil, nil // a learner of numbers knows what values near each other have in common
+		}
 		if yes {
 			columns = append(columns, c)
 		}
@@ -157,7 +162,7 @@ func (j *journal) screen() *screen {
 	states := j.states.Select(rows)
 	if j.next == nil {
 		for c := range states.Columns {
-			s.cells = append(s.cells, newCoder(&states.Columns[c]).goal(&states.Columns[c]).code)
+			s.add(newCoder(&states.Columns[c]), &states.Columns[c])
 		}
 		return s
 	}
@@ -165,7 +170,7 @@ func (j *journal) screen() *screen {
 	next := j.next.Select(rows)
 	for c := range states.Columns {
 		k := newCoder(&states.Columns[c])
-		s.cells = append(s.cells, k.goal(&states.Columns[c]).code)
+		s.add(k, &states.Columns[c])
 		later := k.goal(&next.Columns[c])
 		for i, end := range ends {
 			if end == 1 {
@@ -177,8 +182,14 @@ func (j *journal) screen() *screen {
 	return s
 }
 
+// add adds a column of states.
+func (s *screen) add(k *coder, c *table.Column) {
+	s.cells, s.ranged = append(s.cells, k.goal(c).code), append(s.ranged, k.ranged)
+}
+
 // coder numbers the cells of a column; 0 is missing.
 type coder struct {
+	ranged bool
 	cuts   []float64 // of numbers: the values, or the upper ends of parts of them
 	values int
 }
@@ -190,14 +201,15 @@ func newCoder(c *table.Column) *coder {
 	sorted := slices.DeleteFunc(slices.Clone(c.Floats), math.IsNaN)
 	slices.Sort(sorted)
 	cuts := slices.Compact(slices.Clone(sorted))
-	if len(cuts) > mostApart {
+	ranged := len(cuts) > mostApart
+	if ranged {
 		cuts = cuts[:0]
-		for part := 1; part < eighths; part++ {
-			cuts = append(cuts, sorted[len(sorted)*part/eighths])
+		for part := 1; part < quarters; part++ {
+			cuts = append(cuts, sorted[len(sorted)*part/quarters])
 		}
 		cuts = append(slices.Compact(cuts), math.Inf(1))
 	}
-	return &coder{cuts, len(cuts) + 1}
+	return &coder{ranged, cuts, len(cuts) + 1}
 }
 
 // goal is the cells of a column in codes.
@@ -216,13 +228,13 @@ func (k *coder) goal(c *table.Column) goal {
 }
 
 // parents are the columns that a goal depends on, beside the action: each time the
-// one is taken with which it is the most probable, as long as it then is surely more
-// probable than without, of so many that could have been taken.
+// one is taken that tells most more, as long as it surely tells something, of so many
+// that could have been taken. It may do so in some places only, as of one action
+// (Friedman and Goldszmidt 1996).
 func (s *screen) parents(ctx context.Context, g goal) (columns []int, err error) {
-	at := slices.Clone(s.action)
-	known, unlikely := s.evidence(at, g), surely+math.Log(float64(len(s.cells)))
+	at, unlikely := slices.Clone(s.action), surely+math.Log(float64(len(s.cells)))
 	for {
-		best, most := -1, known+unlikely
+		best, most, known := -1, unlikely, s.evidence(at, g)
 		for c := range s.cells {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -230,15 +242,29 @@ func (s *screen) parents(ctx context.Context, g goal) (columns []int, err error)
 			if slices.Contains(columns, c) {
 				continue
 			}
-			if x := s.evidence(apart(at, s.cells[c]), g); x > most {
+			if x := s.gain(at, known, apart(at, s.cells[c]), g); x > most {
 				best, most = c, x
 			}
 		}
 		if best < 0 {
 			return columns, nil
 		}
-		columns, at, known = append(columns, best), apart(at, s.cells[best]), most
+		columns, at = append(columns, best), apart(at, s.cells[best])
 	}
+}
+
+// gain is how much more probable it is what came of steps where places are taken
+// apart, in those places where it surely is.
+func (s *screen) gain(at []int32, known []float64, finer []int32, g goal) (sum float64) {
+	gains, x := make([]float64, len(known)), s.evidence(finer, g)
+	for i, place := range at {
+		gains[place] += x[finer[i]]
+		x[finer[i]] = 0 // once
+	}
+	for place, gain := range gains {
+		sum += max(0, gain-known[place]-surely)
+	}
+	return sum
 }
 
 // apart numbers what two codes are together.
@@ -256,10 +282,10 @@ func apart(a, b []int32) []int32 {
 	return both
 }
 
-// evidence is the logarithm of how probable it is what came of steps, by where they
-// were taken, before anything is known of how frequent it is: all that may come is
-// expected as surely as one step would make it (Dirichlet).
-func (s *screen) evidence(at []int32, g goal) (sum float64) {
+// evidence is the logarithm of how probable it is what came of the steps of each place,
+// before anything is known of how frequent it is: all that may come is expected as
+// surely as one step would make it (Dirichlet).
+func (s *screen) evidence(at []int32, g goal) []float64 {
 	both := apart(at, g.code)
 	all, counts := make([]float64, slices.Max(at)+1), make([]float64, slices.Max(both)+1)
 	for i, code := range g.code {
@@ -270,17 +296,19 @@ func (s *screen) evidence(at []int32, g goal) (sum float64) {
 	}
 	one := 1 / float64(g.values)
 	begun, _ := math.Lgamma(one)
-	for _, n := range counts {
-		if n > 0 {
+	sums := make([]float64, len(all))
+	for i, at := range at {
+		if n := counts[both[i]]; n > 0 {
 			x, _ := math.Lgamma(n + one)
-			sum += x - begun
+			sums[at] += x - begun
+			counts[both[i]] = 0 // once
 		}
 	}
-	for _, n := range all {
+	for at, n := range all {
 		x, _ := math.Lgamma(n + 1)
-		sum -= x
+		sums[at] -= x
 	}
-	return sum
+	return sums
 }
 
 // unseen names the columns of states that the policy does not look at.

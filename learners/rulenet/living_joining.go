@@ -15,12 +15,13 @@ const (
 	ownCurvature = 0.02 // of a candidate, that no others stand in for
 	mostJoining  = 200
 	joinRows     = 8 * sieveRows // of the reservoir, that tell how far rules stand in for a candidate
-	weighPlanes  = 5             // bits of their weights there
+	weighPlanes  = 3             // bits of their weights there
 )
 
 // joining is candidates on their way in. How far the rules stand in for one is a
 // matter of rows that both cover, each weighed by its curvature. Weights are rounded
-// to a few bits, so that a sum of them is a count of bits in a few bitmaps.
+// to a few bits, up or down by the row's hash so that they are right on average; a sum
+// of them is then a count of bits in a few bitmaps.
 type joining struct {
 	*living
 	weight     float64    // of the reservoir
@@ -33,6 +34,7 @@ type joining struct {
 
 	cover  []bits.Set  // of the rules, and those that joined
 	factor [][]float64 // Cholesky's, of their curvatures
+	exact  [][]float64 // of each score: what the rules' slopes over all rows are beyond those that the known rows tell, solved
 }
 
 // join lets candidates in whose slope over all rows, as far as it is known, is
@@ -56,47 +58,49 @@ func (s *living) newJoining(ctx context.Context, rows []int32) (*joining, error)
 	j := &joining{living: s}
 	f := &fitting{k: s.k, classes: s.classes(), scale: 1, w: s.w, class: pickFrom(s.log.class, rows, 0), weight: pickFrom(s.log.weight, rows, 0)}
 	f.begin()
-	s.score(&s.log.grid, rows, s.w, new(sifting), f.scores)
+	rules := s.sieve().sets(&s.log.grid, rows)
+	for r, set := range rules {
+		addTo(f.scores, s.w[(r+1)*s.k:(r+2)*s.k], set)
+	}
 	f.measure(f.scores)
 	f.derive()
 	j.weight = sum(f.weight)
-	j.weigh(f, min(len(rows), joinRows))
-	sums := make([]float64, s.k)
+	j.weigh(f, rows[:min(len(rows), joinRows)])
+	j.rules = make([]float64, len(s.w))
 	for i, x := range f.residual {
-		sums[i%s.k] += x
+		j.rules[i%s.k] += x
 	}
-	var of []float64
-	of, _, j.cover = s.sieve().tally(&s.log.grid, rows, f.residual, s.k)
-	j.rules = append(sums, of...)
-	j.candidates, j.fires, j.sets = s.probation.sieve().tally(&s.log.grid, rows, f.residual, s.k)
-	return j, j.factorise(ctx)
+	j.cover = j.shown(rules, f.residual, j.rules[s.k:])
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	candidates := s.probation.sieve().sets(&s.log.grid, rows)
+	j.candidates = make([]float64, len(candidates)*s.k)
+	j.sets = j.shown(candidates, f.residual, j.candidates)
+	for _, set := range candidates {
+		j.fires = append(j.fires, set.Count())
+	}
+	if err := j.factorise(ctx); err != nil {
+		return nil, err
+	}
+	j.solve()
+	return j, nil
 }
 
-// tally adds values of rows up by conjunction, counts the rows that each covers, and
-// returns which these are of the first ones.
-func (s *sieve) tally(g *grid, rows []int32, of []float64, k int) (sums []float64, fires []int, sets []bits.Set) {
-	sums, fires, sets = make([]float64, len(s.ends)*k), make([]int, len(s.ends)), make([]bits.Set, len(s.ends))
-	for i := range sets {
-		sets[i] = bits.New(min(len(rows), joinRows))
+// shown adds values of rows up by conjunction, and returns which of the first rows each
+// covers.
+func (j *joining) shown(sets []bits.Set, of, sums []float64) []bits.Set {
+	first := make([]bits.Set, len(sets))
+	for i, set := range sets {
+		addRows(sums[i*j.k:(i+1)*j.k], of, set)
+		first[i] = set[:min(len(set), joinRows/64)]
 	}
-	var room sifting
-	for lo := 0; lo < len(rows); lo += sieveRows {
-		s.sift(g, rows[lo:min(lo+sieveRows, len(rows))], &room)
-		for i := range sets {
-			set := bits.Set(s.cover(i, &room))
-			if lo < joinRows {
-				copy(sets[i][lo/64:], set)
-			}
-			fires[i] += set.Count()
-			addRows(sums[i*k:(i+1)*k], of[lo*k:], set)
-		}
-	}
-	return sums, fires, sets
+	return first
 }
 
 // weigh rounds the curvatures of the first rows.
-func (j *joining) weigh(f *fitting, rows int) {
-	weights := make([]float64, rows)
+func (j *joining) weigh(f *fitting, rows []int32) {
+	weights := make([]float64, len(rows))
 	most := 0.0
 	for i := range weights {
 		for _, x := range f.curve[i*j.k : (i+1)*j.k] {
@@ -106,14 +110,17 @@ func (j *joining) weigh(f *fitting, rows int) {
 	}
 	levels := float64(int(1)<<weighPlanes - 1)
 	j.unit = max(most, 1e-300) / levels
-	for b := range weighPlanes {
-		plane := bits.New(rows)
-		for i, w := range weights {
-			if int(math.Round(w/j.unit))>>b&1 != 0 {
+	for range weighPlanes {
+		j.planes = append(j.planes, bits.New(len(rows)))
+	}
+	for i, w := range weights {
+		chance := float64(scramble(j.log.key[rows[i]]^0x6a09e667)>>11) / (1 << 53)
+		level := int(min(w/j.unit+chance, levels))
+		for b, plane := range j.planes {
+			if level>>b&1 != 0 {
 				plane.Put(i)
 			}
 		}
-		j.planes = append(j.planes, plane)
 	}
 }
 
@@ -194,17 +201,23 @@ func (j *joining) append(own float64, y []float64, set bits.Set) {
 	j.cover = append(j.cover, set)
 }
 
-// regression returns the coefficients of a candidate on the rules, of which there
-// are so many.
-func (j *joining) regression(y []float64, rules int) []float64 {
-	c := slices.Clone(y[:rules])
-	for r := rules - 1; r >= 0; r-- {
-		c[r] /= j.factor[r][r]
-		for q, l := range j.factor[r][:r] {
-			c[q] -= l * c[r]
+// known is how many rows of all each known one stands for: those of the reservoir, and
+// those since the candidates were proposed.
+func (j *joining) known() float64 { return j.n / (j.weight + j.probation.weight) }
+
+// solve prepares what is the same for all candidates. The coefficients of a candidate's
+// regression on the rules are the transposed factor's solution of its solved crossings,
+// so their product with slopes of the rules is that of these with the slopes, solved.
+func (j *joining) solve() {
+	k, times := j.k, j.known()
+	of := make([]float64, len(j.factor))
+	for c := range k {
+		for r := range of {
+			at := r*k + c
+			of[r] = j.slope[at] - times*(j.rules[at]+j.probation.rules[at])
 		}
+		j.exact = append(j.exact, j.forward(of))
 	}
-	return c
 }
 
 // applicant is a candidate that may join.
@@ -226,18 +239,14 @@ func (j *joining) stands(i int) (y []float64, own float64, ok bool) {
 	return y, cross[0], left > ownCurvature*cross[0]
 }
 
-// estimate returns the slope of a candidate, whose crossings are solved, over all rows.
+// estimate returns the slope of a candidate, whose crossings are solved, over all rows:
+// what the known rows tell of it, as many times, and what the rules that stand in for it
+// know beyond these.
 func (j *joining) estimate(i int, y []float64) []float64 {
-	s, p, k := j.living, &j.living.probation, j.k
-	slope := make([]float64, k)
-	of := j.regression(y, len(s.rules)+1)
-	for c := range k {
-		exact, rest := 0.0, j.candidates[i*k+c]+p.slope[i*k+c]
-		for r, x := range of {
-			exact += x * s.slope[r*k+c]
-			rest -= x * (j.rules[r*k+c] + p.rules[r*k+c])
-		}
-		slope[c] = exact + s.n*rest/(j.weight+p.weight)
+	slope, times := make([]float64, j.k), j.known()
+	for c := range slope {
+		at := i*j.k + c
+		slope[c] = times*(j.candidates[at]+j.probation.slope[at]) + inner(j.exact[c], y)
 	}
 	return slope
 }
@@ -268,7 +277,7 @@ func (j *joining) judge(i int, deviation float64) *applicant {
 // admit judges the candidates, and lets those in that have most to say.
 func (j *joining) admit(ctx context.Context, rows []int32) error {
 	s, p := j.living, &j.living.probation
-	variance := s.n * s.n / (j.weight + p.weight)
+	variance := s.n * j.known()
 	judged := make([]*applicant, len(p.tests))
 	if err := crew.Each(ctx, len(judged), func(i int) { judged[i] = j.judge(i, math.Sqrt(variance)) }); err != nil {
 		return err

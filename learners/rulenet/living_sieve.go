@@ -3,9 +3,10 @@ package rulenet
 import (
 	"cmp"
 	"math"
-	"math/bits"
+	mathbits "math/bits"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -114,6 +115,22 @@ func (c *sifted) alone(col int32, t bitmapTest) placeTest {
 	return one
 }
 
+// firstNotBelow returns the place of the first cut that a number does not exceed. How
+// many steps that takes depends on the number of cuts alone, and which half it goes on
+// with is reckoned: nothing is left for the processor to guess.
+func firstNotBelow(cuts []float64, x float64) int {
+	at := 0
+	for n := len(cuts); n > 0; {
+		half, above := (n+1)/2, 0
+		if cuts[at+half-1] < x {
+			above = 1
+		}
+		at += half & -above
+		n -= half
+	}
+	return at
+}
+
 // places appends the place of a row's cell in each column that is tested: the bitmap of
 // the first cut that its number does not exceed, or of its name; one beyond all others
 // if there is none, and that of missing cells.
@@ -123,15 +140,8 @@ func (s *sieve) places(g *grid, row int32, to []int32) []int32 {
 		place := c.missing()
 		if numbers := g.floats[c.col]; numbers != nil {
 			if x := numbers[row]; x == x {
-				lo, n := 0, len(c.cuts)
-				for n > 0 {
-					if half := n / 2; c.cuts[lo+half] < x {
-						lo, n = lo+half+1, n-half-1
-					} else {
-						n = half
-					}
-				}
-				if place = c.first + 2 + int32(lo); lo == len(c.cuts) {
+				at := firstNotBelow(c.cuts, x)
+				if place = c.first + 2 + int32(at); at == len(c.cuts) {
 					place = math.MaxInt32
 				}
 			}
@@ -270,15 +280,8 @@ func (c *sifted) siftNumbers(numbers []float64, rows []int32, into *sifting) {
 		x := numbers[r]
 		place := 0 // missing
 		if x == x {
-			lo, n := 0, len(c.cuts)
-			for n > 0 {
-				if half := n / 2; c.cuts[lo+half] < x {
-					lo, n = lo+half+1, n-half-1
-				} else {
-					n = half
-				}
-			}
-			if place = 2 + lo; lo == len(c.cuts) {
+			at := firstNotBelow(c.cuts, x)
+			if place = 2 + at; at == len(c.cuts) {
 				place = 1
 			}
 		}
@@ -372,10 +375,26 @@ func (s *sieve) cover(i int, of *sifting) []uint64 {
 func places(set []uint64, first int32, to []int32) []int32 {
 	for w, x := range set {
 		for base := first + int32(64*w); x != 0; x &= x - 1 {
-			to = append(to, base+int32(bits.TrailingZeros64(x)))
+			to = append(to, base+int32(mathbits.TrailingZeros64(x)))
 		}
 	}
 	return to
+}
+
+// sets returns of each conjunction the bitmap of the rows that it covers.
+func (s *sieve) sets(g *grid, rows []int32) []bits.Set {
+	all := make([]bits.Set, len(s.ends))
+	for i := range all {
+		all[i] = bits.New(len(rows))
+	}
+	var of sifting
+	for lo := 0; lo < len(rows); lo += sieveRows {
+		s.sift(g, rows[lo:min(lo+sieveRows, len(rows))], &of)
+		for i := range all {
+			copy(all[i][lo/64:], s.cover(i, &of))
+		}
+	}
+	return all
 }
 
 // covers returns of each conjunction the rows that it covers: places in the list of

@@ -28,6 +28,11 @@ func conform(t *Table, schema *Schema, extend func(column int) bool) (out *Table
 	if len(schema.Attributes) == 0 {
 		return nil, nil, errors.New("table: the schema has no columns to conform to")
 	}
+	if t.Schema == schema || sameCells(t.Schema, schema) {
+		same := *t
+		same.Schema = schema
+		return &same, nil, nil
+	}
 	to := &Schema{Attributes: slices.Clone(schema.Attributes), Sequence: schema.Sequence, Linked: schema.Linked, Keys: schema.Keys}
 	if to.Sequence != "" && t.Schema.Sequence != to.Sequence {
 		return nil, nil, fmt.Errorf("table: the rows are not in sequences by %q, as the model expects", to.Sequence)
@@ -67,6 +72,13 @@ func conform(t *Table, schema *Schema, extend func(column int) bool) (out *Table
 		out.Sequence, out.SequenceNames, out.Linked = t.Sequence, t.SequenceNames, t.Linked
 	}
 	return out, notes, err
+}
+
+// sameCells reports whether cells of one schema are cells of another as they stand.
+func sameCells(a, b *Schema) bool {
+	return SameCodes(a, b) && slices.EqualFunc(a.Attributes, b.Attributes, func(x, y Attribute) bool {
+		return x.Date == y.Date && x.Time == y.Time
+	})
 }
 
 // extraNote remarks on columns that a schema does not have.

@@ -160,24 +160,34 @@ func (s *living) copy() *living {
 	to.drawn, to.origins = slices.Clone(s.drawn), slices.Clone(s.origins)
 	to.curve = nil
 	to.own()
+	to.ownRules()
 	return &to
 }
 
-// own gives a state numbers that nobody else reads.
+// own gives a state, of what each row changes, numbers that nobody else reads.
 func (s *living) own() {
-	for _, of := range []*[]float64{&s.counts, &s.w, &s.slope, &s.anchor, &s.age, &s.covers, &s.removed} {
+	for _, of := range []*[]float64{&s.counts, &s.slope, &s.age, &s.covers} {
 		*of = slices.Clone(*of)
 	}
-	s.taught, s.round, s.rules = slices.Clone(s.taught), slices.Clone(s.round), slices.Clone(s.rules)
-	s.steps, s.moved = slices.Clip(s.steps), slices.Clip(s.moved)
 	s.probation.own()
 	if s.drift != nil {
 		s.drift = s.drift.copy()
 	}
 }
 
+// ownRules does so with what changes when rules do, which is seldom: where rows come one
+// by one, most of what is frozen after each is shared.
+func (s *living) ownRules() {
+	for _, of := range []*[]float64{&s.w, &s.anchor, &s.removed} {
+		*of = slices.Clone(*of)
+	}
+	s.taught, s.round, s.rules = slices.Clone(s.taught), slices.Clone(s.round), slices.Clone(s.rules)
+	s.steps, s.moved, s.notes = slices.Clip(s.steps), slices.Clip(s.moved), slices.Clip(s.notes)
+}
+
 // room makes room for classes that are new.
 func (s *living) room(classes int) {
+	s.ownRules()
 	k, old := scoresOf(classes), len(s.counts)
 	s.counts = append(s.counts, make([]float64, classes-old)...)
 	s.covers = widen(s.covers, old, classes)

@@ -50,6 +50,7 @@ func (d *drift) look(rows float64, known int) int {
 // start forgets all but the last rows, which say something else: the network goes
 // on from a shadow's weights, and learns its rules anew from these rows.
 func (s *living) start(ctx context.Context, which int) error {
+	s.ownRules()
 	d := &s.drift.Shadows[which]
 	span := min(spans[which], s.recent)
 	for _, m := range s.moves(d.Difference) {

@@ -9,6 +9,7 @@ import (
 
 // consolidate decides anew which rules there are.
 func (s *living) consolidate(ctx context.Context) error {
+	s.ownRules()
 	var err error
 	switch {
 	case s.whole:
@@ -161,6 +162,7 @@ func (s *living) grow(ctx context.Context) error {
 
 // goOn does the next part of a consolidation.
 func (s *living) goOn(ctx context.Context) error {
+	s.ownRules()
 	at := s.stage
 	s.staged = s.n
 	if at == toSearch {

@@ -85,7 +85,7 @@ func (m *memory) copy() memory {
 func (d *drift) copy() *drift {
 	to := &drift{Long: d.Long.copy(), Shadows: make([]shadow, len(d.Shadows)), Alarm: d.Alarm}
 	for i := range d.Shadows {
-		to.Shadows[i] = shadow{d.Shadows[i].memory.copy(), slices.Clone(d.Shadows[i].Difference), d.Shadows[i].Due}
+		to.Shadows[i] = shadow{d.Shadows[i].memory.copy(), slices.Clip(d.Shadows[i].Difference), d.Shadows[i].Due}
 	}
 	to.Alarm.Evidence = slices.Clone(d.Alarm.Evidence)
 	return to

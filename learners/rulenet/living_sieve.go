@@ -354,6 +354,10 @@ func (s *sieve) cover(i int, of *sifting) []uint64 {
 		of.one = make([]uint64, words)
 	}
 	to := of.one[:words]
+	if words == 1 {
+		to[0] = s.coverWord(i, of)
+		return to
+	}
 	from := int32(0)
 	if i > 0 {
 		from = s.ends[i-1]

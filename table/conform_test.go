@@ -136,3 +136,22 @@ func FuzzConform(f *testing.F) {
 		}
 	})
 }
+
+// Rows that already have a schema's columns and codes share their cells, and name it.
+func TestConformToTheSame(t *testing.T) {
+	of := func() *Schema {
+		return &Schema{Attributes: []Attribute{{Name: "x", Kind: Numeric}, {Name: "c", Values: []string{"a", "b"}}}}
+	}
+	rows, err := New(of(), []Column{{Floats: []float64{1, NA}}, {Codes: []int32{1, Missing}}}, []float64{2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := of()
+	same, notes, err := Conform(rows, schema, true)
+	if err != nil || len(notes) > 0 || same.Schema != schema || same.Rows() != 2 || same.Weight(1) != 3 || &same.Columns[0].Floats[0] != &rows.Columns[0].Floats[0] {
+		t.Errorf("%+v, %v, %v", same, notes, err)
+	}
+	if rows.Schema == schema {
+		t.Error("the rows that came were changed")
+	}
+}

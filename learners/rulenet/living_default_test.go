@@ -2,6 +2,7 @@ package rulenet
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/accrete-ml/accrete/learn"
@@ -141,5 +142,46 @@ func TestLateClass(t *testing.T) {
 	many := updateLiving(t, one, "many", false, late.Slice(1, 30))
 	if other, own := mean(many, all.Slice(1000, 1200)), mean(many, late); other > 0.02 || own < 0.7 {
 		t.Errorf("30 rows of 1,030 are of it; other rows are with %.4f, its own with %.4f", other, own)
+	}
+}
+
+// What is frozen between rows stays as it is while rules come and go, and whoever goes on
+// from it comes to the same.
+func TestFrozenBetweenRows(t *testing.T) {
+	for _, forget := range []string{"never", "auto"} {
+		all := twenty(1500, 8)
+		m := startLiving(t, all.Slice(0, 500), map[string]string{"reservoir": "300", "forget": forget})
+		goOn := func(m *Living, from, to int) (early, late *Living) {
+			u, err := m.Begin(learn.Source{ID: "rows"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r := from; r < to; r++ {
+				if err := u.Add(t.Context(), all.Slice(r, r+1)); err != nil {
+					t.Fatal(err)
+				}
+				frozen, err := u.Freeze(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if late = frozen.(*Living); r == from+100 {
+					early = late
+				}
+			}
+			return early, late
+		}
+		early, _ := goOn(m, 500, 601)
+		before, w, slope := answersOf(t, early, all), slices.Clone(early.s.w), slices.Clone(early.s.slope)
+		_, one := goOn(early, 601, 1500)
+		_, other := goOn(early, 601, 1500)
+		if one.s.rounds == early.s.rounds {
+			t.Fatal("no rules were decided")
+		}
+		if furthest(answersOf(t, early, all), before) > 0 || !slices.Equal(early.s.w, w) || !slices.Equal(early.s.slope, slope) {
+			t.Errorf("forget=%s: a frozen network has changed", forget)
+		}
+		if furthest(answersOf(t, one, all), answersOf(t, other, all)) > 0 {
+			t.Errorf("forget=%s: the same rows come to something else", forget)
+		}
 	}
 }

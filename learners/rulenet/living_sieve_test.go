@@ -112,3 +112,16 @@ func BenchmarkOneRow(b *testing.B) {
 	}
 	b.ReportMetric(float64(len(m.s.rules)), "rules")
 }
+
+// The search without branches finds what any other does, for every number of cuts.
+func TestFirstNotBelow(t *testing.T) {
+	var cuts []float64
+	for n := range 40 {
+		for x := -1.0; x <= float64(2*n); x += 0.5 {
+			if want, _ := slices.BinarySearch(cuts, x); firstNotBelow(cuts, x) != want {
+				t.Fatalf("%v among %v: expected place %d, found %d", x, cuts, want, firstNotBelow(cuts, x))
+			}
+		}
+		cuts = append(cuts, float64(2*n))
+	}
+}

@@ -41,7 +41,6 @@ var (
 	count      = console.Count
 	plural     = console.Plural
 	shown      = console.Shown
-	figure     = console.Figure
 	word       = console.Word
 )
 

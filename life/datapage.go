@@ -346,7 +346,7 @@ func (p *dataPage) missing() {
 		return
 	}
 	slices.SortStableFunc(any, func(a, b int) int { return p.x.Columns[b].Missing - p.x.Columns[a].Missing })
-	p.say("<h2>Missing cells, from the first row to the last</h2>\n<p class=\"key\">The darker, the more of the cells there are missing.</p>\n<table class=\"gaps\">\n")
+	p.say("<h2>Missing cells, from the first row to the last</h2>\n<p class=\"key\">The stronger a mark, the more of the cells there are missing.</p>\n<table class=\"gaps\">\n")
 	const most = 40
 	for _, i := range any[:min(most, len(any))] {
 		c := &p.x.Columns[i]

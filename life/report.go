@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/internal/stat"
@@ -71,6 +72,9 @@ var reportPage string
 
 var reportTemplate = template.Must(template.New("report").Parse(reportPage))
 
+// minute is a moment as people write it, to the minute.
+func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
+
 // Write writes the report as one page that needs nothing else.
 func (r *Report) Write(w io.Writer) error { return reportTemplate.Execute(w, r) }
 
@@ -84,7 +88,7 @@ func (h *Home) Report(ctx context.Context, ref string, e Edit) (*Report, error) 
 	v := p.Version
 	r := &Report{
 		Name: p.Name, Version: v.Number, Learner: v.Learner, Target: cmp.Or(v.Target, "all columns"), Rows: console.Count(v.Rows),
-		At: Stamp(v.At), Now: Stamp(h.now()), Seed: v.Seed, Settings: settingsText(v),
+		At: minute(v.At), Now: minute(h.now()), Seed: v.Seed, Settings: settingsText(v),
 	}
 	data, err := learn.Encode(p.Model)
 	if err != nil {
@@ -93,7 +97,7 @@ func (h *Home) Report(ctx context.Context, ref string, e Edit) (*Report, error) 
 	sum := sha256.Sum256(data)
 	r.Hash = hex.EncodeToString(sum[:])
 	for _, s := range live(p.Model, p.Versions) {
-		r.Sources = append(r.Sources, reportSource{s.Number, s.Kind, filepath.Base(s.Source.Name), console.Count(s.Source.Rows), short(s.Source.Hash), s.At.UTC().Format("2006-01-02 15:04")})
+		r.Sources = append(r.Sources, reportSource{s.Number, s.Kind, filepath.Base(s.Source.Name), console.Count(s.Source.Rows), short(s.Source.Hash), minute(s.At)})
 	}
 	approvals, err := h.Store.Approvals(p.Name)
 	if err != nil {
@@ -101,7 +105,7 @@ func (h *Home) Report(ctx context.Context, ref string, e Edit) (*Report, error) 
 	}
 	for _, a := range approvals {
 		if a.Version == v.Number {
-			r.Approved = &reportApproval{a.By, Stamp(a.At), a.Note}
+			r.Approved = &reportApproval{a.By, minute(a.At), a.Note}
 		}
 	}
 	r.Columns = columnsText(p)

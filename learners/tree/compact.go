@@ -36,12 +36,16 @@ type step struct {
 	kid       int32 // the first child
 	kids      int32
 	first     int32 // nominal: where in branch the values start; oblique: which plane
-	values    int32 // nominal: how many; 0 for a numeric test, slanted for an oblique one
+	values    int32 // nominal: how many; 0 for a numeric test, slanted for an oblique one, absent for one of missing cells
 	label     int32
 }
 
-// slanted is the number of values of an oblique test.
-const slanted = -1
+// What stands for the number of values of an oblique test, and of one that asks
+// whether a cell is missing.
+const (
+	slanted = -1
+	absent  = -2
+)
 
 // plane returns that of an oblique test; nil for others.
 func (c *compact) plane(st *step) *plane {
@@ -59,7 +63,9 @@ func flatten(root *node, x *examples, s *settings, labels []string, ways []int8)
 		nd := queue[i]
 		st := step{col: nd.col, label: nd.label, kid: int32(len(queue)), kids: int32(len(nd.kids))}
 		if !nd.isLeaf() {
-			if nd.numeric {
+			if nd.absent {
+				st.values = absent
+			} else if nd.numeric {
 				st.threshold = nd.threshold
 				if nd.plane != nil {
 					st.first, st.values = int32(len(c.planes)), slanted
@@ -245,6 +251,9 @@ func (c *compact) next(st *step, columns []table.Column, row int) int {
 		}
 		return 0
 	}
+	if st.values == absent {
+		return int(st.kid) + absentBranch(columns[st.col], row)
+	}
 	if st.values < 0 {
 		if c.planes[st.first].sum(columns, row) > st.threshold {
 			return int(st.kid) + 1
@@ -266,7 +275,7 @@ func (c *compact) walk(i int, columns []table.Column, row int) int {
 	for {
 		i = c.straight(i, columns, row)
 		st := &c.nodes[i]
-		if st.col < 0 || st.values != slanted {
+		if st.col < 0 || st.values >= 0 {
 			return i
 		}
 		i = c.next(st, columns, row)

@@ -17,6 +17,7 @@ func TestContractWithSettings(t *testing.T) {
 		"id3":    {"preset": "id3"},
 		"error":  {"prune": "error", "measure": "ratio"},
 		"common": {"missing": "common", "prune": "none"},
+		"count":  {"missing": "count", "prune": "cost"},
 	} {
 		t.Run(name, func(t *testing.T) { learntest.RunWith(t, "tree", learntest.Options{Settings: settings}) })
 	}
@@ -36,7 +37,9 @@ func TestContractWithSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	info.Takes.Regression = false
-	if err := learntest.Check(info, learntest.Options{Settings: map[string]string{"preset": "c4.5"}}); err != nil {
-		t.Error(err)
+	for _, missing := range []string{"known", "count"} {
+		if err := learntest.Check(info, learntest.Options{Settings: map[string]string{"preset": "c4.5", "missing": missing}}); err != nil {
+			t.Errorf("missing=%s: %v", missing, err)
+		}
 	}
 }

@@ -29,8 +29,9 @@ type examples struct {
 	number      []float64
 	center      float64 // number = (target - center) / scale
 	scale       float64
-	weights     []float64 // nil: every row counts once
-	columns     []codes
+	weights     []float64  // nil: every row counts once
+	columns     []codes    // of the table, then of missing cells
+	gaps        []int32    // whose missing cells the latter are
 	sorted      [][]uint64 // room for each numeric column's entries
 }
 

@@ -121,11 +121,10 @@ func (w *walker) step() (string, bool) {
 		w.crowd[i].node = next
 		if p := c.plane(st); p != nil {
 			for _, t := range p.terms {
-				if isMissing(w.columns[t.col], w.row) && !slices.Contains(w.missing, t.col) {
-					w.missing = append(w.missing, t.col)
-				}
+				w.note(t.col)
 			}
 		}
+		w.note(st.col)
 		test := w.tests([]condition{c.condition(at.node, next-int(st.kid))})[0]
 		return test.String(), true
 	}
@@ -140,10 +139,15 @@ func (w *walker) step() (string, bool) {
 	if isUnseen(w.columns[st.col], w.row) {
 		return rule.Test{Op: rule.NotIn, Column: a.Name, Values: a.Values}.String(), true
 	}
-	if !slices.Contains(w.missing, st.col) {
-		w.missing = append(w.missing, st.col)
-	}
+	w.note(st.col)
 	return rule.Test{Op: rule.IsMissing, Column: a.Name}.String(), true
+}
+
+// note remembers that a tested cell is missing, if it is.
+func (w *walker) note(col int32) {
+	if isMissing(w.columns[col], w.row) && !slices.Contains(w.missing, col) {
+		w.missing = append(w.missing, col)
+	}
 }
 
 // couldMove returns how far the probability of the predicted class, or the

@@ -29,6 +29,7 @@ type node struct {
 	choices   int32   // attributes that could have been tested, for the tree's description length
 	threshold float64 // numeric: kids[0] where cell ≤ threshold, else kids[1]
 	plane     *plane  // numeric: what is compared with the threshold instead of a cell
+	absent    bool    // kids[0] where the cell is missing, else kids[1]
 	branch    []int32 // nominal: the kid of each value
 	kids      []*node
 }
@@ -39,7 +40,7 @@ const leaf = -1
 func (nd *node) isLeaf() bool { return nd.col == leaf }
 
 // cut turns a test into a leaf.
-func (nd *node) cut() { nd.col, nd.kids, nd.branch, nd.plane = leaf, nil, nil, nil }
+func (nd *node) cut() { nd.col, nd.kids, nd.branch, nd.plane, nd.absent = leaf, nil, nil, nil, false }
 
 // errors returns the weight of the rows that are not of the node's class.
 func (nd *node) errors() float64 { return max(nd.n-nd.most, 0) }
@@ -145,6 +146,9 @@ const (
 // newGrower lays rows out to grow trees from.
 func newGrower(ctx context.Context, v *kept.View, target int, s settings, seed uint64) (*grower, error) {
 	x, err := layOut(ctx, v, target)
+	if err == nil && s.Missing == missingCount {
+		err = x.countMissing(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +210,7 @@ func (g *grower) grow(ctx context.Context, weights []float64) (*node, error) {
 	}
 	p.sorted = make([][]uint64, len(p.live))
 	g.each(len(p.live), p, &scratch{}, func(k int, s *scratch) {
-		if x.view.Schema.Attributes[p.live[k]].Kind == table.Numeric {
+		if !x.asksMissing(p.live[k]) && x.view.Schema.Attributes[p.live[k]].Kind == table.Numeric {
 			p.sorted[k] = x.sort(int(p.live[k]), p.rows, s)
 		}
 	})
@@ -416,8 +420,8 @@ type arrival struct {
 // assign turns the candidate into the node's test, sends each row to its
 // branch, and adds up the branches.
 func (g *grower) assign(p *part, k int, c *candidate, weights []float64, s *scratch) *arrival {
-	nd := p.node
-	nd.col, nd.numeric = p.live[k], p.sorted[k] != nil
+	nd, col := p.node, p.live[k]
+	nd.col, nd.numeric, nd.absent = g.source(col), p.sorted[k] != nil, g.asksMissing(col)
 	nd.choices = int32(len(p.live))
 	if len(s.branch) < g.rows {
 		s.branch = make([]uint16, g.rows)
@@ -442,8 +446,8 @@ func (g *grower) assign(p *part, k int, c *candidate, weights []float64, s *scra
 		}
 	} else {
 		var of []uint16
-		of, branches = g.branches(nd, c)
-		column := &g.columns[nd.col]
+		of, branches = g.branches(nd, col, c)
+		column := &g.columns[col]
 		for _, r := range p.rows {
 			b := of[column.code(r)]
 			at.missing = at.missing || b == astray
@@ -456,8 +460,11 @@ func (g *grower) assign(p *part, k int, c *candidate, weights []float64, s *scra
 
 // branches numbers the branches of a nominal test: one for each value that
 // has rows, and one more for all that have none; or two, for a binary test.
-func (g *grower) branches(nd *node, c *candidate) (of []uint16, branches int) {
-	values := g.columns[nd.col].values
+func (g *grower) branches(nd *node, col int32, c *candidate) (of []uint16, branches int) {
+	if nd.absent {
+		return []uint16{isAbsent: 0, isPresent: 1, isPresent + 1: astray}, 2
+	}
+	values := g.columns[col].values
 	of = make([]uint16, values+1)
 	for v := range of {
 		of[v] = mostBranch
@@ -613,7 +620,7 @@ func (g *grower) children(p *part, k int, found []candidate, at *arrival, s *scr
 	kept := s.kept[:0]
 	for i := range p.live {
 		usedUp := i == k && !p.node.numeric && found[i].goesLeft == nil
-		if !found[i].constant && !usedUp {
+		if !found[i].constant && !usedUp && !g.answered(p.node, p.live[i]) {
 			kept = append(kept, i)
 		}
 	}

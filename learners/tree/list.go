@@ -33,11 +33,15 @@ type condition struct {
 	threshold float64 // numeric
 	plane     *plane  // numeric: what is compared with the threshold instead of a cell
 	in        []bool  // nominal: the values that satisfy it; nil for a numeric column
+	absent    bool    // the cell is missing, or above: known
 }
 
 // holds reports whether a row satisfies the condition. A missing or unknown
-// cell does not.
+// cell does not, unless that is what it asks.
 func (c *condition) holds(columns []table.Column, row int) bool {
+	if c.absent {
+		return isMissing(columns[c.col], row) != c.above
+	}
 	if c.in != nil {
 		code := columns[c.col].Codes[row]
 		return uint32(code) < uint32(len(c.in)) && c.in[code]
@@ -60,7 +64,7 @@ func (c *condition) holds(columns []table.Column, row int) bool {
 }
 
 func (c *condition) equal(d *condition) bool {
-	return c.col == d.col && c.above == d.above && c.threshold == d.threshold && c.plane.equal(d.plane) && slices.Equal(c.in, d.in)
+	return c.col == d.col && c.absent == d.absent && c.above == d.above && c.threshold == d.threshold && c.plane.equal(d.plane) && slices.Equal(c.in, d.in)
 }
 
 // columns returns those that the condition is about.
@@ -77,7 +81,11 @@ func (c *condition) columns() []int32 {
 
 // condition returns what a row satisfies that takes a branch of a node.
 func (nd *node) condition(b int) condition {
-	c := condition{col: nd.col}
+	c := condition{col: nd.col, absent: nd.absent}
+	if nd.absent {
+		c.above = b == 1
+		return c
+	}
 	if nd.numeric {
 		c.above, c.threshold, c.plane = b == 1, nd.threshold, nd.plane
 		return c

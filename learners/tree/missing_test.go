@@ -119,7 +119,7 @@ func TestFractions(t *testing.T) {
 // With fractions the weights of all leaves add up to the weight of all rows,
 // however many cells are missing, and to that of the known rows' shares.
 func TestFractionsConserveWeight(t *testing.T) {
-	for _, missing := range []string{"fractions", "known", "common", "class"} {
+	for _, missing := range []string{"fractions", "count", "known", "common", "class"} {
 		tbl := mixed(3000)
 		for i, c := range tbl.Columns[:20] {
 			for r := range tbl.Rows() {

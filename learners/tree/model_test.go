@@ -151,7 +151,7 @@ func drawSchema(t *rapid.T) *table.Schema {
 func drawLearner(t *rapid.T, target *table.Attribute) Learner {
 	l := Learner{
 		Measure: rapid.SampledFrom([]string{"", "gain", "ratio", "distance", "gini", "kearns"}).Draw(t, "measure"),
-		Missing: rapid.SampledFrom([]string{"", "known", "common", "class"}).Draw(t, "strategy"),
+		Missing: rapid.SampledFrom([]string{"", "count", "known", "common", "class"}).Draw(t, "strategy"),
 		Prune:   rapid.SampledFrom([]string{"", "none", "error", "cost"}).Draw(t, "prune"),
 		Binary:  ptr(rapid.Bool().Draw(t, "binary")),
 		MinRows: ptr(rapid.SampledFrom([]float64{0.1, 1, 2}).Draw(t, "min-rows")),

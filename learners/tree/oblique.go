@@ -752,7 +752,7 @@ func significant(x float64, digits int) float64 {
 // assignPlane turns a plane into the node's test, in place of another.
 func (g *grower) assignPlane(p *part, pl *plane, threshold float64, weights []float64, s *scratch) *arrival {
 	nd := p.node
-	nd.col, nd.numeric, nd.plane, nd.threshold, nd.branch = pl.terms[0].col, true, pl, threshold, nil
+	nd.col, nd.numeric, nd.plane, nd.threshold, nd.branch, nd.absent = pl.terms[0].col, true, pl, threshold, nil, false
 	nd.choices = int32(len(p.live))
 	if len(s.branch) < g.rows {
 		s.branch = make([]uint16, g.rows)

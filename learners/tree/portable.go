@@ -67,6 +67,10 @@ func (c *compact) portableTest(b *portable.Builder, st *step, k int) portable.Te
 			allowed[2+v] = int(to) == k
 		}
 		return b.Values(int(st.col), allowed)
+	case st.values == absent && k == 0:
+		return b.Missing(int(st.col))
+	case st.values == absent:
+		return b.Known(int(st.col))
 	case st.values < 0:
 		sum := c.planes[st.first].portable(b)
 		if k == 0 {

@@ -173,7 +173,7 @@ type example struct {
 // however far down a tree they are asked for.
 func (x *examples) visit(weights []float64, work func(row example, w float64)) {
 	const most = 256
-	columns := make([]table.Column, len(x.columns))
+	columns := make([]table.Column, len(x.view.Schema.Attributes))
 	var rows []int32
 	flush := func() {
 		for col := range columns {
@@ -209,6 +209,10 @@ func (x *examples) visit(weights []float64, work func(row example, w float64)) {
 // follow calls visit for the branches that a row takes, with its share of each.
 func follow(nd *node, row example, s *settings, visit func(b int, share float64)) {
 	if nd.isLeaf() {
+		return
+	}
+	if nd.absent {
+		visit(absentBranch(row.cells[nd.col], row.at), 1)
 		return
 	}
 	if nd.plane != nil {

@@ -139,7 +139,7 @@ func (m *Model) eachLeaf(visit func(i int, path []condition)) {
 func (c *compact) condition(i, b int) condition {
 	st := &c.nodes[i]
 	if st.values <= 0 {
-		return condition{col: st.col, above: b == 1, threshold: st.threshold, plane: c.plane(st)}
+		return condition{col: st.col, above: b == 1, threshold: st.threshold, plane: c.plane(st), absent: st.values == absent}
 	}
 	in := make([]bool, st.values)
 	for v, to := range c.branch[st.first : st.first+st.values] {
@@ -224,6 +224,10 @@ func (m *Model) tests(conditions []condition) []rule.Test {
 			tests = append(tests, c.plane.test(m.schema, c.threshold, c.above))
 			continue
 		}
+		if c.absent {
+			tests = m.missingTest(tests, c, conditions)
+			continue
+		}
 		if done[c.col] {
 			continue
 		}
@@ -232,7 +236,7 @@ func (m *Model) tests(conditions []condition) []rule.Test {
 		if a.Kind == table.Nominal {
 			in := slices.Clone(c.in)
 			for _, d := range conditions {
-				if d.col == c.col {
+				if d.col == c.col && !d.absent {
 					for v := range in {
 						in[v] = in[v] && d.in[v]
 					}
@@ -245,7 +249,7 @@ func (m *Model) tests(conditions []condition) []rule.Test {
 		bounded := false
 		for _, d := range conditions {
 			switch {
-			case d.col != c.col || d.plane != nil:
+			case d.col != c.col || d.plane != nil || d.absent:
 			case d.above:
 				low = max(low, d.threshold)
 				bounded = true
@@ -348,6 +352,8 @@ func (m *Model) cut(i, b int) any {
 	st := &m.tree.nodes[i]
 	t := rule.Test{Op: rule.Le, Column: m.schema.Attributes[st.col].Name, Number: st.threshold}
 	switch {
+	case st.values == absent:
+		return absentTest(t.Column, b == 1)
 	case st.values > 0:
 		t.Op, t.Values = rule.In, m.branchValues(i, b)
 	case m.tree.plane(st) != nil:
@@ -362,6 +368,9 @@ func (m *Model) cut(i, b int) any {
 func (m *Model) edge(i, b int) string {
 	st := &m.tree.nodes[i]
 	a := &m.schema.Attributes[st.col]
+	if st.values == absent {
+		return []string{"missing", "known"}[b]
+	}
 	if st.values <= 0 {
 		if m.tree.plane(st) != nil {
 			a = &table.Attribute{Kind: table.Numeric}

@@ -42,6 +42,7 @@ type savedTree struct {
 	Ends    []int32      `cbor:"ends,omitempty"`
 	Grown   int          `cbor:"grown,omitempty"`  // tests before pruning
 	Planes  []savedPlane `cbor:"planes,omitempty"` // in the order of their nodes
+	Absent  []int32      `cbor:"absent,omitempty"` // nodes that ask whether a cell is missing, ascending
 }
 
 type savedList struct {
@@ -63,6 +64,7 @@ type savedCondition struct {
 	Threshold float64     `cbor:"threshold,omitempty"`
 	In        []int32     `cbor:"in,omitempty"` // codes
 	Plane     *savedPlane `cbor:"plane,omitempty"`
+	Absent    bool        `cbor:"absent,omitempty"`
 }
 
 // Parts returns the settings, the rows of each source, and the tree, which can
@@ -100,6 +102,9 @@ func (c *compact) save() *savedTree {
 		if p := c.plane(st); p != nil {
 			s.Planes = append(s.Planes, p.save(i))
 		}
+		if st.values == absent {
+			s.Absent = append(s.Absent, int32(i))
+		}
 	}
 	return s
 }
@@ -110,7 +115,7 @@ func (l *list) save() *savedList {
 		r := &l.rules[i]
 		saved := savedRule{Stat: r.stat, Estimate: r.estimate, Class: r.class}
 		for _, c := range r.conditions {
-			sc := savedCondition{Column: c.col, Above: c.above, Threshold: c.threshold}
+			sc := savedCondition{Column: c.col, Above: c.above, Threshold: c.threshold, Absent: c.absent}
 			if c.plane != nil {
 				plane := c.plane.save(0)
 				sc.Plane = &plane
@@ -221,7 +226,7 @@ func (s *savedTree) load(schema *table.Schema, target int) (*compact, error) {
 			}
 		}
 	}
-	next, first := int32(1), int32(0)
+	next, first, asks := int32(1), int32(0), s.Absent
 	for i := range n {
 		st := step{col: s.Columns[i], kids: s.Kids[i], label: s.Labels[i], threshold: s.Thresholds[i]}
 		if st.label < 0 || int(st.label) >= max(c.classes, 1) {
@@ -239,17 +244,14 @@ func (s *savedTree) load(schema *table.Schema, target int) (*compact, error) {
 		}
 		st.kid = next
 		next += st.kids
-		if a := &schema.Attributes[st.col]; a.Kind == table.Nominal {
+		if len(asks) > 0 && int(asks[0]) == i && st.kids == 2 {
+			st.values, asks = absent, asks[1:]
+		} else if a := &schema.Attributes[st.col]; a.Kind == table.Nominal {
 			st.first, st.values = first, int32(len(a.Values))
-			if st.values == 0 || int64(first)+int64(st.values) > int64(len(s.Branches)) {
-				return nil, fmt.Errorf("node %d has no branches for its values", i)
+			if err := s.checkBranches(i, &st); err != nil {
+				return nil, err
 			}
 			first += st.values
-			for _, b := range s.Branches[st.first:first] {
-				if b < 0 || b >= st.kids {
-					return nil, fmt.Errorf("node %d has no branch %d", i, b)
-				}
-			}
 		} else if planes := s.Planes[len(c.planes):]; st.kids == 2 && len(planes) > 0 && int(planes[0].Node) == i {
 			p, err := planes[0].load(schema, target)
 			if err != nil || math.IsNaN(st.threshold) {
@@ -265,6 +267,9 @@ func (s *savedTree) load(schema *table.Schema, target int) (*compact, error) {
 	if len(c.planes) != len(s.Planes) {
 		return nil, fmt.Errorf("%d planes, of which %d have a node", len(s.Planes), len(c.planes))
 	}
+	if len(asks) > 0 {
+		return nil, fmt.Errorf("node %d asks for missing cells with other than two branches", asks[0])
+	}
 	if int(next) != n || int(first) != len(s.Branches) {
 		return nil, fmt.Errorf("%d nodes for %d branches", n, next-1)
 	}
@@ -274,6 +279,19 @@ func (s *savedTree) load(schema *table.Schema, target int) (*compact, error) {
 		}
 	}
 	return c, nil
+}
+
+// checkBranches checks where the values of a nominal test go.
+func (s *savedTree) checkBranches(i int, st *step) error {
+	if st.values == 0 || int64(st.first)+int64(st.values) > int64(len(s.Branches)) {
+		return fmt.Errorf("node %d has no branches for its values", i)
+	}
+	for _, b := range s.Branches[st.first : st.first+st.values] {
+		if b < 0 || b >= st.kids {
+			return fmt.Errorf("node %d has no branch %d", i, b)
+		}
+	}
+	return nil
 }
 
 // inScale reports whether mixtures of a numeric tree's answers can be computed
@@ -326,7 +344,7 @@ func (s *savedList) load(schema *table.Schema, target int) (*list, error) {
 			if c.Column < 0 || int(c.Column) >= len(schema.Attributes) || int(c.Column) == target || math.IsNaN(c.Threshold) {
 				return nil, fmt.Errorf("rule %d tests column %d", i+1, c.Column)
 			}
-			cond := condition{col: c.Column, above: c.Above, threshold: c.Threshold}
+			cond := condition{col: c.Column, above: c.Above, threshold: c.Threshold, absent: c.Absent}
 			a := &schema.Attributes[c.Column]
 			if c.Plane != nil {
 				var err error
@@ -334,7 +352,7 @@ func (s *savedList) load(schema *table.Schema, target int) (*list, error) {
 					return nil, fmt.Errorf("rule %d compares column %q: %v", i+1, a.Name, err)
 				}
 			}
-			if a.Kind == table.Nominal {
+			if a.Kind == table.Nominal && !c.Absent {
 				cond.in = make([]bool, len(a.Values))
 				for _, v := range c.In {
 					if v < 0 || int(v) >= len(a.Values) {

@@ -47,7 +47,7 @@ func (g *grower) choose(p *part, found []candidate) int {
 		if g.measure == ratio || g.measure == distance {
 			score = over(c.gain, c.by)
 		}
-		score = g.costs.score(score, int(p.live[i]))
+		score = g.costs.score(score, int(g.source(p.live[i])))
 		if best < 0 || score > highest+tie {
 			best, highest = i, score
 		}
@@ -329,7 +329,7 @@ func (g *grower) cutOfNumbers(entries []uint64, weights, known, missing []float6
 			n0, s0, n1, s1 := n, below, total-n, all-below
 			if fill {
 				share := n / total
-				if g.Missing != missingFractions {
+				if !g.inFractions() {
 					share = 0
 					if n0 >= n1 {
 						share = 1
@@ -368,7 +368,7 @@ func (g *grower) fill(stat, missing []float64) {
 		}
 	}
 	switch {
-	case g.Missing == missingFractions:
+	case g.inFractions():
 		for b := range branches {
 			branch := stat[b*D : (b+1)*D]
 			share := g.measure.weight(branch) / known

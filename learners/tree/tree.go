@@ -61,7 +61,7 @@ type Learner struct {
 	CF       float64  `set:"cf" default:"0.05" doc:"for estimate=ucf: confidence factor; smaller prunes more"`
 	Z        float64  `set:"z" default:"1.96" doc:"for estimate=normal: standard errors below the accuracy"`
 
-	Missing    string   `set:"missing" default:"fractions" oneof:"fractions|known|common|class" doc:"rows whose tested cell is missing: split in fractions, split but left out of gains (C4.5), most common value, most common value of their class"`
+	Missing    string   `set:"missing" default:"fractions" oneof:"fractions|count|known|common|class" doc:"rows whose tested cell is missing: split in fractions (count: and tests may ask whether a cell is missing), split but left out of gains (C4.5), most common value, most common value of their class"`
 	M          *float64 `set:"m" default:"2" doc:"cases that the parent's distribution is worth in a node's probabilities"`
 	Costs      string   `set:"costs" default:"" doc:"what it costs to know a column, as Outlook:10,Wind:1; others cost 1"`
 	Cost       string   `set:"cost" default:"ratio" oneof:"ratio|tan|nunez" doc:"with costs: gain/cost, gain²/cost, or (2^gain-1)/(cost+1)^w"`
@@ -144,6 +144,7 @@ type settings struct {
 // What becomes of rows whose tested cell is missing.
 const (
 	missingFractions = "fractions"
+	missingCount     = "count" // in fractions, too
 	missingKnown     = "known"
 	missingCommon    = "common"
 	missingClass     = "class"

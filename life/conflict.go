@@ -39,6 +39,7 @@ type ConflictSaid struct {
 	Region say.Sentence `json:"region"`
 }
 
+// newConflicts returns conflicts as they are said, those in which most rows are first.
 func newConflicts(conflicts []knowledge.Conflict, s *say.Speaker) []Conflict {
 	entries := make([]Conflict, len(conflicts))
 	for i := range conflicts {
@@ -50,7 +51,17 @@ func newConflicts(conflicts []knowledge.Conflict, s *say.Speaker) []Conflict {
 		entries[i].idle = s.Nowhere(c.Region) || speaksAgainst(&c.A) || speaksAgainst(&c.B)
 		entries[i].there = weightsOf(c.Rows, s)
 	}
+	slices.SortStableFunc(entries, func(a, b Conflict) int { return cmp.Compare(b.rows(), a.rows()) })
 	return entries
+}
+
+// rows is the weight of the rows in the region.
+func (c *Conflict) rows() float64 {
+	sum := 0.0
+	for _, class := range slices.Sorted(maps.Keys(c.Rows)) {
+		sum += c.Rows[class]
+	}
+	return sum
 }
 
 // speaksAgainst reports whether a rule takes from the class that it names.

@@ -39,6 +39,7 @@ type Proved struct {
 	Bindings []map[string]string `json:"bindings"`
 	Proofs   []string            `json:"proofs"`
 	Limited  bool                `json:"limited,omitempty"` // there are more
+	Notes    []string            `json:"notes,omitempty"`   // where there is no answer: names that nothing has
 
 	Text string `json:"-"` // for people
 }
@@ -64,7 +65,7 @@ func newProved(s *logic.Solution, err error) (*Proved, bool, error) {
 	if err != nil {
 		return nil, true, remedy.Misuse(err)
 	}
-	return &Proved{s.Bindings, s.Proofs, s.Limited, s.String()}, true, nil
+	return &Proved{s.Bindings, s.Proofs, s.Limited, s.Notes, s.String()}, true, nil
 }
 
 // planning is a model that may solve problems by operators.

@@ -3,8 +3,11 @@ package logic
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/accrete-ml/accrete/internal/spell"
 )
 
 // Solution is the answers to a goal.
@@ -14,6 +17,7 @@ type Solution struct {
 	// A variable that may stand for anything stands for itself.
 	Bindings []map[string]string
 	Proofs   []string // of the first of each
+	Notes    []string // where there is no answer: names of the goal that nothing has
 	names    []string // of the variables, in the order of the goal
 	Limited  bool     // there are more answers than are given
 }
@@ -89,7 +93,58 @@ func (p *Program) Solve(ctx context.Context, question string) (*Solution, error)
 	if err != nil {
 		return nil, err
 	}
+	if len(s.Bindings) == 0 {
+		s.Notes = p.strangers(literals)
+	}
 	return s, nil
+}
+
+// strangers says which names of a goal stand nowhere in the program.
+func (p *Program) strangers(literals []Literal) []string {
+	known := map[Atom]bool{}
+	for _, c := range p.Clauses {
+		atoms(c.Head, known)
+		for _, l := range c.Body {
+			atoms(l.Atom, known)
+		}
+	}
+	var names []string
+	for a := range known {
+		names = append(names, string(a))
+	}
+	slices.Sort(names)
+	asked := map[Atom]bool{}
+	for _, l := range literals {
+		if of, ok := l.Predicate(); ok && p.Of(of) != nil {
+			atoms(l.Atom, asked)
+		}
+	}
+	var notes []string
+	for _, a := range slices.Sorted(maps.Keys(asked)) {
+		if known[a] || a == Nil {
+			continue
+		}
+		note := "nothing is called " + Format(a, nil)
+		if near, ok := spell.Nearest(string(a), names); ok {
+			note += "; did you mean " + Format(Atom(near), nil) + "?"
+		}
+		notes = append(notes, note)
+	}
+	return notes
+}
+
+// atoms collects the names that are arguments of a term.
+func atoms(t Term, to map[Atom]bool) {
+	c, ok := t.(*Compound)
+	if !ok {
+		return
+	}
+	for _, arg := range c.Args {
+		if a, ok := arg.(Atom); ok {
+			to[a] = true
+		}
+		atoms(arg, to)
+	}
 }
 
 // called gives the variables that are free in an answer and not in its goal names of their
@@ -160,7 +215,11 @@ func (s *Solution) String() string {
 	var b strings.Builder
 	switch {
 	case len(s.Bindings) == 0:
-		return "no\n"
+		b.WriteString("no\n")
+		for _, note := range s.Notes {
+			b.WriteString("note: " + note + "\n")
+		}
+		return b.String()
 	case len(s.names) == 0:
 		b.WriteString("yes\n")
 	}

@@ -15,10 +15,10 @@ func TestNamesThatNothingHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for goal, want := range map[string]string{
-		"city(X, bern)":         "no\nnote: nothing is called bern; did you mean 'Bern'?\n",
-		"city(ann, 'Basel')":    "no\n",
-		"near(ann, zacharias)":  "no\nnote: nothing is called zacharias\n",
-		"spoon = fork":          "no\n",
+		"city(X, bern)":        "no\nnote: nothing is called bern; did you mean 'Bern'?\n",
+		"city(ann, 'Basel')":   "no\n",
+		"near(ann, zacharias)": "no\nnote: nothing is called zacharias\n",
+		"spoon = fork":         "no\n",
 	} {
 		s, err := p.Solve(context.Background(), goal)
 		if err != nil {

@@ -83,6 +83,9 @@ func (p *profiler) warnings(ctx context.Context, report *table.Report) ([]Warnin
 	}
 	p.aboutTarget(add)
 	for col := range p.t.Columns {
+		if err := ctx.Err(); err != nil {
+			return all, err
+		}
 		if col != p.target {
 			p.aboutColumn(col, add)
 		}

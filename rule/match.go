@@ -30,6 +30,19 @@ func NewMatcher(tests []Test, schema *table.Schema) (*Matcher, error) {
 	return newNames(schema).matcher(tests)
 }
 
+// NewMatchers does so with several conjunctions, and looks through the schema once.
+func NewMatchers(all [][]Test, schema *table.Schema) ([]*Matcher, error) {
+	known := newNames(schema)
+	matchers := make([]*Matcher, len(all))
+	for i, tests := range all {
+		var err error
+		if matchers[i], err = known.matcher(tests); err != nil {
+			return nil, err
+		}
+	}
+	return matchers, nil
+}
+
 func (n *names) matcher(tests []Test) (*Matcher, error) {
 	m := &Matcher{make([]condition, len(tests))}
 	for i := range tests {

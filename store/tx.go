@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/learn"
 )
@@ -115,7 +116,14 @@ func (tx *Tx) Save(m learn.Model, v Version) (Version, error) {
 	if err := tx.complete(&v, m); err != nil {
 		return Version{}, err
 	}
-	parts, err := m.Parts()
+	var parts []learn.Part
+	err := crew.Await(tx.ctx, func() (err error) {
+		parts, err = m.Parts()
+		return err
+	})
+	if tx.ctx.Err() != nil {
+		return Version{}, tx.ctx.Err()
+	}
 	if err != nil {
 		return Version{}, fmt.Errorf("the model %q cannot be saved: %w", tx.name, err)
 	}

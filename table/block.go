@@ -156,10 +156,10 @@ func startBlocks(ctx context.Context, r *content, g source, t tuning, meter func
 	for range t.workers {
 		s.all.Go(func() {
 			for b := range s.work {
-				if b.columns == nil {
-					b.columns = g.columns()
-				}
 				if b.problem == nil && s.ctx.Err() == nil {
+					if b.columns == nil {
+						b.columns = g.columns()
+					}
 					b.lines = bytes.Count(b.data, []byte{g.eol()})
 					b.run(g)
 				}

@@ -88,6 +88,9 @@ func (a *app) learn(ctx context.Context, arg string, flags *dataFlags, o life.Le
 	} else {
 		err = a.printLearnt(ctx, o.Data, l)
 	}
+	if failed == nil && ctx.Err() != nil {
+		failed = err
+	}
 	if failed != nil { // the model is kept all the same
 		return kept{failed}
 	}
@@ -197,6 +200,9 @@ const longestShown = 600
 
 // printBest prints the first rules of a model that has rules, as sentences.
 func printBest(ctx context.Context, w io.Writer, p *life.Part, most int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if clauses := life.Clauses(p, nil); clauses != nil {
 		fmt.Fprintln(w)
 		clauses.WriteClauses(w)

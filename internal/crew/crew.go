@@ -6,6 +6,7 @@
 package crew
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -42,6 +43,24 @@ func Go(work func() error) <-chan error {
 		err = work()
 	}()
 	return done
+}
+
+// Await runs a function that hears of no context, and returns when it has ended or
+// when the context does. Then the function goes on aside, and what it finds is of no
+// use to anybody.
+func Await(ctx context.Context, work func() error) error {
+	if ctx.Done() == nil {
+		return work()
+	}
+	select {
+	case err := <-Go(work):
+		if fault, ok := err.(*Fault); ok {
+			panic(fault)
+		}
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Go runs a function in a goroutine of its own.

@@ -1,6 +1,8 @@
 package crew
 
 import (
+	"context"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -43,4 +45,23 @@ func TestPanicsReachWhoWaits(t *testing.T) {
 	}
 	outer.Wait()
 	t.Error("nobody heard of it")
+}
+
+func TestWhoAwaitsHearsOfTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := Await(ctx, func() error { return io.EOF }); err != io.EOF {
+		t.Error(err)
+	}
+	go cancel()
+	never := make(chan struct{})
+	defer close(never)
+	if err := Await(ctx, func() error { <-never; return nil }); err != context.Canceled {
+		t.Error(err)
+	}
+	defer func() {
+		if fault, ok := recover().(*Fault); !ok || fault.Error() != "aside" {
+			t.Errorf("recovered %v", fault)
+		}
+	}()
+	_ = Await(t.Context(), func() error { panic("aside") })
 }

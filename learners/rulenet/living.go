@@ -109,7 +109,9 @@ func learnLiving(ctx context.Context, t *table.Table, target int, came []learn.L
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	s.begin(came)
+	if err := s.begin(ctx, came); err != nil {
+		return nil, err
+	}
 	if err := s.teach(ctx, t); err != nil {
 		return nil, err
 	}

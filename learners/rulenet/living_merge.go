@@ -216,8 +216,7 @@ func stateOf(ctx context.Context, m learn.Model) (*living, error) {
 			return nil, err
 		}
 		s := newLiving(m.coding.schema, m.coding.target, m.seed, m.settings)
-		s.begin(came)
-		return s, nil
+		return s, s.begin(ctx, came)
 	}
 	return nil, fmt.Errorf("a living network cannot be merged with this model of %s; merge models of one learner and one way to update", m.Learner())
 }

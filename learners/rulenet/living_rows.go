@@ -1,6 +1,7 @@
 package rulenet
 
 import (
+	"context"
 	"hash/fnv"
 	"slices"
 
@@ -67,22 +68,57 @@ func (l *rowLog) add(t *table.Table, row int, class int32, of *origin, source in
 	for col := range t.Columns {
 		switch {
 		case l.floats[col] != nil:
-			x := table.NA
-			if t.Columns[col].Floats != nil {
-				x = t.Columns[col].Floats[row] + 0
-			}
-			l.floats[col] = append(l.floats[col], x)
+			l.floats[col] = append(l.floats[col], numberAt(&t.Columns[col], row))
 		case l.codes[col] != nil:
-			code := table.Missing
-			if t.Columns[col].Codes != nil {
-				code = max(t.Columns[col].Codes[row], table.Missing)
-			}
-			l.codes[col] = append(l.codes[col], code)
+			l.codes[col] = append(l.codes[col], codeAt(&t.Columns[col], row))
 		}
 	}
-	l.class, l.weight = append(l.class, class), append(l.weight, t.Weight(row))
+	l.note(class, t.Weight(row), of, source)
+}
+
+// note appends what there is of a row besides its cells.
+func (l *rowLog) note(class int32, weight float64, of *origin, source int32) {
+	l.class, l.weight = append(l.class, class), append(l.weight, weight)
 	l.number, l.key, l.source = append(l.number, of.rows), append(l.key, of.key(of.rows)), append(l.source, source)
 	l.loss = append(l.loss, table.NA)
+}
+
+// place is a row of one of several tables.
+type place struct{ table, row int32 }
+
+// fill gives a log whose rows are noted their cells, column by column.
+func (l *rowLog) fill(ctx context.Context, s *table.Schema, target int, came []learn.Learnt, rows []place) error {
+	l.grid = gridFor(s, target)
+	return learn.Each(ctx, len(s.Attributes), func(col int) {
+		switch {
+		case l.floats[col] != nil:
+			l.floats[col] = make([]float64, len(rows))
+			for i, at := range rows {
+				l.floats[col][i] = numberAt(&came[at.table].Table.Columns[col], int(at.row))
+			}
+		case l.codes[col] != nil:
+			l.codes[col] = make([]int32, len(rows))
+			for i, at := range rows {
+				l.codes[col][i] = codeAt(&came[at.table].Table.Columns[col], int(at.row))
+			}
+		}
+	})
+}
+
+// numberAt returns a cell of a column of numbers, missing if it has not come to life.
+func numberAt(c *table.Column, row int) float64 {
+	if c.Floats == nil {
+		return table.NA
+	}
+	return c.Floats[row] + 0
+}
+
+// codeAt does so of a column of names, unseen ones as missing.
+func codeAt(c *table.Column, row int) int32 {
+	if c.Codes == nil {
+		return table.Missing
+	}
+	return max(c.Codes[row], table.Missing)
 }
 
 // newRowLog returns a log without rows for a schema.

@@ -309,11 +309,16 @@ func (u *livingUpdate) try(rows []int32, residual []float64) {
 	}
 }
 
-// begin counts the rows that a network begins with, and draws some of them.
-func (s *living) begin(came []learn.Learnt) {
-	all := newRowLog(s.schema, s.target)
+// begin counts the rows that a network begins with, and draws some of them. Cells of
+// the others are not copied.
+func (s *living) begin(ctx context.Context, came []learn.Learnt) error {
+	var all rowLog
+	var places []place
 	var drawn reservoir
-	for _, part := range came {
+	for i, part := range came {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		source := s.originOf(part.Source)
 		o := &s.origins[source]
 		for r := range part.Table.Rows() {
@@ -327,19 +332,24 @@ func (s *living) begin(came []learn.Learnt) {
 			s.n += weight
 			s.ever += weight
 			s.rows++
-			all.add(part.Table, r, class, o, source)
-			drawn.take(&all, int32(all.rows()-1), s.most())
+			all.note(class, weight, o, source)
+			places = append(places, place{int32(i), int32(r)})
+			drawn.take(&all, int32(len(places)-1), s.most())
 		}
 	}
 	rows := slices.Clone(drawn) // as they came
 	slices.Sort(rows)
-	s.log = all.pick(rows, 4*windowRows)
+	s.log = all.pick(rows, 0)
+	if err := s.log.fill(ctx, s.schema, s.target, came, pickFrom(places, rows, 0)); err != nil {
+		return err
+	}
 	for r := range rows {
 		s.drawn.take(&s.log, int32(r), s.most())
 	}
-	if s.whole = len(rows) == all.rows(); s.whole {
+	if s.whole = len(rows) == len(places); s.whole {
 		s.recent = min(windowRows, len(rows))
 	}
+	return nil
 }
 
 // Freeze returns the network of all rows so far.

@@ -74,13 +74,12 @@ func (m *Model) compile(ctx context.Context) error {
 	if m.predictor, err = rule.NewPredictor(m.base, m.coding.schema, m.coding.target); err != nil {
 		return err
 	}
-	m.matchers = make([]*rule.Matcher, len(m.units))
+	all := make([][]rule.Test, len(m.units))
 	for i := range m.units {
-		if m.matchers[i], err = rule.NewMatcher(m.tests(m.units[i].rule), m.coding.schema); err != nil {
-			return err
-		}
+		all[i] = m.tests(m.units[i].rule)
 	}
-	return nil
+	m.matchers, err = rule.NewMatchers(all, m.coding.schema)
+	return err
 }
 
 // Learner returns the name of the learner.

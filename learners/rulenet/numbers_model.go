@@ -45,21 +45,20 @@ func (m *Numbers) compile(ctx context.Context) error {
 		m.base.Notes = append(m.base.Notes, note)
 	}
 	m.base.Else.Evidence.Covered = pointer(m.weight)
-	m.matchers = make([]*rule.Matcher, len(m.units))
+	all := make([][]rule.Test, len(m.units))
 	for i := range m.units {
 		u := &m.units[i]
-		tests := m.coding.tests(u.rule)
+		all[i] = m.coding.tests(u.rule)
 		m.base.Rules = append(m.base.Rules, rule.Rule{
-			If:       tests,
+			If:       all[i],
 			Then:     rule.Conclusion{Column: name, Numeric: true, Adds: true, Mean: u.adds, Deviation: u.error, Line: m.lineOf(u)},
 			Evidence: rule.Evidence{Covered: pointer(u.covered)},
 		})
-		var err error
-		if m.matchers[i], err = rule.NewMatcher(tests, m.coding.schema); err != nil {
-			return err
-		}
 	}
 	var err error
+	if m.matchers, err = rule.NewMatchers(all, m.coding.schema); err != nil {
+		return err
+	}
 	m.predictor, err = rule.NewPredictor(m.base, m.coding.schema, m.coding.target)
 	return err
 }

@@ -34,7 +34,7 @@ type joining struct {
 
 	cover  []bits.Set  // of the rules, and those that joined
 	factor [][]float64 // Cholesky's, of their curvatures
-	exact  [][]float64 // of each score: what the rules' slopes over all rows are beyond those that the known rows tell, solved
+	exact  [][]float64 // of each score: what the rules' slopes over all rows are beyond those that the known rows tell, by the curvatures solved
 }
 
 // join lets candidates in whose slope over all rows, as far as it is known, is
@@ -205,9 +205,21 @@ func (j *joining) append(own float64, y []float64, set bits.Set) {
 // those since the candidates were proposed.
 func (j *joining) known() float64 { return j.n / (j.weight + j.probation.weight) }
 
+// backward solves the transposed factor's equations for a right side, which it uses up.
+func (j *joining) backward(of []float64) []float64 {
+	for r := len(j.factor) - 1; r >= 0; r-- {
+		row := j.factor[r]
+		of[r] /= row[r]
+		for q, x := range row[:r] {
+			of[q] -= x * of[r]
+		}
+	}
+	return of
+}
+
 // solve prepares what is the same for all candidates. The coefficients of a candidate's
-// regression on the rules are the transposed factor's solution of its solved crossings,
-// so their product with slopes of the rules is that of these with the slopes, solved.
+// regression on the rules are its crossings, solved; their product with slopes of the
+// rules is that of the crossings with the slopes, solved, which is done once.
 func (j *joining) solve() {
 	k, times := j.k, j.known()
 	of := make([]float64, len(j.factor))
@@ -216,7 +228,7 @@ func (j *joining) solve() {
 			at := r*k + c
 			of[r] = j.slope[at] - times*(j.rules[at]+j.probation.rules[at])
 		}
-		j.exact = append(j.exact, j.forward(of))
+		j.exact = append(j.exact, j.backward(j.forward(of)))
 	}
 }
 
@@ -227,26 +239,24 @@ type applicant struct {
 	gain  float64
 }
 
-// stands returns the solved crossings of a candidate, and whether enough of its
+// stands returns crossings of a candidate, half solved, and whether enough of its
 // curvature is its own.
-func (j *joining) stands(i int) (y []float64, own float64, ok bool) {
-	cross := j.crossed(j.sets[i])
+func (j *joining) stands(cross []float64) (y []float64, ok bool) {
 	y = j.forward(cross)
 	left := cross[0]
 	for _, x := range y {
 		left -= x * x
 	}
-	return y, cross[0], left > ownCurvature*cross[0]
+	return y, left > ownCurvature*cross[0]
 }
 
-// estimate returns the slope of a candidate, whose crossings are solved, over all rows:
-// what the known rows tell of it, as many times, and what the rules that stand in for it
-// know beyond these.
-func (j *joining) estimate(i int, y []float64) []float64 {
+// estimate returns the slope of a candidate over all rows: what the known rows tell of
+// it, as many times, and what the rules that stand in for it know beyond these.
+func (j *joining) estimate(i int, cross []float64) []float64 {
 	slope, times := make([]float64, j.k), j.known()
 	for c := range slope {
 		at := i*j.k + c
-		slope[c] = times*(j.candidates[at]+j.probation.slope[at]) + inner(j.exact[c], y)
+		slope[c] = times*(j.candidates[at]+j.probation.slope[at]) + inner(j.exact[c], cross)
 	}
 	return slope
 }
@@ -258,17 +268,17 @@ func (j *joining) judge(i int, deviation float64) *applicant {
 	if p.fires[i] < leastFires && p.weight > 0 || j.fires[i] == 0 {
 		return nil
 	}
-	y, own, ok := j.stands(i)
-	if !ok {
-		return nil
-	}
-	a := &applicant{at: i, slope: j.estimate(i, y)}
+	cross := j.crossed(j.sets[i])
+	a := &applicant{at: i, slope: j.estimate(i, cross)}
 	best := 0.0
 	for _, g := range a.slope {
 		best = max(best, math.Abs(g))
-		a.gain += g * g / (own + 1)
+		a.gain += g * g / (cross[0] + 1)
 	}
 	if best <= s.s*deviation {
+		return nil
+	}
+	if _, ok := j.stands(cross); !ok {
 		return nil
 	}
 	return a
@@ -289,11 +299,12 @@ func (j *joining) admit(ctx context.Context, rows []int32) error {
 		if err := ctx.Err(); err != nil || joined == mostJoining {
 			return err
 		}
-		y, own, ok := j.stands(a.at)
+		cross := j.crossed(j.sets[a.at])
+		y, ok := j.stands(cross)
 		if !ok {
 			continue
 		}
-		j.append(own+1, y, j.sets[a.at])
+		j.append(cross[0]+1, y, j.sets[a.at])
 		s.enter(p.tests[a.at], a.slope, variance)
 		j.count(rows, j.sets[a.at])
 		joined++

@@ -186,8 +186,7 @@ func (s *living) hear(ctx context.Context, v *living, rows []int32, place map[st
 			copy(exact[r*k:(r+1)*k], own[r*k:(r+1)*k])
 			continue
 		}
-		y, _, _ := j.stands(i)
-		copy(exact[r*k:(r+1)*k], j.estimate(i, y))
+		copy(exact[r*k:(r+1)*k], j.estimate(i, j.crossed(j.sets[i])))
 	}
 	for i := range slope {
 		slope[i] += exact[i] - own[i]

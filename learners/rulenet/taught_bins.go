@@ -46,12 +46,7 @@ func cutIntoBins(ctx context.Context, t *table.Table, target int) (*binned, erro
 		h.Write([]byte(names[col]))
 		b.columns[i].Salt = h.Sum64()
 		if t.Schema.Attributes[col].Kind == table.Numeric {
-			b.cuts[col] = &encode.Cuts{At: equalShares(t, col)}
-			b.columns[i].Ordered, b.columns[i].Bins = true, b.cuts[col].Intervals()+1
-			b.columns[i].Cells = make([]uint8, t.Rows())
-			for r, x := range t.Columns[col].Floats {
-				b.columns[i].Cells[r] = uint8(b.cuts[col].Code(x) + 1)
-			}
+			b.binNumbers(t, i)
 		} else {
 			b.binNames(t, i)
 		}
@@ -63,6 +58,34 @@ func cutIntoBins(ctx context.Context, t *table.Table, target int) (*binned, erro
 		}
 	}
 	return b, err
+}
+
+// binNumbers cuts a column of numbers into bins.
+func (b *binned) binNumbers(t *table.Table, i int) {
+	x, c := t.Columns[b.column[i]].Floats, &b.columns[i]
+	rows := ascending(x)
+	cuts := &encode.Cuts{At: equalShares(t, x, rows)}
+	b.cuts[b.column[i]] = cuts
+	c.Ordered, c.Bins, c.Cells = true, cuts.Intervals()+1, make([]uint8, t.Rows())
+	interval := 0
+	for _, r := range rows { // whose intervals go up with them, and need not be looked for
+		for interval < len(cuts.At) && x[r] > cuts.At[interval] {
+			interval++
+		}
+		c.Cells[r] = uint8(interval + 1)
+	}
+}
+
+// ascending returns the rows whose numbers are known, by these.
+func ascending(x []float64) []int32 {
+	keys, rows := make([]uint64, 0, len(x)), make([]int32, 0, len(x))
+	for r, v := range x {
+		if !table.IsMissing(v) {
+			keys, rows = append(keys, radix.Key(v)), append(rows, int32(r))
+		}
+	}
+	radix.Sort(keys, rows)
+	return rows
 }
 
 // binNames gives each of the most frequent names of a column a bin.
@@ -101,19 +124,11 @@ func (b *binned) binNames(t *table.Table, i int) {
 	}
 }
 
-// equalShares returns the cuts of a numeric column.
-func equalShares(t *table.Table, col int) []float64 {
-	var keys []uint64
-	var rows []int32
-	for r, x := range t.Columns[col].Floats {
-		if !table.IsMissing(x) {
-			keys, rows = append(keys, radix.Key(x)), append(rows, int32(r))
-		}
-	}
-	radix.Sort(keys, rows)
+// equalShares returns the cuts of a numeric column, whose rows ascend.
+func equalShares(t *table.Table, numbers []float64, rows []int32) []float64 {
 	var x, weight []float64 // distinct numbers
 	for _, r := range rows {
-		v := t.Columns[col].Floats[r] + 0
+		v := numbers[r] + 0
 		if len(x) == 0 || v != x[len(x)-1] {
 			x, weight = append(x, v), append(weight, 0)
 		}

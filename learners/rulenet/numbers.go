@@ -178,8 +178,12 @@ func (h *school) teachNumbers(ctx context.Context, m *Numbers, unit float64) err
 	if err != nil {
 		return err
 	}
-	f := all[len(all)-1]
-	r := rehearsed{options: f.options, trees: f.trees}
+	m.coding = h.coding // bins may be finer now
+	f, held := all[len(all)-1], 0.0
+	for _, p := range parts {
+		held += sum(p.held)
+	}
+	r := rehearsed{options: f.options, trees: f.trees, noise: 2 * f.least / held}
 	lessons := make([]*lesson, len(parts))
 	for i, p := range parts {
 		p.teacher = f.teachers[i]

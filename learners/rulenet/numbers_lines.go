@@ -17,7 +17,7 @@ import (
 // which it takes many.
 
 const (
-	slopeTrees  = 8   // trees of a batch in whose nodes lines are looked for
+	slopeTrees  = 16  // trees of a batch in whose nodes lines are looked for
 	slopeTracks = 16  // columns that are looked at there, drawn anew for each batch
 	slopeRows   = 50  // weight of the rows that a line within a node needs
 	mostTracks  = 128 // columns that lines may run along, those that say most by themselves
@@ -221,7 +221,7 @@ func (a *adder) lines(found []promise, p promise, s *lineSums, price float64) []
 	}
 	mean := s.z / s.n
 	slope, curve := keeps(a.lineWay(a.tracks[p.line-1]), s.restZ-mean*s.rest), max(0, s.zz-mean*s.z)
-	if p.gain = slope * slope / (curve + adderRidge) / math.Sqrt(price); p.gain > leastPromise {
+	if p.gain = slope * slope / (curve + a.adderRidge) / math.Sqrt(price); p.gain > a.worth {
 		found = append(found, p)
 	}
 	return found

@@ -130,7 +130,7 @@ func (h *school) reweigh(ctx context.Context, a *adder) error {
 			}
 		}
 		for j := range n - 1 {
-			gram[j*n+j] += adderRidge * cost / a.total
+			gram[j*n+j] += a.adderRidge * cost / a.total
 		}
 		if !cholesky(gram, slope, n) {
 			return errors.New("the weights of the loss asked for cannot be solved for")

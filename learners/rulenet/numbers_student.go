@@ -16,7 +16,16 @@ import (
 // rules' columns (centred), which are kept as a Cholesky factor that grows by a
 // row with each rule.
 
-const adderRidge = 4.0 // numbers being in deviations
+const (
+	adderRidge  = 4.0    // numbers being in deviations
+	littleNoise = 0.01   // of the variance, below which weights are held back less
+	leastNoise  = 0.0001 // that is taken to be there
+	luck        = 10     // times the mean square that is left: a gain that the best of many candidates has by chance
+)
+
+// ridgeFor returns the ridge for numbers of which a share of the variance is noise: it
+// is there for the noise.
+func ridgeFor(noise float64) float64 { return adderRidge * min(1, max(leastNoise, noise)/littleNoise) }
 
 // addition is a rule that adds.
 type addition struct {
@@ -52,6 +61,7 @@ type adder struct {
 	lined    map[promise]bool // lines that were taken, without their gains
 	within   bool             // lines are looked for in nodes too
 	done     bool
+	worth    float64 // gain below which no rule is added now
 	held     *heldOut
 }
 
@@ -159,7 +169,7 @@ func (a *adder) extend(r addition) {
 		}
 		own[j] = both - of.n*r.n/a.total
 	}
-	own[len(own)-1] += adderRidge
+	own[len(own)-1] += a.adderRidge
 	a.products = append(a.products, own)
 	a.factorise(own)
 }
@@ -245,10 +255,12 @@ func (a *adder) inverse(ctx context.Context) ([]float64, error) {
 
 // promising returns the nodes of greatest gain among those of some trees.
 func (a *adder) promising(ctx context.Context, most int) ([]promise, error) {
-	reach := a.total
+	reach, left := a.total, 0.0
 	for i, r := range a.rest {
 		reach += a.weight[i] * math.Abs(r)
+		left += a.weight[i] * r * r
 	}
+	a.worth = min(leastPromise, luck*left/a.total)
 	scale := (1 << 30) / max(reach, 1)
 	packed := make([]int64, len(a.rest))
 	for i, r := range a.rest {
@@ -287,8 +299,8 @@ func (a *adder) gains(tree int, packed []int64, scale float64) []promise {
 		}
 		slope, n := boost.Unpack(sums[node])
 		slope, n = keeps(a.way[tree][node], slope)/scale, n/scale
-		gain := slope * slope / (n*(1-n/a.total) + adderRidge) / math.Sqrt(price)
-		if gain > leastPromise {
+		gain := slope * slope / (n*(1-n/a.total) + a.adderRidge) / math.Sqrt(price)
+		if gain > a.worth {
 			found = append(found, promise{tree: int32(tree), node: int32(node), gain: gain})
 		}
 	}

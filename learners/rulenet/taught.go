@@ -282,7 +282,8 @@ func (h *school) teachAll(ctx context.Context, parts []*part, o boost.Options, o
 type rehearsed struct {
 	options boost.Options
 	trees   int
-	hard    bool // students learn the labels instead of what the teacher says
+	hard    bool    // students learn the labels instead of what the teacher says
+	noise   float64 // of numbers: mean square by which the teacher misses the rows held out
 	size    int
 	stretch float64
 	off     float64 // of numbers: how far answers are off the rows learnt from
@@ -309,6 +310,11 @@ func (h *school) rehearseTeacher(ctx context.Context, parts []*part) ([]*faculty
 		if all.least < first.least*sizesWin {
 			first = all
 		}
+		if sum(h.weights) >= finerFrom {
+			if first, err = h.finer(ctx, parts, first); err != nil {
+				return nil, err
+			}
+		}
 	}
 	best := first
 	for _, size := range treeSizes[1:] {
@@ -334,7 +340,7 @@ func (h *school) rehearseTeacher(ctx context.Context, parts []*part) ([]*faculty
 // their places among those that the teacher remembers.
 func (h *school) lesson(ctx context.Context, t *boost.Teacher, r rehearsed, remembered, places []int32, weights []float64) (*lesson, error) {
 	k, trees := h.x.Scores, r.trees
-	l := &lesson{x: h.x, k: k, allowed: h.allowed, ways: h.ways, tracks: h.tracks, ridge: studentRidge, trees: t.Trees[:trees], seed: scramble(h.seed ^ 0x57d3)}
+	l := &lesson{x: h.x, k: k, allowed: h.allowed, ways: h.ways, tracks: h.tracks, ridge: studentRidge, adderRidge: ridgeFor(r.noise), trees: t.Trees[:trees], seed: scramble(h.seed ^ 0x57d3)}
 	l.rows, l.weight = make([]int32, len(places)), make([]float64, len(places))
 	for at, place := range places {
 		l.rows[at] = remembered[place]

@@ -46,7 +46,7 @@ func cutIntoBins(ctx context.Context, t *table.Table, target int) (*binned, erro
 		h.Write([]byte(names[col]))
 		b.columns[i].Salt = h.Sum64()
 		if t.Schema.Attributes[col].Kind == table.Numeric {
-			b.binNumbers(t, i)
+			b.binNumbers(t, i, t.Weight)
 		} else {
 			b.binNames(t, i)
 		}
@@ -60,11 +60,12 @@ func cutIntoBins(ctx context.Context, t *table.Table, target int) (*binned, erro
 	return b, err
 }
 
-// binNumbers cuts a column of numbers into bins.
-func (b *binned) binNumbers(t *table.Table, i int) {
+// binNumbers cuts a column of numbers into bins of which each has its share of what
+// rows weigh.
+func (b *binned) binNumbers(t *table.Table, i int, weight func(r int) float64) {
 	x, c := t.Columns[b.column[i]].Floats, &b.columns[i]
 	rows := ascending(x)
-	cuts := &encode.Cuts{At: equalShares(t, x, rows)}
+	cuts := &encode.Cuts{At: equalShares(x, rows, weight)}
 	b.cuts[b.column[i]] = cuts
 	c.Ordered, c.Bins, c.Cells = true, cuts.Intervals()+1, make([]uint8, t.Rows())
 	interval := 0
@@ -125,14 +126,14 @@ func (b *binned) binNames(t *table.Table, i int) {
 }
 
 // equalShares returns the cuts of a numeric column, whose rows ascend.
-func equalShares(t *table.Table, numbers []float64, rows []int32) []float64 {
+func equalShares(numbers []float64, rows []int32, of func(r int) float64) []float64 {
 	var x, weight []float64 // distinct numbers
 	for _, r := range rows {
 		v := numbers[r] + 0
 		if len(x) == 0 || v != x[len(x)-1] {
 			x, weight = append(x, v), append(weight, 0)
 		}
-		weight[len(x)-1] += t.Weight(int(r))
+		weight[len(x)-1] += of(int(r))
 	}
 	var at []float64
 	for bins := mostBins; ; bins-- {

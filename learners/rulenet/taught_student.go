@@ -40,12 +40,13 @@ type lesson struct {
 	price  [][]float64 // of each tree's nodes: tests to read; 0: no candidate
 	way    [][]int8    // likewise: which way it may move the answer; 0: both
 	// allowed says so of tests, and whether they may at all.
-	allowed func([]boost.Test) (int8, bool)
-	ways    []int8 // of each column, likewise; nil: both
-	tracks  []*track
-	ridge   float64
-	total   float64
-	seed    uint64
+	allowed    func([]boost.Test) (int8, bool)
+	ways       []int8 // of each column, likewise; nil: both
+	tracks     []*track
+	ridge      float64
+	adderRidge float64 // that of numbers
+	total      float64
+	seed       uint64
 }
 
 // picked is a rule of the student.

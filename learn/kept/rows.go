@@ -375,6 +375,9 @@ type joined struct {
 // leave is true are left out, and rows without weight.
 func join(ctx context.Context, blocks []*block, leave func(row int) bool) (*joined, error) {
 	schema, err := unionSchema(blocks)
+	if err == nil {
+		err = ctx.Err() // of very many columns that took a while
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -439,8 +442,12 @@ func (j *joined) block(ctx context.Context, source learn.Source) (*block, error)
 	return b, err
 }
 
-// fewRows are not worth waking other cores for.
-const fewRows = 256
+// fewRows are not worth waking other cores for, and the cells of so many columns of
+// them not worth asking whether to go on.
+const (
+	fewRows    = 256
+	fewColumns = 1024
+)
 
 // columnwise calls work for each column, on all cores if there are rows enough.
 func columnwise(ctx context.Context, columns, rows int, work func(i int)) error {
@@ -448,6 +455,9 @@ func columnwise(ctx context.Context, columns, rows int, work func(i int)) error 
 		return learn.Each(ctx, columns, work)
 	}
 	for i := range columns {
+		if i%fewColumns == 0 && ctx.Err() != nil {
+			break
+		}
 		work(i)
 	}
 	return ctx.Err()

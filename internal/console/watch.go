@@ -125,9 +125,9 @@ func Attempt(ctx context.Context) (attempt context.Context, done func()) {
 	g.attempts = append(g.attempts, cancel)
 	g.mu.Unlock()
 	return attempt, func() {
-		ended := context.Cause(attempt) != nil
+		_, over := context.Cause(attempt).(*MemoryLimit)
 		cancel(nil)
-		if ended {
+		if over { // and not whoever interrupts it, who does not wait for the collector
 			debug.FreeOSMemory()
 		}
 		g.mu.Lock()

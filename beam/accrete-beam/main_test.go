@@ -130,7 +130,8 @@ func people(t *testing.T, rows, parts int, seed uint64) (dir string) {
 	return dir
 }
 
-// locally learns all files as one table, as the command line does.
+// locally learns all files as one table, as the command line does; rule networks as
+// shards learn them, which keep their rows.
 func locally(t *testing.T, dir, target, learner string) learn.Model {
 	t.Helper()
 	h := &life.Home{Now: time.Now, Seed: 1}
@@ -138,7 +139,11 @@ func locally(t *testing.T, dir, target, learner string) learn.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := h.LearnInMemory(context.Background(), life.LearnOptions{Data: d, Target: target, Choice: life.Choice{Learner: learner}})
+	choice := life.Choice{Learner: learner}
+	if learner == "rulenet" {
+		choice.Settings = map[string]string{"update": "exact"}
+	}
+	p, err := h.LearnInMemory(context.Background(), life.LearnOptions{Data: d, Target: target, Choice: choice})
 	if err != nil {
 		t.Fatal(err)
 	}

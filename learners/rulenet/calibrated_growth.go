@@ -227,13 +227,14 @@ type Step struct {
 const growRows = 25_000
 
 // grow finds on rows held out how many rounds are best, then grows so many on
-// all rows. Of very many rows a sample grows the rules, and all are counted.
-func (w *training) grow(ctx context.Context, m *Model) error {
+// all rows. Of very many rows a sample grows the rules, and all are counted. Beside a
+// rival it gives up with errBehind once it is plain that it does not clearly beat it.
+func (w *training) grow(ctx context.Context, m, rival *Model) error {
 	part, err := w.sampled(ctx, growRows)
 	if err != nil {
 		return err
 	}
-	rounds, relaxed, err := part.chooseRounds(ctx, m)
+	rounds, relaxed, err := part.chooseRounds(ctx, m, rival)
 	if err != nil {
 		return err
 	}
@@ -257,7 +258,7 @@ func (w *training) grow(ctx context.Context, m *Model) error {
 // chooseRounds grows networks with rows held out, all a round at a time. It
 // returns the round after which the loss was least, and the share of the
 // penalty that is best for the networks of that round.
-func (w *training) chooseRounds(ctx context.Context, m *Model) (rounds int, relaxed float64, err error) {
+func (w *training) chooseRounds(ctx context.Context, m, rival *Model) (rounds int, relaxed float64, err error) {
 	networks, err := w.holdOut(ctx)
 	if err != nil {
 		return 0, 0, err
@@ -273,6 +274,9 @@ func (w *training) chooseRounds(ctx context.Context, m *Model) (rounds int, rela
 		}
 		step := heldOutStep(networks, round)
 		m.steps = append(m.steps, step)
+		if rival != nil && step.Loss > rival.rehearsed+farBehind {
+			return 0, 0, errBehind
+		}
 		if round == 0 || step.Loss < m.steps[best].Loss*(1-leastGain) {
 			best, bestNetworks = round, snapshot(networks)
 		}
@@ -291,6 +295,9 @@ func (w *training) chooseRounds(ctx context.Context, m *Model) (rounds int, rela
 		return 0, 0, err
 	}
 	m.rehearsed = least / heldBy(networks)
+	if rival != nil && !m.clearlyBeats(rival) {
+		return 0, 0, errBehind
+	}
 	return best, relaxed, nil
 }
 

@@ -79,7 +79,7 @@ func TestPenaltyIsChosenForTheBestRound(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &Model{}
-	best, relaxed, err := w.chooseRounds(background, m)
+	best, relaxed, err := w.chooseRounds(background, m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func learnCut(ctx context.Context, rows *kept.Rows, t *table.Table, at int, seed
 	for _, way := range []string{"both", "mdl", "frequency"} {
 		own := s
 		own.Cuts = way
-		m, err := learnClimbed(ctx, rows, t, at, seed, own)
+		m, err := learnClimbed(ctx, rows, t, at, seed, own, nil)
 		if err != nil {
 			return nil, err
 		}

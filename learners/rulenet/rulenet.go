@@ -402,8 +402,9 @@ func learnFrom(ctx context.Context, rows *kept.Rows, target string, seed uint64,
 	return m, nil
 }
 
-// learnClimbed makes the network of rules that climbs by information end in.
-func learnClimbed(ctx context.Context, rows *kept.Rows, t *table.Table, at int, seed uint64, s settings) (*Model, error) {
+// learnClimbed makes the network of rules that climbs by information end in. Beside a
+// rival, nil for none, it gives up with errBehind where it will not clearly beat it.
+func learnClimbed(ctx context.Context, rows *kept.Rows, t *table.Table, at int, seed uint64, s settings, rival *Model) (*Model, error) {
 	if s.Cuts == chosenCuts {
 		return learnCut(ctx, rows, t, at, seed, s)
 	}
@@ -423,7 +424,7 @@ func learnClimbed(ctx context.Context, rows *kept.Rows, t *table.Table, at int, 
 		m.rows = nil
 	}
 	if s.Grow == "residual" {
-		err = w.grow(ctx, m)
+		err = w.grow(ctx, m, rival)
 	} else {
 		err = w.searchAndWeigh(ctx, m)
 	}

@@ -2,6 +2,7 @@ package rulenet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/accrete-ml/accrete/learn/kept"
@@ -14,14 +15,20 @@ import (
 // an example. Where every column has few values climbs are quick, so that both are
 // rehearsed, and the network is climbed to where the rows held out are clearly for it:
 // climbs are rehearsed on four fifths of the rows and trees on two thirds of few, and
-// where nothing is noise the loss falls as fast as the square of the rows grows.
+// where nothing is noise the loss falls as fast as the square of the rows grows. Climbs
+// that are far behind, or were rehearsed and do not win, are given up: they would cost
+// more than all the rest.
 
 const (
 	fewValues    = 20      // of each column, up to which both are rehearsed
 	fewColumns   = 30      // likewise
 	climbedCells = 200_000 // likewise: rows times columns
 	climbsWin    = 2.0 / 3 // of the loss, that climbs must bring it to
+	farBehind    = 0.1     // nats a row, by which climbs that win were never behind after any round
 )
+
+// errBehind is how a climb ends that does not clearly beat its rival.
+var errBehind = errors.New("the rows held out are not clearly for climbs")
 
 // learnWell makes the network that trees teach, or the one that climbs end in if the
 // rows held out are for that.
@@ -30,12 +37,12 @@ func learnWell(ctx context.Context, rows *kept.Rows, t *table.Table, target int,
 	if err != nil || s.Teacher != automaticTeacher || !fewToClimb(t, target) {
 		return taught, err
 	}
-	climbed, err := learnClimbed(ctx, rows, t, target, seed, s)
+	climbed, err := learnClimbed(ctx, rows, t, target, seed, s, taught)
+	if errors.Is(err, errBehind) {
+		return taught, nil
+	}
 	if err != nil {
 		return nil, err
-	}
-	if !climbed.clearlyBeats(taught) {
-		return taught, nil
 	}
 	climbed.stopped += fmt.Sprintf("; with their weights fitted freely %.4f, and %.4f if trees had taught it", climbed.rehearsed, taught.rehearsed)
 	return climbed, nil

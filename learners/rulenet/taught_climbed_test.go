@@ -1,10 +1,13 @@
 package rulenet
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -55,5 +58,34 @@ func TestClimbsBesideTrees(t *testing.T) {
 	}
 	if noisy := learnOrFail(t, concept(1500, 0, 1), 3, nil); !noisy.taught {
 		t.Error("columns of many values are climbed from")
+	}
+}
+
+// Beside a rival that climbs do not clearly beat they give up, early where they are far
+// behind it, and what was learnt by trees answers.
+func TestClimbsGiveUp(t *testing.T) {
+	rows := hands(800, 4, 1)
+	s, err := (&Learner{}).settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gathered, err := kept.Gather(t.Context(), learn.Task{Table: rows, Source: learn.Source{ID: "1"}}.At(4), Name, table.Nominal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	climb := func(rival *Model) (*Model, error) {
+		return learnClimbed(t.Context(), gathered, rows, 4, 1, s, rival)
+	}
+	free, err := climb(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		rival float64
+		loses bool
+	}{{10 * free.rehearsed, false}, {free.rehearsed, true}, {0, true}} {
+		if _, err := climb(&Model{rehearsed: c.rival}); errors.Is(err, errBehind) != c.loses {
+			t.Errorf("climbs come to %.4f beside %.4f: %v", free.rehearsed, c.rival, err)
+		}
 	}
 }

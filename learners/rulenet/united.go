@@ -42,9 +42,9 @@ func stretchOf(ctx context.Context, from, to float64) context.Context {
 // that trees teach unless the rows held out are clearly for the climbs.
 func learnOfFew(ctx context.Context, rows *kept.Rows, t *table.Table, target int, seed uint64, s settings) (*Model, error) {
 	if s.Teacher != automaticTeacher {
-		return learnClimbed(ctx, rows, t, target, seed, s)
+		return learnClimbed(ctx, rows, t, target, seed, s, nil)
 	}
-	climbed, err := learnClimbed(stretchOf(ctx, 0, climbedShare), rows, t, target, seed, s)
+	climbed, err := learnClimbed(stretchOf(ctx, 0, climbedShare), rows, t, target, seed, s, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@
 //	go run ./bench -only neighbours    the nearest rows, against scikit-learn's
 //	go run ./bench -only numbers       learners of numbers, against ridge and boosted trees
 //	go run ./bench -only words         texts, against scikit-learn's MultinomialNB (-texts newsgroups20.csv.gz)
+//	go run ./bench -only graphs        graphs of belief networks, against Weka's BayesNet
 //	go run ./bench -resume       go on with a run that was broken off
 //	go run ./bench -measure -profile cpu.out speed FOLDER tree budget=0
 //	                             what one learner spends its time on
@@ -97,7 +98,7 @@ func main() {
 	docs := flag.String("docs", "", "folder for benchmark.md and the folder benchmark; the work folder if not given")
 	work := flag.String("work", "", "folder for data and the journal; one among the temporary files if not given")
 	resume := flag.Bool("resume", false, "go on with the journal that is there")
-	only := flag.String("only", "", "reading, speed or accuracy: measure only that part; neighbours, numbers or words: print that comparison")
+	only := flag.String("only", "", "reading, speed or accuracy: measure only that part; neighbours, numbers, words or graphs: print that comparison")
 	texts := flag.String("texts", "", "with -only words, a CSV file (.gz) of postings with the columns newsgroup, subject and body; drawn texts if not given")
 	learners := flag.String("learners", "", "measure only these learners of ours and their peers, as in tree,bayes")
 	rivals := flag.String("peers", "", "measure only these peers, as in 'Weka JRip,Weka PART'")
@@ -159,9 +160,9 @@ func (b *bench) run(ctx context.Context, docs string, resume bool, only string) 
 			return err
 		}
 	}
-	apart := map[string]func(context.Context) error{"neighbours": b.measureNeighbours, "numbers": b.measureNumbers, "words": b.measureTexts}[only]
+	apart := map[string]func(context.Context) error{"neighbours": b.measureNeighbours, "numbers": b.measureNumbers, "words": b.measureTexts, "graphs": b.measureGraphs}[only]
 	if only != "" && apart == nil && !slices.Contains([]string{"reading", "speed", "accuracy"}, only) {
-		return fmt.Errorf("unknown part %q: expected reading, speed, accuracy, neighbours, numbers or words", only)
+		return fmt.Errorf("unknown part %q: expected reading, speed, accuracy, neighbours, numbers, words or graphs", only)
 	}
 	var err error
 	if b.self, err = os.Executable(); err != nil {

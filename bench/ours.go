@@ -57,6 +57,8 @@ func measureOurs(ctx context.Context, args []string) error {
 		return numbersOfOurs(ctx, folder, method, keys["out"])
 	case workTexts:
 		return textsOfOurs(ctx, folder, method)
+	case workGraphs:
+		return graphOfOurs(ctx, folder, method, budget)
 	case workRead:
 		return readByOurs(ctx, folder, budget)
 	}

@@ -26,8 +26,9 @@ const (
 	// answer the others; answer each fold by the others.
 	workNeighbours = "neighbours"
 	workNumbers    = "numbers"
-	workTexts      = "words" // folder has the files to learn and to answer
-	workRead       = "read"  // folder is a file to read; budget as above
+	workTexts      = "words"  // folder has the files to learn and to answer
+	workGraphs     = "graphs" // learn the graph of the rows; Text of the fit is each column's parents, as JSON
+	workRead       = "read"   // folder is a file to read; budget as above
 )
 
 // part is what a measuring process prints.

@@ -1,4 +1,5 @@
 import java.io.*;
+import java.lang.management.ManagementFactory;
 import java.nio.*;
 import java.nio.channels.FileChannel;
 import java.nio.file.*;
@@ -6,6 +7,12 @@ import java.util.*;
 import java.util.function.*;
 import weka.classifiers.Classifier;
 import weka.classifiers.UpdateableClassifier;
+import weka.classifiers.bayes.BayesNet;
+import weka.classifiers.bayes.net.ParentSet;
+import weka.classifiers.bayes.net.search.local.HillClimber;
+import weka.classifiers.bayes.net.search.local.K2;
+import weka.classifiers.bayes.net.search.local.LocalScoreSearchAlgorithm;
+import weka.classifiers.bayes.net.search.local.Scoreable;
 import weka.core.*;
 
 /** Weka's learners with their default settings, in the protocol of protocol.go. */
@@ -32,6 +39,7 @@ public class Weka {
             case "version" -> say("version", "\"text\":\"" + Version.VERSION + "\"");
             case "speed" -> speed(METHODS.get(method), folder, Double.parseDouble(keys.get("budget")));
             case "folds" -> folds(METHODS.get(method), folder, keys.get("out"));
+            case "graphs" -> graphs(folder, method, Double.parseDouble(keys.get("budget")));
             case "read" -> read(folder, Double.parseDouble(keys.get("budget")));
             default -> throw new IllegalArgumentException("unknown work " + work);
         }
@@ -220,6 +228,45 @@ public class Weka {
             }
         }
         return new double[] {rules, tests};
+    }
+
+    /** graphs learns a belief network's graph by BDeu, with at most four parents, and says each column's. */
+    static void graphs(String folder, String method, double budget) throws Exception {
+        Instances data = load(folder);
+        data.setClassIndex(0); // K2 puts it first, and then the columns as they stand
+        SelectedTag score = new SelectedTag(Scoreable.BDeu, LocalScoreSearchAlgorithm.TAGS_SCORE_TYPE);
+        BayesNet[] net = new BayesNet[1];
+        var process = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        long busy = process.getProcessCpuTime();
+        double[] took = repeat(budget, REPEATS, () -> {
+            net[0] = new BayesNet();
+            if (method.equals("BayesNet K2")) {
+                K2 search = new K2();
+                search.setInitAsNaiveBayes(false);
+                search.setMaxNrOfParents(4);
+                search.setScoreType(score);
+                net[0].setSearchAlgorithm(search);
+            } else {
+                HillClimber search = new HillClimber();
+                search.setInitAsNaiveBayes(false);
+                search.setMaxNrOfParents(4);
+                search.setScoreType(score);
+                search.setUseArcReversal(true);
+                net[0].setSearchAlgorithm(search);
+            }
+            net[0].buildClassifier(data);
+        });
+        double cpu = (process.getProcessCpuTime() - busy) / 1e9 / took.length;
+        int[][] parents = new int[data.numAttributes()][];
+        for (int c = 0; c < parents.length; c++) {
+            ParentSet set = net[0].getParentSet(c);
+            parents[c] = new int[set.getNrOfParents()];
+            for (int i = 0; i < parents[c].length; i++) {
+                parents[c][i] = set.getParent(i);
+            }
+        }
+        say("fit", seconds(took), "\"cpu\":" + cpu, "\"text\":\"" + Arrays.deepToString(parents) + "\"");
+        sayMemory();
     }
 
     static void read(String path, double budget) throws Exception {

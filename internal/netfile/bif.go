@@ -236,7 +236,7 @@ func bifRow(d *draft, l *lexer, i int) error {
 	}
 	r := len(v.States)
 	if len(xs) != r {
-		return l.fail(line, "the row of %q%s has %d numbers, expected %d: one for each of %s", v.Name, d.when(v, row), len(xs), r, shown(v.States))
+		return l.fail(line, "the row of %q%s has %s, expected %d: one for each of %s", v.Name, d.when(v, row), count(len(xs)), r, shown(v.States))
 	}
 	to := v.Table[row*r:][:r]
 	if to[0] == to[0] {
@@ -251,7 +251,7 @@ func (d *draft) others(line, i int, xs []float64) error {
 	v := &d.net.Variables[i]
 	r := len(v.States)
 	if len(xs) != r {
-		return d.fail(line, "the default row of %q has %d numbers, expected %d", v.Name, len(xs), r)
+		return d.fail(line, "the default row of %q has %s, expected %d", v.Name, count(len(xs)), r)
 	}
 	for k := 0; k < len(v.Table); k += r {
 		if v.Table[k] == v.Table[k] {

@@ -31,6 +31,7 @@ import (
 // Network is the variables of a file, in its order.
 type Network struct {
 	Name      string
+	File      string // as errors name it
 	Variables []Variable
 }
 
@@ -38,6 +39,7 @@ type Network struct {
 // leaves them to the rows.
 type Variable struct {
 	Name    string
+	Line    int // where the file declares it, or names it first
 	States  []string
 	Parents []int // places of other variables
 	// Table has a distribution over the states for each combination of the
@@ -63,11 +65,16 @@ type Error struct {
 	What string
 }
 
+// Wrong returns an error about a variable, with the place where the file declares it.
+func (n *Network) Wrong(variable int, format string, args ...any) error {
+	return &Error{n.File, n.Variables[variable].Line, fmt.Sprintf(format, args...)}
+}
+
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.What) }
 
 // Parse reads a network in whichever of the formats it is.
 func Parse(file string, text []byte) (*Network, error) {
-	d := &draft{file: file, places: map[string]int{}}
+	d := &draft{file: file, net: Network{File: file}, places: map[string]int{}}
 	var err error
 	switch head := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n"); {
 	case len(head) == 0:
@@ -134,7 +141,7 @@ func (d *draft) append(line int, name string) error {
 		return d.fail(line, "variable %q is one too many; expected at most %d", name, MaxVariables)
 	}
 	d.places[name] = len(d.net.Variables)
-	d.net.Variables = append(d.net.Variables, Variable{Name: name})
+	d.net.Variables = append(d.net.Variables, Variable{Name: name, Line: line})
 	d.lines = append(d.lines, line)
 	d.tables = append(d.tables, 0)
 	d.states = append(d.states, nil)
@@ -239,7 +246,7 @@ func (d *draft) given(line int, child string, parents []string) (int, error) {
 func (d *draft) whole(line, variable int, numbers []float64, childSlowest bool) error {
 	v := &d.net.Variables[variable]
 	if len(numbers) != len(v.Table) {
-		return d.fail(line, "the table of %q has %d numbers, expected %d: %s", v.Name, len(numbers), len(v.Table), d.shape(v))
+		return d.fail(line, "the table of %q has %s, expected %d: %s", v.Name, count(len(numbers)), len(v.Table), d.shape(v))
 	}
 	copy(v.Table, numbers)
 	if childSlowest {
@@ -376,6 +383,14 @@ func (n *Network) Cycle() []int {
 		}
 	}
 	return nil
+}
+
+// count says how many numbers there are.
+func count(n int) string {
+	if n == 1 {
+		return "1 number"
+	}
+	return fmt.Sprintf("%d numbers", n)
 }
 
 // number reads a number of a table.

@@ -132,7 +132,7 @@ func TestWrong(t *testing.T) {
 		two + "probability ( a ) {\n table 0.5, 0.2, 0.3;\n}":                 `f:10: the table of "a" has 3 numbers, expected 2`,
 		two + "probability ( c ) {\n table 0.5, 0.5;\n}":                      `f:9: unknown variable "c"`,
 		two + "probability ( a | b ) {\n (maybe) 0.5, 0.5;\n}":                `f:10: variable "b" has no state "maybe"`,
-		two + "probability ( a | b ) {\n (yes) 0.5;\n}":                       `f:10: the row of "a" given b=yes has 1 numbers, expected 2`,
+		two + "probability ( a | b ) {\n (yes) 0.5;\n}":                       `f:10: the row of "a" given b=yes has 1 number, expected 2`,
 		two + "probability ( a | b ) {\n (yes) 0.5, 0.5;\n}\nprobability ( b ) {\n table 1, 0; }":                                        `f:9: the table of "a" lacks the row given b=no`,
 		two + "probability ( a | b ) {\n (yes) 0.5, 0.5; (no) 1, 0;\n}\nprobability ( b | a ) {\n (yes) 0.5, 0.5; (no) 1, 0;\n}":         "the arcs go in a circle: ",
 		two + "probability ( a | b ) {\n (yes) 0.5, 0.5; (yes) 1, 0;\n}":                                                                 "comes twice",

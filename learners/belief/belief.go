@@ -171,17 +171,39 @@ func (l *Learner) settings() (settings, error) {
 		}
 	}
 	if l.Network != "" {
-		name, text, ok := strings.Cut(l.Network, "\n")
-		if !ok {
-			return s, fmt.Errorf("setting network=%s: expected a file's name, a line end and its text", l.Network)
-		}
-		net, err := netfile.Parse(name, []byte(text))
+		net, err := l.file()
 		if err != nil {
 			return s, err
 		}
 		s.Network = string(net.Text())
 	}
 	return s, s.check()
+}
+
+// file reads the network's file; nil if none is named.
+func (l *Learner) file() (*netfile.Network, error) {
+	if l.Network == "" {
+		return nil, nil
+	}
+	name, text, ok := strings.Cut(l.Network, "\n")
+	if !ok {
+		return nil, fmt.Errorf("setting network=%s: expected a file's name, a line end and its text", l.Network)
+	}
+	return netfile.Parse(name, []byte(text))
+}
+
+// fits says what is wrong with the network's file beside the columns of the rows,
+// with its lines as they stand there: a model keeps its text in a form of its own.
+func (l *Learner) fits(columns *table.Schema) error {
+	file, err := l.file()
+	if err != nil || file == nil {
+		return err
+	}
+	if err := speakOf(file, columns); err != nil {
+		return err
+	}
+	_, err = union(columns, file)
+	return err
 }
 
 func (s *settings) check() error {
@@ -252,6 +274,9 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 		return nil, fmt.Errorf("belief predicts classes, but target %q is numeric; learn without a target and ask for it, or read it as nominal", task.Target)
 	}
 	if err := table.Distinct(task.Table.Schema); err != nil {
+		return nil, err
+	}
+	if err := l.fits(task.Table.Schema); err != nil {
 		return nil, err
 	}
 	lesson := lesson{Format: format, Settings: s, Seed: task.Seed, Target: task.Target}

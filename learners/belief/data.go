@@ -108,12 +108,12 @@ func speakOf(file *netfile.Network, rows *table.Schema) error {
 		}
 		for j := range rows.Attributes {
 			if column := rows.Attributes[j].Name; strings.EqualFold(column, name) && !slices.ContainsFunc(file.Variables, func(v netfile.Variable) bool { return v.Name == column }) {
-				return fmt.Errorf("the network has a variable %q, and the rows a column %q; expected them to be spelt alike", name, column)
+				return file.Wrong(i, "the network has a variable %q, and the rows a column %q; expected them to be spelt alike", name, column)
 			}
 		}
 	}
 	if !shared {
-		return fmt.Errorf("no variable of the network (%s) is a column of the rows (%s); expected a network of these columns", first(names), first(rows.Names()))
+		return file.Wrong(0, "no variable of the network (%s) is a column of the rows (%s); expected a network of these columns", first(names), first(rows.Names()))
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func union(rows *table.Schema, file *netfile.Network) (*table.Schema, error) {
 		j := s.Index(v.Name)
 		if v.States == nil { // the rows bring them
 			if j < 0 {
-				return nil, fmt.Errorf("the network has a variable %q without states, which is no column either; expected a line such as  %s: yes, no%s", v.Name, v.Name, spell.Hint(v.Name, s.Names()))
+				return nil, file.Wrong(i, "the network has a variable %q without states, which is no column either; expected a line such as  %s: yes, no%s", v.Name, v.Name, spell.Hint(v.Name, s.Names()))
 			}
 			continue
 		}
@@ -234,7 +234,7 @@ func union(rows *table.Schema, file *netfile.Network) (*table.Schema, error) {
 		}
 		a := &s.Attributes[j]
 		if a.Kind == table.Numeric {
-			return nil, fmt.Errorf("column %q is numeric, but the network gives it the states %s; read it as nominal", a.Name, strings.Join(v.States, ", "))
+			return nil, file.Wrong(i, "column %q is numeric, but the network gives it the states %s; read it as nominal", a.Name, strings.Join(v.States, ", "))
 		}
 		of := table.Attribute{Name: a.Name, Values: v.States}
 		values := append([]string(nil), v.States...)

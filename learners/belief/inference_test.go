@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/internal/netfile"
@@ -356,8 +357,8 @@ func TestNetworkOfOtherColumns(t *testing.T) {
 	for network, want := range map[string]string{
 		"rain -> wet":         "",
 		"rain, cloud -> wet":  "",
-		"cloud -> sky":        `no variable of the network (cloud, sky) is a column of the rows (rain, wet); expected a network of these columns`,
-		"Rain -> wet":         `the network has a variable "Rain", and the rows a column "rain"; expected them to be spelt alike`,
+		"cloud -> sky":        `the network:1: no variable of the network (cloud, sky) is a column of the rows (rain, wet); expected a network of these columns`,
+		"Rain -> wet":         `the network:1: the network has a variable "Rain", and the rows a column "rain"; expected them to be spelt alike`,
 		"rain -> Rain -> wet": "",
 	} {
 		file, err := netfile.Parse("the network", []byte(network))
@@ -368,6 +369,30 @@ func TestNetworkOfOtherColumns(t *testing.T) {
 		case err == nil && want == "":
 		case err == nil || err.Error() != want:
 			t.Errorf("%s: %v, want %s", network, err, want)
+		}
+	}
+}
+
+// What is wrong with a network beside the rows is said with the file's name and line,
+// although a model keeps the network in a form of its own; a circle of arcs that are
+// required is named.
+func TestNetworkBesideRows(t *testing.T) {
+	rows, _, err := table.Read(t.Context(), strings.NewReader("rain,wet,mm\nno,no,0.5\nyes,yes,7\nno,yes,1.5\n"), table.Options{Name: "rows.csv"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ key, value, want string }{
+		{"network", "wet.txt\n\n# what is wet\nrain -> wet\nrain -> wett\n", `wet.txt:4: the network has a variable "wett" without states, which is no column either; expected a line such as  wett: yes, no; did you mean "wet"?`},
+		{"network", "wet.txt\n\nRain -> wet\n", `wet.txt:2: the network has a variable "Rain", and the rows a column "rain"; expected them to be spelt alike`},
+		{"network", "wet.txt\nrain -> wet\nmm: low, high\n", `wet.txt:2: column "mm" is numeric, but the network gives it the states low, high; read it as nominal`},
+		{"require", "rain->wet,wet->mm,wet->rain", `the arcs of require= go in a circle: wet->rain->wet; expected a graph without`},
+	} {
+		l, err := learn.New(Name, map[string]string{c.key: c.value})
+		if err == nil {
+			_, err = l.Learn(t.Context(), learn.Task{Table: rows, NoTarget: true})
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s=%s: %v, want %s", c.key, c.value, err, c.want)
 		}
 	}
 }

@@ -118,8 +118,16 @@ func (g *graph) wishes() error {
 			g.parents[a[1]] = append(g.parents[a[1]], a[0])
 		}
 	}
-	if len(topological(g.parents)) < len(g.parents) {
-		return fmt.Errorf("the arcs of require= go in a circle")
+	known := netfile.Network{Variables: make([]netfile.Variable, len(g.parents))}
+	for v, parents := range g.parents {
+		known.Variables[v].Parents = parents
+	}
+	if circle := known.Cycle(); circle != nil {
+		var text strings.Builder
+		for _, v := range circle {
+			text.WriteString(g.schema.Attributes[v].Name + "->")
+		}
+		return fmt.Errorf("the arcs of require= go in a circle: %s%s; expected a graph without", text.String(), g.schema.Attributes[circle[0]].Name)
 	}
 	return nil
 }

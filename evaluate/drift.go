@@ -3,6 +3,7 @@ package evaluate
 import (
 	"cmp"
 	"math"
+	mathbits "math/bits"
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/bits"
@@ -183,38 +184,73 @@ func (w *Watch) Add(t *table.Table) {
 	}
 	w.compile(t.Schema)
 	covered := bits.New(t.Rows())
+	truths := map[int32]truth{}
 	for _, f := range w.rules {
 		if f.match == nil {
 			continue
 		}
 		class := t.Schema.Attributes[target].Code(f.class)
-		f.match.Match(t, covered)
-		for row := range covered.All {
-			right, known := truth(&f.rule, class, t, target, row)
-			if !known {
-				continue
-			}
-			if right {
-				f.total.right++
-			} else {
-				f.total.wrong++
-			}
-			if f.pending++; f.pending >= f.interval() {
-				w.look(f, w.rows+row+1)
-			}
+		of, ok := truths[class]
+		if !ok || f.rule.Then.Numeric {
+			of = truthOf(&f.rule, class, &t.Columns[target], t.Rows())
+			truths[class] = of
 		}
+		f.match.Match(t, covered)
+		bits.And(covered, covered, of.known)
+		w.see(f, covered, of.right)
 	}
 	w.rows += t.Rows()
 }
 
-// truth reports whether a row's answer is the rule's, and whether it is known.
-func truth(r *rule.Rule, class int32, t *table.Table, target, row int) (right, known bool) {
-	if r.Then.Numeric {
-		y := t.Columns[target].Floats[row]
-		return math.Abs(y-r.Then.Mean) <= r.Then.Deviation, !table.IsMissing(y)
+// truth is the rows whose answer is known, and those of which it is a rule's.
+type truth struct{ right, known bits.Set }
+
+func truthOf(r *rule.Rule, class int32, target *table.Column, rows int) truth {
+	of := truth{bits.New(rows), bits.New(rows)}
+	for row := range rows {
+		right, known := false, false
+		if r.Then.Numeric {
+			y := target.Floats[row]
+			right, known = math.Abs(y-r.Then.Mean) <= r.Then.Deviation, !table.IsMissing(y)
+		} else {
+			right, known = target.Codes[row] == class, target.Codes[row] != table.Missing
+		}
+		if right {
+			of.right.Put(row)
+		}
+		if known {
+			of.known.Put(row)
+		}
 	}
-	code := t.Columns[target].Codes[row]
-	return code == class, code != table.Missing
+	return of
+}
+
+// see counts the rows that a rule covers, and looks each time that enough have passed.
+func (w *Watch) see(f *watched, covered, right bits.Set) {
+	for word, x := range covered {
+		for x != 0 {
+			some := lowest(x, f.untilLook())
+			n, r := mathbits.OnesCount64(some), mathbits.OnesCount64(some&right[word])
+			f.total.right += float64(r)
+			f.total.wrong += float64(n - r)
+			if f.pending += n; f.pending >= f.interval() {
+				w.look(f, w.rows+64*word+mathbits.Len64(some))
+			}
+			x &^= some
+		}
+	}
+}
+
+// lowest returns the lowest n bits that are set, or all.
+func lowest(x uint64, n int) uint64 {
+	if mathbits.OnesCount64(x) <= n {
+		return x
+	}
+	rest := x
+	for range n {
+		rest &= rest - 1
+	}
+	return x &^ rest
 }
 
 // compile makes the rules ready for tables of a schema. Rules about what it
@@ -238,7 +274,19 @@ func (w *Watch) compile(s *table.Schema) {
 }
 
 // interval is how many covered rows pass between looks.
-func (f *watched) interval() int { return int(min(max(f.total.n()/64, 8), 32)) }
+func (f *watched) interval() int { return intervalAt(f.total.n()) }
+
+func intervalAt(n float64) int { return int(min(max(n/64, 8), 32)) }
+
+// untilLook is the number of covered rows after which the next look is due. The
+// interval grows on the way.
+func (f *watched) untilLook() int {
+	more := max(1, f.interval()-f.pending)
+	for f.pending+more < intervalAt(f.total.n()+float64(more)) {
+		more++
+	}
+	return more
+}
 
 // look compares the rows before and after each moment, and names the rule if
 // the evidence that it moved is strong enough.
@@ -273,10 +321,11 @@ func evidence(before, total tries, bound float64) float64 {
 	}
 	// Log E is below the log likelihood ratio, and that is below Pearson's
 	// statistic, which takes no logarithms.
-	p, d := total.rate(), before.rate()-after.rate()
-	if n1*n2/n*d*d <= bound*p*(1-p) {
+	x := before.right*n - total.right*n1
+	if x*x*n <= bound*n1*n2*total.right*total.wrong {
 		return math.Inf(-1)
 	}
+	p := total.rate()
 	most := total.right*math.Log(p) + total.wrong*math.Log1p(-p)
 	return jeffreys(before) + jeffreys(after) - most
 }

@@ -75,6 +75,7 @@ type living struct {
 	taught  []bool    // of each rule: its weights were taught, and cost nothing where they are
 	age     []float64 // rows of noise in each rule's slope
 	covers  []float64 // weight of its rows by rule and class
+	owed    []float64 // slopes of the last rows by score, yet to be added to those of all; grows at its end alone, as the log does
 	round   []int     // in which it came
 	removed []float64 // bits that it took off the loss when rules were last decided
 
@@ -160,21 +161,28 @@ func (s *living) copy() *living {
 	to := *s
 	to.log = s.log.clip()
 	to.drawn, to.origins = slices.Clone(s.drawn), slices.Clone(s.origins)
+	to.owed = slices.Clip(s.owed)
 	to.curve = nil
 	to.own()
+	to.ownSums()
 	to.ownRules()
 	return &to
 }
 
 // own gives a state, of what each row changes, numbers that nobody else reads.
 func (s *living) own() {
-	for _, of := range []*[]float64{&s.counts, &s.slope, &s.age, &s.covers} {
-		*of = slices.Clone(*of)
-	}
-	s.probation.own()
+	s.counts = slices.Clone(s.counts)
 	if s.drift != nil {
 		s.drift = s.drift.copy()
 	}
+}
+
+// ownSums does so with the sums over rows.
+func (s *living) ownSums() {
+	for _, of := range []*[]float64{&s.slope, &s.age, &s.covers} {
+		*of = slices.Clone(*of)
+	}
+	s.probation.own()
 }
 
 // ownRules does so with what changes when rules do, which is seldom: where rows come one

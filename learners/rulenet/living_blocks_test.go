@@ -90,7 +90,7 @@ func TestForgottenRowsAreInNoBlock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks, err := left.(*Living).s.saveBlocks()
+	blocks, err := left.(*Living).state().saveBlocks()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestForgottenRowsAreInNoBlock(t *testing.T) {
 	for _, b := range blocks {
 		saved += len(b.at)
 	}
-	if kept := left.(*Living).s.log.rows(); bytes.Contains(data, []byte("unspoken")) || saved != kept {
+	if kept := left.(*Living).state().log.rows(); bytes.Contains(data, []byte("unspoken")) || saved != kept {
 		t.Errorf("%d rows are saved of %d, or a value is left", saved, kept)
 	}
 }

@@ -20,7 +20,7 @@ const leastJudges = 100
 // own brings, as far as rows are missing. The standard error is that of the last
 // rows alone.
 func (m *Living) Distance(ctx context.Context) (nats, deviation float64, told int, err error) {
-	s := m.s
+	s := m.state()
 	var judges []int32
 	last := make([]bool, s.log.rows())
 	for _, r := range s.lastRows(windowRows) {

@@ -20,7 +20,7 @@ func (m *Living) Forget(ctx context.Context, ids ...string) (learn.Model, error)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s := m.s
+	s := m.state()
 	known := make([]string, len(s.origins))
 	for i, o := range s.origins {
 		known[i] = o.ID
@@ -140,7 +140,7 @@ func (m *Living) Merge(ctx context.Context, others ...learn.Model) (learn.Model,
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	all := []*living{m.s}
+	all := []*living{m.state()}
 	schemas := []*table.Schema{m.s.schema}
 	for _, other := range others {
 		o, err := stateOf(ctx, other)
@@ -206,7 +206,7 @@ func (m *Living) Merge(ctx context.Context, others ...learn.Model) (learn.Model,
 func stateOf(ctx context.Context, m learn.Model) (*living, error) {
 	switch m := m.(type) {
 	case *Living:
-		return m.s, nil
+		return m.state(), nil
 	case *Model:
 		if m.settings.Update != automaticUpdate || m.rows == nil {
 			break

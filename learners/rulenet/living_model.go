@@ -18,8 +18,11 @@ import (
 
 // Living is a network that learns rows as they come. It is immutable.
 type Living struct {
-	s      *living
+	s      *living   // which may owe slopes of its last rows
 	answer []float64 // weights that it answers by, the bias first
+
+	summing sync.Once
+	summed  *living // the same state, owing none
 
 	writing sync.Once
 	network *Model // the same, to be read
@@ -35,6 +38,20 @@ var (
 	_ learn.Drawer    = (*Living)(nil)
 	_ learn.Keeper    = (*Living)(nil)
 )
+
+// state returns the state with the slopes of all rows added up, which is done when it is
+// asked for: whoever only answers goes without.
+func (m *Living) state() *living {
+	m.summing.Do(func() {
+		if m.summed = m.s; m.s.owing() > 0 {
+			u := &livingUpdate{living: m.s.copy(), drew: true}
+			u.drawn = slices.Clone(u.drawn)
+			u.pay(false)
+			m.summed = u.living
+		}
+	})
+	return m.summed
+}
 
 // Learner returns the name of the learner.
 func (m *Living) Learner() string { return Name }
@@ -179,7 +196,7 @@ func (m *Living) write() (*Model, error) {
 
 // unwritten is the network to be read, without its rules in words.
 func (m *Living) unwritten() *Model {
-	s := m.s
+	s := m.state()
 	set := s.settings
 	net := &Model{taught: true, settings: set, seed: s.seed, coding: coding{s.schema, s.target, s.cutsOf(s.rules)}, counts: s.counts, steps: s.steps, stopped: s.stopped}
 	k, classes := s.k, s.classes()
@@ -272,6 +289,7 @@ type replying struct {
 	rows   []int32
 	scores []float64
 	sets   sifting
+	fired  []uint64
 }
 
 var replies = sync.Pool{New: func() any { return &replying{} }}
@@ -302,23 +320,13 @@ func (m *Living) replyOne(t *table.Table, p []float64) {
 	room.cells.read(t)
 	defer room.cells.clear()
 	s, k := m.s, m.s.k
-	sieve := s.sieve()
-	room.rows = sieve.places(&room.cells, 0, room.rows[:0])
+	room.fired = s.sieve().fired(&room.cells, 0, room.fired)
 	room.scores = append(room.scores[:0], m.answer[:k]...)
-	if k == 1 {
-		score := room.scores[0]
-		for r, w := range m.answer[1:] {
-			if w != 0 && sieve.fires(r, room.rows) {
-				score += w
-			}
-		}
-		room.scores[0] = score
-	} else {
-		for r := range s.rules {
-			if sieve.fires(r, room.rows) {
-				for c, w := range m.answer[(r+1)*k : (r+2)*k] {
-					room.scores[c] += w
-				}
+	for word, x := range room.fired {
+		for ; x != 0; x &= x - 1 {
+			r := 64*word + bits.TrailingZeros64(x)
+			for c, w := range m.answer[(r+1)*k : (r+2)*k] {
+				room.scores[c] += w
 			}
 		}
 	}
@@ -492,7 +500,7 @@ func (m *Living) Excerpt(ctx context.Context, b rule.Budget) (*rule.Excerpt, err
 
 // withRows is the network to be read, with the rows of the reservoir.
 func (m *Living) withRows(ctx context.Context) (*Model, error) {
-	rows, err := m.s.keptWith(ctx, nil)
+	rows, err := m.state().keptWith(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -514,7 +522,7 @@ func (m *Living) withRows(ctx context.Context) (*Model, error) {
 // recoded returns the network, to be read, by a schema of the same columns whose
 // values are those of the network's in another order.
 func (m *Living) recoded(schema *table.Schema) *Living {
-	s, class := m.s.recoded(schema)
+	s, class := m.state().recoded(schema)
 	return &Living{s: s, answer: scoresIn(m.answer, class)}
 }
 
@@ -602,10 +610,10 @@ func (m *Living) Sources() []learn.Source {
 // Kept returns the rows that the network was learnt from while its reservoir has
 // all of them, else nil.
 func (m *Living) Kept(ctx context.Context) ([]learn.Learnt, error) {
-	if !m.s.whole {
+	if !m.state().whole {
 		return nil, nil
 	}
-	rows, err := m.s.keptRows(ctx)
+	rows, err := m.state().keptRows(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -616,7 +624,8 @@ func (m *Living) Kept(ctx context.Context) ([]learn.Learnt, error) {
 // the reservoir has every one, and rules and weights were learnt from them since the last
 // one came.
 func (m *Living) LearntAtOnce() bool {
-	return m.s.whole && m.s.last == m.s.n && m.s.stepped == m.s.n && m.s.stage == decided
+	s := m.state()
+	return s.whole && s.last == s.n && s.stepped == s.n && s.stage == decided
 }
 
 // Promise is bounded, until rows were forgotten because later ones said something

@@ -213,7 +213,7 @@ func (l *rowLog) save() (savedLog, error) {
 // Parts returns the settings, what every update changes, and what mostly stays: rules,
 // sources, and rows in blocks.
 func (m *Living) Parts() ([]learn.Part, error) {
-	s := m.s
+	s := m.state()
 	blocks, err := s.saveBlocks()
 	if err != nil {
 		return nil, err

@@ -132,6 +132,11 @@ func (d *drift) due() int {
 	return least
 }
 
+// late reports whether a shadow is to be fitted again.
+func (d *drift) late() bool {
+	return slices.ContainsFunc(d.Shadows, func(s shadow) bool { return s.Due <= 0 })
+}
+
 // pooled returns the weights of the fast biases of a memory.
 func (m *memory) pooled(into []float64) []float64 {
 	best := slices.Min(m.Losses)

@@ -5,6 +5,7 @@ import (
 	"math"
 	mathbits "math/bits"
 	"slices"
+	"sync"
 
 	"github.com/accrete-ml/accrete/internal/bits"
 	"github.com/accrete-ml/accrete/table"
@@ -20,7 +21,7 @@ type sieve struct {
 	tests   []bitmapTest
 	ends    []int32 // of each conjunction's tests
 	bitmaps int32
-	alone   []placeTest // the same tests, on the cells of one row
+	laying  sync.Once // of the columns' masks, for rows that come one by one
 }
 
 // sifted is a column that is tested. Its bitmaps are those of the rows where it is
@@ -29,7 +30,8 @@ type sifted struct {
 	col   int32
 	first int32
 	cuts  []float64
-	place []int32 // of each name: its bitmap; 0: it is not tested
+	place []int32  // of each name: its bitmap; 0: it is not tested
+	masks []uint64 // of each place that a cell may have: the conjunctions that it does not contradict
 }
 
 // bitmapTest holds for the rows of one bitmap that are not in another, and for
@@ -77,42 +79,10 @@ func newSieve(conjunctions [][]atom) *sieve {
 		for i := range tests {
 			c := at[tests[i].col]
 			s.tests = s.columns[c].write(&tests[i], s.tests)
-			for len(s.alone) < len(s.tests) {
-				s.alone = append(s.alone, s.columns[c].alone(int32(c), s.tests[len(s.alone)]))
-			}
 		}
 		s.ends = append(s.ends, int32(len(s.tests)))
 	}
 	return s
-}
-
-// placeTest is a test on the place of a cell among the bitmaps of its column: what is
-// above the one and at most the other, missing cells apart.
-type placeTest struct {
-	col, above, upTo int32
-	not, orMissing   bool
-}
-
-// alone returns a test on bitmaps as one on the cell of a row.
-func (c *sifted) alone(col int32, t bitmapTest) placeTest {
-	one := placeTest{col: col, above: c.known(), upTo: math.MaxInt32, orMissing: t.or != 0}
-	cuts := c.first + 2 + int32(len(c.cuts))
-	switch {
-	case t.in == c.missing():
-		return placeTest{col: col, above: c.missing() - 1, upTo: c.missing()}
-	case t.in == c.known() && t.out >= cuts: // a name that it is not
-		one.above, one.upTo, one.not = t.out-1, t.out, true
-	case t.in >= cuts: // a name
-		one.above, one.upTo = t.in-1, t.in
-	default: // a number
-		if t.in != c.known() {
-			one.upTo = t.in
-		}
-		if t.out != 0 {
-			one.above = t.out
-		}
-	}
-	return one
 }
 
 // firstNotBelow returns the place of the first cut that a number does not exceed. How
@@ -131,54 +101,97 @@ func firstNotBelow(cuts []float64, x float64) int {
 	return at
 }
 
-// places appends the place of a row's cell in each column that is tested: the bitmap of
-// the first cut that its number does not exceed, or of its name; one beyond all others
-// if there is none, and that of missing cells.
-func (s *sieve) places(g *grid, row int32, to []int32) []int32 {
+// fired returns the conjunctions that cover a row, as a bitmap: those that no cell
+// contradicts. What each cell contradicts was written down by its place.
+func (s *sieve) fired(g *grid, row int32, to []uint64) []uint64 {
+	s.laying.Do(s.layMasks)
+	words := s.maskWords()
+	to = to[:0]
+	for range words {
+		to = append(to, ^uint64(0))
+	}
+	if spare := 64*words - len(s.ends); spare > 0 {
+		to[words-1] >>= spare
+	}
 	for i := range s.columns {
 		c := &s.columns[i]
-		place := c.missing()
-		if numbers := g.floats[c.col]; numbers != nil {
-			if x := numbers[row]; x == x {
-				at := firstNotBelow(c.cuts, x)
-				if place = c.first + 2 + int32(at); at == len(c.cuts) {
-					place = math.MaxInt32
-				}
-			}
-		} else if codes := g.codes[c.col]; codes != nil {
-			if code := codes[row]; code != table.Missing {
-				place = math.MaxInt32
-				if code >= 0 && int(code) < len(c.place) && c.place[code] != 0 {
-					place = c.place[code]
-				}
-			}
+		mask := c.masks[c.placeOf(g, row)*words:][:words]
+		for w := range to {
+			to[w] &= mask[w]
 		}
-		to = append(to, place)
 	}
 	return to
 }
 
-// fires reports whether a conjunction covers the row whose cells have these places.
-func (s *sieve) fires(i int, places []int32) bool {
+func (s *sieve) maskWords() int { return (len(s.ends) + 63) / 64 }
+
+// placeOf returns the place of a row's cell: 0 where it is missing, 1 beyond all cuts
+// and for names that are not tested, else 2 and on: the first cut that the number does
+// not exceed, or the name.
+func (c *sifted) placeOf(g *grid, row int32) int {
+	if numbers := g.floats[c.col]; numbers != nil {
+		x := numbers[row]
+		if x != x {
+			return 0
+		}
+		if at := firstNotBelow(c.cuts, x); at < len(c.cuts) {
+			return 2 + at
+		}
+		return 1
+	}
+	codes := g.codes[c.col]
+	if codes == nil || codes[row] == table.Missing {
+		return 0
+	}
+	if code := codes[row]; code >= 0 && int(code) < len(c.place) && c.place[code] != 0 {
+		return int(c.place[code] - c.first)
+	}
+	return 1
+}
+
+// in reports whether cells of a place are in a bitmap of the column.
+func (c *sifted) in(bitmap int32, place int) bool {
+	at := int(bitmap - c.first)
+	switch {
+	case bitmap == 0:
+		return false
+	case at == 0:
+		return place == 0
+	case at == 1:
+		return place != 0
+	case at < 2+len(c.cuts): // of the numbers up to a cut
+		return place >= 2 && place <= at
+	}
+	return place == at
+}
+
+// layMasks writes down which conjunctions a cell of each place does not contradict.
+func (s *sieve) layMasks() {
+	words := s.maskWords()
+	column := make([]int, s.bitmaps) // of each bitmap
+	for i := range s.columns {
+		c := &s.columns[i]
+		to := s.bitmaps
+		if i+1 < len(s.columns) {
+			to = s.columns[i+1].first
+		}
+		for b := c.first; b < to; b++ {
+			column[b] = i
+		}
+		c.masks = slices.Repeat([]uint64{^uint64(0)}, int(to-c.first)*words)
+	}
 	from := int32(0)
-	if i > 0 {
-		from = s.ends[i-1]
-	}
-	for j := from; j < s.ends[i]; j++ {
-		t := &s.alone[j]
-		x := places[t.col]
-		if x > t.above && x <= t.upTo {
-			if t.not {
-				return false
+	for i, to := range s.ends {
+		for _, t := range s.tests[from:to] {
+			c := &s.columns[column[max(t.in, t.out, t.or)]]
+			for place := range len(c.masks) / words {
+				if !(c.in(t.in, place) && !c.in(t.out, place) || c.in(t.or, place)) {
+					c.masks[place*words+i/64] &^= 1 << (i % 64)
+				}
 			}
-			continue
 		}
-		missing := x == s.columns[t.col].first
-		if missing && !t.orMissing || !missing && !t.not {
-			return false
-		}
+		from = to
 	}
-	return true
 }
 
 // want notes what a test needs.

@@ -171,7 +171,7 @@ func TestReservoirKnowsNoBatches(t *testing.T) {
 			lo = hi
 		}
 		m := updateLiving(t, first, "b", false, batches...)
-		if got, want := m.s.drawnKeys(), one.s.drawnKeys(); !slices.Equal(got, want) {
+		if got, want := m.state().drawnKeys(), one.state().drawnKeys(); !slices.Equal(got, want) {
 			t.Fatalf("%d rows in the reservoir, not those of one batch", len(got))
 		}
 		x, err := m.Parts()
@@ -322,7 +322,7 @@ func TestLivingThroughAnything(t *testing.T) {
 		settings := map[string]string{"reservoir": "100", "forget": rapid.SampledFrom([]string{"auto", "never"}).Draw(r, "forget")}
 		at := rapid.IntRange(20, 130).Draw(r, "first")
 		m := startLiving(t, all.Slice(0, at), settings)
-		keys := m.s.drawnKeys()
+		keys := m.state().drawnKeys()
 		for n := range times {
 			if at == all.Rows() {
 				break
@@ -355,11 +355,11 @@ func TestLivingThroughAnything(t *testing.T) {
 				r.Fatalf("%v rows are counted, expected %d", m.s.counts, at)
 			}
 			slices.Sort(keys)
-			if m.s.alarms == 0 && !slices.Equal(m.s.drawnKeys(), keys[:min(100, len(keys))]) {
+			if m.s.alarms == 0 && !slices.Equal(m.state().drawnKeys(), keys[:min(100, len(keys))]) {
 				r.Fatalf("after %d rows the reservoir does not have the least keys", at)
 			}
-			if m.s.whole != (at <= 100 && m.s.alarms == 0) {
-				r.Fatalf("after %d rows it is said to have all: %v", at, m.s.whole)
+			if m.state().whole != (at <= 100 && m.s.alarms == 0) {
+				r.Fatalf("after %d rows it is said to have all: %v", at, m.state().whole)
 			}
 		}
 	})

@@ -40,7 +40,7 @@ func TestNetworksAreMergedByWhatTheyKnow(t *testing.T) {
 	if got, want := answersOf(t, other, fresh), answersOf(t, merged, fresh); !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-6 }) {
 		t.Error("merged the other way round, they answer otherwise")
 	}
-	s := merged.(*Living).s
+	s := merged.(*Living).state()
 	if s.whole || len(s.drawn) != 300 || s.ever != 5000 || s.n != 5000 || len(s.origins) != 2 {
 		t.Errorf("%v rows of %v, %d in the reservoir", s.n, s.ever, len(s.drawn))
 	}

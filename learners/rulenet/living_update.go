@@ -16,11 +16,14 @@ type livingUpdate struct {
 	*living
 	vocabulary *table.Vocabulary
 	source     int32
-	shared     bool // with a frozen model
+	shared     bool // with a frozen model: what each row changes
+	sharedSums bool // with a frozen model: what rows change once their slopes are added
 	drew       bool // since the last frozen model: it has places in the reservoir of its own
 
 	rows, flat []int32 // room
 	ends       []int
+	found      int // rows that flat and ends are of
+	fired      []uint64
 	sets       sifting
 	weights    []float64
 	scores, p  []float64
@@ -31,7 +34,7 @@ type livingUpdate struct {
 
 // Begin returns a private copy to add rows of one source to.
 func (m *Living) Begin(source learn.Source) (learn.Update, error) {
-	s := m.s.copy()
+	s := m.state().copy()
 	s.moved = nil
 	u := &livingUpdate{living: s, vocabulary: table.NewVocabulary(s.schema, nil)}
 	u.source = s.originOf(source)
@@ -72,8 +75,10 @@ func (u *livingUpdate) Add(ctx context.Context, t *table.Table) error {
 func (u *livingUpdate) decide(ctx context.Context) error {
 	switch {
 	case u.n >= growthFactor*u.last:
+		u.pay(false)
 		return u.consolidate(ctx)
 	case u.stage != decided && u.n >= u.staged+min(stageRows, stageGrowth*u.staged):
+		u.pay(false)
 		return u.goOn(ctx)
 	}
 	return nil
@@ -97,7 +102,7 @@ func (s *living) stepDue() int {
 	return min(max(stepRows, int(stepShare*s.rows)), mostStepRows)
 }
 
-// unshare gives the update what no frozen model reads.
+// unshare gives the update what each row changes and no frozen model reads.
 func (u *livingUpdate) unshare() {
 	if !u.shared {
 		return
@@ -105,6 +110,15 @@ func (u *livingUpdate) unshare() {
 	u.origins = slices.Clone(u.origins)
 	u.own()
 	u.shared = false
+}
+
+// unshareSums gives it the sums over rows.
+func (u *livingUpdate) unshareSums() {
+	if !u.sharedSums {
+		return
+	}
+	u.ownSums()
+	u.sharedSums = false
 }
 
 // fit takes in what is new in a table's schema.
@@ -123,6 +137,7 @@ func (u *livingUpdate) fit(schema *table.Schema) error {
 	u.log.admit(u.schema, u.target)
 	if classes := u.classes(); classes > len(u.counts) {
 		u.unshare()
+		u.pay(false)
 		u.room(classes)
 	}
 	return u.check()
@@ -140,15 +155,16 @@ func (u *livingUpdate) enterRow(t *table.Table, row int) {
 	u.log.add(t, row, class, o, u.source)
 }
 
+// owedRows are the rows at most whose slopes are yet to be added: as many as a word of a
+// bitmap has, so that looking candidates up for all of them takes as long as for one.
+const owedRows = 64
+
 // arrive learns the rows of the log from one on: each is answered, its slopes are
-// added to those of all rows, and weights move when enough have come.
+// added to those of all rows, and weights move when enough have come. Rows that come
+// one by one owe their slopes until there are some of them, or somebody asks.
 func (u *livingUpdate) arrive(ctx context.Context, first int) error {
 	s := u.living
-	rows := u.rows[:0]
-	for r := first; r < s.log.rows(); r++ {
-		rows = append(rows, int32(r))
-	}
-	u.rows = rows
+	rows := u.since(first)
 	if len(rows) == 0 {
 		return nil
 	}
@@ -156,22 +172,14 @@ func (u *livingUpdate) arrive(ctx context.Context, first int) error {
 	if s.drift != nil {
 		u.follow(rows)
 	}
-	u.addSlopes(rows)
-	for _, r := range rows {
-		s.rows++
-		if !u.drew && s.drawn.moves(&s.log, r, s.most()) {
-			s.drawn, u.drew = slices.Clone(s.drawn), true
-		}
-		if !s.drawn.take(&s.log, r, s.most()) || len(s.drawn) < int(s.rows) {
-			if s.whole {
-				s.stage, s.staged = toSearch, s.n
-			}
-			s.whole = false
-		}
-	}
+	u.owe(rows)
 	s.recent = min(s.recent+len(rows), windowRows)
 	s.pending += len(rows)
-	if s.pending >= s.stepDue() || s.n >= s.stepped*(1+stepGrowth) {
+	step := s.pending >= s.stepDue() || s.n >= s.stepped*(1+stepGrowth)
+	if step || len(rows) > 1 || s.owing() >= owedRows || s.whole && int(s.rows) >= s.most() {
+		u.pay(s.owing() == len(rows))
+	}
+	if step {
 		if err := s.step(ctx); err != nil {
 			return err
 		}
@@ -180,7 +188,11 @@ func (u *livingUpdate) arrive(ctx context.Context, first int) error {
 	if s.drift == nil {
 		return nil
 	}
-	if s.drift.Alarm.Rows += len(rows); s.drift.Alarm.Rows >= stepRows {
+	s.drift.Alarm.Rows += len(rows)
+	if s.drift.Alarm.Rows >= stepRows || s.drift.late() {
+		u.pay(false)
+	}
+	if s.drift.Alarm.Rows >= stepRows {
 		if which := s.drift.look(s.rows, min(len(s.drawn), steadyRows)); which >= 0 {
 			return s.start(ctx, which)
 		}
@@ -188,34 +200,67 @@ func (u *livingUpdate) arrive(ctx context.Context, first int) error {
 	return s.refit(ctx)
 }
 
+// since returns the rows of the log from one on.
+func (u *livingUpdate) since(first int) []int32 {
+	u.rows = u.rows[:0]
+	for r := first; r < u.log.rows(); r++ {
+		u.rows = append(u.rows, int32(r))
+	}
+	return u.rows
+}
+
 // answer finds the rules that fire, and what the network says of the rows.
 func (u *livingUpdate) answer(rows []int32) {
 	s, k := u.living, u.k
-	u.scores, u.p = zeroed(u.scores, len(rows)*k), zeroed(u.p, len(rows)*k)
-	u.flat, u.ends = u.flat[:0], u.ends[:0]
-	said := s.w // by the weights that answer
-	if s.drift != nil {
-		said = s.answering()
-		u.said = zeroed(u.said, len(rows)*k)
-	}
-	for i := range rows {
-		copy(u.scores[i*k:(i+1)*k], s.w[:k])
-		if s.drift != nil {
-			copy(u.said[i*k:(i+1)*k], said[:k])
-		}
-	}
-	sieve := s.sieve()
-	sieve.sift(&s.log.grid, rows, &u.sets)
-	for r := range s.rules {
-		set := sieve.cover(r, &u.sets)
-		u.flat = places(set, 0, u.flat)
-		u.ends = append(u.ends, len(u.flat))
-		addTo(u.scores, s.w[(r+1)*k:(r+2)*k], set)
-		if s.drift != nil {
-			addTo(u.said, said[(r+1)*k:(r+2)*k], set)
-		}
+	u.find(rows)
+	u.scores = u.scoresBy(s.w, u.scores)
+	u.p = zeroed(u.p, len(rows)*k)
+	if s.drift != nil { // by the weights that answer
+		u.said = u.scoresBy(s.answering(), u.said)
 	}
 	u.judge(rows)
+}
+
+// find finds the rows that each rule covers: places in the list of rows.
+func (u *livingUpdate) find(rows []int32) {
+	s := u.living
+	sieve := s.sieve()
+	u.flat, u.ends, u.found = u.flat[:0], u.ends[:0], len(rows)
+	if len(rows) == 1 {
+		u.fired = sieve.fired(&s.log.grid, rows[0], u.fired)
+		for r := range s.rules {
+			if u.fired[r/64]>>(r%64)&1 != 0 {
+				u.flat = append(u.flat, 0)
+			}
+			u.ends = append(u.ends, len(u.flat))
+		}
+		return
+	}
+	sieve.sift(&s.log.grid, rows, &u.sets)
+	for r := range s.rules {
+		u.flat = places(sieve.cover(r, &u.sets), 0, u.flat)
+		u.ends = append(u.ends, len(u.flat))
+	}
+}
+
+// scoresBy returns what weights say of the rows that were looked up last.
+func (u *livingUpdate) scoresBy(w, scores []float64) []float64 {
+	k := u.k
+	scores = zeroed(scores, u.found*k)
+	for i := range u.found {
+		copy(scores[i*k:(i+1)*k], w[:k])
+	}
+	from := 0
+	for r, to := range u.ends {
+		own := w[(r+1)*k : (r+2)*k]
+		for _, at := range u.flat[from:to] {
+			for c, x := range own {
+				scores[int(at)*k+c] += x
+			}
+		}
+		from = to
+	}
+	return scores
 }
 
 // mostLoss is the greatest loss of an answer that is noted.
@@ -241,13 +286,11 @@ func (u *livingUpdate) judge(rows []int32) {
 	}
 }
 
-// addSlopes adds the slopes of rows to those of all, and counts them.
-func (u *livingUpdate) addSlopes(rows []int32) {
+// owe counts rows, and notes the slopes that they bring.
+func (u *livingUpdate) owe(rows []int32) {
 	s, k := u.living, u.k
-	classes := s.classes()
-	residual := u.p
 	for i, r := range rows {
-		own, class, w := residual[i*k:(i+1)*k], s.log.class[r], s.log.weight[r]
+		own, class, w := u.p[i*k:(i+1)*k], s.log.class[r], s.log.weight[r]
 		if k == 1 {
 			own[0] = w * (1/(1+expNeg(u.scores[i])) - float64(class))
 		} else {
@@ -257,33 +300,76 @@ func (u *livingUpdate) addSlopes(rows []int32) {
 				own[c] *= w
 			}
 		}
-		for c, g := range own {
-			s.slope[c] += g
-			s.probation.rules[c] += g
-		}
 		s.n += w
 		s.ever += w
+		s.rows++
 		s.counts[class] += w
 		s.probation.weight += w
 	}
+	if s.owed == nil {
+		s.owed = make([]float64, 0, max(owedRows, len(rows))*k)
+	}
+	s.owed = append(s.owed, u.p[:len(rows)*k]...)
+}
+
+// owing is the number of rows, the last that came, whose slopes are yet to be added.
+func (s *living) owing() int { return len(s.owed) / s.k }
+
+// pay adds the slopes that are owed to those of all rows, and draws these rows. Which of
+// them each rule covers may have been found already.
+func (u *livingUpdate) pay(found bool) {
+	s, k := u.living, u.k
+	u.unshareSums()
+	owing := s.owing()
+	if owing == 0 {
+		return
+	}
+	rows, owed := u.since(s.log.rows()-owing), s.owed
+	s.owed = nil
+	if !found {
+		u.find(rows)
+	}
+	classes := s.classes()
+	add := func(to int, at int) {
+		for c, g := range owed[at*k : at*k+k] {
+			s.slope[to*k+c] += g
+			s.probation.rules[to*k+c] += g
+		}
+	}
+	for at := range rows {
+		add(0, at)
+	}
 	from := 0
 	for r, to := range u.ends {
-		weight := 0.0
 		for _, at := range u.flat[from:to] {
-			for c, g := range residual[int(at)*k : int(at)*k+k] {
-				s.slope[(r+1)*k+c] += g
-				s.probation.rules[(r+1)*k+c] += g
-			}
+			add(r+1, int(at))
 			row := rows[at]
 			s.covers[r*classes+int(s.log.class[row])] += s.log.weight[row]
-			weight += s.log.weight[row]
 		}
 		from = to
 	}
 	for r := range s.age {
-		s.age[r] += float64(len(rows))
+		s.age[r] += float64(owing)
 	}
-	u.try(rows, residual)
+	u.try(rows, owed)
+	u.draw(rows)
+}
+
+// draw has the reservoir take rows whose keys are small.
+func (u *livingUpdate) draw(rows []int32) {
+	s := u.living
+	before := int(s.rows) - len(rows)
+	for i, r := range rows {
+		if !u.drew && s.drawn.moves(&s.log, r, s.most()) {
+			s.drawn, u.drew = slices.Clone(s.drawn), true
+		}
+		if !s.drawn.take(&s.log, r, s.most()) || len(s.drawn) < before+i+1 {
+			if s.whole {
+				s.stage, s.staged = toSearch, s.n
+			}
+			s.whole = false
+		}
+	}
 }
 
 // try adds the slopes of rows to those of the candidates that cover them.
@@ -363,7 +449,7 @@ func (u *livingUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 	u.drew = false
 	s.log.codes, s.log.floats = slices.Clone(s.log.codes), slices.Clone(s.log.floats)
 	s.curve = nil
-	u.shared = true
+	u.shared, u.sharedSums = true, true
 	return s.frozen(), nil
 }
 
@@ -371,6 +457,7 @@ func (u *livingUpdate) Freeze(ctx context.Context) (learn.Model, error) {
 // once does while it has all of them.
 func (u *livingUpdate) Consolidate(ctx context.Context) error {
 	u.unshare()
+	u.pay(false)
 	if u.drift != nil { // what answers is what is learnt
 		was := u.drift.Alarm
 		u.drift = newDrift(u.k)

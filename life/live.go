@@ -310,22 +310,22 @@ func (l *Live) drop(versions []store.Version) {
 // anybody sees it.
 func (l *Live) Fold(ctx context.Context) error {
 	l.mu.Lock()
-	from, all := l.folded, slices.Clone(l.pending)
+	came := slices.Clone(l.pending[l.folded:])
 	l.mu.Unlock()
-	for at := from; at < len(all); {
+	for at := 0; at < len(came); {
 		end := at + 1
-		judged := all[at].Number < l.record.Next
-		for end < len(all) && all[end].Source == all[at].Source && all[end].Number < l.record.Next == judged {
+		judged := came[at].Number < l.record.Next
+		for end < len(came) && came[end].Source == came[at].Source && came[end].Number < l.record.Next == judged {
 			end++
 		}
-		if err := l.foldSource(ctx, all[at:end]); err != nil {
+		if err := l.foldSource(ctx, came[at:end]); err != nil {
 			return err
 		}
 		at = end
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.folded = len(all)
+	l.folded += len(came)
 	return nil
 }
 

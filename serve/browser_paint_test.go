@@ -74,7 +74,7 @@ func (v *visitor) saysWhatTheServerSays(s *trial, rule string) {
 	v.t.Helper()
 	v.do(chromedp.EmulateViewport(1280, 900))
 	shown := func(selector string) []string {
-		texts, _ := v.eval(fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.innerText.replaceAll("\u00a0", " ").replace(/\s+/g, " "))`, selector)).([]any)
+		texts, _ := v.eval(fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.innerText.replaceAll("\u00a0", " ").replaceAll("\u2060", "").replace(/\s+/g, " "))`, selector)).([]any)
 		var all []string
 		for _, text := range texts {
 			all = append(all, text.(string))

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -33,9 +35,33 @@ type liveModel struct {
 	quit chan struct{}   // closed when the model is gone, and its journal with it
 	over sync.Once
 
-	first  atomic.Int64 // when the first row came that is in no version, in nanoseconds
-	record atomic.Pointer[LiveRecord]
-	curve  atomic.Pointer[[]life.LivePoint]
+	first   atomic.Int64 // when the first row came that is in no version, in nanoseconds
+	senders senders
+	record  atomic.Pointer[LiveRecord]
+	curve   atomic.Pointer[[]life.LivePoint]
+}
+
+// senders are who sent rows since a version, and from where: each is written down
+// once for it, as rows come too fast for a line each.
+type senders struct {
+	mu      sync.Mutex
+	version int
+	known   map[string]bool
+}
+
+// isFirst reports whether one of them sends for the first time since a version.
+func (s *senders) isFirst(version int, who, from string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil || s.version != version {
+		s.version, s.known = version, map[string]bool{}
+	}
+	key := who + "\x00" + from
+	if s.known[key] {
+		return false
+	}
+	s.known[key] = true
+	return true
 }
 
 // toCommit is rows that wait to be durable.
@@ -457,7 +483,14 @@ func (c *call) commitRows(name, source, key string, rows []map[string]any) (got 
 	if key != "" {
 		key = c.who.name + "\x00" + key // each caller has keys of its own
 	}
-	return l.learnRows(c.r.Context(), life.LiveRows{Source: source, Key: key, Rows: checked})
+	if got, err = l.learnRows(c.r.Context(), life.LiveRows{Source: source, Key: key, Rows: checked}); err != nil {
+		return got, err
+	}
+	from, _, _ := net.SplitHostPort(c.r.RemoteAddr)
+	if l.senders.isFirst(got.version, c.who.name, from) {
+		c.audit("learn rows", name, fmt.Sprintf("those of %s since version %d", source, got.version))
+	}
+	return got, nil
 }
 
 // ifMatch is the version that a write is conditional on, 0 for none.

@@ -341,6 +341,12 @@ func TestCorrections(t *testing.T) {
 	if n := len(audit.json["audit"].([]any)); n != 2 {
 		t.Errorf("%s", audit.body)
 	}
+	for range 3 { // rows come too fast for a line each: who sends some is written down once a version
+		s.want(s.do("POST", "/v1/models/weather/rows", `{"row":{"outlook":"sunny","play":"no"},"source":"station"}`), 200)
+	}
+	if last := s.want(s.do("GET", "/v1/audit", nil), 200).json["audit"].([]any); len(last) != 3 || !strings.Contains(fmt.Sprint(last[0]), "learn rows") || !strings.Contains(fmt.Sprint(last[0]), "station") {
+		t.Errorf("rows in the audit log: %v", last)
+	}
 	words := `{"row":"day","columns":{"outlook":{"label":"the sky"}}}`
 	s.want(s.do("PUT", "/v1/models/weather/words", words), 200, "row")
 	s.want(s.do("GET", "/v1/models/weather/words", nil), 200, "row", "columns")

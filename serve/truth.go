@@ -239,6 +239,7 @@ func (c *call) truth() error {
 	if err != nil {
 		return err
 	}
+	c.audit("tell truth", name, in.ID)
 	return c.answer(http.StatusOK, said)
 }
 

@@ -109,6 +109,7 @@ func (tx *Tx) compact(versions []*record) error {
 	if err != nil {
 		return err
 	}
+	s.memory.forget() // what stood in frames that are no more
 	if err := tx.open(); err != nil {
 		return err
 	}

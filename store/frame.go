@@ -155,9 +155,9 @@ func frameSum(at int64, frame []byte) uint32 {
 
 // contentsMemory remembers what the contents of frames are: a change reads its
 // log twice, before it learns and when it is its turn to write, and contents
-// take longer to decode than to compare. What was not read for long is forgotten:
-// frames that were rewritten never are again, and what is decoded takes ten times
-// its bytes. Nil remembers nothing.
+// take longer to decode than to compare. What was not read for long is forgotten,
+// and all of it when a log is written anew: its old frames are never read again,
+// and what is decoded takes ten times its bytes. Nil remembers nothing.
 type contentsMemory struct {
 	sync.Mutex
 	known, before map[uint64]remembered // by a hash of the bytes, which are compared too
@@ -204,6 +204,13 @@ func (m *contentsMemory) open(payload []byte) (c contents, blob int, err error) 
 	m.size += blob
 	m.known[hash] = r
 	return r.c, blob, nil
+}
+
+// forget remembers nothing of what was read so far.
+func (m *contentsMemory) forget() {
+	m.Lock()
+	defer m.Unlock()
+	m.known, m.before, m.size = nil, nil, 0
 }
 
 // openContents takes a payload apart. blob is where the parts' bytes begin.

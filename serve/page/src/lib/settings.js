@@ -15,7 +15,7 @@ export const learnerName = (l) => learners[l]?.[0] ?? l;
 export const readable = (l) => learners[l]?.[1] ?? "";
 
 const names = {
-  "rulenet.weights": ["Weights", "Fitted, so that 80 % means 80 %"], "rulenet.grow": ["Growth", "Add rules where it is still wrong"], "rulenet.rules": ["Rules at most", ""], "rulenet.cover": ["Width of intervals", ""], "rulenet.forget": ["Forgetting", ""],
+  "rulenet.weights": ["Weights", "Fitted, so that 80\u00a0% means 80\u00a0%"], "rulenet.grow": ["Growth", "Add rules where it is still wrong"], "rulenet.rules": ["Rules at most", ""], "rulenet.cover": ["Width of intervals", ""], "rulenet.forget": ["Forgetting", ""],
   "rulenet.update": ["More rows", ""], "rulenet.loss": ["What errors cost", ""], "rulenet.teacher": ["Where rules come from", ""],
   "tree.prune": ["Pruning", "How the tree is cut back"], "tree.measure": ["Best question", "What the best question is best in"], "tree.cost": ["Costs of asking", ""], "tree.m": ["Smoothing", "Rows that the parent is worth"],
   "bayes.m": ["Smoothing", "Rows given to each answer besides its own"], "bayes.prior-m": ["Even start", "Rows that equal shares are worth"], "bayes.text": ["Words of texts", "How words count"],

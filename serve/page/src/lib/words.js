@@ -10,10 +10,11 @@ export function percent(p) {
   return `${Math.round(x)}\u00a0%`;
 }
 
-// range is an interval of shares: 68–84 %.
+// range is an interval of shares: 68–84 %. No line ends within it: after the
+// dash stands a word joiner.
 export function range(low, high) {
   if (low == null || high == null) return "";
-  return `${Math.round(100 * low)}–${Math.round(100 * high)}\u00a0%`;
+  return `${Math.round(100 * low)}–\u2060${Math.round(100 * high)}\u00a0%`;
 }
 
 // points is an interval of differences: −1 to +12 points.

@@ -23,18 +23,7 @@ type family struct {
 
 // numbered is a name with a number in it: what stands before the last one, the
 // number, and what stands behind.
-var numbered = regexp.MustCompile(`^(.*?)(\d+)((?:-[a-z-]*)?)$`)
-
-// Beside draws what was measured beside what is known: experiments that differ
-// in a number as a curve, rates that differ in a word as columns.
-func Beside(outcomes []Outcome, picture func(name string, c *draw.Chart) error) error {
-	for _, f := range familiesOf(outcomes) {
-		if err := picture(f.name, f.chart()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+var numbered = regexp.MustCompile(`^(.*?)(\d+(?:\.\d+)?)((?:-[a-z-]*)?)$`)
 
 // familiesOf are those of two experiments or more, in the order of the first of
 // each.
@@ -63,7 +52,8 @@ func familiesOf(outcomes []Outcome) []*family {
 		}
 	}
 	return slices.DeleteFunc(all, func(f *family) bool {
-		return len(f.of) < 2 || len(f.at) > 0 && len(f.words) > 0 || slices.ContainsFunc(f.of, func(o *Outcome) bool { return o.scale != f.of[0].scale })
+		mixed := len(f.at) > 0 && len(f.words) > 0 || slices.ContainsFunc(f.of, func(o *Outcome) bool { return o.scale != f.of[0].scale })
+		return len(f.of) < 2 || mixed || f.words == nil && f.alike() == 0 // numbers of different things, as of exercises, are no curve
 	})
 }
 
@@ -86,8 +76,7 @@ func place(o *Outcome, names map[string]bool) (name string, number float64, word
 
 // chart draws ours with its interval, and what is known beside it.
 func (f *family) chart() *draw.Chart {
-	measure, label := f.measure()
-	c := &draw.Chart{Title: strings.TrimSuffix(f.name+": "+measure, ": "), XLabel: label, Categories: f.words, YLabel: [...]string{Percent: "%", Fraction: "share", Number: ""}[f.of[0].scale]}
+	c := &draw.Chart{Title: f.title(), Categories: f.words, YLabel: [...]string{Percent: "%", Fraction: "share", Number: ""}[f.of[0].scale]}
 	kind := draw.Line
 	if f.words != nil {
 		kind = draw.Bars
@@ -103,12 +92,22 @@ func (f *family) chart() *draw.Chart {
 		return f.at[i]
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x(a), x(b)) })
-	if last := len(order) - 1; f.words == nil && f.at[order[last]]-f.at[order[0]] == float64(last) { // one, two, three: nothing lies between
+	last := len(order) - 1
+	switch {
+	case f.words != nil:
+	case f.at[order[last]]-f.at[order[0]] == float64(last): // one, two, three: nothing lies between
+		kind = draw.Bars
 		for _, i := range order {
 			c.Categories = append(c.Categories, fmt.Sprint(f.at[i]))
 		}
 		least := f.at[order[0]]
 		x = func(i int) float64 { return f.at[i] - least }
+	default:
+		room := 0.03 * (f.at[order[last]] - f.at[order[0]]) // so that no point lies on the frame
+		c.XRange = [2]float64{f.at[order[0]] - room, f.at[order[last]] + room}
+	}
+	if f.words == nil {
+		c.XLabel = unknownNumber
 	}
 	low, high := math.Inf(-1), math.Inf(1)
 	if share := [...]float64{Percent: 100, Fraction: 1, Number: 0}[f.of[0].scale]; share > 0 && !slices.ContainsFunc(f.of, func(o *Outcome) bool { return min(o.Ours, o.Known()) < 0 || max(o.Ours, o.Known()) > share }) {
@@ -133,9 +132,8 @@ func (f *family) chart() *draw.Chart {
 	return c
 }
 
-// measure is what the measures of all begin with alike, in whole words, and what
-// the number that follows is of.
-func (f *family) measure() (text, of string) {
+// alike is how many words all measures begin with alike.
+func (f *family) alike() int {
 	first := strings.Fields(f.of[0].Measure)
 	n := len(first)
 	for _, o := range f.of[1:] {
@@ -146,17 +144,45 @@ func (f *family) measure() (text, of string) {
 		}
 		n = same
 	}
-	switch {
-	case f.words != nil || n == 0 || n+1 >= len(first):
-	case slices.Contains([]string{"after", "of", "from", "with", "to", "the"}, first[n-1]):
-		of = strings.Trim(first[n+1], ",;:")
-	default:
-		of = first[n-1]
-	}
-	const most = 70 // letters of a title that are read
-	text = strings.Join(first[:n], " ")
-	if len(text) > most {
-		text = text[:strings.LastIndexByte(text[:most], ' ')] + " …"
-	}
-	return strings.TrimRight(text, " ,;:("), of
+	return n
 }
+
+// unknownNumber stands in a title for the number in which experiments differ, and
+// is the name of the axis on which it is drawn.
+const unknownNumber = "n"
+
+// title is the family's name and what the measures have in common: of curves, the
+// first one's words with n for its number, as in "test accuracy after n examples".
+func (f *family) title() string {
+	const most = 120 // letters that are read
+	first, n := strings.Fields(f.of[0].Measure), f.alike()
+	text := strings.Join(first[:n], " ")
+	if f.words == nil && n < len(first) {
+		end := strings.TrimLeft(first[n], "0123456789.")
+		if ordinal := slices.Contains(ordinals, first[n]); end != first[n] || ordinal {
+			if ordinal {
+				end = "-th"
+			}
+			common := true // up to where measures differ again
+			for i := n + 1; i < len(first) && common; i++ {
+				for _, o := range f.of {
+					words := strings.Fields(o.Measure)
+					common = common && i < len(words) && words[i] == first[i]
+				}
+				if common {
+					end += " " + first[i]
+				}
+			}
+			text += " " + unknownNumber + end
+		} else {
+			text += " …"
+		}
+	}
+	if text = strings.TrimRight(f.name+": "+text, " ,;:("); len(text) > most {
+		text = strings.TrimRight(text[:strings.LastIndexByte(text[:most], ' ')], " ,;:(") + " …"
+	}
+	return text
+}
+
+// ordinals are numbers as measures write them.
+var ordinals = strings.Fields("first second third fourth fifth sixth seventh eighth ninth tenth")

@@ -8,8 +8,9 @@ import (
 )
 
 // Experiments that differ in a number are a curve, rates that differ in a word are
-// columns with their variants, and what stands alone is not drawn.
-func TestBesideDrawsFamilies(t *testing.T) {
+// columns with their variants, and what stands alone, or differs in all but its name,
+// is not drawn.
+func TestPicturesDrawFamilies(t *testing.T) {
 	known, other := 90.0, 30.0
 	outcomes := []Outcome{
 		{Name: "table-1-ts1", Measure: "accuracy after session 1 on rings", Published: &known, Ours: 91, Low: 80, High: 102, scale: Percent},
@@ -19,10 +20,14 @@ func TestBesideDrawsFamilies(t *testing.T) {
 		{Name: "led-bayes", Measure: "accuracy: bayes", Published: &known, Ours: 70, Low: 69, High: 71, scale: Percent},
 		{Name: "led-rules", Measure: "accuracy: rules", Published: &known, Ours: 68, Low: 67, High: 69, scale: Percent},
 		{Name: "led-rules-all", Measure: "accuracy: all", Published: &known, Ours: 68, Low: 67, High: 69, scale: Percent},
+		{Name: "bounds-0.05", Measure: "mistakes at β = 0.05, the second time", Reference: &other, Ours: 33, Low: 30, High: 36},
+		{Name: "bounds-0.25", Measure: "mistakes at β = 0.25, the first time", Reference: &other, Ours: 33, Low: 30, High: 36},
+		{Name: "exercise-5.1", Measure: "seconds of talk", Published: &other, Ours: 30, Low: 30, High: 30},
+		{Name: "exercise-5.2", Measure: "rows that are enough", Published: &other, Ours: 30, Low: 30, High: 30},
 		{Name: "alone", Measure: "days", Published: &known, Ours: 90, Low: 90, High: 90},
 	}
 	var drawn []string
-	err := Beside(outcomes, func(name string, c *draw.Chart) error {
+	err := Pictures(t.Context(), []string{"play-tennis"}, Options{}, outcomes, func(name string, c *draw.Chart) error {
 		drawn = append(drawn, fmt.Sprint(name, " | ", c.Title, " | ", c.XLabel, " | ", c.Categories, " | ", len(c.Series), " | ", c.Series[0].X, c.Series[0].High))
 		return nil
 	})
@@ -30,9 +35,10 @@ func TestBesideDrawsFamilies(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"table-1-ts | table-1-ts: accuracy after session | session | [1 2] | 2 | [0 1] [100 100]",
-		"growth-units | growth-units: rules after | examples | [] | 3 | [200 640] [36 40]",
+		"table-1-ts | table-1-ts: accuracy after session n on rings | n | [1 2] | 2 | [0 1] [100 100]",
+		"growth-units | growth-units: rules after n examples | n | [] | 3 | [200 640] [36 40]",
 		"led | led: accuracy |  | [bayes rules rules-all] | 2 | [0 1 2] [71 69 69]",
+		"bounds | bounds: mistakes at β = n, the | n | [] | 2 | [0.05 0.25] [36 36]",
 	}
 	if fmt.Sprint(drawn) != fmt.Sprint(want) {
 		t.Errorf("drawn %q, expected %q", drawn, want)

@@ -72,12 +72,14 @@ func gaussianUnits() []Experiment {
 				return m.priors[unit], err
 			}))
 	}
+	withPicture(experiments, "gaussian-units", unitsPicture("likelihood"))
+	withPicture(experiments, "gaussian-centres", unitsPicture("centres"))
 	return experiments
 }
 
 // gaussianSimplified is what conclusions and inputs can be done without.
 func gaussianSimplified() []Experiment {
-	return []Experiment{
+	experiments := []Experiment{
 		onHousing("normal", "figure 7 (no significant loss)", "test nats a row that 10 of 42 conclusions set to NORMAL cost (the reference is ± 0.19)",
 			reference(.21).digits(2).lower(), 3, "", (*housing).normalCost),
 		onHousing("normal-printed", "equation 20", "the same by the divergence as it is printed, of NORMAL from the unit; the reference is the other's",
@@ -101,6 +103,9 @@ func gaussianSimplified() []Experiment {
 			Figure:  reference(3).within(1), Seeds: 40, Run: bestInputs("retrain"),
 		},
 	}
+	withPicture(experiments, "gaussian-normal", (*housing).normalPicture)
+	withPicture(experiments, "gaussian-inputs", (*housing).inputsPicture)
+	return experiments
 }
 
 // gaussianExperts is what three rules of an expert are worth (figure 9): as a
@@ -134,5 +139,7 @@ func gaussianExperts() []Experiment {
 					return h.helpsUpTo(ctx, e.knowledge, e.worth)
 				}))
 	}
+	withPicture(experiments, "gaussian-prior", (*housing).rulesPicture)
+	withPicture(experiments, "gaussian-prior-helps", (*housing).helpsPicture)
 	return experiments
 }

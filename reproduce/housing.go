@@ -24,11 +24,11 @@ type housing struct {
 	folds [10]fold
 }
 
-// fold is a tenth of the rows to test on, and half of the others to learn
-// from; the other half was for validation.
+// fold is a tenth of the rows to test on, half of the others to learn from, and
+// the other half, for validation.
 type fold struct {
-	number         int
-	training, test *table.Table
+	number                     int
+	training, validation, test *table.Table
 }
 
 func loadHousing(ctx context.Context, seed uint64) (*housing, error) {
@@ -47,7 +47,7 @@ func loadHousing(ctx context.Context, seed uint64) (*housing, error) {
 				rest = append(rest, r)
 			}
 		}
-		h.folds[n] = fold{n, all.Select(rest[:len(rest)/2]), all.Select(held)}
+		h.folds[n] = fold{n, all.Select(rest[:len(rest)/2]), all.Select(rest[len(rest)/2:]), all.Select(held)}
 	}
 	return h, nil
 }

@@ -152,23 +152,34 @@ func unknown(name string, all []Experiment) error {
 	return fmt.Errorf("unknown experiment, chapter or source %q; expected the beginning of a name, or one of %s", name, strings.Join(tags, ", "))
 }
 
-// Pictures draws what the experiments that Select gives for the names have
-// pictures of, and hands each over with its name.
-func Pictures(ctx context.Context, names []string, options Options, picture func(name string, c *draw.Chart) error) error {
+// Pictures draws the outcomes beside what is known, and what the experiments that
+// Select gives for the names have pictures of, and hands each over with its name.
+func Pictures(ctx context.Context, names []string, options Options, outcomes []Outcome, picture func(name string, c *draw.Chart) error) error {
 	experiments, err := Select(names)
 	if err != nil {
 		return err
 	}
+	ctx = sharing(ctx)
+	whole := map[string]bool{} // what has a picture of its own need not be drawn by its figures alone
 	for _, e := range experiments {
 		if e.Picture == nil {
 			continue
 		}
+		whole[e.PictureName] = true
 		c, err := e.Picture(ctx, max(options.Seed, 1), cmp.Or(options.Seeds, e.Seeds))
 		if err == nil {
 			err = picture(e.PictureName, c)
 		}
 		if err != nil {
 			return fmt.Errorf("the picture %s: %w", e.PictureName, err)
+		}
+	}
+	for _, f := range familiesOf(outcomes) {
+		if whole[f.name] {
+			continue
+		}
+		if err := picture(f.name, f.chart()); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -186,7 +197,7 @@ func Run(ctx context.Context, names []string, options Options) ([]Outcome, error
 		return nil, fmt.Errorf("%d seeds; expected at least 1", options.Seeds)
 	}
 	ctx = context.WithValue(ctx, folderKey{}, options.Data)
-	ctx = context.WithValue(ctx, sharedKey{}, &shared{runs: map[sharedRun]*result{}})
+	ctx = sharing(ctx)
 	var outcomes []Outcome
 	for i, e := range experiments {
 		if err := ctx.Err(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/datasets"
+	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/evaluate"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
@@ -184,7 +185,39 @@ func ruleNetworkGrowth() []Experiment {
 			}),
 		})
 	}
+	for i := range 2 { // accuracy and units
+		e := &experiments[i]
+		e.PictureName = strings.Replace(e.Name, "-200", "", 1)
+		e.Picture = growthPicture(i == 1)
+	}
 	return experiments
+}
+
+// growthPicture is figure 3, or figure 4: the whole curve, and what the text says of it.
+func growthPicture(units bool) func(context.Context, uint64, int) (*draw.Chart, error) {
+	return func(ctx context.Context, first uint64, seeds int) (*draw.Chart, error) {
+		c := &draw.Chart{Title: "A rule network grown example by example, figure 3", XLabel: "examples", YLabel: "test accuracy, %"}
+		published := draw.Series{Name: "published", Kind: draw.Points, X: []float64{200, 640}, Y: []float64{90, 90}}
+		if units {
+			c.Title, c.YLabel = "A rule network grown example by example, figure 4", "units of the conjunctive layer"
+			published.Y = []float64{30, 35}
+		}
+		ours := draw.Series{Name: "ours"}
+		for _, rows := range grownAt {
+			if err := measured(ctx, &ours, first, seeds, float64(rows), func(ctx context.Context, seed uint64) (float64, error) {
+				g, err := growth(ctx, seed, rows)
+				if units {
+					return g.units, err
+				}
+				return g.accuracy, err
+			}); err != nil {
+				return nil, err
+			}
+		}
+		c.Series = []draw.Series{ours, published}
+		c.XRange = [2]float64{0, 660}
+		return c, nil
+	}
 }
 
 // votesDivisions are divisions of the 435 votes, one a line: the rows to learn
@@ -265,39 +298,52 @@ func percentRight(ctx context.Context, m learn.Model, test *table.Table) (float6
 // grown is a network that was grown.
 type grown struct{ accuracy, units float64 }
 
-// growth grows a network on the Boolean function one example at a time. Of every
-// pattern twenty times, in random order, one half is learnt from and the other
-// tested on.
+// grownAt are the numbers of examples after which a network that grows is looked at.
+var grownAt = []int{1, 25, 50, 75, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600, 640}
+
+// growth grows a network on the Boolean function one example at a time, and returns
+// what it is after so many, one of grownAt. Of every pattern twenty times, in random
+// order, one half is learnt from and the other tested on.
 func growth(ctx context.Context, seed uint64, rows int) (grown, error) {
-	return once(ctx, fmt.Sprintf("growth %d", rows), seed, func() (grown, error) {
+	all, err := once(ctx, "growth", seed, func() (map[int]grown, error) {
 		t, set, err := datasets.Load(ctx, fmt.Sprintf("boolean:each=20,seed=%d", seed))
 		if err != nil {
-			return grown{}, err
+			return nil, err
 		}
 		train, test := t.Slice(0, 640), t.Slice(640, 1280)
 		l, err := learn.New("rulenet", map[string]string{"weights": "published", "update": "published", "ties": "random"})
 		if err != nil {
-			return grown{}, err
+			return nil, err
 		}
 		m, err := l.Learn(ctx, learn.Task{Table: train.Slice(0, 1), Target: set.Target, Seed: seed})
 		if err != nil {
-			return grown{}, err
+			return nil, err
 		}
-		if m, err = oneByOne(ctx, m, train.Slice(1, rows)); err != nil {
-			return grown{}, err
+		all := map[int]grown{}
+		for i, n := range grownAt {
+			if i > 0 {
+				if m, err = oneByOne(ctx, m, fmt.Sprintf("examples to %d", n), train.Slice(grownAt[i-1], n)); err != nil {
+					return nil, err
+				}
+			}
+			accuracy, err := percentRight(ctx, m, test)
+			if err != nil {
+				return nil, err
+			}
+			all[n] = grown{accuracy, float64(m.Size().Units)}
 		}
-		accuracy, err := percentRight(ctx, m, test)
-		return grown{accuracy, float64(m.Size().Units)}, err
+		return all, nil
 	})
+	return all[rows], err
 }
 
-// oneByOne updates a model with rows, one at a time.
-func oneByOne(ctx context.Context, m learn.Model, rows *table.Table) (learn.Model, error) {
+// oneByOne updates a model with the rows of a source, one at a time.
+func oneByOne(ctx context.Context, m learn.Model, source string, rows *table.Table) (learn.Model, error) {
 	rows, _, err := table.Conform(rows, m.Schema(), true)
 	if err != nil {
 		return nil, err
 	}
-	update, err := m.(learn.Updater).Begin(learn.Source{ID: "stream"})
+	update, err := m.(learn.Updater).Begin(learn.Source{ID: source})
 	if err != nil {
 		return nil, err
 	}

@@ -97,6 +97,11 @@ type result struct {
 	value any
 }
 
+// sharing returns a context in which once computes each thing once.
+func sharing(ctx context.Context) context.Context {
+	return context.WithValue(ctx, sharedKey{}, &shared{runs: map[sharedRun]*result{}})
+}
+
 // once returns what compute gives for this name and seed, which is computed
 // the first time that an experiment of a Run asks for it. Errors are not kept.
 func once[T any](ctx context.Context, what string, seed uint64, compute func() (T, error)) (T, error) {

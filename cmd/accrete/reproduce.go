@@ -46,10 +46,8 @@ is said.`,
 				},
 			})
 			if err == nil && pictures != "" {
-				draws := func(name string, c *draw.Chart) error { return a.picture(pictures, name, c) }
-				if err = reproduce.Beside(outcomes, draws); err == nil {
-					err = reproduce.Pictures(c.Context(), args, reproduce.Options{Seed: a.seed, Seeds: seeds}, draws)
-				}
+				err = reproduce.Pictures(c.Context(), args, reproduce.Options{Seed: a.seed, Seeds: seeds}, outcomes,
+					func(name string, c *draw.Chart) error { return a.picture(pictures, name, c) })
 			}
 			done()
 			if err != nil {

@@ -50,7 +50,7 @@ func (h *Home) Network(ctx context.Context, p *Part, on *Data) (*Network, error)
 func unitsOf(p *Part) (*draw.Units, error) {
 	n, ok := plain(p.Model).(interface{ AsNetwork() (*draw.Units, error) })
 	if !ok {
-		return nil, remedy.New(Remedy{Kind: remedy.UseLearner, Names: []string{"mlp", "neuraltree", "gaussian"}}, "models of %s are not networks of units", p.Version.Learner)
+		return nil, remedy.New(Remedy{Kind: remedy.UseLearner, Names: []string{"mlp", "neuraltree", "gaussian", "rbf"}}, "models of %s are not networks of units", p.Version.Learner)
 	}
 	return n.AsNetwork()
 }

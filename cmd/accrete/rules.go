@@ -54,7 +54,7 @@ func (a *app) rulesCommand() *cobra.Command {
 	f.BoolVar(&r.Formal, "formal", false, "in the rule language, which files and accrete import read")
 	f.BoolVar(&r.table, "table", false, "as a table")
 	f.BoolVar(&r.Deviations, "sd", false, "what units expect in deviations from the columns' means")
-	f.BoolVar(&r.network, "network", false, "the units of a model that is a network, with their weights (mlp, neuraltree, gaussian)")
+	f.BoolVar(&r.network, "network", false, "the units of a model that is a network, with their weights (mlp, neuraltree, gaussian, rbf)")
 	f.StringVar(&r.on, "on", "", "data whose rows to print the states of the network's units for, to account for, or to read the model out from")
 	f.StringVar(&r.without, "without", "", withoutUsage)
 	r.flags.register(c)

@@ -25,7 +25,9 @@ const RBF = "rbf"
 //
 // Units stand at the rows (centres=each), on a grid over the box of all rows
 // (grid), at some of the rows (sample), at the middles of clusters of rows
-// (cluster; k-means, the targets not used), or they grow (the default): of some
+// (cluster; k-means, the targets not used), where a mixture of Gaussians that
+// share the rows among them has its own, as wide as those are (mixture; Nowlan
+// 1991), or they grow (the default): of some
 // candidate rows, the one that takes away most of the error that is left is added
 // (orthogonal least squares; Chen, Cowan and Grant 1991), until rows that are
 // left out are answered no better. Each unit then says what it took away.
@@ -36,7 +38,8 @@ const RBF = "rbf"
 // left out, which least squares tells without learning again (the PRESS
 // statistic, Allen 1974). Its zero value is ready to use.
 type Radial struct {
-	Centres  string   `set:"centres" default:"grow" oneof:"grow|each|grid|sample|cluster" doc:"where units stand: where they take away most error, at each row, on a grid, at some rows, or amid clusters"`
+	Basis    string   `set:"basis" default:"plain" oneof:"plain|normalised" doc:"what a unit says: how near a row is, or its share of that among all units"`
+	Centres  string   `set:"centres" default:"grow, or cluster with basis=normalised" oneof:"grow|each|grid|sample|cluster|mixture" doc:"where units stand: where they take away most error, at each row, on a grid, at some rows, amid clusters, or as a mixture of Gaussians has its own, widths and all"`
 	Units    int      `set:"units" default:"up to 100 that grow, else a tenth of the rows, up to 100" doc:"how many units"`
 	Width    float64  `set:"width" default:"what errs least when rows are left out" doc:"width of every unit, as a distance"`
 	Ridge    *float64 `set:"ridge" default:"what errs least when rows are left out" doc:"how strongly weights are pulled towards 0"`
@@ -47,6 +50,7 @@ type Radial struct {
 
 // radialSettings are a learner's parameters with the words filled in.
 type radialSettings struct {
+	Basis    string  `cbor:"basis,omitempty"`
 	Centres  string  `cbor:"centres"`
 	Units    int     `cbor:"units"` // 0: by the rows
 	Width    float64 `cbor:"width"` // 0: by leave-one-out
@@ -63,7 +67,11 @@ const (
 	grid    = "grid"
 	sample  = "sample"
 	cluster = "cluster"
+	soft    = "mixture"
 )
+
+// normalised is the basis of shares.
+const normalised = "normalised"
 
 // mostUnits bounds the units: least squares takes their cube.
 const mostUnits = 2000
@@ -79,8 +87,16 @@ func (l *Radial) resolve() (radialSettings, error) {
 			return s, fmt.Errorf("setting ridge=%v: expected 0 or more", s.Ridge)
 		}
 	}
+	if l.Basis == normalised {
+		s.Basis, s.Bias = normalised, false
+		if l.Bias == "yes" {
+			return s, fmt.Errorf("setting bias=yes: with basis=normalised units add up to 1, which is a bias already; leave it out")
+		}
+	}
 	if s.Centres == "" {
-		s.Centres = grown
+		if s.Centres = grown; s.Basis == normalised {
+			s.Centres = cluster
+		}
 	}
 	if s.Centres == each && s.Units != 0 {
 		return s, fmt.Errorf("setting units=%d: with centres=each there are as many as rows; leave one of the two out", s.Units)
@@ -93,8 +109,18 @@ func (s *radialSettings) check() error {
 	if err := near.check(); err != nil {
 		return err
 	}
-	if !slices.Contains([]string{grown, each, grid, sample, cluster}, s.Centres) {
-		return fmt.Errorf("setting centres=%s: expected one of %s", s.Centres, strings.Join([]string{grown, each, grid, sample, cluster}, ", "))
+	if places := []string{grown, each, grid, sample, cluster, soft}; !slices.Contains(places, s.Centres) {
+		return fmt.Errorf("setting centres=%s: expected one of %s", s.Centres, strings.Join(places, ", "))
+	}
+	switch {
+	case s.Basis != "" && s.Basis != normalised:
+		return fmt.Errorf("setting basis=%s: expected plain or normalised", s.Basis)
+	case s.Basis == normalised && s.Centres == grown:
+		return fmt.Errorf("setting centres=grow: with basis=normalised one more unit changes all; choose cluster, mixture, sample, grid or each")
+	case s.Basis == normalised && s.Bias:
+		return fmt.Errorf("with basis=normalised units add up to 1, which is a bias already")
+	case s.Centres == soft && s.Width > 0:
+		return fmt.Errorf("setting width=%v: with centres=mixture each unit is as wide as its part of the mixture; leave one of the two out", s.Width)
 	}
 	if s.Distance == "hamming" {
 		return fmt.Errorf("setting distance=%s: expected euclid or hvdm", s.Distance)
@@ -145,7 +171,7 @@ func learnRadial(ctx context.Context, rows *kept.Rows, l radialLesson, was *netw
 	if err != nil {
 		return nil, err
 	}
-	m := &RadialModel{lesson: l, rows: rows, cases: cases}
+	m := &RadialModel{lesson: l, rows: rows, cases: cases, network: network{normalised: l.Settings.Basis == normalised}}
 	near := l.Settings.near()
 	if m.metric, err = newMetric(ctx, cases, &near, nil); err != nil {
 		return nil, err
@@ -153,6 +179,7 @@ func learnRadial(ctx context.Context, rows *kept.Rows, l radialLesson, was *netw
 	m.encode()
 	if was != nil {
 		m.network = *was
+		m.normalised = l.Settings.Basis == normalised
 		return m, m.network.check(m)
 	}
 	if err := m.train(ctx); err != nil {
@@ -187,6 +214,8 @@ type network struct {
 	Added   []Added   `cbor:"added"`
 	Why     string    `cbor:"why"`
 	Row     []int     `cbor:"row"` // where a unit stands at a case: which; else -1
+
+	normalised bool // as the settings say
 }
 
 // Added says what a unit did to the error when it came.
@@ -300,21 +329,31 @@ func (m *RadialModel) ask(columns []table.Column, row int, out []float64) {
 	}
 }
 
-// basis writes how near a point is to each unit; the bias is first.
+// basis writes how near a point is to each unit, or its shares in the point; the
+// bias is first.
 func (n *network) basis(x, out []float64) {
 	out[0] = 1
 	for u, sigma := range n.Sigma {
-		out[1+u] = gaussian(x, n.Centres[u*len(x):(u+1)*len(x)], sigma)
+		out[1+u] = logGaussian(x, n.Centres[u*len(x):(u+1)*len(x)], sigma)
+	}
+	if n.normalised {
+		out[0] = 0
+		softmax(out[1:], 1) // by logarithms, so that far from all units the nearest one speaks
+		return
+	}
+	for u, log := range out[1:] {
+		out[1+u] = math.Exp(log)
 	}
 }
 
-func gaussian(x, centre []float64, sigma float64) float64 {
+// logGaussian is the logarithm of how near a point is to a centre.
+func logGaussian(x, centre []float64, sigma float64) float64 {
 	sum := 0.0
 	for d, c := range centre {
 		e := (x[d] - c) / sigma
 		sum += float64(e * e)
 	}
-	return math.Exp(-sum / 2)
+	return -sum / 2
 }
 
 func decodeRadial(parts []learn.Part) (learn.Model, error) {

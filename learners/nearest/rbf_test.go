@@ -1,7 +1,9 @@
 package nearest
 
 import (
+	"cmp"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -78,11 +80,15 @@ func TestRadialCentres(t *testing.T) {
 		points = append(points, [2]float64{x, math.Sin(2 * x)})
 	}
 	asked := pairs(t, [2]float64{1.234, 0}, [2]float64{4.321, 0})
-	for _, centres := range []string{"grow", "each", "grid", "sample", "cluster"} {
-		m := learnt(t, RBF, pairs(t, points...), "centres="+centres).(*RadialModel)
-		p := answer(t, m, asked).Mean
-		if math.Abs(p[0]-math.Sin(2.468)) > 0.02 || math.Abs(p[1]-math.Sin(8.642)) > 0.02 {
-			t.Errorf("%s, %d units: %v, want %v and %v", centres, len(m.Sigma), p, math.Sin(2.468), math.Sin(8.642))
+	for _, way := range []string{"grow", "each", "grid", "sample", "cluster", "mixture", "each normalised", "grid normalised", "sample normalised", "cluster normalised", "mixture normalised"} {
+		centres, basis, _ := strings.Cut(way, " ")
+		m := learnt(t, RBF, pairs(t, points...), "centres="+centres, "basis="+cmp.Or(basis, "plain")).(*RadialModel)
+		p, most := answer(t, m, asked).Mean, 0.02
+		if basis != "" || centres == "mixture" { // a mean of 12 weights, or as wide as heaps of rows are
+			most = 0.1
+		}
+		if math.Abs(p[0]-math.Sin(2.468)) > most || math.Abs(p[1]-math.Sin(8.642)) > most {
+			t.Errorf("%s, %d units: %v, want %v and %v", way, len(m.Sigma), p, math.Sin(2.468), math.Sin(8.642))
 		}
 		grown, why := m.Grown()
 		if why == "" || centres == "grow" && len(grown) != len(m.Sigma) {
@@ -116,7 +122,7 @@ func TestRadialClasses(t *testing.T) {
 
 func TestRadialRefusals(t *testing.T) {
 	for setting, want := range map[string]string{
-		"units=-1": "from 1 to", "width=-1": "above 0", "ridge=-2": "0 or more", "centres=x": "expected one of", "bias=maybe": "expected one of",
+		"units=-1": "from 1 to", "width=-1": "above 0", "ridge=-2": "0 or more", "centres=x": "expected one of", "basis=x": "expected one of", "bias=maybe": "expected one of",
 	} {
 		if _, err := learning(RBF, line(t, 1, 2, 3), setting); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", setting, err, want)
@@ -125,5 +131,62 @@ func TestRadialRefusals(t *testing.T) {
 	if _, err := learning(RBF, random(t, 1, 50, 9, 0, true), "centres=grid"); err == nil || !strings.Contains(err.Error(), "choose centres=cluster") {
 		t.Error(err)
 	}
+	for want, settings := range map[string][]string{
+		"one more unit changes all": {"basis=normalised", "centres=grow"},
+		"which is a bias already":   {"basis=normalised", "bias=yes"},
+		"as wide as its part":       {"centres=mixture", "width=1"},
+	} {
+		if _, err := learning(RBF, line(t, 1, 2, 3), settings...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", settings, err, want)
+		}
+	}
 	var _ learn.Grower = (*RadialModel)(nil)
+}
+
+// Figure 1 of Tresp, Hollatz and Ahmad 1997: two units with the weights 1 and 2. Of the
+// plain network what is said between them is more than both, and far away nothing; of the
+// normalised one it is a mean of the weights, and far away the nearer unit's.
+func TestRadialNormalised(t *testing.T) {
+	n := network{Centres: []float64{-1, 1}, Sigma: []float64{1, 1}, Weights: []float64{0, 1, 2}}
+	say := func(x float64) float64 {
+		m := &RadialModel{network: n, cases: &cases{}}
+		y := make([]float64, 1)
+		m.say([]float64{x}, make([]float64, 3), y)
+		return y[0]
+	}
+	if got, want := say(0), 3*math.Exp(-.5); math.Abs(got-want) > 1e-12 {
+		t.Errorf("plain, in the middle: %v, want %v", got, want)
+	}
+	if got := say(60); got > 1e-12 {
+		t.Errorf("plain, far away: %v, want 0", got)
+	}
+	n.normalised = true
+	for x, want := range map[float64]float64{0: 1.5, -60: 1, 60: 2} {
+		if got := say(x); math.Abs(got-want) > 1e-12 {
+			t.Errorf("normalised, at %v: %v, want %v", x, got, want)
+		}
+	}
+}
+
+// A mixture has its units where the rows are, as wide as they lie: two heaps.
+func TestRadialMixture(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var points [][2]float64
+	for range 400 {
+		points = append(points, [2]float64{random.NormFloat64(), 1}, [2]float64{20 + 3*random.NormFloat64(), 5})
+	}
+	m := learnt(t, RBF, pairs(t, points...), "centres=mixture", "units=2", "basis=normalised", "distance=euclid", "scale=none").(*RadialModel)
+	view, err := m.AsNetwork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range view.Units[:2] {
+		centre, width := *u.From[0].Centre, *u.From[0].Width
+		if near := math.Abs(centre) < .3 && math.Abs(width-1) < .15; !near && !(math.Abs(centre-20) < .6 && math.Abs(width-3) < .4) {
+			t.Errorf("a unit at %.3f ± %.3f, want 0 ± 1 or 20 ± 3", centre, width)
+		}
+	}
+	if out := view.Units[2]; out.Function != "normalised" || math.Abs(*out.From[0].Weight+*out.From[1].Weight-6) > .2 {
+		t.Errorf("output %+v, want weights of 1 and 5", out)
+	}
 }

@@ -167,11 +167,16 @@ func (m *RadialModel) placings(ctx context.Context) ([]network, error) {
 		base, err = m.gridded(units)
 	case cluster:
 		base, err = m.clustered(ctx, units)
+	case soft:
+		base, err = m.mixed(ctx, units)
 	}
 	if err != nil {
 		return nil, err
 	}
 	base.Why = fmt.Sprintf("%d units were to stand so (centres=%s)", len(base.Row), s.Centres)
+	if base.normalised = s.Basis == normalised; s.Centres == soft {
+		return []network{base}, nil // the mixture says how wide
+	}
 	var placings []network
 	near := m.gaps(base.Centres)
 	factors := triedWidths
@@ -296,6 +301,95 @@ func (m *RadialModel) clustered(ctx context.Context, units int) (network, error)
 		}
 	}
 	return n, nil
+}
+
+// How a mixture is found: the steps of EM at most, the gain of log likelihood a row
+// that is worth another, and the least width, as a share of that of all rows.
+const (
+	mostSteps   = 100
+	worthStep   = 1e-6
+	leastSpread = 0.05
+)
+
+// mixed puts units where a mixture of round Gaussians has its own, as wide as they
+// are (soft clustering; Nowlan 1991), by EM that begins with hard clusters.
+func (m *RadialModel) mixed(ctx context.Context, units int) (network, error) {
+	n, err := m.clustered(ctx, units)
+	if err != nil || m.dims == 0 {
+		n.Sigma = slices.Repeat([]float64{1}, len(n.Row))
+		return n, err
+	}
+	some, err := m.some(ctx, mostTriedOn)
+	if err != nil {
+		return n, err
+	}
+	l, dims := m.lot(some), float64(m.dims)
+	spread := l.spread()
+	n.Sigma = slices.Repeat([]float64{spread}, len(n.Row))
+	for u, gap := range m.gaps(n.Centres) {
+		n.Sigma[u] = min(gap/math.Sqrt(dims), spread)
+	}
+	share := slices.Repeat([]float64{1 / float64(len(n.Row))}, len(n.Row))
+	p := make([]float64, len(n.Row))
+	last := math.Inf(-1)
+	for range mostSteps {
+		weights, squares, sums := make([]float64, len(p)), make([]float64, len(p)), make([]float64, len(n.Centres))
+		likelihood := 0.0
+		for r, weight := range l.weight { // E: who has how much of each row
+			x := l.x[r*m.dims : (r+1)*m.dims]
+			for u := range p {
+				p[u] = math.Log(share[u]) - dims*math.Log(n.Sigma[u]) + logGaussian(x, n.Centres[u*m.dims:(u+1)*m.dims], n.Sigma[u])
+			}
+			likelihood += weight / l.total * softmax(p, 1)
+			for u, of := range p {
+				weights[u] += weight * of
+				for d, v := range x {
+					e := v - n.Centres[u*m.dims+d]
+					sums[u*m.dims+d] += weight * of * e
+					squares[u] += weight * of * e * e
+				}
+			}
+		}
+		for u, w := range weights { // M
+			if !(w > 1e-12*l.total) { // nobody's: it stays where it is
+				continue
+			}
+			share[u] = w / l.total
+			square := squares[u] / w
+			for d := range m.dims {
+				moved := sums[u*m.dims+d] / w
+				n.Centres[u*m.dims+d] += moved
+				square -= moved * moved // widths are around the new centre
+			}
+			n.Sigma[u] = max(math.Sqrt(max(square, 0)/dims), leastSpread*spread)
+		}
+		if err := ctx.Err(); err != nil || likelihood-last < worthStep {
+			return n, err
+		}
+		last = likelihood
+	}
+	return n, nil
+}
+
+// spread is the standard deviation of the points, over all their numbers; 1 where
+// they are all the same.
+func (l *lot) spread() float64 {
+	sum := 0.0
+	for d := range l.m.dims {
+		mean, square := 0.0, 0.0
+		for r, w := range l.weight {
+			mean += w / l.total * l.x[r*l.m.dims+d]
+		}
+		for r, w := range l.weight {
+			e := l.x[r*l.m.dims+d] - mean
+			square += w / l.total * e * e
+		}
+		sum += square
+	}
+	if s := math.Sqrt(sum / float64(max(l.m.dims, 1))); s > 0 && s < farthest {
+		return s
+	}
+	return 1
 }
 
 // gaps returns the mean distance of each centre to the two next; 1 where there
@@ -536,7 +630,7 @@ func (l *lot) grow(ctx context.Context, candidates *network, width float64, most
 	for c := range columns {
 		columns[c] = make([]float64, rows)
 		for r := range columns[c] {
-			columns[c][r] = gaussian(l.x[r*m.dims:(r+1)*m.dims], candidates.Centres[c*m.dims:(c+1)*m.dims], width)
+			columns[c][r] = math.Exp(logGaussian(l.x[r*m.dims:(r+1)*m.dims], candidates.Centres[c*m.dims:(c+1)*m.dims], width))
 		}
 		if m.lesson.Settings.Bias {
 			l.centre(columns[c], 1)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learn/kept"
 	"github.com/accrete-ml/accrete/rule"
@@ -201,6 +202,53 @@ func (m *RadialModel) Explain(t *table.Table, row int) (*learn.Explanation, erro
 	}
 	m.addMissing(t, []float64{now}, x, h, e)
 	return e, nil
+}
+
+// AsNetwork writes the network out: each unit's centre, and its width in the unit of
+// each column, and the weights of the outputs.
+func (m *RadialModel) AsNetwork() (*draw.Units, error) {
+	attributes := m.cases.schema.Attributes
+	if len(m.metric.names) > 0 {
+		return nil, fmt.Errorf("%s is a name, which a unit sees as several numbers; networks of numbers alone are written out", attributes[m.metric.names[0].column].Name)
+	}
+	view := &draw.Units{Title: attributes[m.cases.target].Name, Notes: []string{"unit = exp(-½ Σ ((x - centre)/width)²)"}}
+	for d := range m.metric.numbers {
+		view.Inputs = append(view.Inputs, attributes[m.metric.numbers[d].column].Name)
+	}
+	name := func(u int) string { return fmt.Sprintf("u%d", u+1) }
+	for u, sigma := range m.Sigma {
+		unit := draw.Unit{Name: name(u), Function: "gauss"}
+		for d, input := range view.Inputs {
+			n := &m.metric.numbers[d]
+			centre, width := n.low+n.unit*m.Centres[u*m.dims+d], n.unit*sigma
+			unit.From = append(unit.From, draw.UnitLink{From: input, Centre: &centre, Width: &width})
+		}
+		view.Units = append(view.Units, unit)
+	}
+	function := "linear"
+	if m.normalised {
+		function = "normalised"
+		view.Notes = append(view.Notes, "normalised divides by the sum of the units")
+	}
+	for o := range m.outputs() {
+		out := draw.Unit{Name: view.Title, Function: function, Output: true}
+		scale := m.cases.number
+		if classes := m.cases.classes; classes != nil {
+			out.Name += " = " + attributes[m.cases.target].Values[o]
+			scale = func(x float64) float64 { return x }
+		}
+		weights := m.Weights[o*(1+len(m.Sigma)):]
+		if !m.normalised {
+			bias := scale(weights[0])
+			out.Bias = &bias
+		}
+		for u := range m.Sigma {
+			w := scale(weights[1+u])
+			out.From = append(out.From, draw.UnitLink{From: name(u), Weight: &w})
+		}
+		view.Units = append(view.Units, out)
+	}
+	return view, nil
 }
 
 // addMissing says how far each missing cell could move the answer.

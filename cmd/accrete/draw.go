@@ -23,7 +23,7 @@ func (a *app) drawCommand() *cobra.Command {
 		sources sourceFlags
 	)
 	c := &cobra.Command{
-		Use:   "draw MODEL [--top N] [--columns X,Y [--on DATA] | --regions X,Y [--on DATA] | --curve[=units|normal|inputs|nodes|epochs] [--seeds N] | --board[=DATA] | --weights[=N] | --hidden DATA | --network | --proof GOAL] [--out FILE]",
+		Use:   "draw MODEL [--top N] [--columns X,Y [--on DATA] | --regions X,Y [--on DATA] | --curve[=units|normal|inputs|nodes|epochs|outputs|hidden|weights] [--seeds N] | --board[=DATA] | --weights[=N] | --hidden DATA | --network | --proof GOAL] [--out FILE]",
 		Short: "Draw a model as a picture",
 		Long: `Draw writes the picture of a model: its tree, or its network; with --top N the N
 units or rules that weigh most, or the N nodes nearest to the root. The extension
@@ -40,7 +40,10 @@ many units and one less at a time, and draws the likelihood of unseen rows
 against the number of units; --curve=normal sets one conclusion after the other
 to NORMAL instead, --curve=inputs removes one input after the other. Of a network
 that grew by rules (rulenet) it draws how rows held out judged each round of growth,
-of a network (mlp, --curve=epochs) errors as it is trained, of a tree
+of a network (mlp, --curve=epochs) errors as it is trained, or of one that is
+trained on all rows the error of each output (--curve=outputs), what hidden units
+say to the first row (--curve=hidden), the weights into the first one
+(--curve=weights), of a tree
 (--curve=nodes) accuracy on rows learnt from and on unseen ones as it
 grows, and as pruning takes tests back.
 
@@ -78,7 +81,7 @@ hidden units say to the rows of DATA. Of clauses, --proof draws why a goal holds
 	c.Flags().StringVar(&what.Columns, "columns", "", "two numeric columns to draw the units or cases over, as X,Y")
 	c.Flags().StringVar(&what.Regions, "regions", "", "two columns to draw the answers of any model over, as X,Y")
 	c.Flags().StringVar(&what.On, "on", "", "data to draw with --columns or --regions (default: what the model learnt)")
-	c.Flags().StringVar(&what.Curve, "curve", "", "likelihood of unseen rows against the number of units, or of normal conclusions, or of inputs; accuracy against the nodes of a tree; errors against epochs")
+	c.Flags().StringVar(&what.Curve, "curve", "", "likelihood of unseen rows against the number of units, or of normal conclusions, or of inputs; accuracy against the nodes of a tree; errors, outputs' errors, hidden units and weights against epochs")
 	c.Flags().Lookup("curve").NoOptDefVal = "units"
 	console.CountVar(c.Flags(), &what.Seeds, "seeds", 0, 0, 1000, "with --curve of a policy: act again with so many seeds, and draw their mean")
 	c.Flags().StringVar(&what.Board, "board", "", "the board of a game, and what a policy finds moves worth: the first one, or that of the first row of DATA")

@@ -71,6 +71,7 @@ type Options struct {
 	MostBody   int64         // bytes of a body that is read whole; 8 MiB
 	MostUpload int64         // bytes of a table or an export; 256 MiB
 	MostRows   int           // rows in one JSON document; 100,000
+	MostOpen   int           // connections; 1,024
 	MostBusy   int           // requests at work at once, for one caller: so many that read, write and follow; 64
 	MostQueue  time.Duration // that a request waits for a place among its caller's; 5 s
 	MostTime   time.Duration // for what is no job; 60 s
@@ -82,6 +83,7 @@ func (o *Options) fill() {
 	o.MostBody = cmp.Or(o.MostBody, 8<<20)
 	o.MostUpload = cmp.Or(o.MostUpload, 256<<20)
 	o.MostRows = cmp.Or(o.MostRows, 100_000)
+	o.MostOpen = cmp.Or(o.MostOpen, 1024)
 	o.MostBusy = cmp.Or(o.MostBusy, 64)
 	o.MostQueue = cmp.Or(o.MostQueue, 5*time.Second)
 	o.MostTime = cmp.Or(o.MostTime, time.Minute)
@@ -219,16 +221,18 @@ func whoami() string {
 // are under way end.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.hosts.addListener(l.Addr())
+	in := newDoors(l, s.o.MostOpen)
 	web := &http.Server{
 		Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		ConnState:   in.watch,
 		BaseContext: func(net.Listener) context.Context { return s.ctx },
 		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	ended := crew.Go(func() error {
 		if s.o.Certificate != "" {
-			return web.ServeTLS(l, s.o.Certificate, s.o.Key)
+			return web.ServeTLS(in, s.o.Certificate, s.o.Key)
 		}
-		return web.Serve(l)
+		return web.Serve(in)
 	})
 	select {
 	case err := <-ended:

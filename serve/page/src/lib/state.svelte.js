@@ -142,6 +142,9 @@ export function look(value, focus) {
   return { glyph: glyphs[Math.max(0, i)], of: Math.max(0, i) };
 }
 
+// saidFor ends what was said last of a change.
+let saidFor;
+
 // write changes the model, says what came of it, and shows the new version.
 export async function write(path, body, options) {
   const answer = await post(path, body, options);
@@ -151,7 +154,8 @@ export async function write(path, body, options) {
     text: `Version ${version} is live.` + (changed == null ? "" : changed === 1 ? " 1 answer changed." : ` ${count(changed)} answers changed.`),
     undo: may("write") && !path.endsWith("/undo"), // another one would take back what was done before
   };
-  setTimeout(() => (app.done = null), 10_000);
+  clearTimeout(saidFor);
+  saidFor = setTimeout(() => (app.done = null), 10_000);
   go({ version: 0, query: { show: "", rule: "", keep: "", because: "", should: "" } }, true);
   await Promise.all([refresh(), show()]);
   return answer;

@@ -49,6 +49,34 @@ func perceptrons() []Experiment {
 	return experiments
 }
 
+// checkersLearner is the update of chapter 1: LMS on the book's board, which black has
+// won with three pieces and a king, again and again; what it should be worth is 100.
+func checkersLearner() []Experiment {
+	var experiments []Experiment
+	for _, e := range []struct {
+		name  string
+		rate  float64
+		known []float64
+	}{{"fast", .1, []float64{110, 99}}, {"slow", .01, []float64{11, 20.79}}} {
+		for i, known := range e.known {
+			experiments = append(experiments, Experiment{
+				Name: fmt.Sprintf("checkers-lms-%s-%d", e.name, i+1), Tags: chapter(1), Source: mitchell("section 1.2.4"), Seeds: 1,
+				Measure: fmt.Sprintf("value of a won board after %d examples of it, η = %v, weights from 0", i+1, e.rate), Figure: reference(known).digits(6),
+				Run: Computed(func() float64 {
+					v := units.Layered(units.Linear, units.Linear, 6, 1)
+					won := []units.Example{{Input: []float64{3, 0, 1, 0, 0, 0}, Target: []float64{100}}}
+					d := &units.Descent{Rate: units.Constant(e.rate)}
+					for range i + 1 {
+						d.Epoch(v, won)
+					}
+					return v.Answer(won[0].Input)[0]
+				}),
+			})
+		}
+	}
+	return experiments
+}
+
 // deltaRule returns the squared error of a linear unit after so many epochs.
 func deltaRule(examples []units.Example, epochs int) float64 {
 	n := units.Layered(units.Linear, units.Linear, 2, 1)

@@ -39,6 +39,9 @@ func playTennis() []Experiment {
 		{3, "gain-outlook", "section 3.4", "information gain of outlook at the root, bits", printed(.246).within(.001), gain("outlook")},
 		{3, "gain-humidity", "section 3.4", "information gain of humidity at the root, bits", printed(.151).within(.001), gain("humidity")},
 		{3, "gain-wind", "section 3.4", "information gain of wind at the root, bits", printed(.048).within(.001), gain("wind")},
+		{3, "sunny-gain-humidity", "figure 3.4", "information gain of humidity on the sunny days, bits", printed(.970).within(.001), sunnyGain("humidity")},
+		{3, "sunny-gain-temperature", "figure 3.4", "information gain of temperature on the sunny days, bits", printed(.570).within(.001), sunnyGain("temperature")},
+		{3, "sunny-gain-wind", "figure 3.4", "information gain of wind on the sunny days, bits", printed(.019).within(.001), sunnyGain("wind")},
 		{3, "gain-temperature", "section 3.4", "information gain of temperature at the root, bits", printed(.029).within(.001), gain("temperature")},
 		{3, "tree", "figure 3.1", "paths of the figure's tree that ID3's has, less others that it has", printed(5), figureTree},
 		{3, "threshold", "section 3.7.2", "threshold of the first test on six temperatures", printed(54).digits(6), func(ctx context.Context, _ *tennis) (float64, error) { return threshold(ctx) }},
@@ -219,6 +222,20 @@ func (t *tennis) gain(column string) (float64, error) {
 		split = append(split, t.classes(func(row int) bool { return t.Columns[col].Codes[row] == int32(v) }))
 	}
 	return split.Gain(), nil
+}
+
+// sunnyGain is the gain of a column at the node of sunny days.
+func sunnyGain(column string) func(context.Context, *tennis) (float64, error) {
+	return func(_ context.Context, t *tennis) (float64, error) {
+		outlook := t.Schema.Index("outlook")
+		var sunny []int
+		for r := range t.Rows() {
+			if t.Text(r, outlook) == "Sunny" {
+				sunny = append(sunny, r)
+			}
+		}
+		return (&tennis{t.Select(sunny), t.target}).gain(column)
+	}
 }
 
 // learn makes the model of a registered learner.

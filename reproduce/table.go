@@ -13,7 +13,7 @@ func All() []Experiment {
 		playTennis(), instances(), probabilities(), newsgroups(), overfitting(),
 		covering(), logics(), relations(), guided(), evolution(), evolvedFormulas(),
 		networks(),
-		leastSquares(), perceptrons(), backPropagation(), growingNetworks(), faces(),
+		leastSquares(), checkersLearner(), perceptrons(), backPropagation(), growingNetworks(), faces(),
 		sequences(),
 		statistics(),
 		ruleNetworks(), itrule(), explanations(), planning(), ruleNetworkDivisions(), ruleNetworkGrowth(), livingStreams(),

@@ -37,7 +37,7 @@ type trace struct {
 	boards [2][][]float64 // measures of the boards after the turns of each player
 	result [2]float64     // of either; 0 is a draw
 	turns  int
-	states [][]float64
+	states [][]float64 // in which V̂ moved, from the first board of the game on
 	moves  []int
 }
 
@@ -94,11 +94,11 @@ func (p *performance) board(player int) []float64 {
 	return x
 }
 
-// play plays on from a problem, and returns the trace; you are the side that V̂
+// play plays on from a problem, and adds to the trace, which has what led there; you are the side that V̂
 // plays where there is an opponent.
 func (p *performance) play(you int, t *trace) error {
 	p.yet = 0
-	*t = trace{boards: [2][][]float64{t.boards[0][:0], t.boards[1][:0]}, states: t.states[:0], moves: t.moves[:0]}
+	*t = trace{boards: [2][][]float64{t.boards[0][:0], t.boards[1][:0]}, states: t.states, moves: t.moves}
 	width := len(p.game.Schema().Attributes)
 	for t.turns = 0; t.turns < p.limit; {
 		legal := p.game.Legal()
@@ -173,7 +173,7 @@ func (g *generaliser) learn(examples []example) { g.v.learn(examples, g.rate) }
 type generator struct {
 	kind   string // start, random, unplayed or doubtful
 	random *rand.Rand
-	last   *trace // the game before
+	last   *trace // the game before, and then what leads to the problem
 	v      *performance
 }
 
@@ -195,19 +195,32 @@ func (g *generator) problem(game act.Game) error {
 					other = append(other, a)
 				}
 			}
-			if other != nil {
-				if _, end := game.Do(other[g.random.IntN(len(other))]); end {
-					game.Reset(g.random.Uint64())
-				}
+			if other == nil { // the move was the only one
+				g.last.cut(i)
+				return nil
 			}
+			a := other[g.random.IntN(len(other))]
+			g.last.cut(i + 1)
+			g.last.moves[i] = a
+			if _, end := game.Do(a); !end {
+				return nil
+			}
+			game.Reset(g.random.Uint64())
 		}
 	case "doubtful": // that of the last game in which the best two moves were nearest
 		if i := g.doubtful(game); i >= 0 {
-			return game.Put(g.last.states[i], 0)
+			state := g.last.states[i]
+			g.last.cut(i)
+			return game.Put(state, 0)
 		}
 	}
+	g.last.cut(0)
 	return nil
 }
+
+// cut leaves the first moves of a game, which a further one shares: were they lost,
+// games that begin within games would grow shorter and shorter.
+func (t *trace) cut(moves int) { t.states, t.moves = t.states[:moves], t.moves[:moves] }
 
 // doubtful is the state of the last game, of eight looked at, whose best two
 // actions are nearest to each other; −1 if there is none.

@@ -33,7 +33,7 @@ func (h *Home) Network(ctx context.Context, p *Part, on *Data) (*Network, error)
 		InternalRepresentation(ctx context.Context, t *table.Table) (*draw.States, error)
 	})
 	if !ok {
-		return nil, fmt.Errorf("the units of %s have no states of their own; those of mlp and neuraltree have", p.Version.Learner)
+		return nil, fmt.Errorf("the units of %s have no states of their own; those of mlp, neuraltree and gaussian have", p.Version.Learner)
 	}
 	t, err := h.ReadAs(ctx, on, p.Schema())
 	if err != nil {

@@ -1,11 +1,15 @@
 package gaussian
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // Network is the model as a network of normalised Gaussian basis functions
@@ -144,4 +148,49 @@ func (m *Model) basisFunction(i int) draw.Unit {
 		}
 	}
 	return u
+}
+
+// InternalRepresentation returns the gates of rows of a table: how much each unit has
+// of a row by its known cells but the target (equation 9), n_i(x) of the network, and
+// g_i of the mixture of constant experts that the model is (equation 13). The answer is
+// what the units expect of the target, mixed by them.
+func (m *Model) InternalRepresentation(ctx context.Context, t *table.Table) (*draw.States, error) {
+	target := m.total.target
+	if target == learn.NoTarget {
+		return nil, fmt.Errorf("the model is of all columns together; learn it with --target, so that its units are gates to a column")
+	}
+	if err := table.Fits(m.total.schema, t); err != nil {
+		return nil, err
+	}
+	out := learn.NewPredictions(m, t.Rows())
+	if err := m.Predict(ctx, t, out); err != nil {
+		return nil, err
+	}
+	s, c := &draw.States{}, &m.columns[target]
+	for i := range m.logPrior {
+		name := m.total.units[i].name
+		if c.share == nil {
+			name += fmt.Sprintf(" (%.6g)", c.number64(c.mean[i]))
+		}
+		s.Units = append(s.Units, name)
+	}
+	s.Notes = []string{"the gates of " + strings.Join(s.Units, ", ")}
+	v := m.view(target).share()
+	gates := make([]float64, len(m.logPrior))
+	for row := range t.Rows() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		v.explain(t, row, row+1, gates)
+		m.posterior(gates)
+		r := draw.StateRow{Row: row + 1, States: slices.Clone(gates)}
+		if c.share == nil {
+			r.Answer = fmt.Sprintf("%.6g", out.Mean[row])
+		} else {
+			classes := m.total.schema.Attributes[target].Values
+			r.Answer = classes[learn.Best(out.Row(row), classes)]
+		}
+		s.Rows = append(s.Rows, r)
+	}
+	return s, nil
 }

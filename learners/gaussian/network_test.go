@@ -3,6 +3,7 @@ package gaussian
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/draw"
@@ -88,5 +89,53 @@ func TestNetworkOfBasisFunctions(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Gates are shares of a row, and what the units expect, mixed by them, is the answer,
+// also where cells are missing.
+func TestGates(t *testing.T) {
+	rows := mixedTable(t)
+	for target, a := range rows.Schema.Attributes {
+		m, err := (&Learner{Units: 6, Iterations: 30}).Learn(t.Context(), learn.Task{Table: rows, Seed: 1}.At(target))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := m.(*Model).InternalRepresentation(t.Context(), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := learn.NewPredictions(m, rows.Rows())
+		if err := m.Predict(t.Context(), rows, out); err != nil {
+			t.Fatal(err)
+		}
+		c := &m.(*Model).columns[target]
+		for r, row := range s.Rows {
+			sum, answer := 0.0, 0.0
+			for i, g := range row.States {
+				sum += g
+				if c.share == nil {
+					answer += g * c.number64(c.mean[i])
+				} else {
+					answer += g * c.share[i]
+				}
+			}
+			var want float64
+			if c.share == nil {
+				want = out.Mean[r]
+			} else {
+				want = out.Row(r)[0]
+			}
+			if math.Abs(sum-1) > 1e-9 || math.Abs(answer-want) > 1e-9*max(1, math.Abs(want)) {
+				t.Errorf("%s, row %d: gates add up to %v and answer %v, want %v", a.Name, r+1, sum, answer, want)
+			}
+		}
+	}
+	m, err := (&Learner{Units: 2}).Learn(t.Context(), learn.Task{Table: rows, Seed: 1, NoTarget: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.(*Model).InternalRepresentation(t.Context(), rows); err == nil || !strings.Contains(err.Error(), "--target") {
+		t.Errorf("a density has gates: %v", err)
 	}
 }

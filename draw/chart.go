@@ -474,9 +474,28 @@ func (s scale) text(v float64) string {
 		return strings.Replace(strconv.FormatFloat(v, 'g', 4, 64), "e+0", "e", 1)
 	}
 	if s.decimals < 0 {
-		return strconv.FormatFloat(v, 'g', 4, 64)
+		return printed(strconv.FormatFloat(v, 'g', 4, 64))
 	}
-	return strconv.FormatFloat(v, 'f', s.decimals, 64)
+	return printed(strconv.FormatFloat(v, 'f', s.decimals, 64))
+}
+
+// printed writes a number as in print: with a minus, and from 10,000 on with its
+// thousands apart.
+func printed(s string) string {
+	s, negative := strings.CutPrefix(s, "-")
+	whole, rest := s, ""
+	if point := strings.IndexByte(s, '.'); point >= 0 {
+		whole, rest = s[:point], s[point:]
+	}
+	if len(whole) > 4 && !strings.Contains(whole, "e") {
+		for at := len(whole) - 3; at > 0; at -= 3 {
+			whole = whole[:at] + "," + whole[at:]
+		}
+	}
+	if negative {
+		whole = "−" + whole
+	}
+	return whole + rest
 }
 
 // categories writes the names below the axis, slanted where they would

@@ -30,8 +30,8 @@ type Node struct {
 	Layer int
 	Class string // nodes of one class share a colour; "" is neutral
 	Leaf  bool   // drawn round
-	// Of is what the first lines stand for, for who can say it in other words:
-	// the tests of a rule. It is not drawn.
+	// Of is what lines stand for, for who can say it in other words: the first
+	// ones the tests of a rule, the last ones what a unit expects. It is not drawn.
 	Of any
 }
 

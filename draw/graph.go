@@ -71,7 +71,7 @@ func (g *Graph) boxes() ([]box, []item) {
 			b.colour = c
 		}
 		for _, line := range n.Lines {
-			for _, part := range inTwo(shorten(line, 2*longestLine), longestLine) {
+			for _, part := range balanced(shorten(line, 2*longestLine), longestLine) {
 				part = shorten(part, longestLine)
 				b.lines = append(b.lines, part)
 				b.width = max(b.width, width(part))

@@ -3,14 +3,14 @@ package draw
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"sort"
-	"strings"
 )
 
 const (
 	rowGap     = 9.0
+	labelGap   = 24.0 // between boxes of a short layer whose edges have labels
+	shortLayer = 8
 	sweeps     = 24  // of the ordering; more changes little
 	mostInRow  = 400 // nodes drawn of a layer
 	fillerRoom = 4.0 // that a passing edge takes between boxes
@@ -55,7 +55,7 @@ func (g *Graph) network(w io.Writer, links []link) error {
 	var p picture
 	top := p.heading(title, wide, items)
 	n.rows(boxes, top)
-	p.edges(links, n.routes, n.stops, n.layers, boxes, greatestWeight(links), n.gap)
+	p.edges(n, links, boxes)
 	for i := range boxes {
 		if n.drawn[i] >= 0 {
 			p.box(&boxes[i])
@@ -66,14 +66,15 @@ func (g *Graph) network(w io.Writer, links []link) error {
 
 // layered is a network being placed.
 type layered struct {
-	stops   []stop
-	layers  [][]int // stops of each layer, in their order
-	routes  [][]int // stops that each link passes; nil if it is not drawn
-	drawn   []int   // each node's stop, or −1
-	heights []float64
-	thick   []float64 // of the widest box of each layer
-	high    float64
-	gap     float64 // between columns
+	stops    []stop
+	layers   [][]int // stops of each layer, in their order
+	routes   [][]int // stops that each link passes; nil if it is not drawn
+	labelled bool    // whether an edge has a label
+	drawn    []int   // each node's stop, or −1
+	heights  []float64
+	thick    []float64 // of the widest box of each layer
+	high     float64
+	gap      float64 // between columns
 }
 
 // lay puts nodes and the points of edges that pass layers into layers, and
@@ -93,6 +94,7 @@ func (g *Graph) lay(links []link) (n *layered, left int) {
 		n.drawn[i] = n.stop(i, layerOf[i])
 	}
 	for i, l := range links {
+		n.labelled = n.labelled || l.label != ""
 		from, to := n.drawn[l.from], n.drawn[l.to]
 		if from >= 0 && to >= 0 && from != to {
 			n.routes[i] = n.through(from, to)
@@ -132,19 +134,29 @@ func (n *layered) through(from, to int) []int {
 // room is the height that a stop takes in its column.
 func (n *layered) room(s int, boxes []box) float64 {
 	if node := n.stops[s].node; node >= 0 {
+		if n.labelled && len(n.layers[n.stops[s].layer]) <= shortLayer {
+			return boxes[node].height + labelGap // lest labels find no place
+		}
 		return boxes[node].height + rowGap
 	}
 	return fillerRoom
 }
 
-// measure finds how high and wide the columns are. They lie the further apart
-// the taller they are, lest edges get too steep to follow.
+// measure finds how high and wide the columns are, and makes all boxes of a
+// column as wide as it is: edges then leave each at its own height, and none
+// runs behind a wider neighbour. Columns lie the further apart the taller they
+// are, lest edges get too steep to follow.
 func (n *layered) measure(boxes []box) {
 	for i, layer := range n.layers {
 		for _, s := range layer {
 			n.heights[i] += n.room(s, boxes)
 			if node := n.stops[s].node; node >= 0 {
 				n.thick[i] = max(n.thick[i], boxes[node].width)
+			}
+		}
+		for _, s := range layer {
+			if node := n.stops[s].node; node >= 0 {
+				boxes[node].width = n.thick[i]
 			}
 		}
 		n.high = max(n.high, n.heights[i])
@@ -299,120 +311,4 @@ func crossings(stops []stop, layers [][]int) int {
 		}
 	}
 	return total
-}
-
-// edges draws the links, thin ones over thick ones, then the labels that
-// find a free place.
-func (p *picture) edges(links []link, routes [][]int, stops []stop, layers [][]int, boxes []box, greatest, gap float64) {
-	order := make([]int, 0, len(links))
-	for i := range links {
-		if routes[i] != nil {
-			order = append(order, i)
-		}
-	}
-	sort.SliceStable(order, func(a, b int) bool {
-		return math.Abs(links[order[a]].weight) > math.Abs(links[order[b]].weight)
-	})
-	var taken []area
-	for i := range boxes {
-		b := &boxes[i]
-		if b.x > 0 {
-			taken = append(taken, area{b.x - b.width/2, b.y - b.height/2, b.x + b.width/2, b.y + b.height/2})
-		}
-	}
-	type labelled struct {
-		text string
-		x, y float64
-	}
-	var labels []labelled
-	for _, i := range order {
-		l := &links[i]
-		curve, points := route(routes[i], stops, boxes)
-		stroke, c := strokeOf(l.weight, greatest)
-		p.open("path", "d", curve, "fill", "none", "stroke", c, "stroke-width", stroke, "stroke-opacity", "0.7")
-		p.tooltip(tip(l, boxes))
-		p.close("path")
-		label := shorten(l.label, gap/2)
-		if label == "" {
-			continue
-		}
-		// Labels stand near the end where fewer edges meet.
-		from, to := stops[routes[i][0]].layer, stops[routes[i][1]].layer
-		atSource := len(layers[from]) >= len(layers[to])
-		for _, at := range []float64{0.2, 0.26, 0.32, 0.4, 0.5} {
-			if !atSource {
-				at = 1 - at
-			}
-			x, y := points(at)
-			a := area{x - width(label)/2, y - 8, x + width(label)/2, y + 6}
-			if !slices.ContainsFunc(taken, a.meets) {
-				taken = append(taken, a)
-				labels = append(labels, labelled{label, x, y})
-				break
-			}
-		}
-	}
-	for _, l := range labels {
-		p.label(l.x, l.y+3, "middle", l.text)
-	}
-}
-
-func tip(l *link, boxes []box) string {
-	text := strings.ReplaceAll(boxes[l.from].full, "\n", " ") + " → " + strings.ReplaceAll(boxes[l.to].full, "\n", " ")
-	if l.label != "" {
-		text += ": " + l.label
-	}
-	if l.weight != 0 {
-		text += fmt.Sprintf(" (%.4g)", l.weight)
-	}
-	return text
-}
-
-type area struct{ left, top, right, bottom float64 }
-
-func (a area) meets(b area) bool {
-	return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
-}
-
-// route returns the curve through an edge's stops, and a function that gives
-// points of its first stretch.
-func route(through []int, stops []stop, boxes []box) (string, func(at float64) (x, y float64)) {
-	end := func(s int, side float64) (float64, float64) {
-		x, y := stops[s].x, stops[s].y
-		if n := stops[s].node; n >= 0 {
-			x += side * boxes[n].width / 2
-		}
-		return x, y
-	}
-	first, last := through[0], through[len(through)-1]
-	if stops[first].layer == stops[last].layer { // an arc beside the column
-		x1, y1 := end(first, 1)
-		x2, y2 := end(last, 1)
-		bend := max(x1, x2) + besides*0.6
-		return fmt.Sprintf("M%s %sC%s %s %s %s %s %s", num(x1), num(y1), num(bend), num(y1), num(bend), num(y2), num(x2), num(y2)),
-			func(at float64) (float64, float64) { return max(x1, x2) + besides*0.45, y1 + at*(y2-y1) }
-	}
-	x, y := end(first, 1)
-	var b strings.Builder
-	fmt.Fprintf(&b, "M%s %s", num(x), num(y))
-	fromX, fromY := x, y
-	var toX, toY float64
-	for i, s := range through[1:] {
-		nx, ny := end(s, -1)
-		middle := (x + nx) / 2
-		fmt.Fprintf(&b, "C%s %s %s %s %s %s", num(middle), num(y), num(middle), num(ny), num(nx), num(ny))
-		if i == 0 {
-			toX, toY = nx, ny
-		}
-		x, y = end(s, 1)
-		if stops[s].node < 0 {
-			x = nx
-		}
-	}
-	return b.String(), func(t float64) (float64, float64) {
-		middle := (fromX + toX) / 2
-		u := 1 - t
-		bezier := func(a, b, c, d float64) float64 { return u*u*u*a + 3*u*u*t*b + 3*u*t*t*c + t*t*t*d }
-		return bezier(fromX, middle, middle, toX), bezier(fromY, fromY, toY, toY)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 )
 
 // Regions is what a model answers over two columns: the plane in the colours of
@@ -185,7 +186,13 @@ func (r *Regions) legend(low, high float64) []item {
 }
 
 // tickText writes a number as short as a legend wants it.
-func tickText(v float64) string { return fmt.Sprintf("%.4g", v) }
+func tickText(v float64) string {
+	text := fmt.Sprintf("%.4g", v)
+	if rounded, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(rounded) >= 1e-4 && math.Abs(rounded) < 1e9 {
+		text = strconv.FormatFloat(rounded, 'f', -1, 64) // no powers of ten
+	}
+	return printed(text)
+}
 
 // shadeOfNumber is the blue of a number between two others.
 func shadeOfNumber(v, low, high float64) rgb {

@@ -176,10 +176,31 @@ func inTwo(s string, room float64) []string {
 			at = i
 		}
 	}
+	if bracket := strings.LastIndex(s, " ("); bracket > 0 && bracket < at && strings.HasSuffix(s, ")") {
+		at = bracket // what it says stays together
+	}
 	if at <= 0 {
 		return []string{s}
 	}
 	return []string{s[:at], s[at+1:]}
+}
+
+// balanced cuts text that is too wide for one line into two that are about as
+// wide, lest a word stand alone.
+func balanced(s string, room float64) []string {
+	lines := inTwo(s, room)
+	if len(lines) == 1 {
+		return lines
+	}
+	best := max(width(lines[0]), width(lines[1]))
+	for i, r := range s {
+		if r == ' ' && i > 0 {
+			if wide := max(width(s[:i]), width(s[i+1:])); wide < best {
+				best, lines = wide, []string{s[:i], s[i+1:]}
+			}
+		}
+	}
+	return lines
 }
 
 // titleWidth is how wide a picture is wished for its title, at most so wide.
@@ -304,7 +325,7 @@ func (p *picture) legend(x, y, most float64, items []item) float64 {
 		middle := top + lineHeight/2
 		switch {
 		case it.swatch || it.kind == Bars:
-			p.add("rect", "x", left+3, "y", middle-6, "width", 12.0, "height", 12.0, "rx", 2.0, "fill", it.colour.mix(white, 0.25), "stroke", it.colour)
+			p.add("rect", "x", left+3, "y", middle-6, "width", 12.0, "height", 12.0, "rx", 2.0, "fill", it.colour.mix(white, 0.25), "stroke", it.colour.mix(rgb{}, 0.15))
 		case it.kind == Points || it.kind == Dots:
 			p.add("circle", "cx", left+sign/2, "cy", middle, "r", 3.5, "fill", it.colour)
 		default:

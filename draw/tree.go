@@ -11,7 +11,8 @@ const (
 	mostNodes  = 1000   // drawn of a tree
 	widest     = 1500.0 // a wider tree grows from left to right
 	siblingGap = 14.0
-	levelGap   = 52.0 // from top to bottom, between levels
+	levelGap   = 56.0 // from top to bottom, between levels
+	labelRoom  = 20.0 // of it, for the labels of branches
 )
 
 // vertex is a node of the tree being placed. Breadth runs along a level,
@@ -106,7 +107,11 @@ func (t *planted) stack() {
 		thick, label := 0.0, 0.0
 		for _, v := range level {
 			if !t.sideways {
-				thick = max(thick, t.boxes[v.node].height)
+				high := t.boxes[v.node].height
+				if v.hidden > 0 {
+					high += lineHeight // the count of them
+				}
+				thick = max(thick, high)
 				continue
 			}
 			thick = max(thick, t.boxes[v.node].width)
@@ -176,11 +181,13 @@ func (t *planted) draw(p *picture, v *vertex) {
 
 // downward is the curve from a parent to its child below. It leaves the
 // parent's level, whose end is given, before it turns: there are taller boxes
-// to the left and right.
+// to the left and right. It has turned before it comes to the labels of the
+// children.
 func downward(from, to *box, end float64) string {
 	x1, y1, x2, y2 := from.x, from.y+from.height/2, to.x, to.y-to.height/2
-	middle := num((end + y2) / 2)
-	return fmt.Sprintf("M%s %sV%sC%s %s %s %s %s %s", num(x1), num(y1), num(end), num(x1), middle, num(x2), middle, num(x2), num(y2))
+	turned := y2 - labelRoom
+	middle := num((end + turned) / 2)
+	return fmt.Sprintf("M%s %sV%sC%s %s %s %s %s %sV%s", num(x1), num(y1), num(end), num(x1), middle, num(x2), middle, num(x2), num(turned), num(y2))
 }
 
 // rightward is the same for a child on the right.

@@ -26,6 +26,10 @@ func caption(ctx context.Context, p *Part, g *draw.Graph) error {
 			for k := range of {
 				n.Lines[k] = s.Conditions(of[k : k+1]).String()
 			}
+		case []rule.Expectation:
+			for k := range of {
+				n.Lines[len(n.Lines)-len(of)+k] = s.Expectation(&of[k])
+			}
 		case nil:
 			captionName(s, n)
 		}

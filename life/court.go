@@ -510,7 +510,7 @@ func (h *Home) Approve(ctx context.Context, ref, by, note string) (*Approval, er
 	case number == 0:
 		return nil, remedy.New(Remedy{Kind: remedy.SeeVersions, What: name}, "approve %s: say which version, as in %s@1", ref, name)
 	case by == "":
-		return nil, remedy.Misusef("approve %s: somebody has to answer for it; say who", ref)
+		return nil, remedy.Misusef("approve %s: somebody has to answer for it; say who, by name", ref)
 	}
 	a := store.Approval{Version: number, By: by, Note: note, At: h.now()}
 	if err := h.Store.Approve(ctx, name, a); err != nil {

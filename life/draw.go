@@ -63,7 +63,7 @@ func (h *Home) Draw(ctx context.Context, p *Part, what *Drawing) (func(io.Writer
 	}
 	d, ok := learn.Ability[learn.Drawer](p.Model)
 	if !ok {
-		return nil, cannot(p.Version.Learner, "be drawn as a whole (what it answers over two columns can)", func(c learn.Can) bool { return c.Draw })
+		return nil, remedy.New(Remedy{Kind: remedy.DrawRegions, Names: able(func(c learn.Can) bool { return c.Draw })}, "%s cannot be drawn as a whole", modelOf(p.Version.Learner))
 	}
 	if t, ok := d.(interface {
 		GraphTop(most int) (*draw.Graph, error)

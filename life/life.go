@@ -161,13 +161,17 @@ func modelOf(learner string) string {
 
 // cannot says that a learner lacks an ability, and which ones have it.
 func cannot(learner, what string, can func(learn.Can) bool) error {
-	var able []string
+	return remedy.New(Remedy{Kind: remedy.UseLearner, Names: able(can)}, "%s cannot %s", modelOf(learner), what)
+}
+
+// able are the learners whose models have an ability.
+func able(can func(learn.Can) bool) (names []string) {
 	for _, info := range learn.All() {
 		if can(info.Can) {
-			able = append(able, info.Name)
+			names = append(names, info.Name)
 		}
 	}
-	return remedy.New(Remedy{Kind: remedy.UseLearner, Names: able}, "%s cannot %s", modelOf(learner), what)
+	return names
 }
 
 // notJoint says that a learner's models are not of all columns together, and

@@ -218,7 +218,7 @@ func (h *Home) LogRule(ctx context.Context, ref, id string, rows bool, at Elsewh
 		l.Versions = append(l.Versions, was)
 	}
 	if holder == nil {
-		return nil, remedy.New(Remedy{Kind: remedy.SeeRules, What: ref}, "no version of %s has a rule with the id %q", ref, id)
+		return nil, &remedy.Error{Err: fmt.Errorf("no version of %s has a rule with the id %q", ref, id), Remedy: Remedy{Kind: remedy.SeeRules, What: ref}, Misuse: true}
 	}
 	l.Rule, l.Text = last.ID, last.Text
 	if last.State == "" { // an expert's rule has its sources already

@@ -5,7 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -86,6 +89,9 @@ func (h *Home) restore(ref, kind string) (*step, error) {
 // Import adds a model that was exported, under a name or that which it had. Of a
 // belief network, it can be set how it learns and answers.
 func (h *Home) Import(ctx context.Context, path, name string, set map[string]string) (*Learnt, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, remedy.Misusef("no such file: %s", path)
+	}
 	kind := filepath.Ext(strings.TrimSuffix(path, ".gz"))
 	if slices.Contains(networks, kind) {
 		return h.importNetwork(ctx, path, name, set)

@@ -103,7 +103,7 @@ func (o NeedOptions) class() (pac.Class, error) {
 	}
 	switch {
 	case given != 1:
-		return pac.Class{}, errors.New("one of a class, a number of hypotheses and a VC dimension is needed")
+		return pac.Class{}, errors.New("name data to measure on, or one of a class, a number of hypotheses and a VC dimension to reckon with")
 	case o.Class != "":
 		return pac.ParseClass(o.Class)
 	case o.Hypotheses != 0:

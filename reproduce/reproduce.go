@@ -25,6 +25,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learn"
 )
@@ -147,9 +148,9 @@ func unknown(name string, all []Experiment) error {
 	slices.Sort(tags)
 	tags = slices.Compact(tags)
 	if near, ok := spell.Nearest(name, append(names, tags...)); ok {
-		return fmt.Errorf("unknown experiment, chapter or source %q; did you mean %q?", name, near)
+		return remedy.Misusef("unknown experiment, chapter or source %q; did you mean %q?", name, near)
 	}
-	return fmt.Errorf("unknown experiment, chapter or source %q; expected the beginning of a name, or one of %s", name, strings.Join(tags, ", "))
+	return remedy.Misusef("unknown experiment, chapter or source %q; expected the beginning of a name, or one of %s", name, strings.Join(tags, ", "))
 }
 
 // Pictures draws the outcomes beside what is known, and what the experiments that

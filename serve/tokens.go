@@ -85,7 +85,10 @@ func NewToken(path string, t Token, lasts string) (secret string, err error) {
 // Revoke takes a token out of a file.
 func Revoke(path, name string) error {
 	all, err := tokensIn(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no token called %q, nor any other in %s", name, path)
+	case err != nil:
 		return err
 	}
 	var names []string

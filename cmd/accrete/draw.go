@@ -121,7 +121,11 @@ func (a *app) draw(c *cobra.Command, ref, out string, what *life.Drawing, source
 	if out != "" && filepath.Ext(out) != ".html" && max(wide, high) > draw.Large {
 		a.notes([]string{fmt.Sprintf("the picture is %.0f by %.0f, too large to be read at once: --top 12 draws what weighs most, --out NAME.html a page that one can zoom", wide, high)})
 	}
-	if err := a.output(out, inForm(out, p.Version.Model, picture), what.On, what.Hidden); err != nil {
+	write, err := inForm(out, p.Version.Model, picture)
+	if err != nil {
+		return err
+	}
+	if err := a.output(out, write, what.On, what.Hidden); err != nil {
 		return err
 	}
 	if out != "" && a.json {
@@ -135,12 +139,15 @@ func (a *app) draw(c *cobra.Command, ref, out string, what *life.Drawing, source
 }
 
 // inForm returns what writes a picture in the form that a file's name asks for.
-func inForm(file, title string, svg func(io.Writer) error) func(io.Writer) error {
-	switch strings.ToLower(filepath.Ext(file)) {
+func inForm(file, title string, svg func(io.Writer) error) (func(io.Writer) error, error) {
+	switch extension := strings.ToLower(filepath.Ext(file)); extension {
+	case "", ".svg":
+		return svg, nil
 	case ".png":
-		return func(w io.Writer) error { return raster.PNG(w, svg) }
+		return func(w io.Writer) error { return raster.PNG(w, svg) }, nil
 	case ".html", ".htm":
-		return func(w io.Writer) error { return draw.ZoomHTML(w, title, svg) }
+		return func(w io.Writer) error { return draw.ZoomHTML(w, title, svg) }, nil
+	default:
+		return nil, usagef("%s: pictures are not written as %s; expected .svg, .png or .html", file, extension)
 	}
-	return svg
 }

@@ -67,6 +67,7 @@ var flagWords = map[remedy.Kind]string{
 	remedy.SeeRules:       "accrete rules {what} shows ids",
 	remedy.EraseThere:     "to erase it there: accrete forget {what} {names} --erase",
 	remedy.NameData:       "or name data with --on",
+	remedy.DrawRegions:    "--regions X,Y draws what it answers over two columns; learners whose models can: {names}",
 	remedy.AllowMemory:    "allow more with --memory SIZE",
 	remedy.SeeLearners:    "see accrete learners",
 	remedy.LeaveColumn:    "--ignore {word} leaves it out",

@@ -185,7 +185,7 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 }
 
 // argumentWords says in words for people how many arguments there are.
-var argumentWords = strings.NewReplacer("accepts at most", "expected at most", "accepts", "expected", "1 arg(s), received", "1 argument, got", "arg(s), received", "arguments, got")
+var argumentWords = strings.NewReplacer("requires at least 1 arg(s), only received", "expected at least 1 argument, got", "accepts at most", "expected at most", "accepts", "expected", "1 arg(s), received", "1 argument, got", "arg(s), received", "arguments, got")
 
 // showUsage turns complaints about the number of arguments into usage errors
 // that show how the command is called.

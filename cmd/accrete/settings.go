@@ -18,7 +18,7 @@ type learnerFlags struct {
 
 func (l *learnerFlags) register(c *cobra.Command) {
 	l.registerSet(c)
-	c.Flags().StringVar(&l.learner, "learner", "", "how to learn; see accrete learners (default "+life.DefaultForClasses+" for classes, "+life.DefaultForNumbers+" for numbers)")
+	c.Flags().StringVar(&l.learner, "learner", "", "how to learn; see accrete learners (default "+life.DefaultForClasses+")")
 }
 
 func (l *learnerFlags) registerSet(c *cobra.Command) {

@@ -22,6 +22,7 @@ const (
 	GiveWorth      Kind = "give-worth"      // say how many cases rules are worth
 	SayWhere       Kind = "say-where"       // say where a source is now; What: its name
 	UseLearner     Kind = "use-learner"     // Names: learners that can
+	DrawRegions    Kind = "draw-regions"    // draw what it answers over two columns; Names: learners whose models have pictures
 	KeepNominal    Kind = "keep-nominal"    // read columns as names
 	ReadNumbers    Kind = "read-numbers"    // read a column as numbers; What: the column
 	LeaveOut       Kind = "leave-out"       // leave columns out
@@ -70,6 +71,7 @@ var words = map[Kind]string{
 	GiveWorth:      "add WORTH and a number, or give a worth for all",
 	SayWhere:       "say where %s is now",
 	UseLearner:     "learners whose models can: %n",
+	DrawRegions:    "what it answers over two columns can; learners whose models can: %n",
 	KeepNominal:    "declared nominal it is kept, declared text its words are",
 	ReadNumbers:    "declared numeric, %s is read as numbers",
 	LeaveOut:       "leave out what is not needed",

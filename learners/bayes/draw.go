@@ -9,8 +9,7 @@ import (
 )
 
 // Graph returns the network that the model is: the class, and an arrow to
-// each column. The arrow of a nominal column is as wide as the information
-// that the column shares with the class.
+// each column, as wide as the information that the column shares with the class.
 func (m *Model) Graph() (*draw.Graph, error) {
 	m.estimate()
 	class := m.class().Name
@@ -29,6 +28,9 @@ func (m *Model) Graph() (*draw.Graph, error) {
 			lines = append(lines, fmt.Sprintf("%.3f bits a word", edge.Weight), words)
 		case table.Nominal:
 			edge.Weight = m.mutualInformation(j)
+			lines = append(lines, fmt.Sprintf("%.3f bits", edge.Weight))
+		case table.Numeric:
+			edge.Weight = m.numericInformation(j)
 			lines = append(lines, fmt.Sprintf("%.3f bits", edge.Weight))
 		}
 		g.Nodes = append(g.Nodes, draw.Node{ID: a.Name, Lines: lines, Layer: 1})
@@ -59,6 +61,33 @@ func (m *Model) mutualInformation(j int) float64 {
 			if m.active(c) {
 				bits += math.Exp(m.logPrior[c]+weight+marginal) * weight / math.Ln2
 			}
+		}
+	}
+	return max(0, bits)
+}
+
+// numericInformation returns the same of a column of numbers: an integral over
+// the normal density of each class, in steps of a twentieth of its deviation.
+func (m *Model) numericInformation(j int) float64 {
+	e := &m.columns[j]
+	const farthest, steps = 6.0, 240
+	bits := 0.0
+	for c := range e.normals {
+		if !m.active(c) {
+			continue
+		}
+		of := &e.normals[c]
+		for i := range steps {
+			z := farthest * (2*(float64(i)+.5)/steps - 1)
+			x := of.mean + z*of.deviation
+			all := 0.0 // density of any class, relative to that of this one
+			for k := range e.normals {
+				if o := &e.normals[k]; m.active(k) {
+					y := (x - o.mean) * o.precision
+					all += math.Exp(m.logPrior[k]+(z*z-y*y)/2) * o.precision / of.precision
+				}
+			}
+			bits -= math.Exp(m.logPrior[c]-z*z/2) / math.Sqrt(2*math.Pi) * (2 * farthest / steps) * math.Log2(all)
 		}
 	}
 	return max(0, bits)

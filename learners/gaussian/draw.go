@@ -1,11 +1,13 @@
 package gaussian
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/rule"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -24,7 +26,7 @@ func (m *Model) Graph() (*draw.Graph, error) {
 	for i := range m.total.units {
 		u := &m.total.units[i]
 		prior := math.Exp(m.logPrior[i])
-		lines := []string{u.name, fmt.Sprintf("P = %.3f", prior)}
+		lines := []string{u.name, fmt.Sprintf("%.3g %% of the rows", 100*prior)}
 		id := "unit " + u.name
 		for j := range m.columns {
 			if j == m.total.target {
@@ -34,11 +36,14 @@ func (m *Model) Graph() (*draw.Graph, error) {
 				g.Edges = append(g.Edges, draw.Edge{From: input(j), To: id, Weight: d})
 			}
 		}
-		if t := m.total.target; t >= 0 {
-			lines = append(lines, m.expectation(i, t).String())
+		if m.total.target >= 0 {
 			g.Edges = append(g.Edges, draw.Edge{From: id, To: "target", Weight: prior})
 		}
-		node := draw.Node{ID: id, Lines: lines, Layer: 1, Leaf: true}
+		expected := m.foremost(i)
+		for k := range expected {
+			lines = append(lines, expected[k].String())
+		}
+		node := draw.Node{ID: id, Lines: lines, Layer: 1, Leaf: true, Of: expected}
 		if u.class >= 0 {
 			node.Class = m.total.schema.Attributes[m.total.target].Values[u.class]
 		}
@@ -48,6 +53,32 @@ func (m *Model) Graph() (*draw.Graph, error) {
 		g.Nodes = append(g.Nodes, draw.Node{ID: "target", Lines: []string{m.total.targetName()}, Layer: 2})
 	}
 	return g, nil
+}
+
+// mostDrawn is how many columns a unit's box says what it expects of.
+const mostDrawn = 3
+
+// foremost is what a unit expects of the target, unless the unit is of one class,
+// and of the columns that tell it most from the others.
+func (m *Model) foremost(i int) []rule.Expectation {
+	var columns []int
+	for j := range m.columns {
+		if j != m.total.target && m.speaks(j) && m.divergence(i, j) > 0 {
+			columns = append(columns, j)
+		}
+	}
+	slices.SortStableFunc(columns, func(a, b int) int { return cmp.Compare(m.divergence(i, b), m.divergence(i, a)) })
+	columns = columns[:min(len(columns), mostDrawn)]
+	if t := m.total.target; t >= 0 && m.total.units[i].class < 0 && m.speaks(t) {
+		columns = append([]int{t}, columns...)
+	}
+	expected := []rule.Expectation{}
+	for _, j := range columns {
+		if e := m.expectation(i, j); !e.Normal {
+			expected = append(expected, e)
+		}
+	}
+	return expected
 }
 
 // divergence returns how far unit i's conclusion on a column is from NORMAL,

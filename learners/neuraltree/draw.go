@@ -30,7 +30,13 @@ func (m *Model) Graph() (*draw.Graph, error) {
 			box.Leaf, box.Class = true, classes[best]
 			box.Lines = []string{box.Class, strconv.FormatFloat(100*p[best], 'f', 1, 64) + " %", "n = " + strconv.FormatFloat(sum(n.counts), 'g', 6, 64)}
 		} else {
-			box.Lines = append([]string{fmt.Sprintf("unit %d", numbers[i])}, m.planeLines(n.unit, mostTerms)...)
+			box.Lines = []string{fmt.Sprintf("unit %d", numbers[i])}
+			for _, line := range m.planeLines(n.unit, mostTerms) {
+				if strings.HasPrefix(line, "-") || strings.HasPrefix(line, "> -") {
+					line = strings.Replace(line, "-", "−", 1) // rules write what a keyboard has
+				}
+				box.Lines = append(box.Lines, line)
+			}
 			g.Edges = append(g.Edges,
 				draw.Edge{From: box.ID, To: strconv.Itoa(int(n.left)), Label: "no"},
 				draw.Edge{From: box.ID, To: strconv.Itoa(int(n.right)), Label: "yes"})

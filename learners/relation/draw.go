@@ -28,7 +28,7 @@ func (m *Model) Graph() (*draw.Graph, error) {
 			node(0, "if "+text, "", text)
 			g.Edges = append(g.Edges, draw.Edge{From: "if " + text, To: id})
 		}
-		node(1, id, class, fmt.Sprintf("clause %d", i+1), fmt.Sprintf("%.0f %% of %.6g", 100*m.answerOf(i)[l.Class], sum(l.First)))
+		node(1, id, class, fmt.Sprintf("clause %d", i+1), fmt.Sprintf("%.0f %%", 100*m.answerOf(i)[l.Class]), fmt.Sprintf("n = %.6g", sum(l.First)))
 		node(2, "class "+class, class, m.lesson.Target+" = "+class)
 		g.Edges = append(g.Edges, draw.Edge{From: id, To: "class " + class, Weight: sum(l.First)})
 	}

@@ -41,6 +41,7 @@ func (m *Model) Graph() (*draw.Graph, error) {
 		used[l.from], used[l.to] = true, true
 	}
 	for i, name := range names {
+		name = strings.Replace(name, " IS MISSING", " not known", 1)
 		if used[inputID(i)] {
 			g.Nodes = append(g.Nodes, draw.Node{ID: inputID(i), Lines: []string{name}})
 		}

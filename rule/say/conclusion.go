@@ -276,7 +276,7 @@ func (s *Speaker) Unit(u *rule.Unit) Sentence {
 		if i > 0 {
 			said = said.and(", ")
 		}
-		said = append(said, s.part(order[i].Column, s.expectation(&order[i])))
+		said = append(said, s.part(order[i].Column, s.Expectation(&order[i])))
 	}
 	if len(order) == 0 {
 		said = said.and("as all others")
@@ -363,8 +363,8 @@ func (s *Speaker) odd(e *rule.Expectation) float64 {
 	return 0
 }
 
-// expectation says what is expected of a column.
-func (s *Speaker) expectation(e *rule.Expectation) string {
+// Expectation says what is expected of a column.
+func (s *Speaker) Expectation(e *rule.Expectation) string {
 	label := s.Label(e.Column)
 	a := &table.Attribute{Name: e.Column}
 	if j := s.Schema.Index(e.Column); j >= 0 {

@@ -341,10 +341,16 @@ func TestCorrections(t *testing.T) {
 	if n := len(audit.json["audit"].([]any)); n != 2 {
 		t.Errorf("%s", audit.body)
 	}
+	s.want(s.do("POST", "/v1/learn", `{"data":"iris","learner":"bayes","folds":0}`, wait), 200)
+	for kind, body := range map[string]string{"text/csv": "petal length (cm),petal width (cm)\n1,2\n3,4\n5,wide\n", "application/x-ndjson": "{\"petal width (cm)\":1}\n\n{\"petal width (cm)\":2}\n{\"petal width (cm)\":\"wide\"}\n"} {
+		if r := s.want(s.do("POST", "/v1/models/iris/predict", strings.NewReader(body), "Content-Type: "+kind), 422); r.json["row"] != 3.0 || r.json["column"] != "petal width (cm)" {
+			t.Errorf("%s: where it is wrong is not said: %s", kind, r.body)
+		}
+	}
 	for range 3 { // rows come too fast for a line each: who sends some is written down once a version
 		s.want(s.do("POST", "/v1/models/weather/rows", `{"row":{"outlook":"sunny","play":"no"},"source":"station"}`), 200)
 	}
-	if last := s.want(s.do("GET", "/v1/audit", nil), 200).json["audit"].([]any); len(last) != 3 || !strings.Contains(fmt.Sprint(last[0]), "learn rows") || !strings.Contains(fmt.Sprint(last[0]), "station") {
+	if last := s.want(s.do("GET", "/v1/audit", nil), 200).json["audit"].([]any); len(last) != 4 || !strings.Contains(fmt.Sprint(last[0]), "learn rows") || !strings.Contains(fmt.Sprint(last[0]), "station") {
 		t.Errorf("rows in the audit log: %v", last)
 	}
 	words := `{"row":"day","columns":{"outlook":{"label":"the sky"}}}`

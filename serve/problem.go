@@ -15,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/life"
 	"github.com/accrete-ml/accrete/store"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // Problem is an error as HTTP tells it (RFC 9457), with what to do about it.
@@ -92,6 +93,12 @@ func newProblem(err error) *Problem {
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		p.Detail, p.Remedy = "it took longer than a request may take", "ask when there is less to do, or the command line, which has no limit"
+	}
+	if cell := (*table.CellError)(nil); errors.As(err, &cell) {
+		p.Row, p.Column = cell.Row, cell.Column
+	}
+	if place, ok := strings.CutPrefix(p.Detail, "-:"); ok { // as of a file that has no name
+		p.Detail = "the body:" + place
 	}
 	if r, ok := life.RemedyOf(err); ok {
 		p.Type = string(r.Kind)

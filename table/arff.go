@@ -403,7 +403,7 @@ func (g *arff) add(b *batch, n int, cell []byte, place int) *problem {
 		return nil
 	}
 	if f := c.add(cell, place); f != fine {
-		return &problem{place, f.say(c.field.name, cell)}
+		return &problem{place, f.say(c.field.name, cell), c.field.name}
 	}
 	return nil
 }
@@ -417,9 +417,9 @@ func (g *arff) addNumber(b *batch, n int, cell []byte, place int) *problem {
 	x, ok := parseNumber(cell)
 	switch {
 	case isMissing(cell):
-		return &problem{place, fmt.Sprintf("attribute %q: a missing cell in rows that are kept sparse; write its value, or leave it out if it is 0", g.fields[n].name)}
+		return problemAt(place, fmt.Sprintf("attribute %q: a missing cell in rows that are kept sparse; write its value, or leave it out if it is 0", g.fields[n].name))
 	case !ok || x-x != 0:
-		return &problem{place, notNumber.say(g.fields[n].name, cell)}
+		return &problem{place, notNumber.say(g.fields[n].name, cell), g.fields[n].name}
 	case x != 0:
 		c.row.add(c.word([]byte(g.fields[n].name), place), x)
 	}
@@ -452,7 +452,7 @@ func (g *arff) dense(t *arffText, b *batch) *problem {
 		}
 		cell, err := t.listed()
 		if err != nil {
-			return &problem{place, err.Error()}
+			return problemAt(place, err.Error())
 		}
 		if p := g.add(b, n, cell, place); p != nil {
 			return p
@@ -464,7 +464,7 @@ func (g *arff) dense(t *arffText, b *batch) *problem {
 }
 
 func (g *arff) ragged(place, cells int) *problem {
-	return &problem{place, fmt.Sprintf("the row has %s where %s are declared; add the missing cells as ?", count(cells, "cell"), count(len(g.fields), "attribute"))}
+	return problemAt(place, fmt.Sprintf("the row has %s where %s are declared; add the missing cells as ?", count(cells, "cell"), count(len(g.fields), "attribute")))
 }
 
 // sparse reads {index value, …}.
@@ -480,16 +480,16 @@ func (g *arff) sparse(t *arffText, b *batch, row [][]byte) *problem {
 		place := t.i
 		n, err := strconv.Atoi(string(t.word()))
 		if err != nil || n < 0 || n >= len(g.fields) {
-			return &problem{place, fmt.Sprintf("no index of a cell in a sparse row; expected a number from 0 to %d before the value", len(g.fields)-1)}
+			return problemAt(place, fmt.Sprintf("no index of a cell in a sparse row; expected a number from 0 to %d before the value", len(g.fields)-1))
 		}
 		own := g.place[n]
 		if own >= 0 && row[own] != nil {
-			return &problem{place, fmt.Sprintf("cell %d comes twice in a sparse row; leave one out", n)}
+			return problemAt(place, fmt.Sprintf("cell %d comes twice in a sparse row; leave one out", n))
 		}
 		t.space()
 		cell, err := t.listed()
 		if err != nil {
-			return &problem{t.i, err.Error()}
+			return problemAt(t.i, err.Error())
 		}
 		if own < 0 {
 			if p := g.addNumber(b, n, cell, place); p != nil {
@@ -503,7 +503,7 @@ func (g *arff) sparse(t *arffText, b *batch, row [][]byte) *problem {
 		if t.data[t.i] == ',' {
 			t.i++
 		} else if t.data[t.i] != '}' {
-			return &problem{start, "the sparse row is not closed; write {index value, index value}"}
+			return problemAt(start, "the sparse row is not closed; write {index value, index value}")
 		}
 	}
 	g.endBag(b)
@@ -526,7 +526,7 @@ func (g *arff) weight(t *arffText, b *batch) *problem {
 		place := t.i
 		t.i++
 		if t.space(); t.data[t.i] != '{' {
-			return &problem{place, fmt.Sprintf("the row has more cells than the %s declared; quote text that contains a comma", count(len(g.fields), "attribute"))}
+			return problemAt(place, fmt.Sprintf("the row has more cells than the %s declared; quote text that contains a comma", count(len(g.fields), "attribute")))
 		}
 	}
 	if t.data[t.i] == '{' {
@@ -538,7 +538,7 @@ func (g *arff) weight(t *arffText, b *batch) *problem {
 		t.i = end
 		t.space()
 		if !ok || t.data[t.i] != '}' {
-			return &problem{place, "no weight in the braces that end a row; expected a finite number ≥ 0, as in {2}"}
+			return problemAt(place, "no weight in the braces that end a row; expected a finite number ≥ 0, as in {2}")
 		}
 		t.i++
 		for len(b.weights) < b.rows {
@@ -548,7 +548,7 @@ func (g *arff) weight(t *arffText, b *batch) *problem {
 		t.space()
 	}
 	if !t.end() {
-		return &problem{t.i, "text follows the row; write one row a line, and commas between cells"}
+		return problemAt(t.i, "text follows the row; write one row a line, and commas between cells")
 	}
 	t.i += bytes.IndexByte(t.data[t.i:], '\n')
 	return nil

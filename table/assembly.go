@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"maps"
@@ -142,7 +143,15 @@ func (a *assembly) add(b *batch, g grammar) error {
 		}
 	}
 	if p != nil {
-		return fmt.Errorf("%s:%s %s", a.plan.name, b.position(p.place, g.eol()), p.text)
+		said := fmt.Sprintf("%s:%s %s", a.plan.name, b.position(p.place, g.eol()), p.text)
+		if p.column == "" {
+			return errors.New(said)
+		}
+		e := &CellError{Column: p.column, text: said}
+		if p == b.problem && !again { // the rows before it were read
+			e.Row = a.total + b.rows + 1
+		}
+		return e
 	}
 	for i := range b.columns {
 		if c := &b.columns[i]; c.field.how != skip {
@@ -186,11 +195,11 @@ func (a *assembly) contradiction(col *column, c *cells) *problem {
 		if c.state == number {
 			f = numberAmongDates
 		}
-		return &problem{c.first, f.say(c.field.name, nil)}
+		return &problem{c.first, f.say(c.field.name, nil), c.field.name}
 	case c.field.closed:
 		for code := range int32(c.names.len()) {
 			if name := c.names.value(code); col.names.find(name, c.names.hashes[code]) < 0 {
-				return &problem{c.names.places[code], fmt.Sprintf("column %q: %s is not one of its declared values%s", c.field.name, quote(name), hint(string(name), c.field.values))}
+				return problemAt(c.names.places[code], fmt.Sprintf("column %q: %s is not one of its declared values%s", c.field.name, quote(name), hint(string(name), c.field.values)))
 			}
 		}
 	}

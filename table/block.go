@@ -30,9 +30,22 @@ type grammar interface {
 
 // problem is what is wrong at a place of a block.
 type problem struct {
-	place int
-	text  string
+	place  int
+	text   string
+	column string // of a cell that cannot be read
 }
+
+func problemAt(place int, text string) *problem { return &problem{place: place, text: text} }
+
+// CellError is a cell of an input that cannot be read as the others of its column
+// are.
+type CellError struct {
+	Row    int // counted from 1; 0 if it is not known
+	Column string
+	text   string
+}
+
+func (e *CellError) Error() string { return e.text }
 
 // batch is a block of the input and the cells it holds.
 type batch struct {
@@ -228,7 +241,7 @@ func (s *blocks) fill(b *batch, carry []byte) (rest []byte, final bool, err erro
 		}
 		if len(data) >= s.tuning.record {
 			b.data = data
-			b.problem = &problem{0, fmt.Sprintf("the record that begins here has more than %d MB; is a quote not closed?", s.tuning.record>>20)}
+			b.problem = problemAt(0, fmt.Sprintf("the record that begins here has more than %d MB; is a quote not closed?", s.tuning.record>>20))
 			return nil, true, nil
 		}
 		data = append(make([]byte, 0, 2*cap(data)), data...)

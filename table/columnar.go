@@ -362,10 +362,10 @@ func (c *Cells) AddCode(code int32) {
 
 // Refuse says what the value was that could not be taken.
 func (c *Cells) Refuse(value string) {
-	c.problem = &problem{c.row, c.fault.say(c.cells.field.name, []byte(value))}
+	c.problem = &problem{c.row, c.fault.say(c.cells.field.name, []byte(value)), c.cells.field.name}
 }
 
 // Damaged says that the file cannot be decoded here.
 func (c *Cells) Damaged(cause any) {
-	c.problem = &problem{c.row, fmt.Sprintf("column %q: the file is damaged (%v); write it again", c.cells.field.name, cause)}
+	c.problem = problemAt(c.row, fmt.Sprintf("column %q: the file is damaged (%v); write it again", c.cells.field.name, cause))
 }

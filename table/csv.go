@@ -146,7 +146,7 @@ func (d dialect) cell(data []byte, i int, scratch *[]byte) (text []byte, end int
 	}
 	after := closes(data, i+1)
 	if after < 0 {
-		return nil, i, &problem{i, "the quote that opens here is never closed; close it, or double it if it is part of the text"}
+		return nil, i, problemAt(i, "the quote that opens here is never closed; close it, or double it if it is part of the text")
 	}
 	text = data[i+1 : after-1]
 	if bytes.IndexByte(text, '"') >= 0 {
@@ -158,7 +158,7 @@ func (d dialect) cell(data []byte, i int, scratch *[]byte) (text []byte, end int
 		end++
 	}
 	if data[end] != d.delimiter && data[end] != d.newline {
-		return nil, i, &problem{end, "text follows a closing quote; double the quotes that are part of the text"}
+		return nil, i, problemAt(end, "text follows a closing quote; double the quotes that are part of the text")
 	}
 	return text, end, nil
 }
@@ -234,7 +234,7 @@ func (s *csv) parse(b *batch) *problem {
 			}
 			if !c.idle {
 				if f := c.add(text, i); f != fine {
-					return &problem{i, f.say(c.field.name, text)}
+					return &problem{i, f.say(c.field.name, text), c.field.name}
 				}
 			}
 			if i = end + 1; data[end] == newline {
@@ -254,9 +254,9 @@ func (s *csv) parse(b *batch) *problem {
 func (s *csv) ragged(data []byte, start, place int) *problem {
 	cells, p := s.split(data[start:])
 	if p != nil {
-		return &problem{start + p.place, p.text}
+		return problemAt(start+p.place, p.text)
 	}
-	return &problem{place, fmt.Sprintf("the row has %s where there are %s; add or remove cells, or quote text that contains %q", count(len(cells), "cell"), count(len(s.fields), "column"), s.delimiter)}
+	return problemAt(place, fmt.Sprintf("the row has %s where there are %s; add or remove cells, or quote text that contains %q", count(len(cells), "cell"), count(len(s.fields), "column"), s.delimiter))
 }
 
 // beginCSV finds the dialect and the header.

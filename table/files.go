@@ -434,7 +434,7 @@ func (p *partitioned) parse(b *batch) *problem {
 			if c.state == text && row > 0 {
 				c.addCode(c.codes[len(c.codes)-1])
 			} else if f := c.add(p.values[i], 0); f != fine && wrong == nil {
-				wrong = &problem{0, f.say(c.field.name, p.values[i])}
+				wrong = &problem{0, f.say(c.field.name, p.values[i]), c.field.name}
 			}
 		}
 	}

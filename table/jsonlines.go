@@ -58,7 +58,7 @@ func (g *jsonLines) parse(b *batch) *problem {
 		}
 		l.space()
 		if l.data[l.i] != '\n' {
-			return &problem{l.i, "text follows the object; write one object a line"}
+			return problemAt(l.i, "text follows the object; write one object a line")
 		}
 		l.i++
 		b.rows++
@@ -110,7 +110,7 @@ func (l *line) space() {
 
 func (l *line) expect(c byte, what string) *problem {
 	if l.data[l.i] != c {
-		return &problem{l.i, fmt.Sprintf("%s, expected %s; write one JSON object a line", found(l.data[l.i]), what)}
+		return problemAt(l.i, fmt.Sprintf("%s, expected %s; write one JSON object a line", found(l.data[l.i]), what))
 	}
 	l.i++
 	return nil
@@ -183,7 +183,7 @@ func (l *line) within(key []byte, place int) *problem {
 		return l.cell(l.path, place)
 	}
 	if l.deep++; l.deep > mostDeep {
-		return &problem{place, fmt.Sprintf("values are nested more than %d deep; write them flat", mostDeep)}
+		return problemAt(place, fmt.Sprintf("values are nested more than %d deep; write them flat", mostDeep))
 	}
 	defer func() { l.deep-- }()
 	if l.plan.ignore[string(l.path)] {
@@ -240,7 +240,7 @@ func (l *line) cell(key []byte, place int) *problem {
 	}
 	c.pad(l.batch.rows)
 	if f := c.add(cell, place); f != fine {
-		return &problem{place, f.say(c.field.name, cell)}
+		return &problem{place, f.say(c.field.name, cell), c.field.name}
 	}
 	return nil
 }
@@ -253,7 +253,7 @@ func (l *line) column(key []byte, place int) (int, *problem) {
 		known, ok := l.index[string(key)]
 		if n = known; !ok {
 			if !goodText(key) {
-				return 0, &problem{place, "a key is not UTF-8 text; name its encoding, or convert the file to UTF-8"}
+				return 0, problemAt(place, "a key is not UTF-8 text; name its encoding, or convert the file to UTF-8")
 			}
 			n = len(columns)
 			c := cells{field: l.plan.field(string(key))}
@@ -267,7 +267,7 @@ func (l *line) column(key []byte, place int) (int, *problem) {
 		l.last = append(l.last, 0)
 	}
 	if l.last[n] == l.batch.rows+1 {
-		return 0, &problem{place, fmt.Sprintf("the key %s comes twice in one object; give each value its own key", quote(key))}
+		return 0, problemAt(place, fmt.Sprintf("the key %s comes twice in one object; give each value its own key", quote(key)))
 	}
 	l.last[n] = l.batch.rows + 1
 	return n, nil
@@ -291,7 +291,7 @@ func (l *line) value(key []byte) ([]byte, *problem) {
 	case "null":
 		return nil, nil
 	}
-	return nil, &problem{start, fmt.Sprintf("key %q: no JSON value; expected a string in quotes, a number, true, false or null", key)}
+	return nil, problemAt(start, fmt.Sprintf("key %q: no JSON value; expected a string in quotes, a number, true, false or null", key))
 }
 
 // number reads a number in JSON's grammar, a part of that of scanNumber.
@@ -300,7 +300,7 @@ func (l *line) number() ([]byte, *problem) {
 	_, end := scanNumber(l.data, l.i)
 	text := l.data[start:max(end, start+1)]
 	if end == start || !json.Valid(text) {
-		return nil, &problem{start, fmt.Sprintf("%s is no JSON number; write it as -1.5e3, or in quotes if it is a name", quote(text))}
+		return nil, problemAt(start, fmt.Sprintf("%s is no JSON number; write it as -1.5e3, or in quotes if it is a name", quote(text)))
 	}
 	l.i = end
 	return text, nil
@@ -320,9 +320,9 @@ func (l *line) string() ([]byte, *problem) {
 			}
 			return unescapeJSON(l.data[start:l.i], start)
 		case c == '\n':
-			return nil, &problem{start, "the quote that opens here is not closed in its line; close it, and write a line end as \\n"}
+			return nil, problemAt(start, "the quote that opens here is not closed in its line; close it, and write a line end as \\n")
 		case c < ' ':
-			return nil, &problem{l.i, "a control character in a string; write it as \\u and four digits"}
+			return nil, problemAt(l.i, "a control character in a string; write it as \\u and four digits")
 		case c == '\\':
 			plain = false
 			if l.i++; l.data[l.i] != '\n' {
@@ -337,10 +337,10 @@ func (l *line) string() ([]byte, *problem) {
 func unescapeJSON(quoted []byte, place int) ([]byte, *problem) {
 	var s string
 	if !utf8.Valid(quoted) {
-		return nil, &problem{place, "a string is not UTF-8 text; name its encoding, or convert the file to UTF-8"}
+		return nil, problemAt(place, "a string is not UTF-8 text; name its encoding, or convert the file to UTF-8")
 	}
 	if err := json.Unmarshal(quoted, &s); err != nil {
-		return nil, &problem{place, fmt.Sprintf("a string has a wrong escape (%v); write a backslash as \\\\", err)}
+		return nil, problemAt(place, fmt.Sprintf("a string has a wrong escape (%v); write a backslash as \\\\", err))
 	}
 	return []byte(s), nil
 }

@@ -128,21 +128,21 @@ func (g *libsvm) line(b *batch, line []byte, place int) *problem {
 		}
 		x, number := parseNumber(value)
 		if !ok || !number || x-x != 0 || len(index) == 0 || len(bytes.Trim(index, "0123456789")) > 0 {
-			return &problem{start, fmt.Sprintf("%s is no cell of a sparse row; expected index:number, as in 12:0.5", quote(word))}
+			return problemAt(start, fmt.Sprintf("%s is no cell of a sparse row; expected index:number, as in 12:0.5", quote(word)))
 		}
 		if x != 0 && !features.idle {
 			features.row.add(features.word(index, start), x)
 		}
 	}
 	if !grouped {
-		return &problem{place, "the row has no qid where the first one has; write it after the label"}
+		return problemAt(place, "the row has no qid where the first one has; write it after the label")
 	}
 	if !features.idle {
 		cells := len(features.row.codes)
 		from := len(features.bag.Codes)
 		features.row.into(features.bag)
 		if len(features.bag.Codes)-from != cells {
-			return &problem{place, "an index comes twice in a sparse row; leave one out"}
+			return problemAt(place, "an index comes twice in a sparse row; leave one out")
 		}
 		features.known++
 	}
@@ -156,7 +156,7 @@ func (c *cells) take(cell []byte, place int) *problem {
 		return nil
 	}
 	if f := c.add(cell, place); f != fine {
-		return &problem{place, f.say(c.field.name, cell)}
+		return &problem{place, f.say(c.field.name, cell), c.field.name}
 	}
 	return nil
 }

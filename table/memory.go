@@ -59,7 +59,7 @@ func newBudget(memory int64, bytes int) budget {
 // check reports whether a number of rows would need more.
 func (b budget) check(rows, columns, place int) *problem {
 	if need := b.copies * int64(columns) * (8*int64(rows) + perColumn); need > b.allowed {
-		return &problem{place, overBudget(rows, columns, need, b.allowed)}
+		return problemAt(place, overBudget(rows, columns, need, b.allowed))
 	}
 	return nil
 }

@@ -139,6 +139,27 @@ func (s *server) resident() float64 {
 	return kb / 1024
 }
 
+// busy is how many seconds of the processors a process has taken: on a machine that
+// others use, too, what an answer costs is told by it alone.
+func (s *server) busy() float64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ") // the name before may be anything
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	var user, system float64
+	_, _ = fmt.Sscan(fields[11], &user)
+	_, _ = fmt.Sscan(fields[12], &system)
+	return (user + system) / ticks
+}
+
+// ticks are those of a second, as Linux counts them for everybody (USER_HZ).
+const ticks = 100
+
 func (l *load) run() error {
 	dir, err := os.MkdirTemp("", "accrete-load-")
 	if err != nil {
@@ -173,10 +194,14 @@ func (l *load) run() error {
 	var a, b []turn
 	before := ours.resident()
 	for range l.turns {
+		taken := bare.busy()
 		b = append(b, measure(bare.url+"/", rows, l.callers, l.turn))
+		b[len(b)-1].busy = bare.busy() - taken
 		ctx, cancel := context.WithCancel(context.Background())
 		learnt := l.learn(ctx, ours.url, rows)
+		taken = ours.busy()
 		a = append(a, measure(ours.url+"/v1/models/m/predict", rows, l.callers, l.turn))
+		a[len(a)-1].busy = ours.busy() - taken
 		cancel()
 		<-learnt.done
 		a[len(a)-1].learnt, a[len(a)-1].refused = learnt.rows.Load(), learnt.refused.Load()
@@ -283,6 +308,7 @@ func sampleRows(url, data string) ([][]byte, error) {
 // turn is what one turn of load came to.
 type turn struct {
 	rate, p50, p99  float64 // a second; milliseconds
+	answered, busy  float64 // requests; seconds of the processors
 	failed          int64
 	learnt, refused int64
 }
@@ -309,7 +335,7 @@ func measure(url string, rows [][]byte, callers int, last time.Duration) turn {
 	group.Wait()
 	all := slices.Concat(times...)
 	slices.Sort(all)
-	return turn{rate: float64(len(all)) / time.Since(began).Seconds(), p50: all[len(all)/2], p99: all[len(all)*99/100], failed: failed.Load()}
+	return turn{answered: float64(len(all)), rate: float64(len(all)) / time.Since(began).Seconds(), p50: all[len(all)/2], p99: all[len(all)*99/100], failed: failed.Load()}
 }
 
 func call(client *http.Client, url string, body []byte) error {
@@ -380,6 +406,8 @@ func report(l *load, ours, bare []turn) {
 	}
 	rate, p99 := func(t turn) float64 { return t.rate }, func(t turn) float64 { return t.p99 }
 	fmt.Printf("single rows: %.2f of the bare rate (at least 0.5), p99 %.1f times (at most 5)\n", middle(ours, rate)/middle(bare, rate), middle(ours, p99)/middle(bare, p99))
+	cost := func(t turn) float64 { return 1e6 * t.busy / t.answered }
+	fmt.Printf("of the processors: an answer takes %.0f µs, learning included, the bare one %.0f µs: %.2f\n", middle(ours, cost), middle(bare, cost), middle(bare, cost)/middle(ours, cost))
 }
 
 // batches sends a table, and has accrete predict read the same from a file.

@@ -159,8 +159,12 @@ func (f *family) title() string {
 	text := strings.Join(first[:n], " ")
 	if f.words == nil && n < len(first) {
 		end := strings.TrimLeft(first[n], "0123456789.")
-		if ordinal := slices.Contains(ordinals, first[n]); end != first[n] || ordinal {
-			if ordinal {
+		cardinal, ordinal := slices.Contains(cardinals, first[n]), slices.Contains(ordinals, first[n])
+		if end != first[n] || cardinal || ordinal {
+			switch {
+			case cardinal:
+				end = ""
+			case ordinal:
 				end = "-th"
 			}
 			common := true // up to where measures differ again
@@ -184,5 +188,8 @@ func (f *family) title() string {
 	return text
 }
 
-// ordinals are numbers as measures write them.
-var ordinals = strings.Fields("first second third fourth fifth sixth seventh eighth ninth tenth")
+// cardinals and ordinals are numbers as measures write them.
+var (
+	cardinals = strings.Fields("one two three four five six seven eight nine ten")
+	ordinals  = strings.Fields("first second third fourth fifth sixth seventh eighth ninth tenth")
+)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -45,8 +46,9 @@ is said.`,
 					missing = append(missing, leftOut{name, err.Error() + " (--data DIR)"})
 				},
 			})
+			var undrawn error // which is no reason to lose what was measured
 			if err == nil && pictures != "" {
-				err = reproduce.Pictures(c.Context(), args, reproduce.Options{Seed: a.seed, Seeds: seeds}, outcomes,
+				undrawn = reproduce.Pictures(c.Context(), args, reproduce.Options{Seed: a.seed, Seeds: seeds}, outcomes,
 					func(name string, c *draw.Chart) error { return a.picture(pictures, name, c) })
 			}
 			done()
@@ -59,7 +61,7 @@ is said.`,
 			for _, m := range missing {
 				a.notes([]string{m.Name + " is left out: " + m.Why})
 			}
-			return a.printOutcomes(outcomes, missing)
+			return cmp.Or(undrawn, a.printOutcomes(outcomes, missing))
 		},
 	}
 	console.CountVar(c.Flags(), &seeds, "seeds", 0, 0, 100_000, "seeds of each experiment (default: its own)")

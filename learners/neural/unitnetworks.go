@@ -33,7 +33,7 @@ func (l *lesson) truthTable(context.Context) error {
 		key := make([]byte, width)
 		for i, v := range x {
 			if v != 1 && v != -1 {
-				return fmt.Errorf("row %d of the truth table: %s is %v; expected columns of two values, in every row one of them", r+1, l.matrix.Names(l.schema)[i], v)
+				return fmt.Errorf("the truth table has a row in which %s is missing, or %s has not two values; expected columns of two values, in every row one of them", l.matrix.Names(l.schema)[i], l.matrix.Names(l.schema)[i])
 			}
 			key[i] = byte(v + 1)
 		}

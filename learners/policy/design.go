@@ -292,6 +292,7 @@ func (m *Model) contested(ctx context.Context, e act.Environment) (*Model, error
 	heeding, release := enough.Heed(ctx, 0)
 	defer release()
 	var stopped error
+	every := max(min(250, s.Episodes/leastTests), s.Episodes/tests, 1) // games between two tests
 	for n := range s.Episodes {
 		if n%16 == 0 {
 			if err := heeding.Err(); err != nil && (n == 0 || ctx.Err() != nil) {
@@ -312,7 +313,7 @@ func (m *Model) contested(ctx context.Context, e act.Environment) (*Model, error
 		m.acted.Steps += d.generator.last.turns
 		m.acted.Examples += len(examples)
 		m.acted.Curve.add(d.generator.last.result[0])
-		if d.performance.opponent == nil && (n+1)%max(250, s.Episodes/tests) == 0 {
+		if d.performance.opponent == nil && (n+1)%every == 0 {
 			m.acted.Matches = append(m.acted.Matches, d.test(m.lesson.Seed, m.acted.Episodes))
 		}
 	}
@@ -338,6 +339,7 @@ func readBoards(ctx context.Context, measures []string, d *design, seed uint64) 
 	var t trace
 	for range readGames {
 		p.game.Reset(random.Uint64())
+		t.cut(0)
 		if err := p.play(0, &t); err != nil {
 			return nil, err
 		}
@@ -360,8 +362,9 @@ func readBoards(ctx context.Context, measures []string, d *design, seed uint64) 
 // Who plays against itself is tested on the way by games against the player who
 // counts pieces, looking no further than while learning.
 const (
-	tests     = 20
-	testGames = 40
+	leastTests = 5 // so that few games make a curve, too
+	tests      = 20
+	testGames  = 40
 )
 
 // matches are how games against a rival ended after so many games of learning.
@@ -381,6 +384,7 @@ func (d *design) test(seed uint64, after int) matches {
 	var t trace
 	for i := range testGames {
 		p.game.Reset(p.random.Uint64())
+		t.cut(0)
 		if p.play(i%2, &t) != nil {
 			continue
 		}

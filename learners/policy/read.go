@@ -158,8 +158,10 @@ func (n *net) graph(measures []string) *draw.Graph {
 // of games not lost, with intervals of 95 %.
 func (m *Model) matchChart() *draw.Chart {
 	won, safe := draw.Series{Name: "won"}, draw.Series{Name: "won or drawn"}
+	drawn := 0
 	for _, r := range m.acted.Matches {
 		n := float64(r.Won + r.Drawn + r.Lost)
+		drawn += r.Drawn
 		for _, s := range []struct {
 			*draw.Series
 			hits float64
@@ -170,5 +172,9 @@ func (m *Model) matchChart() *draw.Chart {
 		}
 	}
 	title := m.acted.World + " against a player who counts " + act.Counted(m.values.(*judge).game)
-	return &draw.Chart{Title: title, XLabel: "games played", YLabel: "% of 40 games", Series: []draw.Series{won, safe}}
+	chart := &draw.Chart{Title: title, XLabel: "games played", YLabel: "% of 40 games", Series: []draw.Series{won}}
+	if drawn > 0 { // else one line would hide the other
+		chart.Series = append(chart.Series, safe)
+	}
+	return chart
 }

@@ -40,7 +40,9 @@ const (
 	stepGrowth       = 0.01  // of the rows, after which they also do
 	stepShare        = 0.002 // of the rows, before which they do not
 	mostStepRows     = 1_000 // after which they do whatever the rows are
-	growthFactor     = 1.25  // of the rows, after which rules are looked for
+	mostNew          = 0.2   // of the rows, that came since rules were decided, before they are again: growth by a quarter
+	leastNew         = 0.1   // while there are few: each teaches more, and learning all of them costs little
+	manyRows         = 2_500
 	curveRows        = 2_048 // of the reservoir, that steps take the curvature from
 	clampRows        = 256   // of the reservoir, whose scores do not move far in a step
 	farScore         = 1.0
@@ -223,8 +225,12 @@ func (s *living) room(classes int) {
 	}
 	s.k, s.curve = k, nil
 	s.greet(old)
-	s.last = min(s.last, (s.n+newcomers)/growthFactor)
+	soon := s.n + newcomers
+	s.last = min(s.last, soon*(1-newShare(soon)))
 }
+
+// newShare is how many of so many rows must be new for rules to be decided anew.
+func newShare(n float64) float64 { return min(max(leastNew, mostNew*n/manyRows), mostNew) }
 
 // newcomers are the rows after which rules are decided anew that know a new class.
 const newcomers = 10

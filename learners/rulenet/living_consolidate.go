@@ -51,6 +51,8 @@ func (s *living) aim(f *fitting) {
 // price says what it costs to move weights. Those that were taught are nearly right,
 // and free where the reservoir has every row or many for each weight; where it has few,
 // its curvature tells little of them, and they stay unless the slope is more than chance.
+// Every test of a rule costs the same: what few rows are left after a change, or say of
+// a candidate, is better told by short rules (docs/learners.md).
 func (s *living) price(f *fitting) {
 	stay := min(1, float64(len(s.w))/float64(max(1, len(s.drawn))))
 	if s.whole {
@@ -59,7 +61,7 @@ func (s *living) price(f *fitting) {
 	f.anchor = s.anchor
 	f.lambda = make([]float64, len(s.rules))
 	for r := range f.lambda {
-		f.lambda[r] = s.s * math.Sqrt(max(s.n, s.age[r]))
+		f.lambda[r] = s.s * math.Sqrt(max(s.n, s.age[r])) * float64(len(s.rules[r]))
 		if s.taught[r] {
 			f.lambda[r] *= stay
 		}
@@ -317,7 +319,7 @@ func (s *living) choosePenalty(ctx context.Context, f *fitting, rows []int32) er
 		s.s, s.n = x, kept
 		s.price(&part)
 		for r := range part.lambda {
-			part.lambda[r] = x * math.Sqrt(kept)
+			part.lambda[r] = x * math.Sqrt(kept) * float64(len(s.rules[r]))
 		}
 		err := part.fit(ctx, growSteps/2, growSweeps, enoughFall)
 		s.s, s.n = was, n

@@ -145,6 +145,25 @@ func TestLateClass(t *testing.T) {
 	}
 }
 
+// How far a network is behind learning at once is told by rows of classes that both know:
+// who has not seen a class cannot answer its rows, which says nothing of updates.
+func TestDistanceIsToldByKnownClasses(t *testing.T) {
+	all := concept(1200, 0, 33)
+	m := learnTo(t, all.Slice(0, 700), "first", nil).(*Living)
+	m = updateLiving(t, m, "same", false, all.Slice(700, 900))
+	late := concept(150, 0, 34)
+	late.Schema = table.CopySchema(late.Schema)
+	late.Schema.Attributes[3].Values = []string{"no", "yes", "maybe"}
+	for r := range late.Rows() {
+		late.Columns[0].Floats[r], late.Columns[3].Codes[r] = 200, 2
+	}
+	m = updateLiving(t, m, "late", false, late)
+	nats, deviation, told, err := m.Distance(t.Context())
+	if err != nil || told != 200 || math.Abs(nats) > 0.1+3*deviation {
+		t.Errorf("%.3f ± %.3f nats by %d rows, expected about none by the 200 of known classes (%v)", nats, deviation, told, err)
+	}
+}
+
 // What is frozen between rows stays as it is while rules come and go, and whoever goes on
 // from it comes to the same.
 func TestFrozenBetweenRows(t *testing.T) {

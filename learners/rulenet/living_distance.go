@@ -3,6 +3,7 @@ package rulenet
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learn"
 )
@@ -18,7 +19,8 @@ const leastJudges = 100
 // other rows of the reservoir at once answers them too. It has fewer rows than
 // came, and what the others would bring is taken from what the second half of its
 // own brings, as far as rows are missing. The standard error is that of the last
-// rows alone.
+// rows alone. Rows of classes that only the last rows have tell nothing: whoever does
+// not know them cannot answer.
 func (m *Living) Distance(ctx context.Context) (nats, deviation float64, told int, err error) {
 	s := m.state()
 	var judges []int32
@@ -34,6 +36,11 @@ func (m *Living) Distance(ctx context.Context) (nats, deviation float64, told in
 			rows = append(rows, r)
 		}
 	}
+	known := make([]bool, s.classes())
+	for _, r := range rows[:len(rows)/2] {
+		known[s.log.class[r]] = true
+	}
+	judges = slices.DeleteFunc(judges, func(r int32) bool { return !known[s.log.class[r]] })
 	if len(judges) < leastJudges || len(rows) < leastJudges {
 		return 0, 0, 0, nil
 	}

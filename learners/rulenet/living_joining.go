@@ -275,7 +275,7 @@ func (j *joining) judge(i int, deviation float64) *applicant {
 		best = max(best, math.Abs(g))
 		a.gain += g * g / (cross[0] + 1)
 	}
-	if best <= s.s*deviation {
+	if best <= s.s*deviation*float64(len(p.tests[i])) {
 		return nil
 	}
 	if _, ok := j.stands(cross); !ok {

@@ -244,7 +244,7 @@ func TestSlopesAreThoseOfAllRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	live := u.(*livingUpdate)
-	live.stepped = 1e9 // no step
+	live.stepped, live.last = 1e9, 1e9 // no step, and the same rules
 	before := slices.Clone(live.slope)
 	if err := u.Add(context.Background(), all.Slice(150, 180)); err != nil {
 		t.Fatal(err)

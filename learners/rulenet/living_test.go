@@ -263,6 +263,45 @@ func TestSlopesAreThoseOfAllRows(t *testing.T) {
 	}
 }
 
+// Every test of a rule costs the same, whichever rule it is in; where the reservoir has
+// every row, weights that were taught cost nothing.
+func TestShortRulesAreCheaper(t *testing.T) {
+	m := startLiving(t, twenty(600, 19), nil)
+	s := m.s.copy()
+	f := s.fitOn(s.reservoirRows())
+	if s.price(f); !slices.Equal(f.lambda, make([]float64, len(s.rules))) {
+		t.Errorf("what was taught costs %v", f.lambda)
+	}
+	clear(s.taught)
+	s.price(f)
+	lengths := map[int]bool{}
+	for r, tests := range s.rules {
+		lengths[len(tests)] = true
+		if want := f.lambda[0] / float64(len(s.rules[0])) * float64(len(tests)); !near(f.lambda[r], want) || want <= 0 {
+			t.Errorf("a rule of %d tests costs %v, expected %v", len(tests), f.lambda[r], want)
+		}
+	}
+	if len(lengths) < 2 {
+		t.Errorf("all %d rules are of one length", len(s.rules))
+	}
+}
+
+// Rules are decided anew when a fifth of the rows is new, sooner while rows are few; where
+// a class is new, after ten rows.
+func TestWhenRulesAreDecided(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		n := rapid.Float64Range(1, 1e7).Draw(r, "rows")
+		share := newShare(n)
+		if share < leastNew || share > mostNew || n >= manyRows && share != mostNew || newShare(2*n) < share {
+			r.Fatalf("of %v rows %v", n, share)
+		}
+		due := func(last, n float64) bool { return last <= n*(1-newShare(n)) }
+		if soon := n + newcomers; n > newcomers/leastNew && (due(soon*(1-newShare(soon)), n) || !due(soon*(1-newShare(soon)), soon)) {
+			r.Fatalf("of %v rows, with a new class, not after %v", n, newcomers)
+		}
+	})
+}
+
 // A fit ends where no weight can be moved to advantage: its slope is none, or no
 // more than the penalty where the weight is at its anchor.
 func TestFitIsLeast(t *testing.T) {

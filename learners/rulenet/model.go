@@ -27,6 +27,7 @@ type Model struct {
 	share       float64   // of the penalty, that calibrated weights were fitted at; 0 if not known
 	taught      bool      // by trees
 	rehearsed   float64   // least loss a row on rows held out, where any were; not saved
+	noisy       bool      // trees were enough long before all were grown; not saved
 	repeats     *repeats  // of identical rows; nil: none
 	reweighed   bool      // its rules were found with rows that it does not have
 

@@ -32,6 +32,7 @@ const (
 	teacherRows  = 50_000 // that a teacher learns from at most
 	manyClasses  = 10     // above, trees are larger
 	manyRules    = 100    // above, fewer are tried once more
+	noisyTrees   = 0.5    // of the trees that may be grown, below which labels are noise in part
 	sizesWin     = 0.995  // of the loss, that larger trees must bring it to
 	leafRows     = 20     // rows for each leaf of a larger tree
 	clearlyWin   = 0.95   // of the loss, below which students of smaller trees are not heard where classes are many
@@ -619,7 +620,7 @@ func (h *school) teach(ctx context.Context, m *Model) error {
 	if err != nil {
 		return err
 	}
-	m.rehearsed = r.least
+	m.rehearsed, m.noisy = r.least, float64(r.trees) < noisyTrees*float64(h.pace().most)
 	var s *student
 	if once {
 		s, err = h.onAllRows(ctx, parts[0], r)

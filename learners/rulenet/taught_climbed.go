@@ -15,9 +15,9 @@ import (
 // an example. Where every column has few values climbs are quick, so that both are
 // rehearsed, and the network is climbed to where the rows held out are clearly for it:
 // climbs are rehearsed on four fifths of the rows and trees on two thirds of few, and
-// where nothing is noise the loss falls as fast as the square of the rows grows. Climbs
-// that are far behind, or were rehearsed and do not win, are given up: they would cost
-// more than all the rest.
+// where nothing is noise the loss falls as fast as the square of the rows grows. So only
+// where trees get better and better are climbs tried at all, and those that are far behind,
+// or were rehearsed and do not win, are given up: they would cost more than all the rest.
 
 const (
 	fewValues    = 20      // of each column, up to which both are rehearsed
@@ -34,7 +34,7 @@ var errBehind = errors.New("the rows held out are not clearly for climbs")
 // rows held out are for that.
 func learnWell(ctx context.Context, rows *kept.Rows, t *table.Table, target int, seed uint64, s settings) (*Model, error) {
 	taught, err := learnTaught(ctx, rows, t, target, seed, s)
-	if err != nil || s.Teacher != automaticTeacher || !fewToClimb(t, target) {
+	if err != nil || s.Teacher != automaticTeacher || taught.noisy || !fewToClimb(t, target) {
 		return taught, err
 	}
 	climbed, err := learnClimbed(ctx, rows, t, target, seed, s, taught)

@@ -32,6 +32,7 @@ const (
 	teacherRows  = 50_000 // that a teacher learns from at most
 	manyClasses  = 10     // above, trees are larger
 	manyRules    = 100    // above, fewer are tried once more
+	cappedStart  = 4      // times the rules that are allowed, of which these are what is left
 	noisyTrees   = 0.5    // of the trees that may be grown, below which labels are noise in part
 	sizesWin     = 0.995  // of the loss, that larger trees must bring it to
 	leafRows     = 20     // rows for each leaf of a larger tree
@@ -286,6 +287,7 @@ type rehearsed struct {
 	hard    bool    // students learn the labels instead of what the teacher says
 	noise   float64 // of numbers: mean square by which the teacher misses the rows held out
 	size    int
+	capped  bool // more rules than are allowed would have been chosen
 	stretch float64
 	off     float64 // of numbers: how far answers are off the rows learnt from
 	shift   float64 // of quantiles, so that as many rows held out lie below
@@ -449,23 +451,15 @@ func count(n int) []int32 {
 // smallest size whose loss is within a hundredth of the least. Up to manyRules it is
 // never content: where rows are few and classes several, twenty rules may be as good as
 // fifty and much worse than two hundred (vehicle, 509 rows: a log loss of .60 and .49).
+// A most that is allowed only ever cuts: larger sizes are rehearsed too, until it is plain
+// that one of them would be chosen, and then all that are allowed are taken.
 func (h *school) rehearse(ctx context.Context, m *Model, parts []*part, r *rehearsed) error {
-	held := 0.0
-	most := sizes[len(sizes)-1]
-	if h.s.Rules > 0 {
-		most = h.s.Rules
-	}
+	held, allowed := 0.0, 0.0 // loss with as many rules as are allowed
 	least, last, stale := math.Inf(1), math.MaxFloat64, 0
 	var losses []float64
 	var best []int
 	var stretch []float64
-	for at, size := range sizes {
-		if size > most {
-			if at > 0 && sizes[at-1] >= most {
-				break
-			}
-			size = most
-		}
+	for at, size := range h.sizes() {
 		var sums [len(stretches)]float64
 		step := Step{Round: at}
 		errs := make([]error, len(parts))
@@ -504,23 +498,45 @@ func (h *school) rehearse(ctx context.Context, m *Model, parts []*part, r *rehea
 		} else {
 			stale++
 		}
+		if size == h.s.Rules {
+			allowed, r.size, r.stretch = step.Loss, size, stretches[f]
+		}
+		if r.capped = allowed > tolerated(least); r.capped {
+			break
+		}
 		h.report(ctx, 0.3+0.3*float64(at+1)/float64(len(sizes)))
 		if stale >= sizePatience && size >= manyRules || !reached {
 			break
 		}
 	}
+	if r.least = least; r.capped {
+		r.least = allowed
+		m.stopped = fmt.Sprintf("%d rules: as many as are allowed; their log loss on rows held out is %.4f, and more would make it less", r.size, allowed)
+		return nil
+	}
 	for i, loss := range losses {
-		if loss <= withinLeast*least+withinNats {
+		if loss <= tolerated(least) {
 			r.size, r.stretch = best[i], stretch[i]
 			break
 		}
 	}
-	r.least = least
 	if err := h.shorten(ctx, parts, r); err != nil {
 		return err
 	}
 	m.stopped = fmt.Sprintf("%d rules: the fewest whose log loss on rows held out is within 1 %% of the least, %.4f", r.size, least)
 	return nil
+}
+
+// tolerated is the loss that the chosen size may have.
+func tolerated(least float64) float64 { return withinLeast*least + withinNats }
+
+// sizes are the numbers of rules that are rehearsed, with as many as are allowed.
+func (h *school) sizes() []int {
+	all := slices.Clone(sizes[:])
+	if at, is := slices.BinarySearch(all, h.s.Rules); h.s.Rules > 0 && !is {
+		all = slices.Insert(all, at, h.s.Rules)
+	}
+	return all
 }
 
 // shorten tries whether fewer rules do, where they are many: rehearsed ones were only
@@ -546,7 +562,7 @@ func (h *school) shorten(ctx context.Context, parts []*part, r *rehearsed) error
 			held += sum(s.held.weight)
 		}
 		loss := slices.Min(sums[:]) / held
-		if loss > withinLeast*r.least+withinNats {
+		if loss > tolerated(r.least) {
 			break
 		}
 		r.size, r.stretch = sizes[at], stretches[slices.Index(sums[:], slices.Min(sums[:]))]
@@ -687,7 +703,16 @@ func (h *school) firstLesson(ctx context.Context, p *part, r rehearsed, once boo
 	return h.lesson(ctx, p.teacher, r, remembered, places, p.learn)
 }
 
-// startSize is the number of rules that are picked before some are dropped.
+// start is the number of rules that are picked before some are dropped: more where fewer
+// are allowed than would be best, as the work is small then.
+func (r rehearsed) start() int {
+	if r.capped {
+		return cappedStart * r.size
+	}
+	return startSize(r.size)
+}
+
+// startSize is that number where the size is free.
 func startSize(size int) int {
 	if size > 2*manyRules {
 		return int(math.Ceil(1.1 * float64(size)))
@@ -702,7 +727,7 @@ func (h *school) again(ctx context.Context, r rehearsed) (*student, error) {
 		return nil, err
 	}
 	s := l.newStudent()
-	return s, s.forward(ctx, startSize(r.size))
+	return s, s.forward(ctx, r.start())
 }
 
 // lastLesson is that of all rows.
@@ -721,11 +746,11 @@ func (h *school) lastLesson(ctx context.Context, r rehearsed) (*lesson, error) {
 // onAllRows takes the first rules of the rehearsed student, and fits them to
 // all rows: what the teacher says of rows held out is honest too.
 func (h *school) onAllRows(ctx context.Context, p *part, r rehearsed) (*student, error) {
-	if err := p.student.forward(ctx, startSize(r.size)); err != nil {
+	if err := p.student.forward(ctx, r.start()); err != nil {
 		return nil, err
 	}
 	rules := p.student.rules
-	rules = rules[:min(len(rules), startSize(r.size))]
+	rules = rules[:min(len(rules), r.start())]
 	remembered := h.fitted(p)
 	l, err := h.lesson(ctx, p.teacher, r, remembered, count(len(remembered)), h.weights)
 	if err != nil {

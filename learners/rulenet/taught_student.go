@@ -616,10 +616,7 @@ func (s *student) certificates() []float64 {
 	for j := range s.rules {
 		r := &s.rules[j]
 		if k == 1 {
-			w := r.weights[0]
-			for _, i := range r.rows {
-				taken[j] += s.weight[i] * (softplus(s.scores[i]-w) - softplus(s.scores[i]) + s.q[i]*w)
-			}
+			taken[j] = s.takenOfTwo(r)
 			continue
 		}
 		says := r.says
@@ -642,6 +639,28 @@ func (s *student) certificates() []float64 {
 		}
 	}
 	return taken
+}
+
+// takenOfTwo does so for a rule of two classes, from the probabilities, which are
+// there: without the rule's weight w the odds of a row fall by a factor of exp(−w), and
+// 1 + odds by one of 1 + p (exp(−w) − 1).
+func (s *student) takenOfTwo(r *picked) float64 {
+	w, taken := r.weights[0], 0.0
+	less := math.Expm1(-w)
+	product := 1.0 // of factors, of which one logarithm is enough
+	for _, i := range r.rows {
+		taken += s.weight[i] * s.q[i] * w
+		factor := max(1+s.p[i]*less, 1e-16)
+		if s.weight[i] != 1 {
+			taken += s.weight[i] * math.Log(factor)
+			continue
+		}
+		if product *= factor; product < 1e-150 || product > 1e150 {
+			taken += math.Log(product)
+			product = 1
+		}
+	}
+	return taken + math.Log(product)
 }
 
 // label makes the labels what is learnt, instead of what the teacher says of them.

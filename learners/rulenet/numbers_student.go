@@ -177,25 +177,28 @@ func (a *adder) extend(r addition) {
 // factorise appends a row to the Cholesky factor.
 func (a *adder) factorise(own []float64) {
 	row := make([]float64, len(own))
-	for j := range own {
-		sum := own[j]
-		for k := range j {
-			sum -= row[k] * a.factorAt(j, k, row)
-		}
-		if j == len(own)-1 {
-			row[j] = math.Sqrt(max(sum, 1e-9))
-		} else {
-			row[j] = sum / a.factor[j][j]
-		}
+	last := len(own) - 1
+	for j, of := range a.factor {
+		row[j] = (own[j] - dot(row[:j], of[:j])) / of[j]
 	}
+	row[last] = math.Sqrt(max(own[last]-dot(row[:last], row[:last]), 1e-9))
 	a.factor = append(a.factor, row)
 }
 
-func (a *adder) factorAt(j, k int, row []float64) float64 {
-	if j == len(row)-1 {
-		return row[k]
+// dot adds up products, four sums side by side, as one would wait for itself.
+func dot(x, y []float64) float64 {
+	var a, b, c, d float64
+	for len(x) >= 4 && len(y) >= 4 {
+		a += x[0] * y[0]
+		b += x[1] * y[1]
+		c += x[2] * y[2]
+		d += x[3] * y[3]
+		x, y = x[4:], y[4:]
 	}
-	return a.factor[j][k]
+	for i := range min(len(x), len(y)) {
+		a += x[i] * y[i]
+	}
+	return (a + b) + (c + d)
 }
 
 // solve finds all weights.
@@ -228,10 +231,7 @@ func (a *adder) solve() {
 // forwards solves with the factor itself.
 func (a *adder) forwards(x []float64) {
 	for j := range x {
-		for k := range j {
-			x[j] -= a.factor[j][k] * x[k]
-		}
-		x[j] /= a.factor[j][j]
+		x[j] = (x[j] - dot(a.factor[j][:j], x[:j])) / a.factor[j][j]
 	}
 }
 
@@ -243,10 +243,7 @@ func (a *adder) inverse(ctx context.Context) ([]float64, error) {
 		x[j] = 1
 		for i := j; i < len(x); i++ { // above it all is 0
 			row := a.factor[i]
-			for k := j; k < i; k++ {
-				x[i] -= row[k] * x[k]
-			}
-			x[i] /= row[i]
+			x[i] = (x[i] - dot(row[j:i], x[j:i])) / row[i]
 			diagonal[j] += x[i] * x[i]
 		}
 	})
@@ -276,11 +273,7 @@ func (a *adder) promising(ctx context.Context, most int) ([]promise, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Concat(append(found, lines)...)
-	slices.SortFunc(all, func(x, y promise) int {
-		return cmp.Or(-cmp.Compare(x.gain, y.gain), cmp.Compare(x.tree, y.tree), cmp.Compare(x.node, y.node), cmp.Compare(x.line, y.line))
-	})
-	return all[:min(most, len(all))], nil
+	return best(slices.Concat(append(found, lines)...), most), nil
 }
 
 // gains returns what the nodes of a tree promise.

@@ -445,23 +445,50 @@ func (s *student) promising(ctx context.Context, most int) ([]promise, error) {
 // worthTwo is the number of additions that are worth a second goroutine.
 const worthTwo = 1 << 18
 
-// best puts the most promising in front, in order, and returns them.
+// best returns the most promising, in order.
 func best(all []promise, most int) []promise {
-	order := func(a, b promise) int {
-		return cmp.Or(-cmp.Compare(a.gain, b.gain), cmp.Compare(a.tree, b.tree), cmp.Compare(a.node, b.node))
+	if most < len(all)/2 { // most of them need not be put in order
+		gains := make([]float64, len(all))
+		for i, p := range all {
+			gains[i] = p.gain
+		}
+		least := greatest(gains, most)
+		all = slices.DeleteFunc(all, func(p promise) bool { return p.gain < least })
 	}
-	if most = min(most, len(all)); most > 8 {
-		slices.SortFunc(all, order)
-		return all[:most]
-	}
-	for i := range most {
-		for j := i + 1; j < len(all); j++ {
-			if order(all[j], all[i]) < 0 {
-				all[i], all[j] = all[j], all[i]
+	slices.SortFunc(all, func(a, b promise) int {
+		return cmp.Or(-cmp.Compare(a.gain, b.gain), cmp.Compare(a.tree, b.tree), cmp.Compare(a.node, b.node), cmp.Compare(a.line, b.line))
+	})
+	return all[:min(most, len(all))]
+}
+
+// greatest returns the kth greatest of some numbers, k from 1, and puts them in
+// another order (Hoare, Algorithm 65: find, 1961).
+func greatest(x []float64, k int) float64 {
+	for lo, hi := 0, len(x)-1; lo < hi; {
+		pivot, i, j := x[lo+(hi-lo)/2], lo, hi
+		for i <= j {
+			for x[i] > pivot {
+				i++
+			}
+			for x[j] < pivot {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i++
+				j--
 			}
 		}
+		switch {
+		case k-1 <= j:
+			hi = j
+		case k-1 >= i:
+			lo = i
+		default:
+			return x[k-1]
+		}
 	}
-	return all[:most]
+	return x[k-1]
 }
 
 // drawTrees draws the trees whose nodes are looked at.

@@ -1,8 +1,10 @@
 package rulenet
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -70,4 +72,22 @@ func sameUnits(a, b *Model) bool {
 		}
 	}
 	return true
+}
+
+// The most promising are those that come first when all are put in order.
+func TestBest(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		all := make([]promise, rapid.IntRange(0, 300).Draw(r, "promises"))
+		for i := range all {
+			all[i] = promise{tree: rapid.Int32Range(0, 9).Draw(r, "tree"), node: int32(i), gain: float64(rapid.IntRange(0, 40).Draw(r, "gain"))}
+		}
+		most := rapid.IntRange(1, 40).Draw(r, "most")
+		want := slices.Clone(all)
+		slices.SortFunc(want, func(a, b promise) int {
+			return cmp.Or(-cmp.Compare(a.gain, b.gain), cmp.Compare(a.tree, b.tree), cmp.Compare(a.node, b.node))
+		})
+		if got := best(slices.Clone(all), most); !slices.Equal(got, want[:min(most, len(want))]) {
+			r.Errorf("%v, expected %v", got, want[:min(most, len(want))])
+		}
+	})
 }

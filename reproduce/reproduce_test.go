@@ -31,6 +31,8 @@ var (
 		"gaussian-table-5-1", "gaussian-table-5-3", "gaussian-widths",
 		"learnpp-table-1-s3", "learnpp-table-1-s4", "learnpp-table-1-s5", "learnpp-table-1-s6",
 		"learnpp-table-4-s1", "learnpp-table-4-s3", "learnpp-table-5-s1", "learnpp-table-5-s2",
+		"learnpp-table-1-s3-ts3", "learnpp-table-1-s3-ts4", "learnpp-table-1-s3-ts5", "learnpp-table-1-s4-ts4", "learnpp-table-1-s4-ts5", "learnpp-table-1-s5-ts5",
+		"learnpp-table-4-s1-ts2", "learnpp-table-5-s1-ts1", "learnpp-table-5-s1-ts2", "learnpp-table-5-s2-ts2",
 		"learnpp-table-1-ts3", "learnpp-table-1-ts4", "learnpp-table-1-ts5", "learnpp-table-1-ts6",
 		"learnpp-table-4-ts2", "learnpp-table-4-ts3", "learnpp-table-5-ts2",
 		"rule-networks-growth-200-accuracy", "rule-networks-growth-200-units",

@@ -481,14 +481,26 @@ func TestContentsAreForgotten(t *testing.T) {
 		h.sources = append(h.sources, pile{fmt.Sprint(i), make([]byte, 60)})
 		mustSave(t, s, "m", h)
 	}
-	bytes := 0
-	for _, known := range []map[uint64]remembered{s.memory.known, s.memory.before} {
-		for _, r := range known {
-			bytes += len(r.bytes)
+	remembers := func() (bytes int) {
+		for _, known := range []map[uint64]remembered{s.memory.known, s.memory.before} {
+			for _, r := range known {
+				bytes += len(r.bytes)
+			}
 		}
+		return bytes
 	}
-	if bytes == 0 || bytes > 2*s.memory.most {
+	if bytes := remembers(); bytes == 0 || bytes > 2*s.memory.most {
 		t.Errorf("%d bytes of contents are remembered, at most %d should be", bytes, 2*s.memory.most)
 	}
 	mustLoad(t, s, "m", h)
+	// Nor what stood in a log before it was written anew, while there is room.
+	s.memory.most = mostRemembered
+	for i := range 400 {
+		h.sources = append(h.sources[:i%50], pile{fmt.Sprint(i), make([]byte, 600)})
+		mustSave(t, s, "m", h)
+	}
+	info, err := s.disk.Stat(s.logPath("m"))
+	if bytes := remembers(); err != nil || bytes == 0 || int64(bytes) > info.Size() {
+		t.Errorf("%d bytes of contents are remembered of a log of %d, %v", bytes, info.Size(), err)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/internal/patient"
 	"github.com/accrete-ml/accrete/internal/remedy"
@@ -119,6 +120,21 @@ func Speaker(ctx context.Context, p *Part) (*say.Speaker, error) {
 		s.Usual = priorOf(p.Model)
 	}
 	return s, nil
+}
+
+// InWords returns what says a rule of a model as its sentences do, without its
+// evidence; where there is no model to speak of, as rules are written.
+func InWords(ctx context.Context, p *Part) func(*rule.Rule) string {
+	var s *say.Speaker
+	return func(r *rule.Rule) string {
+		if s == nil && p != nil {
+			s, _ = Speaker(ctx, p) // only now: it may have to look at many rows
+		}
+		if s == nil {
+			return r.String()
+		}
+		return strings.TrimSuffix(s.Rule(r).String(), ".")
+	}
 }
 
 // fewRules returns the rules of a model, but of texts those of single words, which are

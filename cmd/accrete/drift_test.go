@@ -35,7 +35,7 @@ func TestDrift(t *testing.T) {
 			t.Errorf("%s: nothing moved, but: %s", learner, text)
 		}
 		text := run("update", learner, "half.csv")
-		if !strings.Contains(text, "moved (false alarms: 5.0 % of models in 100,000 rows)") || !strings.Contains(text, "of half.csv: IF fever = high THEN ill = yes") {
+		if !strings.Contains(text, "moved (false alarms: 5.0 % of models in 100,000 rows)") || !strings.Contains(text, "of half.csv: When fever = high, yes") {
 			t.Errorf("%s: fever moved, but: %s", learner, text)
 		}
 		run("restore", learner+"@2")

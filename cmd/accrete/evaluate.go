@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/life"
+	"github.com/accrete-ml/accrete/rule"
 )
 
 // evaluation is what evaluate was asked for.
@@ -283,7 +284,7 @@ func (a *app) printResult(r *evaluate.Result, pictures string) error {
 	r.WriteConfusion(a.out)
 	if r.Prequential != nil {
 		r.Prequential.WritePoints(a.out)
-		printDrifts(a.out, r.Prequential.Drifts, "", r.Prequential.DriftRate)
+		printDrifts(a.out, r.Prequential.Drifts, "", r.Prequential.DriftRate, (*rule.Rule).String)
 	}
 	a.printNotes(r)
 	if pictures == "" {

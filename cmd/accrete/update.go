@@ -69,7 +69,7 @@ error, or with --rejects put aside.`,
 			if line := scoreLine(u.Score); line != "" {
 				fmt.Fprintf(a.out, "before learning them, version %d %s\n", u.Before.Number, line)
 			}
-			printDrifts(a.out, u.Drifts, " of "+d.Arg, evaluate.DriftRate)
+			printDrifts(a.out, u.Drifts, " of "+d.Arg, evaluate.DriftRate, life.InWords(c.Context(), u.Part))
 			a.printRemarks(u.Remarks)
 			a.next(u.Part, "rules", "log")
 			return nil
@@ -95,7 +95,7 @@ func (a *app) follow(ctx context.Context, h *life.Home, name string, d *life.Dat
 			return a.printJSON(u)
 		}
 		fmt.Fprintln(a.out, words)
-		printDrifts(a.out, u.Drifts, " of these", evaluate.DriftRate)
+		printDrifts(a.out, u.Drifts, " of these", evaluate.DriftRate, life.InWords(ctx, u.Part))
 		return nil
 	}
 	done, err := h.Follow(ctx, name, d, o)
@@ -124,7 +124,7 @@ func scoreLine(s *life.Score) string {
 const mostDrifts = 10
 
 // printDrifts names the rules whose truth moved.
-func printDrifts(w io.Writer, drifts []evaluate.Drift, in string, rate float64) {
+func printDrifts(w io.Writer, drifts []evaluate.Drift, in string, rate float64, words func(*rule.Rule) string) {
 	if len(drifts) == 0 {
 		return
 	}
@@ -132,7 +132,7 @@ func printDrifts(w io.Writer, drifts []evaluate.Drift, in string, rate float64) 
 	for _, d := range drifts[:min(len(drifts), mostDrifts)] {
 		r := d.Rule
 		r.Evidence, r.With = rule.Evidence{}, nil
-		fmt.Fprintf(w, "  true of %s, now %s, since row %d%s: %s\n", percent(d.From), percent(d.To), d.Since, in, r.String())
+		fmt.Fprintf(w, "  true of %s, now %s, since row %d%s: %s\n", percent(d.From), percent(d.To), d.Since, in, words(&r))
 	}
 	printMore(w, len(drifts)-mostDrifts)
 }

@@ -52,6 +52,8 @@ func gaussianUnits() []Experiment {
 	}
 	experiments = append(experiments,
 		onHousing("units-01", "figure 6", "test nats a row with 1 unit", reference(20.1).digits(1).lower(), 4, "", (*housing).oneUnit),
+		onHousing("needed", "section 6.2 (\"between 8 and 10 units are necessary\")", "fewest units, pruned from 30 by procedure 2, whose nats on the rows for validation are within the error bars (95 %, over ten folds) of the best",
+			printed(9).within(1), 20, "from ten units on the curve is so flat that a division of the rows moves by several units where it leaves the error bars", (*housing).unitsNeeded),
 		onHousing("procedures-agree", "section 6.2 (\"almost always\")", "share of steps in which both pruning procedures remove the same unit", reference(.48).fraction().digits(2), 6,
 			"it hangs on the starts of 30 units, and both programs are far from \"almost always\"", (*housing).agreement),
 		onHousing("table-4", "table 4", "mean difference of three units' centres, in deviations, from the printed ones; nearest of 100 starts from all rows",
@@ -84,6 +86,8 @@ func gaussianSimplified() []Experiment {
 			reference(.21).digits(2).lower(), 20, "", (*housing).normalCost),
 		onHousing("normal-printed", "equation 20", "the same by the divergence as it is printed, of NORMAL from the unit; the reference is the other's",
 			reference(.21).digits(2).lower(), 20, "", (*housing).normalCostAsPrinted),
+		onHousing("normal-free", "section 6.2.1 (\"approximately 10\")", "conclusions of 42 that can be NORMAL while test nats stay within the error bars (95 %, over ten folds) of the best",
+			printed(10).within(2).higher(), 20, "", (*housing).normalFree),
 		onHousing("inputs-last", "table 7", "share of folds in which lstat is the last input of medv to go; the least of what an independent program found (80 to 98 %)",
 			reference(.8).fraction().higher(), 40, "", (*housing).lastInput),
 		{

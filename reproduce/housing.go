@@ -107,6 +107,53 @@ func (h *housing) oneUnit(ctx context.Context) (float64, error) {
 	return average(curves, func(points []gaussian.Point) float64 { return points[0].Held[0] }), err
 }
 
+// asGood returns, of curves over the folds, what is left where a model has been made as
+// simple as it can be made while its mean stays within the error bars of the best one, as
+// figures 6 to 8 are read: the 95 % interval of its mean over the folds, of the first
+// rows that were held out.
+func asGood(curves [][]gaussian.Point) float64 {
+	means := make([]stat.Estimate, len(curves[0]))
+	best := 0
+	for i := range means {
+		held := make([]float64, len(curves))
+		for n, points := range curves {
+			held[n] = points[i].Held[0]
+		}
+		if means[i] = stat.Mean(held); means[i].Value < means[best].Value {
+			best = i
+		}
+	}
+	bar := means[best].Interval(0.95, stat.TwoSided).High
+	simplest := best
+	for simplest+1 < len(means) && means[simplest+1].Value <= bar {
+		simplest++
+	}
+	return float64(curves[0][simplest].Left)
+}
+
+// unitsNeeded is how many units a good model needs, by the rows for validation.
+func (h *housing) unitsNeeded(ctx context.Context) (float64, error) {
+	curves, err := overFolds(ctx, h, "picture of centres", func(f fold) ([]gaussian.Point, error) {
+		return (&gaussian.Learner{Units: 30, Pruning: "centres", Reference: h.Table}).Curve(ctx, f.task(h), f.validation, f.test)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return asGood(curves), nil
+}
+
+// normalFree is how many conclusions of three units can be NORMAL at no cost beyond the
+// error bars, by the rows that are tested on.
+func (h *housing) normalFree(ctx context.Context) (float64, error) {
+	curves, err := overFolds(ctx, h, fmt.Sprintf("normal %d", gaussian.UnitFromNormal), func(f fold) ([]gaussian.Point, error) {
+		return (&gaussian.Learner{Units: 3, Reference: h.Table}).NormalCurve(ctx, f.task(h), gaussian.UnitFromNormal, f.test)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return float64(curves[0][0].Left) - asGood(curves), nil
+}
+
 // agreement is the share of steps in which both procedures remove the same
 // unit.
 func (h *housing) agreement(ctx context.Context) (float64, error) {

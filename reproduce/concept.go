@@ -69,7 +69,7 @@ func concepts() []Experiment {
 	})
 	add("rectangles", "exercise 2.4", "rectangles that agree with eight points", reference(42), rectangles)
 	for i, n := range []float64{256, 64, 48, 8} {
-		add(fmt.Sprintf("houses-%d", i+1), "exercise 2.5", fmt.Sprintf("hypotheses about pairs in one house after %d of four", i+1), reference(n), houses(i+1))
+		add(fmt.Sprintf("houses-%d", i+1), "exercise 2.5", fmt.Sprintf("hypotheses about pairs in one house after %d examples of four", i+1), reference(n), houses(i+1))
 	}
 	return append(experiments, Experiment{
 		Name: "concept-find-s-examples", Tags: chapter(2), Source: mitchell("exercise 2.10"),

@@ -32,7 +32,7 @@ func relations() []Experiment {
 		experiments = append(experiments, Experiment{Name: "relations-" + name, Tags: append(chapter(10), "relations"), Source: source, Measure: measure, Figure: figure, Seeds: seeds, Run: run, Why: why})
 	}
 	const quinlan = "Quinlan 1990"
-	add("chess-1000", quinlan, "percent of 10,000 unseen king-rook-king positions that foil tells right after 1,000 (published 99.4)", printed(99.4).percent().higher(), 2, OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
+	add("chess-1000", quinlan, "percent of 10,000 unseen king-rook-king positions that foil tells right after 1,000 positions (published 99.4)", printed(99.4).percent().higher(), 2, OverSeeds(func(ctx context.Context, seed uint64) (float64, error) {
 		return chessAfter(ctx, 1000, seed)
 	}), "")
 	add("chess-10000", quinlan, "the same after 10,000", printed(99.4).percent().higher(), 1, Fixed(func(ctx context.Context) (float64, error) { return chessAfter(ctx, 10000, 1) }), "")

@@ -39,7 +39,7 @@ func theories() []Experiment {
 			OverSeeds(func(ctx context.Context, seed uint64) (float64, error) { return ahead(ctx, "promoters", size, seed) }), "")
 	}
 	for _, size := range []int{25, 50, 100, 200} {
-		add(fmt.Sprintf("kbann-splice-%d", size), "section 12.3.3", fmt.Sprintf("the same of splice junctions after %d rows", size), reference(0).percent().higher(), 10,
+		add(fmt.Sprintf("kbann-splice-%d", size), "section 12.3.3", fmt.Sprintf("points of error on unseen splice junctions that kbann is below mlp after %d rows; better is above 0", size), reference(0).percent().higher(), 10,
 			OverSeeds(func(ctx context.Context, seed uint64) (float64, error) { return ahead(ctx, "splice", size, seed) }), "")
 	}
 	for _, w := range []struct {

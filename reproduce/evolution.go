@@ -453,7 +453,7 @@ func filtered(ctx context.Context, seed uint64) (best []float64, err error) {
 // text tells of.
 func filterPicture(ctx context.Context, first uint64, seeds int) (*draw.Chart, error) {
 	ours := draw.Series{Name: "ours, 400 circuits", Kind: draw.Line}
-	published := draw.Series{Name: "published, 640,000 circuits (their sum is weighed otherwise)", Kind: draw.Points}
+	published := draw.Series{Name: "published, 640,000 circuits", Kind: draw.Points}
 	for seed := range uint64(seeds) {
 		best, err := filtered(ctx, first+seed)
 		if err != nil {
@@ -469,7 +469,7 @@ func filterPicture(ctx context.Context, first uint64, seeds int) (*draw.Chart, e
 	for _, p := range [][2]float64{{0, 159}, {20, 39}, {137, .8}} {
 		published.X, published.Y = append(published.X, p[0]), append(published.Y, math.Log10(p[1]))
 	}
-	return &draw.Chart{Title: "A low-pass filter evolves: what its response misses, over 101 frequencies", XLabel: "generation", YLabel: "logarithm of volts, to base 10", Series: []draw.Series{ours, published}}, nil
+	return &draw.Chart{Title: "A low-pass filter evolves: what its response misses over 101 frequencies (the published sum is weighed otherwise)", XLabel: "generation", YLabel: "logarithm of volts, to base 10", Series: []draw.Series{ours, published}}, nil
 }
 
 // gabilProblems are the twelve concepts nDmC of DeJong, Spears and Gordon 1993:

@@ -121,13 +121,14 @@ func walkPicture(ctx context.Context, first uint64, seeds int) (*draw.Chart, err
 	return chart, nil
 }
 
-// measured adds a point to a series: the mean over seeds, and its interval.
+// measured adds a point to a series: the mean over seeds, and its interval, of what
+// is never below 0.
 func measured(ctx context.Context, s *draw.Series, first uint64, seeds int, x float64, of func(ctx context.Context, seed uint64) (float64, error)) error {
 	r, err := OverSeeds(of)(ctx, first, seeds)
 	if err != nil {
 		return err
 	}
-	s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, r.Ours), append(s.Low, r.Low), append(s.High, r.High)
+	s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, r.Ours), append(s.Low, max(r.Low, 0)), append(s.High, r.High)
 	return nil
 }
 

@@ -30,6 +30,7 @@ type Model struct {
 	theory                 *rule.Theory
 	base                   refined // what the network is read as
 	chosen                 []Balance
+	fared                  Explanation // of earlier models
 }
 
 var (
@@ -104,5 +105,11 @@ func (m *Model) Predict(ctx context.Context, t *table.Table, out *learn.Predicti
 // Theory returns what the network began as; nil is nothing.
 func (m *Model) Theory() *rule.Base { return rulesOf(m.lesson.Settings.Theory) }
 
-// Earlier returns the setting with the network that this one began as.
-func (m *Model) Earlier() (key, value string) { return "from", m.lesson.Settings.From }
+// Earlier returns the setting with the network that this one began as, or with the
+// models that explained its rows.
+func (m *Model) Earlier() (key, value string) {
+	if s := &m.lesson.Settings; s.Explained != "" {
+		return "explained", s.Explained
+	}
+	return "from", m.lesson.Settings.From
+}

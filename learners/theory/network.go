@@ -52,6 +52,9 @@ type example struct {
 	x     []float64
 	class int32
 	times float64 // the weight of the row
+
+	mu     float64 // how far its explanation is trusted, and what that says of other cells
+	shifts []shift
 }
 
 // forward computes the sums and the values of all units.

@@ -115,12 +115,16 @@ func (s Standing) String() string {
 
 // Remarks says which rules of the theory the rows corrected.
 func (m *Model) Remarks() ([]fmt.Stringer, error) {
+	var remarks []fmt.Stringer
+	if m.lesson.Settings.Explained != "" {
+		remarks = append(remarks, m.fared)
+	}
 	if len(m.theory.Rules) == 0 {
-		return nil, nil
+		return remarks, nil
 	}
 	changes, kept := m.changes()
 	total := sum(m.counts)
-	remarks := []fmt.Stringer{Standing{len(m.theory.Rules), kept, m.right / total, m.agreement / total, m.w, m.base.Fit, m.open / total}}
+	remarks = append(remarks, Standing{len(m.theory.Rules), kept, m.right / total, m.agreement / total, m.w, m.base.Fit, m.open / total})
 	for _, c := range changes {
 		remarks = append(remarks, c)
 	}

@@ -35,6 +35,7 @@ type savedBody struct {
 	Rules     []savedRule         `cbor:"rules"`
 	Fit       float64             `cbor:"fit"`
 	Chosen    []Balance           `cbor:"chosen,omitempty"`
+	Fared     Explanation         `cbor:"fared,omitzero"`
 }
 
 // savedRule is a rule that was read, as text, and the rule of the theory that it
@@ -49,7 +50,7 @@ type savedRule struct {
 func (m *Model) Parts() ([]learn.Part, error) {
 	body := savedBody{
 		Columns: table.SaveColumns(m.schema), Found: m.found, Counts: m.counts, W: m.w,
-		Weights: m.net.weights, Agreement: m.agreement, Right: m.right, Open: m.open, Fit: m.base.Fit, Chosen: m.chosen,
+		Weights: m.net.weights, Agreement: m.agreement, Right: m.right, Open: m.open, Fit: m.base.Fit, Chosen: m.chosen, Fared: m.fared,
 	}
 	for i := range m.base.Rules {
 		body.Rules = append(body.Rules, savedRule{m.base.Rules[i].String(), m.base.From[i]})
@@ -89,7 +90,7 @@ func (m *Model) restore(body *savedBody) (err error) {
 		return err
 	}
 	m.found, m.counts, m.w = body.Found, body.Counts, body.W
-	m.agreement, m.right, m.open, m.chosen = body.Agreement, body.Right, body.Open, body.Chosen
+	m.agreement, m.right, m.open, m.chosen, m.fared = body.Agreement, body.Right, body.Open, body.Chosen, body.Fared
 	if err := m.build(); err != nil {
 		return err
 	}

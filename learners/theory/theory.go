@@ -25,6 +25,9 @@
 // is told which makes a difference, in few changes of the theory (revise.go). Each
 // of its rules is said to be kept, changed or dropped.
 //
+// With both a theory and earlier models that explain the rows (explained) the
+// network begins as the one and learns the slopes of the others (joined.go).
+//
 // Without a theory there are hidden units, and the learner is an ordinary network.
 // Its neighbours are rule, which reads and orders theories, and learn/kept, which
 // keeps the rows, so that an update is exact.
@@ -52,27 +55,31 @@ const Name = "kbann"
 // An epoch costs a multiplication and an addition, twice, for each row, unit and
 // column; memory is a float for each input and unit.
 type Learner struct {
-	Weight *float64 `set:"weight" default:"4" doc:"W, the weight of the theory's links to begin with; it is raised until the network answers as the theory on all rows"`
-	Near   *float64 `set:"near" default:"0.05" doc:"greatest weight of the links that the theory does not have, to begin with"`
-	Links  string   `set:"links" default:"next" oneof:"next|all|none" doc:"links that the theory does not have: from each level to the next, from the inputs to all levels too, or none"`
-	Hidden *int     `set:"hidden" default:"0, 10 without a theory" doc:"units more, which read all inputs"`
-	Trust  *float64 `set:"trust" default:"1/W²" doc:"how firmly the weights are held to where the theory put them: half of this times the squared distance is added to the error of the rows"`
-	Choose string   `set:"criterion" default:"none" doc:"kD:kB, as in 1:0.5: of networks held to the theory by several trusts, that with the least kD × share of unseen rows answered wrongly + kB × share of random rows answered other than by the theory"`
-	From   string   `set:"from" model:"true" default:"none" doc:"an earlier network of kbann, perhaps of another target, to begin as: what both have by name"`
-	Epochs *int     `set:"epochs" default:"100" doc:"times that the rows are gone through at most; 0 leaves the network as the theory made it"`
+	Weight    *float64 `set:"weight" default:"4" doc:"W, the weight of the theory's links to begin with; it is raised until the network answers as the theory on all rows"`
+	Near      *float64 `set:"near" default:"0.05" doc:"greatest weight of the links that the theory does not have, to begin with"`
+	Links     string   `set:"links" default:"next" oneof:"next|all|none" doc:"links that the theory does not have: from each level to the next, from the inputs to all levels too, or none"`
+	Hidden    *int     `set:"hidden" default:"0, 10 without a theory" doc:"units more, which read all inputs"`
+	Trust     *float64 `set:"trust" default:"1/W²" doc:"how firmly the weights are held to where the theory put them: half of this times the squared distance is added to the error of the rows"`
+	Choose    string   `set:"criterion" default:"none" doc:"kD:kB, as in 1:0.5: of networks held to the theory by several trusts, that with the least kD × share of unseen rows answered wrongly + kB × share of random rows answered other than by the theory"`
+	From      string   `set:"from" model:"true" default:"none" doc:"an earlier network of kbann, perhaps of another target, to begin as: what both have by name"`
+	Explained string   `set:"explained" model:"true" default:"none" doc:"earlier models that explain the rows, as in stable,cup: the network, which begins as the theory, learns how their answers change with each cell beside the classes (ebnn's error)"`
+	Mu        *float64 `set:"mu" default:"1" doc:"for explained: how much slopes count, times how far each explanation is trusted"`
+	Epochs    *int     `set:"epochs" default:"100" doc:"times that the rows are gone through at most; 0 leaves the network as the theory made it"`
 }
 
 // settings are a learner's parameters with nothing left open, and the theory.
 type settings struct {
-	Weight float64 `cbor:"weight"`
-	Near   float64 `cbor:"near"`
-	Links  string  `cbor:"links"`
-	Hidden int     `cbor:"hidden"` // -1: what suits the theory
-	Trust  float64 `cbor:"trust"`  // -1: what W says
-	Choose string  `cbor:"criterion,omitempty"`
-	Epochs int     `cbor:"epochs"`
-	Theory string  `cbor:"theory,omitempty"` // in the rule language
-	From   string  `cbor:"from,omitempty"`   // names and models, see transfer
+	Weight    float64 `cbor:"weight"`
+	Near      float64 `cbor:"near"`
+	Links     string  `cbor:"links"`
+	Hidden    int     `cbor:"hidden"` // -1: what suits the theory
+	Trust     float64 `cbor:"trust"`  // -1: what W says
+	Choose    string  `cbor:"criterion,omitempty"`
+	Epochs    int     `cbor:"epochs"`
+	Theory    string  `cbor:"theory,omitempty"`    // in the rule language
+	From      string  `cbor:"from,omitempty"`      // names and models, see transfer
+	Explained string  `cbor:"explained,omitempty"` // likewise
+	Mu        float64 `cbor:"mu,omitempty"`
 }
 
 // The links that a theory does not have.
@@ -100,6 +107,10 @@ func (l *Learner) resolve() (settings, error) {
 	s := settings{
 		Weight: setting.Or(l.Weight, 4), Near: setting.Or(l.Near, 0.05), Links: l.Links, Hidden: setting.Or(l.Hidden, -1),
 		Trust: setting.Or(l.Trust, -1), Choose: l.Choose, Epochs: setting.Or(l.Epochs, 100), From: l.From,
+		Explained: l.Explained,
+	}
+	if s.Explained != "" {
+		s.Mu = setting.Or(l.Mu, 1)
 	}
 	if l.Trust != nil && s.Trust < 0 {
 		return s, fmt.Errorf("setting trust=%v: expected a number from 0", s.Trust)
@@ -129,6 +140,10 @@ func (s *settings) check() error {
 		return fmt.Errorf("setting hidden=%d: expected 0 to 10000", s.Hidden)
 	case s.Trust != -1 && !(s.Trust >= 0 && s.Trust <= 1e12):
 		return fmt.Errorf("setting trust=%v: expected a number from 0", s.Trust)
+	case !(s.Mu >= 0 && s.Mu <= 1e9):
+		return fmt.Errorf("setting mu=%v: expected a number from 0", s.Mu)
+	case s.From != "" && s.Explained != "":
+		return errors.New("settings from and explained: give one of the two; earlier models either begin a network or explain its rows")
 	case s.Epochs < 0 || s.Epochs > 1_000_000:
 		return fmt.Errorf("setting epochs=%d: expected 0 to 1000000", s.Epochs)
 	}
@@ -213,6 +228,9 @@ func learnRows(ctx context.Context, rows *kept.Rows, l lesson) (learn.Model, err
 	for i := range examples {
 		m.counts[examples[i].class] += examples[i].times
 	}
+	if m.fared, err = m.explained(ctx, t, examples); err != nil {
+		return nil, err
+	}
 	m.raise(examples)
 	m.net.weights = m.initialise(m.w, &m.lesson.Settings, l.Seed)
 	from, err := l.Settings.earlierNetwork()
@@ -232,6 +250,7 @@ func learnRows(ctx context.Context, rows *kept.Rows, l lesson) (learn.Model, err
 		return nil, err
 	}
 	m.compare(examples)
+	m.fared.Astray = m.astray(examples)
 	m.base = m.extract(t, examples)
 	learn.Report(ctx, 1)
 	return m, nil

@@ -41,16 +41,20 @@ type room struct {
 	net, value, delta, blame []float64
 	scores, p                []float64
 	gradient                 []float64
+
+	moved            example // for slopes
+	here, push, pull []float64
 }
 
 func (m *Model) newRoom() *room {
 	units := make([]float64, 4*len(m.net.units))
 	n := len(m.net.units)
-	classes := make([]float64, 2*len(m.classes))
+	k := len(m.classes)
+	classes := make([]float64, 5*k)
 	return &room{
 		example: example{at: make([]int32, 0, m.most()), x: make([]float64, 0, m.most())},
 		net:     units[:n], value: units[n : 2*n], delta: units[2*n : 3*n], blame: units[3*n:],
-		scores: classes[:len(m.classes)], p: classes[len(m.classes):],
+		scores: classes[:k], p: classes[k : 2*k], here: classes[2*k : 3*k], push: classes[3*k : 4*k], pull: classes[4*k:],
 	}
 }
 
@@ -83,7 +87,8 @@ func (m *Model) answer(weights []float64, e *example, r *room) int {
 	return learn.Best(r.p, m.schema.Attributes[m.target].Values)
 }
 
-// blame returns the cross entropy of a row, and adds its slope to the gradient.
+// learnFrom returns the cross entropy of a row, with the error of its slopes where it
+// is explained, and adds the slope of that to the gradient.
 func (m *Model) learnFrom(weights []float64, e *example, r *room) float64 {
 	m.score(weights, e, r)
 	copy(r.p, r.scores)
@@ -100,7 +105,11 @@ func (m *Model) learnFrom(weights []float64, e *example, r *room) float64 {
 		r.delta[m.unitOf(g)] = e.times * d
 	}
 	m.net.backward(weights, e, r.value, r.delta, r.blame, r.gradient)
-	return -e.times * math.Log(max(r.p[e.class], 1e-300))
+	lost := -e.times * math.Log(max(r.p[e.class], 1e-300))
+	if e.mu > 0 {
+		lost += m.learnSlopes(weights, e, r)
+	}
+	return lost
 }
 
 // sharpen makes the answers of a network that was not trained as certain as the

@@ -17,6 +17,19 @@ type Comparison struct {
 	Learners    []*Result    `json:"learners"`
 	Differences []Difference `json:"differences"`
 	Notes       []string     `json:"notes,omitempty"`
+	// Criterion weighs each learner's errors on the rows against its differences
+	// from a theory, if that was asked for.
+	Criterion []Weighed `json:"criterion,omitempty"`
+}
+
+// Weighed is a learner's error on unseen rows, how often it differs from a theory on
+// random ones, and what both cost together; Least is that no other's cost less.
+type Weighed struct {
+	Learner     string  `json:"learner"`
+	ErrorRows   float64 `json:"error_rows"`
+	ErrorTheory float64 `json:"error_theory"`
+	Score       float64 `json:"score"`
+	Least       bool    `json:"least"`
 }
 
 // Difference is the measure of a minus that of b: for accuracy a positive

@@ -223,6 +223,21 @@ func (r *Comparison) Write(w io.Writer, how string) {
 	}
 }
 
+// WriteCriterion writes what errors on the rows and differences from a theory cost
+// together.
+func (r *Comparison) WriteCriterion(w io.Writer) {
+	var rows [][]string
+	for _, c := range r.Criterion {
+		least := ""
+		if c.Least {
+			least = "the least"
+		}
+		rows = append(rows, []string{c.Learner, console.Percent(c.ErrorRows), console.Percent(c.ErrorTheory), console.Number(c.Score), least})
+	}
+	fmt.Fprintln(w)
+	console.Table(w, []string{"learner", "unseen rows wrong", "other than the theory", "together", ""}, rows)
+}
+
 // WriteMcNemar writes what the rows say that only one of two learners gets
 // right.
 func (r *Comparison) WriteMcNemar(w io.Writer) {

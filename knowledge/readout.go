@@ -117,7 +117,10 @@ func answered(ctx context.Context, m learn.Model, t *table.Table) (*table.Table,
 	if err := m.Predict(ctx, t, out); err != nil {
 		return nil, err
 	}
-	columns := append([]table.Column(nil), t.Columns...)
+	columns, schema := append([]table.Column(nil), t.Columns...), t.Schema
+	if len(columns) == m.Target() { // a mixture answers with its component, which rows do not have
+		columns, schema = append(columns, table.Column{}), m.Schema()
+	}
 	if out.Classes == 0 {
 		columns[m.Target()] = table.Column{Floats: out.Mean}
 	} else {
@@ -127,7 +130,7 @@ func answered(ctx context.Context, m learn.Model, t *table.Table) (*table.Table,
 		}
 		columns[m.Target()] = table.Column{Codes: codes}
 	}
-	return table.New(t.Schema, columns, t.Weights)
+	return table.New(schema, columns, t.Weights)
 }
 
 // likeThem draws rows: each is one of those that there are, with some of its

@@ -22,6 +22,7 @@ type contest struct {
 	test      string
 	division  life.Division
 	rules     life.Rules
+	criterion string
 	level     float64
 }
 
@@ -38,7 +39,10 @@ follow its name: tree:prune=none,max-depth=3.
 With --5x2cv half of the rows learn and the other half test, five times both ways
 (Dietterich 1998), which calls chance a difference less often. With --test all
 learn from DATA and are tested on one file, where McNemar's test looks at the rows
-that only one of two gets right. --group and --time divide rows as in evaluate.`,
+that only one of two gets right. --group and --time divide rows as in evaluate.
+
+With --rules and --criterion kD:kB learners are weighed by kD · error on unseen rows
++ kB · share of random rows answered other than the theory (Mitchell, 12.2.1).`,
 		Example: `  accrete compare votes --learners prior,bayes,tree
   accrete compare votes --learners tree,tree:prune=none,bayes:m=2 --5x2cv
   accrete compare monks1 --learners tree,bayes --test monks1-test`,
@@ -54,6 +58,7 @@ that only one of two gets right. --group and --time divide rows as in evaluate.`
 	f.BoolVar(&q.fiveByTwo, "5x2cv", false, "learn from one half and test on the other, five times both ways")
 	f.StringVar(&q.test, "test", "", "learn from DATA, test on this file")
 	f.StringVar(&q.rules.File, "rules", "", "a theory: a file of rules, for those learners that reason with one")
+	f.StringVar(&q.criterion, "criterion", "", "kD:kB, as in 1:0.5: what an error on a row and a difference from the theory cost, by which learners are weighed")
 	console.ShareVar(f, &q.level, "level", 0.95, "confidence of intervals and tests")
 	c.MarkFlagsMutuallyExclusive("folds", "5x2cv", "test")
 	return c
@@ -107,6 +112,9 @@ func (a *app) compare(ctx context.Context, q *contest, data string) error {
 	default:
 		r, err = evaluate.Compare(ctx, specs, q.folds)
 	}
+	if err == nil {
+		err = h.Weigh(ctx, r, specs, &q.rules, q.criterion)
+	}
 	if err != nil {
 		return err
 	}
@@ -130,5 +138,8 @@ func (a *app) printComparison(r *evaluate.Comparison, q *contest) {
 	r.Write(a.out, how)
 	if q.test != "" {
 		r.WriteMcNemar(a.out)
+	}
+	if q.criterion != "" {
+		r.WriteCriterion(a.out)
 	}
 }

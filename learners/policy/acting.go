@@ -96,6 +96,11 @@ func (s settings) learnIn(ctx context.Context, world string, e act.Environment, 
 	if m.values, err = m.begin(ctx, e); err != nil {
 		return nil, err
 	}
+	_, game := m.values.(*judge)
+	_, learner := m.values.(*fitted)
+	if s.Shown != "" && (game || learner) {
+		return nil, errors.New("shown is for values=table, tiles and linear, and not for games")
+	}
 	return m.practise(ctx, e)
 }
 
@@ -360,6 +365,7 @@ type trainer struct {
 	memory  []move    // what may be learnt again
 	turn    float64   // −1 where two players take turns
 	advised *adviser
+	shown   *lessons
 	trace   []float64 // of each state, for td and actorcritic
 	traced  []int32   // those that are not 0
 	leaning []float64 // traces of an actor, of each pair
@@ -381,6 +387,9 @@ func newTrainer(s *settings, e act.Environment, v *lookup) (*trainer, error) {
 		}
 	}
 	var err error
+	if t.shown, err = s.shownTo(e.Actions()); err != nil {
+		return nil, err
+	}
 	t.rate, err = s.rate(s.sure(certain))
 	t.eager = s.Lambda == 0 && s.N == 1 && s.Order == "forward"
 	t.on = s.Algorithm == "sarsa"
@@ -455,6 +464,7 @@ func (t *trainer) episode(ctx context.Context, seed uint64, number int) (steps i
 	t.pcg.Seed(seed, uint64(number))
 	t.e.Reset(t.pcg.Uint64())
 	t.number = number
+	t.shown.begin(number)
 	t.moves = t.moves[:0]
 	t.v.world.rest()
 	t.fade(0)
@@ -466,6 +476,9 @@ func (t *trainer) episode(ctx context.Context, seed uint64, number int) (steps i
 	}
 	a := t.choose(s)
 	for {
+		if err := t.shown.err(); err != nil {
+			return steps, err
+		}
 		r, end, err := t.e.Step(int(a))
 		if err != nil {
 			return steps, err

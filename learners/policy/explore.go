@@ -9,6 +9,9 @@ func (t *trainer) choose(s int32) int32 {
 	if t.Algorithm == "td" {
 		t.place.Ahead(t.place.At(), t.Gamma, t.worthOf, q)
 	}
+	if a, ok := t.shown.next(q); ok {
+		return int32(a)
+	}
 	switch {
 	case t.Algorithm == "actorcritic":
 		powers(q, 1, t.hoped)

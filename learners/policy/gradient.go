@@ -54,6 +54,9 @@ func newClimber(s *settings, e act.Environment, f *weighted) (*climber, error) {
 	}
 	c.random = rand.New(&c.pcg)
 	c.chance = trainer{settings: s, random: c.random, hoped: make([]float64, f.actions), v: newLookup(0, f.actions)}
+	if c.chance.shown, err = s.shownTo(e.Actions()); err != nil {
+		return nil, err
+	}
 	c.cells, c.q, c.nextQ = make([]float64, len(f.low)), make([]float64, f.actions), make([]float64, f.actions)
 	c.trace, c.marked = make([]float64, len(f.w)+len(f.base)), make([]bool, len(f.w)+len(f.base))
 	return c, nil
@@ -61,6 +64,9 @@ func newClimber(s *settings, e act.Environment, f *weighted) (*climber, error) {
 
 // choose takes an action by what all are worth, mostly the best known.
 func (c *climber) choose(at []int32, q []float64) int {
+	if a, ok := c.chance.shown.next(q); ok {
+		return a
+	}
 	switch {
 	case c.Algorithm == "actorcritic":
 		powers(q, 1, c.chance.hoped)
@@ -103,6 +109,7 @@ func (c *climber) episode(ctx context.Context, seed uint64, number int) (steps i
 	c.pcg.Seed(seed, uint64(number))
 	c.e.Reset(c.pcg.Uint64())
 	c.chance.number, c.earned = number, 0
+	c.chance.shown.begin(number)
 	c.forget()
 	if c.at, c.much, err = c.look(c.at, c.much, c.q); err != nil {
 		return 0, err
@@ -112,6 +119,9 @@ func (c *climber) episode(ctx context.Context, seed uint64, number int) (steps i
 	}
 	a := c.choose(c.at, c.q)
 	for weight := 1.0; ; weight *= c.Gamma {
+		if err := c.chance.shown.err(); err != nil {
+			return steps, err
+		}
 		r, end, err := c.e.Step(a)
 		if err != nil {
 			return steps, err

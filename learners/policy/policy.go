@@ -88,6 +88,7 @@ type Learner struct {
 
 	Planning int      `set:"planning" default:"10" doc:"for dyna and sweeping: steps that are learnt again from what was seen, after each one taken"`
 	Replay   int      `set:"replay" default:"0" doc:"steps of the past that are learnt again after each episode, by lot"`
+	Shown    string   `set:"shown" default:"none" doc:"for values=table, tiles and linear: actions of the first episodes, by somebody who knows how, as in 'right, right, down' or @FILE, a line for each episode"`
 	Actor    *float64 `set:"actor" default:"0.1" doc:"for actorcritic: how far a step moves preferences, with lambda also those of the steps before"`
 
 	Depth       int    `set:"depth" default:"1" most:"8" doc:"for lms and td: turns that are looked ahead in games to learn from"`
@@ -128,6 +129,7 @@ type settings struct {
 	Planning  int     `cbor:"planning"`
 	Replay    int     `cbor:"replay"`
 	Actor     float64 `cbor:"actor"`
+	Shown     string  `cbor:"shown,omitempty"`
 	Depth     int     `cbor:"depth,omitempty"`
 	Lookahead int     `cbor:"lookahead,omitempty"`
 	Hidden    int     `cbor:"hidden,omitempty"`
@@ -156,13 +158,16 @@ func (l *Learner) settings() (settings, error) {
 		Algorithm: cmp.Or(l.Algorithm, "q"), Gamma: setting.Or(l.Gamma, usual), Values: cmp.Or(l.Values, "auto"), Tiles: cmp.Or(l.Tiles, 8), Alpha: cmp.Or(l.Alpha, "auto"),
 		Explore: cmp.Or(l.Explore, "epsilon"), Epsilon: setting.Or(l.Epsilon, 0.1), K: setting.Or(l.K, 1.1), Bound: setting.Or(l.Bound, 1), Anneal: l.Anneal, Start: setting.Or(l.Start, 0),
 		Episodes: cmp.Or(l.Episodes, 1000), Limit: cmp.Or(l.Limit, 10000), Lambda: l.Lambda, N: cmp.Or(l.N, 1), Order: cmp.Or(l.Order, "forward"),
-		Planning: cmp.Or(l.Planning, 10), Replay: l.Replay, Actor: setting.Or(l.Actor, 0.1),
+		Planning: cmp.Or(l.Planning, 10), Replay: l.Replay, Shown: l.Shown, Actor: setting.Or(l.Actor, 0.1),
 		Depth: cmp.Or(l.Depth, 1), Lookahead: cmp.Or(l.Lookahead, l.Depth, 1), Hidden: cmp.Or(l.Hidden, 20), Experiments: cmp.Or(l.Experiments, "start"), Gradient: cmp.Or(l.Gradient, "direct"), Wiring: cmp.Or(l.Wiring, "action"),
 		Reward: l.Reward, Cut: l.Cut, Penalty: setting.Or(l.Penalty, 1), Support: setting.Or(l.Support, 0.1), Advice: l.advice, adviser: l.adviser, hasty: l.hasty, unended: l.unended, on: l.on,
 	}
 	s.Open = l.Gamma == nil && s.Algorithm == "q" && s.N <= 1
 	if s.Reward == "none" {
 		s.Reward = ""
+	}
+	if s.Shown == "none" {
+		s.Shown = ""
 	}
 	for _, key := range slices.Sorted(maps.Keys(l.OfValues)) {
 		of, own, _ := strings.Cut(key, ".")
@@ -227,6 +232,9 @@ func (s *settings) check() error {
 	}
 	if s.Gradient == "residual" && (s.Lambda > 0 || s.N > 1) {
 		return fmt.Errorf("gradient=residual looks one step ahead; leave lambda=%v and n=%d out", s.Lambda, s.N)
+	}
+	if s.Shown != "" && (s.planned() || s.Algorithm == "brigade" || s.Algorithm == "lms") {
+		return fmt.Errorf("shown is for algorithms that act step by step, not for %s", s.Algorithm)
 	}
 	if s.Algorithm == "lms" && s.Lambda > 0 {
 		return fmt.Errorf("algorithm=lms learns by the next board alone; take algorithm=td with lambda=%v", s.Lambda)

@@ -36,6 +36,7 @@ func logics() []Experiment {
 	}
 	add("foil-female", "section 10.5.2", "gain of Female(y) for GrandDaughter(x, y), one of 16 bindings positive", reference(2).digits(1), gain("female(B)"))
 	add("foil-father", "section 10.5.2", "gain of Father(y, z), likewise", reference(0.415037).digits(6), gain("father(B,C)"))
+	add("foil-candidates", "section 10.5.1", "literals that may begin a clause of GrandDaughter(x, y), but for negated ones and those with a variable twice", printed(9), firstLiterals)
 	add("foil-granddaughter", "section 10.5.1", "literals of the book's clause for GrandDaughter that FOIL finds", printed(3), bookLiterals)
 	return experiments
 }
@@ -55,6 +56,25 @@ func granddaughters() (*logic.Program, relation.Tuples, error) {
 	}
 	p, err := logic.Read("facts", "father(sharon, bob). father(tom, bob). father(bob, victor). female(sharon).")
 	return p, t, err
+}
+
+// firstLiterals counts the candidates that name no variable twice.
+func firstLiterals(context.Context) (float64, error) {
+	facts, tuples, err := granddaughters()
+	if err != nil {
+		return 0, err
+	}
+	steps, err := relation.Candidates(facts, tuples, relation.FoilOptions{})
+	if err != nil {
+		return 0, err
+	}
+	count := 0.0
+	for _, s := range steps {
+		if text := s.Literal.Format([]string{"A", "B", "C"}); !strings.Contains(text, "(A,A)") && !strings.Contains(text, "(B,B)") {
+			count++
+		}
+	}
+	return count, nil
 }
 
 func gainOf(literal string) (float64, error) {

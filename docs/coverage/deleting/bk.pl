@@ -1,0 +1,1 @@
+head([H|_],H). tail([_|T],T). empty([]). cons(H,T,[H|T]).

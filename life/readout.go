@@ -3,10 +3,8 @@ package life
 import (
 	"context"
 
-	"github.com/accrete-ml/accrete/internal/remedy"
 	"github.com/accrete-ml/accrete/knowledge"
 	"github.com/accrete-ml/accrete/learn"
-	"github.com/accrete-ml/accrete/table"
 )
 
 // AsTree returns a model read out as a tree that answers as it does, from the
@@ -16,14 +14,7 @@ func (h *Home) AsTree(ctx context.Context, p *Part, d *Data) (tree *Part, fideli
 	if err != nil {
 		return nil, 0, err
 	}
-	var rows *table.Table
-	if d != nil {
-		if rows, err = h.ReadAs(ctx, d, m.Schema()); err == nil {
-			rows, _, err = table.Conform(rows, m.Schema(), false)
-		}
-	} else if rows, err = h.allRows(ctx, p, &Drawing{}); err != nil {
-		err = remedy.New(Remedy{Kind: remedy.NameData}, "a model is read out from rows: %v", err)
-	}
+	rows, err := h.readOutRows(ctx, p, d)
 	if err != nil {
 		return nil, 0, err
 	}

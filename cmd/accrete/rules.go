@@ -26,7 +26,7 @@ type reading struct {
 func (a *app) rulesCommand() *cobra.Command {
 	var r reading
 	c := &cobra.Command{
-		Use:   "rules MODEL [--top N | --bits SHARE | --budget | --growth | --members | --network [--on DATA] | --account [--on DATA] | --as tree [--on DATA] | --lemmas GOAL] [--formal] [--table] [--sd] [--without SOURCE]",
+		Use:   "rules MODEL [--top N | --bits SHARE | --budget | --growth | --members | --network [--on DATA] | --account [--on DATA] | --as tree|columns [--on DATA] | --lemmas GOAL] [--formal] [--table] [--sd] [--without SOURCE]",
 		Short: "Print what a model knows, as rules",
 		Long:  help("rules"),
 		Example: `  accrete rules votes
@@ -50,7 +50,7 @@ func (a *app) rulesCommand() *cobra.Command {
 	f.BoolVar(&r.account, "account", false, "the model's description length in bits, against sending the rows plainly")
 	f.BoolVar(&r.budget, "budget", false, "accuracy on unseen rows by the number of rules, and how few do as well as all")
 	f.StringVar(&r.lemmas, "lemmas", "", "all that a theory says of a goal such as 'safe(X,Y)' without any example, as rules over what rows have")
-	f.StringVar(&r.as, "as", "", "tree: read the model out as a tree that answers as it does")
+	f.StringVar(&r.as, "as", "", "tree: read the model out as a tree that answers as it does; columns: the rows as CSV, with what clauses compute of each as columns")
 	f.BoolVar(&r.Formal, "formal", false, "in the rule language, which files and accrete import read")
 	f.BoolVar(&r.table, "table", false, "as a table")
 	f.BoolVar(&r.Deviations, "sd", false, "what units expect in deviations from the columns' means")
@@ -70,7 +70,7 @@ func (a *app) rules(ctx context.Context, h *life.Home, model string, r *reading)
 	if err == nil && r.as != "" {
 		p, err = a.readOut(ctx, h, p, r)
 	}
-	if err != nil {
+	if err != nil || r.as == "columns" {
 		return err
 	}
 	if r.lemmas != "" {
@@ -115,14 +115,17 @@ func (a *app) rules(ctx context.Context, h *life.Home, model string, r *reading)
 
 // readOut returns a model as another kind of model that answers as it does.
 func (a *app) readOut(ctx context.Context, h *life.Home, p *life.Part, r *reading) (_ *life.Part, err error) {
-	if r.as != "tree" {
-		return nil, usagef("--as %s: expected tree", r.as)
+	if r.as != "tree" && r.as != "columns" {
+		return nil, usagef("--as %s: expected tree or columns", r.as)
 	}
 	var data *life.Data
 	if r.on != "" {
 		if data, err = h.Find(r.on, r.flags.Reading); err != nil {
 			return nil, err
 		}
+	}
+	if r.as == "columns" {
+		return nil, h.WriteColumns(ctx, a.out, p, data)
 	}
 	tree, fidelity, err := h.AsTree(ctx, p, data)
 	r.Fidelity, r.on = &fidelity, ""

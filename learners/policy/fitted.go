@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -94,6 +95,9 @@ func (s *settings) ofValues() [][2]string {
 	return all
 }
 
+// briefly is how far formulas are searched unless values.KEY says more.
+var briefly = map[string]string{"short": "300", "generations": "1", "population": "20"}
+
 // learned learns a column of numbers or classes beside the states, without
 // keeping rows where the learner can do so.
 func learned(ctx context.Context, name string, states *table.Table, a table.Attribute, c table.Column, weights []float64, seed uint64, more ...[2]string) (learn.Model, error) {
@@ -109,6 +113,9 @@ func learned(ctx context.Context, name string, states *table.Table, a table.Attr
 		if name == "mlp" && o.Key == "epochs" {
 			settings["epochs"] = strconv.Itoa(min(max(3, netSteps/max(1, states.Rows())), 300))
 		}
+	}
+	if name == "gp" { // for each action, again and again: a search of minutes would never end
+		maps.Copy(settings, briefly)
 	}
 	for _, s := range more {
 		settings[s[0]] = s[1]

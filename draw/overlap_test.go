@@ -17,8 +17,8 @@ import (
 // lines.
 type shown struct {
 	texts  []area
-	labels []area // of texts, those of lines
-	words  []string
+	words  []string // of each text
+	labels []area   // of texts, those of lines
 	lines  [][][2]float64
 }
 
@@ -131,8 +131,8 @@ func through(points [][2]float64, a area) bool {
 	return false
 }
 
-// No text lies on another one, and no line runs through a text, except that a
-// label interrupts its own.
+// No text lies on another one, and no line runs through a label, except its own,
+// or behind a box.
 func checkLegible(t tester, svg string) {
 	t.Helper()
 	s := takeApart(t, svg)
@@ -154,6 +154,14 @@ func checkLegible(t tester, svg string) {
 			t.Fatalf("%d lines run through the label at %v", crossed, a)
 		}
 	}
+	for _, b := range boxesIn(svg) {
+		inside := area{b.left + 1, b.top + 1, b.right - 1, b.bottom - 1}
+		for _, line := range s.lines {
+			if through(line, inside) {
+				t.Fatalf("a line runs behind the box at %v", b)
+			}
+		}
+	}
 }
 
 // word draws what people call things.
@@ -161,7 +169,7 @@ func word(t *rapid.T, name string) string {
 	return rapid.StringMatching(`[A-Za-z][a-z0-9 =%−.-]{0,60}`).Draw(t, name)
 }
 
-// Labels, titles and boxes of networks keep apart, and no line runs behind a box.
+// Labels, titles, boxes and lines of networks keep apart.
 func TestNetworksAreLegible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := &Graph{Title: word(t, "title")}
@@ -186,16 +194,7 @@ func TestNetworksAreLegible(t *testing.T) {
 		if !g.Layered() {
 			t.Skip("a tree")
 		}
-		svg := render(t, g)
-		checkLegible(t, svg)
-		for _, b := range boxesIn(svg) {
-			inside := area{b.left + 1, b.top + 1, b.right - 1, b.bottom - 1}
-			for _, line := range takeApart(t, svg).lines {
-				if through(line, inside) {
-					t.Fatalf("a line runs behind the box at %v", b)
-				}
-			}
-		}
+		checkLegible(t, render(t, g))
 	})
 }
 
@@ -211,15 +210,6 @@ func TestTreesAreLegible(t *testing.T) {
 				g.Edges = append(g.Edges, Edge{From: strconv.Itoa(parent), To: strconv.Itoa(i), Label: word(t, "label")})
 			}
 		}
-		svg := render(t, g)
-		checkLegible(t, svg)
-		for _, b := range boxesIn(svg) {
-			inside := area{b.left + 1, b.top + 1, b.right - 1, b.bottom - 1}
-			for _, line := range takeApart(t, svg).lines {
-				if through(line, inside) {
-					t.Fatalf("a line runs behind the box at %v", b)
-				}
-			}
-		}
+		checkLegible(t, render(t, g))
 	})
 }

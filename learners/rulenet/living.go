@@ -19,7 +19,7 @@ import (
 // curvature. The slope is kept by adding up: each new row brings its own. The
 // curvature comes from a reservoir of rows drawn by hash (Jordan, Lee and Yang
 // 2018, over time). So weights move as if all rows were there (living_fitting.go). Which
-// rules there are is decided when the rows have grown by a quarter:
+// rules there are is decided when the rows have grown by a quarter, or less while they are few:
 //
 //	while the reservoir holds every row   the network is taught anew from them,
 //	                                      as learning at once does: exact
@@ -226,11 +226,17 @@ func (s *living) room(classes int) {
 	s.k, s.curve = k, nil
 	s.greet(old)
 	soon := s.n + newcomers
-	s.last = min(s.last, soon*(1-newShare(soon)))
+	s.last = min(s.last, soon*(1-s.newShare(soon)))
 }
 
-// newShare is how many of so many rows must be new for rules to be decided anew.
-func newShare(n float64) float64 { return min(max(leastNew, mostNew*n/manyRows), mostNew) }
+// newShare is how many of so many rows must be new for rules to be decided anew. Beyond the
+// reservoir it is the rows since that tell candidates apart, so few of them decide nothing.
+func (s *living) newShare(n float64) float64 {
+	if int(s.rows) > len(s.drawn) {
+		return mostNew
+	}
+	return min(max(leastNew, mostNew*n/manyRows), mostNew)
+}
 
 // newcomers are the rows after which rules are decided anew that know a new class.
 const newcomers = 10

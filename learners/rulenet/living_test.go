@@ -286,17 +286,18 @@ func TestShortRulesAreCheaper(t *testing.T) {
 	}
 }
 
-// Rules are decided anew when a fifth of the rows is new, sooner while rows are few; where
-// a class is new, after ten rows.
+// Rules are decided anew when a fifth of the rows is new, sooner while they are few and all
+// known; where a class is new, after ten rows.
 func TestWhenRulesAreDecided(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.Float64Range(1, 1e7).Draw(r, "rows")
-		share := newShare(n)
-		if share < leastNew || share > mostNew || n >= manyRows && share != mostNew || newShare(2*n) < share {
+		s, beyond := &living{rows: 10, drawn: make(reservoir, 10)}, &living{rows: 11, drawn: make(reservoir, 10)}
+		share := s.newShare(n)
+		if share < leastNew || share > mostNew || n >= manyRows && share != mostNew || s.newShare(2*n) < share || beyond.newShare(n) != mostNew {
 			r.Fatalf("of %v rows %v", n, share)
 		}
-		due := func(last, n float64) bool { return last <= n*(1-newShare(n)) }
-		if soon := n + newcomers; n > newcomers/leastNew && (due(soon*(1-newShare(soon)), n) || !due(soon*(1-newShare(soon)), soon)) {
+		due := func(last, n float64) bool { return last <= n*(1-s.newShare(n)) }
+		if soon := n + newcomers; n > newcomers/leastNew && (due(soon*(1-s.newShare(soon)), n) || !due(soon*(1-s.newShare(soon)), soon)) {
 			r.Fatalf("of %v rows, with a new class, not after %v", n, newcomers)
 		}
 	})

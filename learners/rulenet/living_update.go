@@ -74,7 +74,7 @@ func (u *livingUpdate) Add(ctx context.Context, t *table.Table) error {
 // time.
 func (u *livingUpdate) decide(ctx context.Context) error {
 	switch {
-	case u.last <= u.n*(1-newShare(u.n)):
+	case u.last <= u.n*(1-u.newShare(u.n)):
 		u.pay(false)
 		return u.consolidate(ctx)
 	case u.stage != decided && u.n >= u.staged+min(stageRows, stageGrowth*u.staged):

@@ -106,6 +106,9 @@ func newSpeaker(p *Part, kept []learn.Learnt) *say.Speaker {
 	if tables != nil {
 		s.Learn(tables...)
 	}
+	if _, bounded := learn.Ability[learn.Lister](plain(p.Model)); bounded {
+		s.Known = nil // where a version space ends is what it says: no rounder number stands for it
+	}
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -181,6 +182,9 @@ func (r *Regions) legend(low, high float64) []item {
 		if seen[c] {
 			items = append(items, item{name: name, colour: colour(c), swatch: true})
 		}
+	}
+	if slices.ContainsFunc(r.Spots, func(s Spot) bool { return s.Class < 0 }) {
+		items = append(items, item{name: "class not known", colour: neutral, kind: Dots})
 	}
 	return items
 }

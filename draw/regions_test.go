@@ -20,12 +20,12 @@ func TestRegions(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := out.String()
-	for _, want := range []string{">no<", ">yes<", ">low<", ">high<", "two classes", neutral.String(), colour(0).String()} {
+	for _, want := range []string{">no<", ">yes<", ">low<", ">high<", ">class not known<", "two classes", neutral.String(), colour(0).String()} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
 	}
-	if n := strings.Count(text, "<circle"); n != 2 {
+	if n := strings.Count(text, "<circle"); n != 2+1 { // and one in the legend
 		t.Errorf("%d rows drawn", n)
 	}
 	if n := strings.Count(text, "<rect"); n < 4 {

@@ -313,6 +313,8 @@ type Answer struct {
 	// denser than what is known, in the same columns. Near 0 the question
 	// lies outside of what the model has seen.
 	Experience float64
+	// Samples is how many rows the answer was drawn from, 0 where it was worked out.
+	Samples int
 }
 
 // Imputer is a model that can fill in missing cells.

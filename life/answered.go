@@ -47,6 +47,9 @@ func (x *Answered) Write(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s = %s\n", at.Name, strings.Join(shares, ", "))
 	}
+	if x.Samples > 0 {
+		fmt.Fprintf(w, "  drawn from %s samples, not worked out: chance has a part in it\n", console.Count(float64(x.Samples)))
+	}
 	if x.Undecided {
 		fmt.Fprintln(w, "  not known: what was learnt does not decide it")
 	}

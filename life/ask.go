@@ -124,12 +124,17 @@ func Ask(m learn.Model, question string) (*Answers, error) {
 	return all, err
 }
 
+// notAsked says what a model cannot be asked for, and which learners' models can.
+func notAsked(name, what string) error {
+	return cannot(name, what, func(c learn.Can) bool { return c.Ask })
+}
+
 // askTarget answers a question for what a model predicts; cells that are not
 // given are missing.
 func askTarget(m learn.Model, question string) (*Answers, error) {
 	target := m.Target()
 	if target == learn.NoTarget || m.Schema().Linked != "" {
-		return nil, notJoint(m.Learner(), "be asked for any column")
+		return nil, notAsked(m.Learner(), "be asked for any column")
 	}
 	row, wanted, err := parseQuestion(question, m.Schema())
 	if err != nil {
@@ -140,7 +145,7 @@ func askTarget(m learn.Model, question string) (*Answers, error) {
 		of := answering(m, column)
 		if of == nil {
 			a := &m.Schema().Attributes[column]
-			return nil, notJoint(m.Learner(), fmt.Sprintf("be asked for %q, only for %s", a.Name, predicted(m)))
+			return nil, notAsked(m.Learner(), fmt.Sprintf("be asked for %q, only for %s", a.Name, predicted(m)))
 		}
 		if all.Answers[i], err = askOne(of, row); err != nil {
 			return nil, err
@@ -245,7 +250,9 @@ func parseQuestion(question string, schema *table.Schema) (row *table.Table, wan
 		return nil, nil, fmt.Errorf("nothing is wanted; write ? for a value, as in %s=?", schema.Attributes[len(schema.Attributes)-1].Name)
 	}
 	cells.End()
-	row, err = cells.Table()
+	if row, err = cells.Table(); err == nil && schema.Sequence != "" { // a sequence of its own, as nothing is said of others
+		row, err = row.InSequence(schema.Sequence, []int32{0}, []string{"1"})
+	}
 	return row, wanted, err
 }
 
@@ -319,6 +326,8 @@ type Answered struct {
 	// Experience is the share of cases that are expected to be as unusual or more so.
 	Experience *float64 `json:"experience,omitempty"`
 	Outside    bool     `json:"outside"`
+	// Samples is how many rows the answer was drawn from, absent where it was worked out.
+	Samples int `json:"samples,omitempty"`
 
 	Attribute *table.Attribute `json:"-"`
 }
@@ -331,7 +340,7 @@ func newAnswered(at *table.Attribute, answer *learn.Answer) Answered {
 	density, log := min(math.Exp(answer.LogDensity), math.MaxFloat64), finite(answer.LogDensity)
 	x := Answered{
 		Variable: at.Name, Attribute: at, Density: &density, LogDensity: &log,
-		Experience: &answer.Experience, Outside: answer.Experience < leastExperience,
+		Experience: &answer.Experience, Outside: answer.Experience < leastExperience, Samples: answer.Samples,
 	}
 	if at.Kind == table.Numeric {
 		x.Mean, x.Median, x.Low, x.High, x.Modes = &answer.Mean, &answer.Median, &answer.Low, &answer.High, answer.Modes

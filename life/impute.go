@@ -22,7 +22,7 @@ type Imputed struct {
 func (h *Home) Impute(ctx context.Context, p *Part, d *Data) (*Imputed, error) {
 	m, ok := learn.Ability[learn.Imputer](p.Model)
 	if !ok {
-		return nil, notJoint(p.Learner(), "fill in missing cells")
+		return nil, cannot(p.Learner(), "fill in missing cells", func(c learn.Can) bool { return c.Impute })
 	}
 	t, err := h.ReadAs(ctx, d, p.Schema())
 	if err != nil {

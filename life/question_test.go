@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/internal/bounded"
+	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -66,4 +67,58 @@ func FuzzSplit(f *testing.F) {
 		}
 		_, _ = Unquote(text)
 	})
+}
+
+// Of a model of sequences, a row that is asked about is a sequence by itself.
+func TestAskAModelOfSequences(t *testing.T) {
+	rows, _, err := table.Read(t.Context(), strings.NewReader("game,roll,die\na,6,loaded\na,6,loaded\na,1,fair\nb,6,loaded\nb,2,fair\nb,1,fair\n"),
+		table.Options{Name: "rolls.csv", Sequence: "game", Nominal: []string{"roll"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := learn.New("markov", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := l.Learn(t.Context(), learn.Task{Table: rows, Target: "die"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := Ask(m, "roll=6, die=?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := all.Answers[0]; got.Prediction == nil || *got.Prediction != "loaded" {
+		t.Errorf("a six as the first roll: %+v", got)
+	}
+	if _, err := Ask(m, "roll=?"); err == nil || !strings.HasPrefix(err.Error(), `a markov model cannot be asked for "roll", only for "die"`) {
+		t.Errorf("asked for the roll: %v", err)
+	}
+}
+
+// An answer that was drawn says so.
+func TestDrawnAnswersSaySo(t *testing.T) {
+	rows, _, err := table.Read(t.Context(), strings.NewReader("a,b\nx,u\nx,u\ny,v\ny,u\n"), table.Options{Name: "rows.csv"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for inference, samples := range map[string]int{"exact": 0, "weighting": 300, "gibbs": 300} {
+		l, err := learn.New("belief", map[string]string{"structure": "naive", "inference": inference, "samples": "300"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := l.Learn(t.Context(), learn.Task{Table: rows, Target: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := Ask(m, "b=v, a=?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said bytes.Buffer
+		all.Answers[0].Write(&said)
+		if got := all.Answers[0].Samples; got != samples || strings.Contains(said.String(), "drawn from 300 samples") != (samples > 0) {
+			t.Errorf("%s: %d samples, want %d; it says %s", inference, got, samples, said.String())
+		}
+	}
 }

@@ -17,8 +17,9 @@ what is wanted. Any model can be asked for what it predicts, and a model of all
 columns together (gaussian, belief) for any column. A number is answered with its
 mean, an interval that holds it in 95 % of cases, and its peaks if there are
 several; a name with the probability of each value. What is neither given nor wanted
-is unknown. Names with commas or spaces around them stand in double quotes. If the
-model has hardly seen anything like it, it says so. Of a belief network,
+is unknown; of a model of sequences, the row is one by itself. Names with commas or
+spaces around them stand in double quotes. If the model has hardly seen anything
+like it, it says so. Of a belief network,
 alarm=yes:0.8|no:0.2 is evidence that is not certain, several columns are also
 answered together, and 'a ⟂ b | c' asks what its graph makes independent. A library
 of cases is asked for a function: arcs of three words, as 'Qc + Qm, Qh + Qm'. A

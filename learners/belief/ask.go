@@ -36,7 +36,7 @@ func (m *Model) AskWith(t *table.Table, row, column int, likelihoods map[int][]f
 	d := m.desk()
 	defer m.desks.Put(d)
 	d.read(t, row, column)
-	d.likelihood = likelihoods
+	d.likelihood, d.drawn = likelihoods, 0
 	n := &m.net.nodes[column]
 	a := &learn.Answer{Experience: 1}
 	var log float64
@@ -55,6 +55,7 @@ func (m *Model) AskWith(t *table.Table, row, column int, likelihoods map[int][]f
 	if math.IsInf(log, -1) {
 		return nil, ErrImpossible{}
 	}
+	a.Samples = d.drawn
 	if len(likelihoods) == 0 {
 		a.Experience = m.experience(d.findings, log)
 	}

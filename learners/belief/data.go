@@ -179,7 +179,9 @@ func (d *data) columns(ctx context.Context, v *kept.View) error {
 				if z[r] = v.Float(from, r); math.IsInf(z[r], 0) {
 					z[r] = math.NaN()
 				}
-				d.numberGaps = d.numberGaps || z[r] != z[r]
+				if z[r] != z[r] {
+					d.numberGaps, d.gapped[j] = true, true
+				}
 			}
 			d.numbers[j] = standardise(z, d.weights)
 		case len(a.Values) > maxStates:
@@ -345,10 +347,14 @@ func (d *data) tally(columns []int, required int, into []float64) {
 // states returns the number of a column's values, with one more for not being
 // known where that is asked for and occurs.
 func (d *data) states(column int, gaps bool) int {
-	if gaps && d.gapped[column] {
-		return len(d.schema.Attributes[column].Values) + 1
+	n := len(d.schema.Attributes[column].Values)
+	if !d.isNominal(column) {
+		n = 1
 	}
-	return len(d.schema.Attributes[column].Values)
+	if gaps && d.gapped[column] {
+		n++
+	}
+	return n
 }
 
 // size returns the number of combinations of columns' values, or false if they

@@ -312,12 +312,23 @@ func (m *moments) regress(row int, prior float64) line {
 	return l
 }
 
+// scarcely is the cases with the variance of the whole column that a search adds to
+// all rows of a number's table together, so that a line through as few rows as it
+// has slopes is not infinitely probable. One case for each row hid lines with little
+// noise around them: of 40 drawn networks of names and numbers each (seeds 9000 to
+// 9039) climbing had 127, 93 and 52 links wrong on 300, 1,000 and 3,000 rows, with a
+// hundredth in all 101, 82 and 48. It was chosen on these; on 30 others of 500 rows (seeds
+// 9700 to 9729) climbing came from 55 to 49 and tests of independence from 90 to 79, and
+// where 4 % of the cells are missing, with the rows that do not know a numeric parent
+// apart, from 96 to 72 and from 97 to 83.
+const scarcely = 0.01
+
 // logLikelihood is that of the rows under their own lines, but for constants.
 func (m *moments) logLikelihood() float64 {
 	log := 0.0
 	for row := range m.rows() {
 		if n := m.weight(row); n > 0 {
-			log -= 0.5 * n * math.Log(m.regress(row, 1).variance)
+			log -= 0.5 * n * math.Log(m.regress(row, scarcely/float64(m.rows())).variance)
 		}
 	}
 	return log

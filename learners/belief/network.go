@@ -132,6 +132,7 @@ type findings struct {
 	codes      []int32
 	floats     []float64
 	likelihood map[int][]float64
+	drawn      int // samples of the last answer; 0: it was worked out
 }
 
 func newFindings(n int) *findings {

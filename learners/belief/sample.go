@@ -45,6 +45,7 @@ func (m *Model) sampledNormal(f *findings, column int) (mixture, float64) {
 func (m *Model) draw(f *findings, each func(at *findings, w float64), p []float64) float64 {
 	random := rand.New(rand.NewPCG(m.lesson.Seed, 0x5a3b1e))
 	samples := max(m.lesson.Settings.Samples, 1)
+	f.drawn = samples
 	way := m.net.weighting
 	if m.lesson.Settings.Inference == "gibbs" {
 		way = m.net.gibbs

@@ -2,6 +2,7 @@ package belief
 
 import (
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/internal/netfile"
 )
@@ -104,24 +105,32 @@ func (d *data) numericGain(column int, parents []int, more int) (float64, bool) 
 	} else {
 		lines = append(lines, more)
 	}
-	size, ok := d.sizeWith(names, true)
+	size, ok := d.sizeWith(slices.Concat(names, lines), true)
 	if !ok || size*(len(lines)+2)*(len(lines)+2) > netfile.MaxTable {
 		return 0, false
 	}
 	with := d.moments(column, names, lines, true)
 	var without moments
 	if before < len(lines) {
-		without = with.drop(before)
+		without = with.join(d.states(more, true), 1)
+		without = without.drop(before)
 	} else {
-		without = with.join(d.states(more, true))
+		inner, _ := d.sizeWith(lines, true)
+		without = with.join(d.states(more, true), inner)
 	}
 	n := 0.0
 	for row := range with.rows() {
 		n += with.weight(row)
 	}
-	price := 0.5 * math.Log(max(n, 1)) // a mean, a deviation and the slopes
-	score := func(m *moments) float64 { return m.logLikelihood() - price*float64(m.rows()*(2+m.lines)) }
-	return score(&with) - score(&without), true
+	price := 0.5 * math.Log(max(n, 1))
+	score := func(m *moments, lines []int) float64 {
+		each := 2.0 // a mean and a deviation for each row of the table, and the slopes of the numbers that it knows
+		for _, p := range lines {
+			each += 1 / float64(d.states(p, true))
+		}
+		return m.logLikelihood() - price*each*float64(m.rows())
+	}
+	return score(&with, lines) - score(&without, lines[:before]), true
 }
 
 // sorts returns which of some columns are nominal, and which numeric.
@@ -137,11 +146,15 @@ func (d *data) sorts(columns []int) (names, lines []int) {
 }
 
 // moments adds up a numeric column and its numeric parents by the values of its
-// nominal parents. With gaps, not being known is a value of these, and a number that
-// is not known stands at its mean, so that all graphs are compared on the same rows;
-// without, rows that do not know the whole family are left out.
+// nominal parents. With gaps, not being known is a value of these, and rows that do
+// not know a numeric parent stand apart, without its slope, so that all graphs are
+// compared on the same rows; without, rows that do not know the whole family are left
+// out.
 func (d *data) moments(column int, names, lines []int, gaps bool) moments {
 	size, _ := d.sizeWith(names, gaps)
+	if gaps {
+		size, _ = d.sizeWith(slices.Concat(names, lines), gaps)
+	}
 	all := newMoments(len(lines), size)
 	z := make([]float64, len(lines)+1)
 rows:
@@ -158,11 +171,17 @@ rows:
 			at = at*states + min(code, states-1)
 		}
 		for l, p := range lines {
-			if z[l] = d.numbers[p].z[r]; z[l] != z[l] {
-				if !gaps {
-					continue rows
-				}
+			z[l] = d.numbers[p].z[r]
+			unknown := z[l] != z[l]
+			if unknown && !gaps {
+				continue rows
+			}
+			if gaps {
+				at *= d.states(p, gaps)
+			}
+			if unknown {
 				z[l] = 0
+				at++
 			}
 		}
 		w := 1.0
@@ -199,13 +218,14 @@ func (m *moments) drop(line int) moments {
 	return to
 }
 
-// join returns the moments without the last of the nominal parents, which has so
-// many values.
-func (m *moments) join(values int) moments {
+// join returns the moments without one of the columns of the table, which has so many
+// values, and behind which are columns with so many combinations.
+func (m *moments) join(values, behind int) moments {
 	to := newMoments(m.lines, m.rows()/values)
 	for row := range m.rows() {
+		sum := to.row(row/(values*behind)*behind + row%behind)
 		for i, x := range m.row(row) {
-			to.row(row / values)[i] += x
+			sum[i] += x
 		}
 	}
 	return to

@@ -266,7 +266,7 @@ func (d *data) normalDeviance(columns []int) (g2, freedom, n float64, ok bool) {
 	if kept < len(lines) {
 		without = with.drop(kept)
 	} else {
-		without = with.join(d.states(a, false))
+		without = with.join(d.states(a, false), 1)
 	}
 	for row := range with.rows() {
 		n += with.weight(row)

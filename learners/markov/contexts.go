@@ -1,6 +1,14 @@
 package markov
 
-import "math"
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/table"
+)
 
 // contexts are the estimates of cells given the cells before them: an m-estimate
 // for each context, whose p is the estimate of the context that is one shorter.
@@ -75,7 +83,7 @@ func (c *contexts) show(codes, extra []int32, logs []float64) {
 	for i, code := range codes {
 		next := c.letters.symbolOf(code, extra)
 		if next >= 0 {
-			c.share(next, before, p)
+			c.share(next, before, c.order, p)
 			for s, x := range p {
 				logs[i*n+s] += max(zero, math.Log(x))
 			}
@@ -87,13 +95,13 @@ func (c *contexts) show(codes, extra []int32, logs []float64) {
 	}
 }
 
-// share fills in the probability of a symbol in each state after others.
-func (c *contexts) share(symbol int32, before past, p []float64) {
+// share fills in the probability of a symbol in each state after so many others.
+func (c *contexts) share(symbol int32, before past, length int, p []float64) {
 	for s, l := range c.letters.of(symbol) {
 		p[s] = math.Exp(l)
 	}
 	var known past
-	for k := range c.order {
+	for k := range length {
 		known[k] = before[k]
 		all := c.all[k][known]
 		if all == nil {
@@ -110,4 +118,60 @@ func (c *contexts) share(symbol int32, before past, p []float64) {
 			}
 		}
 	}
+}
+
+// recent is cells before a cell, in a state.
+type recent struct {
+	length, state int
+	before        past
+}
+
+// listed returns the contexts that are rules, short ones first: of each length that
+// has few, those whose cells are known, and nothing before the beginning.
+func (c *contexts) listed() []recent {
+	if c == nil {
+		return nil
+	}
+	var list []recent
+	for k := range c.order {
+		var those []recent
+		for before, all := range c.all[k] {
+			if k > 0 && before[k-1] == beginning || slices.ContainsFunc(before[:k+1], func(cell int32) bool { return cell != beginning && !c.letters.word(cell) }) {
+				continue
+			}
+			for s, w := range all {
+				if w > 0 {
+					those = append(those, recent{k + 1, s, before})
+				}
+			}
+		}
+		if len(those) > fewSymbols {
+			break
+		}
+		slices.SortFunc(those, func(a, b recent) int {
+			return cmp.Or(cmp.Compare(a.state, b.state), slices.Compare(a.before[:], b.before[:]))
+		})
+		list = append(list, those...)
+	}
+	return list
+}
+
+// shows is what a state shows in a column after the cells of a context.
+func (c *contexts) shows(state []rule.Test, a *table.Attribute, x recent) rule.Rule {
+	tests := slices.Clip(state)
+	for k, cell := range x.before[:x.length] {
+		test := rule.Test{Op: rule.Eq, Column: a.Name + " before", Value: "none"}
+		if k > 0 {
+			test.Column = fmt.Sprintf("%s %d before", a.Name, k+1)
+		}
+		if cell != beginning {
+			test.Value = a.Values[slices.Index(c.letters.symbol, cell)]
+		}
+		tests = append(tests, test)
+	}
+	covered, p := c.all[x.length-1][x.before][x.state], make([]float64, c.letters.n)
+	return rule.Rule{If: tests, Evidence: rule.Evidence{Covered: &covered}, Then: c.letters.conclusion(a, func(symbol int32) float64 {
+		c.share(symbol, x.before, x.length, p)
+		return p[x.state]
+	})}
 }

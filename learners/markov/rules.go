@@ -15,16 +15,23 @@ import (
 const fewSymbols = 50
 
 // Rules returns the tables as rules: how sequences start, which state follows
-// which, and what each state shows or, of many symbols, which state each speaks
-// of. Read one by one they are a summary: the model weighs whole sequences.
+// which, and what each state shows, with order=k also after which cells, or, of many
+// symbols, which state each speaks of. Of one state, which a Markov chain has, nothing
+// is said. Read one by one they are a summary: the model weighs whole sequences.
 func (m *Model) Rules() (*rule.Base, error) {
 	e := m.estimate()
-	base := &rule.Base{Kind: rule.Ordered, Notes: []string{"summary: how states start, follow each other and show; the model weighs whole sequences by them"}}
-	state, before := m.stateName(), m.stateName()+" before"
-	begin := rule.Rule{If: []rule.Test{{Op: rule.Eq, Column: before, Value: "none"}}, Then: e.distribution(m, e.chain.start)}
-	e.evidence(&begin, e.total.start)
-	base.Rules = append(base.Rules, begin)
-	if !m.settings.Whole || m.settings.States > 1 {
+	note := "summary: how states start, follow each other and show; the model weighs whole sequences by them"
+	if e.n == 1 {
+		note = "summary: which cells there are, and after which; the model weighs whole sequences by them"
+	}
+	base := &rule.Base{Kind: rule.Ordered, Notes: []string{note}}
+	before := m.stateName() + " before"
+	if e.n > 1 {
+		begin := rule.Rule{If: []rule.Test{{Op: rule.Eq, Column: before, Value: "none"}}, Then: e.distribution(m, e.chain.start)}
+		e.evidence(&begin, e.total.start)
+		base.Rules = append(base.Rules, begin)
+	}
+	if e.moving() {
 		for i, s := range e.states {
 			r := rule.Rule{If: []rule.Test{{Op: rule.Eq, Column: before, Value: e.label(m, i)}}, Then: e.distribution(m, e.move[i*e.n:][:e.n])}
 			e.evidence(&r, e.total.moves[int(s)*e.total.states():][:e.total.states()])
@@ -36,14 +43,17 @@ func (m *Model) Rules() (*rule.Base, error) {
 		switch c := &e.columns[j]; {
 		case c.letters != nil && c.letters.size() <= fewSymbols:
 			for i := range e.states {
-				base.Rules = append(base.Rules, e.shows(rule.Test{Op: rule.Eq, Column: state, Value: e.label(m, i)}, a, c.letters, i))
+				base.Rules = append(base.Rules, e.shows(e.in(m, i), a, c.letters, i))
+			}
+			for _, x := range c.grams.listed() {
+				base.Rules = append(base.Rules, c.grams.shows(e.in(m, x.state), a, x))
 			}
 		case c.letters != nil:
 			base.Rules = append(base.Rules, e.speaks(m, a, c.letters)...)
 		case c.normals != nil:
 			for i := range e.states {
 				n := &c.normals[i]
-				r := rule.Rule{If: []rule.Test{{Op: rule.Eq, Column: state, Value: e.label(m, i)}}}
+				r := rule.Rule{If: e.in(m, i)}
 				r.Then = rule.Conclusion{Column: a.Name, Numeric: true, Mean: n.mean / c.scale, Deviation: max(n.deviation/c.scale, math.SmallestNonzeroFloat64)}
 				base.Rules = append(base.Rules, r)
 			}
@@ -54,8 +64,11 @@ func (m *Model) Rules() (*rule.Base, error) {
 
 // ruleCount is how many rules there are.
 func (e *estimates) ruleCount() int {
-	count := 1
-	if !e.settings.Whole || e.settings.States > 1 {
+	count := 0
+	if e.n > 1 {
+		count++
+	}
+	if e.moving() {
 		count += e.n
 	}
 	for j := range e.columns {
@@ -63,10 +76,21 @@ func (e *estimates) ruleCount() int {
 		case c.letters != nil && c.letters.size() > fewSymbols:
 			count += c.letters.size()
 		case c.letters != nil, c.normals != nil:
-			count += e.n
+			count += e.n + len(c.grams.listed())
 		}
 	}
 	return count
+}
+
+// moving reports whether a sequence goes from state to state.
+func (e *estimates) moving() bool { return e.n > 1 && (!e.settings.Whole || e.settings.States > 1) }
+
+// in is the test that a rule of a state begins with; none of the only state.
+func (e *estimates) in(m *Model, i int) []rule.Test {
+	if e.n == 1 {
+		return nil
+	}
+	return []rule.Test{{Op: rule.Eq, Column: m.stateName(), Value: e.label(m, i)}}
 }
 
 // stateName is what rules call the state.
@@ -113,22 +137,25 @@ func (e *estimates) evidence(r *rule.Rule, counts []float64) {
 }
 
 // shows is what one state shows in a column of few symbols.
-func (e *estimates) shows(state rule.Test, a *table.Attribute, letters *alphabet, i int) rule.Rule {
-	r := rule.Rule{If: []rule.Test{state}, Then: rule.Conclusion{Column: a.Name}}
+func (e *estimates) shows(state []rule.Test, a *table.Attribute, letters *alphabet, i int) rule.Rule {
 	covered := letters.all[i]
-	r.Evidence = rule.Evidence{Covered: &covered}
-	p := func(symbol int32) float64 {
+	return rule.Rule{If: state, Evidence: rule.Evidence{Covered: &covered}, Then: letters.conclusion(a, func(symbol int32) float64 {
 		return ratio(letters.counts[int(symbol)*e.n+i], covered, e.settings.M, 1/float64(letters.size()))
-	}
-	for v, symbol := range letters.symbol {
-		if letters.word(symbol) {
-			r.Then.Classes = append(r.Then.Classes, rule.Share{Value: a.Values[v], P: p(symbol)})
+	})}
+}
+
+// conclusion is how probable each symbol of a column is.
+func (l *alphabet) conclusion(a *table.Attribute, p func(symbol int32) float64) rule.Conclusion {
+	c := rule.Conclusion{Column: a.Name}
+	for v, symbol := range l.symbol {
+		if l.word(symbol) {
+			c.Classes = append(c.Classes, rule.Share{Value: a.Values[v], P: p(symbol)})
 		}
 	}
-	if letters.never >= 0 {
-		r.Then.Classes = append(r.Then.Classes, rule.Share{Value: unknownName, P: p(letters.never)})
+	if l.never >= 0 {
+		c.Classes = append(c.Classes, rule.Share{Value: unknownName, P: p(l.never)})
 	}
-	return r
+	return c
 }
 
 // unknownName is what rules call a symbol that was seen once or never.

@@ -77,7 +77,7 @@ func (m *emission) spell(state int, before *past, random *rand.Rand) int32 {
 		switch {
 		case !m.letters.word(symbol):
 		case m.grams != nil:
-			m.grams.share(symbol, *before, p)
+			m.grams.share(symbol, *before, m.grams.order, p)
 			shares[v] = p[state]
 		default:
 			shares[v] = m.letters.counts[int(symbol)*m.letters.n+state]

@@ -344,3 +344,53 @@ func TestTrellisEnumerates(t *testing.T) {
 		}
 	})
 }
+
+// A Markov chain has one state, of which there is nothing to say: its rules are what
+// follows what, each as probable as the model has it.
+func TestChainIsReadAsRules(t *testing.T) {
+	rows := "walk,foot\n"
+	for i := range 40 {
+		rows += fmt.Sprintf("w%d,left\nw%d,right\nw%d,left\nw%d,%s\n", i, i, i, i, []string{"left", "right", "right", "right"}[i%4])
+	}
+	tab, _, err := table.Read(t.Context(), strings.NewReader(rows), table.Options{Name: "walks.csv", Sequence: "walk"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	zero := 0.0
+	learnt, err := (&Learner{Order: 2, M: &zero}).Learn(t.Context(), learn.Task{Table: tab, NoTarget: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := learnt.(*Model)
+	base, err := m.Rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range base.Rules {
+		r := &base.Rules[i]
+		text := ""
+		for _, test := range r.If {
+			text += test.Column + "=" + test.Value + " "
+		}
+		for _, s := range r.Then.Classes {
+			text += fmt.Sprintf("%s %.4g ", s.Value, s.P)
+		}
+		got = append(got, fmt.Sprintf("%sof %v", text, *r.Evidence.Covered))
+	}
+	want := []string{
+		"left 0.5625 right 0.4375 of 160",
+		"foot before=none left 1 right 0 of 40",
+		"foot before=left left 0.125 right 0.875 of 80",
+		"foot before=right left 1 right 0 of 40",
+		"foot before=left foot 2 before=none left 0 right 1 of 40",
+		"foot before=left foot 2 before=right left 0.25 right 0.75 of 40",
+		"foot before=right foot 2 before=left left 1 right 0 of 40",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("rules\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if n := m.Size().Rules; n != len(want) {
+		t.Errorf("%d rules are said to be, want %d", n, len(want))
+	}
+}

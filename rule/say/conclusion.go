@@ -82,7 +82,7 @@ func (s *Speaker) in(r *rule.Rule) string {
 
 // number is "case" or "cases".
 func (s *Speaker) number(n float64) string {
-	if n == 1 {
+	if Count(n) == "1" { // weights that EM found are hardly ever 1
 		return s.Case()
 	}
 	return s.Cases()
@@ -235,11 +235,16 @@ const mostShown = 4
 // shares says a distribution.
 func (s *Speaker) shares(r *rule.Rule) Sentence {
 	order := slices.SortedStableFunc(slices.Values(r.Then.Classes), func(a, b rule.Share) int { return cmp.Compare(b.P, a.P) })
-	said := Sentence{}
+	said, rest := Sentence{}, 1.0
 	for i, share := range order {
-		if i > 0 && (share.P < 0.005 || i == mostShown) {
+		if i > 0 && share.P < 0.005 {
 			break
 		}
+		if i == mostShown && i+1 < len(order) {
+			said = said.and(", others in " + Percent(max(rest, 0)))
+			break
+		}
+		rest -= share.P
 		if i > 0 {
 			said = said.and(", ")
 		}

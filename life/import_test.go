@@ -248,3 +248,15 @@ func complete(t *table.Table, row int) bool {
 	}
 	return true
 }
+
+// A file that is not an export says what else is imported, and by which endings.
+func TestImportSaysWhatItReads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "net.txt")
+	if err := os.WriteFile(path, []byte("a -> b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := newHome(t).Import(t.Context(), path, "net", nil)
+	if err == nil || !strings.Contains(err.Error(), "networks (.bif, .xml, .xmlbif, .net, .arcs)") {
+		t.Errorf("imported net.txt: %v", err)
+	}
+}

@@ -111,6 +111,9 @@ func (h *Home) Import(ctx context.Context, path, name string, set map[string]str
 	}
 	v, err := h.Store.Import(ctx, path, name, h.now())
 	if err != nil {
+		if kind != ".accrete" && errors.Is(err, learn.ErrDamaged) {
+			err = fmt.Errorf("%w; other files are told by their endings: networks (%s), rules (.rules), cases (.cases), programs (.pl, .json)", err, strings.Join(networks, ", "))
+		}
 		return nil, err
 	}
 	return h.reload(fmt.Sprintf("%s@%d", v.Model, v.Number))

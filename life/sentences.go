@@ -394,7 +394,7 @@ func (r *readout) evidence(e *RuleEntry, several bool) string {
 		said = append(said, fmt.Sprintf("weight %s (%s %s)", say.Rounded(*e.Weight, 3), sign, say.Times(*e.Weight)))
 	}
 	switch few := 0.0001; {
-	case e.Bits == nil:
+	case e.Bits == nil || *e.Bits == 0: // it says what is usual, or no row stands behind it
 	case *e.Bits > 0 && *e.Bits < few:
 		said = append(said, "under "+say.Number(few)+" bits")
 	default:

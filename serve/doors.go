@@ -85,6 +85,20 @@ func (d *doors) watch(conn net.Conn, state http.ConnState) {
 	}
 }
 
+// over says with each answer that the connection ends with it, while somebody waits
+// for a place: who asks next then does not ask on one that is about to end.
+func (d *doors) over(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.mu.Lock()
+		waiting := d.waiting
+		d.mu.Unlock()
+		if waiting {
+			w.Header().Set("Connection", "close")
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
 // guest is a connection that gives its place back when it ends.
 type guest struct {
 	net.Conn

@@ -223,7 +223,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.hosts.addListener(l.Addr())
 	in := newDoors(l, s.o.MostOpen)
 	web := &http.Server{
-		Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		Handler: in.over(s), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ConnState:   in.watch,
 		BaseContext: func(net.Listener) context.Context { return s.ctx },
 		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),

@@ -3,8 +3,10 @@ package life
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/accrete-ml/accrete/internal/console"
@@ -17,7 +19,7 @@ import (
 // Warning is something to look at before learning: which column, what is so,
 // and what to do about it.
 type Warning struct {
-	Kind   string `json:"kind"` // id, constant, leak, duplicates, imbalance, missing, order, group, far, date, target, odd or style
+	Kind   string `json:"kind"` // id, constant, leak, duplicates, imbalance, missing, order, group, far, code, total, date, target, odd or style
 	Column string `json:"column,omitempty"`
 	Row    int    `json:"row,omitempty"`
 	What   string `json:"what"`
@@ -51,6 +53,7 @@ func Said(warnings []Warning, say func(Remedy) string) []Warning {
 
 // What is worth a warning.
 const (
+	leastSummed   = 5 // rows above what may be their sum
 	leastLeakRows = 30
 	leakRight     = 0.98 // of the rows are told by one column
 	leakLeft      = 0.05 // of what the most frequent answer gets wrong is left
@@ -90,6 +93,9 @@ func (p *profiler) warnings(ctx context.Context, report *table.Report) ([]Warnin
 			p.aboutColumn(col, add)
 		}
 	}
+	if sums := p.total(); len(sums) > 0 {
+		add(Warning{Kind: "total", Column: sums[0], Row: p.t.Rows(), What: fmt.Sprintf("has its sum in the last row, %d, which is no case", p.t.Rows()), Do: "take that row out of the data"})
+	}
 	copies, err := p.copies(ctx)
 	if share := float64(copies) / float64(max(1, p.t.Rows())); copies > 0 && share >= leastCopies {
 		but := ""
@@ -112,6 +118,7 @@ func (p *profiler) aboutTarget(add func(Warning)) {
 		add(Warning{Kind: "target", Column: a.Name, What: fmt.Sprintf("is missing in %d of %d rows, which are not learnt", n, p.t.Rows()), Do: "fill them in if they are known"})
 	}
 	if a.Kind != table.Nominal {
+		p.aboutCodes(p.target, add)
 		return
 	}
 	counts, total := make([]int, len(a.Values)), 0
@@ -180,7 +187,8 @@ func (p *profiler) aboutColumn(col int, add func(Warning)) {
 	if ordersRows(p.t, col) {
 		add(Division{Time: a.Name}.warning())
 	}
-	if row, next, ok := p.farthest(col); ok {
+	coded := p.aboutCodes(col, add)
+	if row, next, ok := p.farthest(col); ok && !coded {
 		add(Warning{Kind: "far", Column: a.Name, Row: row + 1, What: fmt.Sprintf("is %s in row %d, far from all others (the next is %s)", p.shown(row, col), row+1, p.shown(next, col)), Do: "look whether it is a slip of the pen"})
 	}
 	if groupsRows(p.t, col) {
@@ -247,6 +255,116 @@ func (p *profiler) farthest(col int) (row, next int, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// When a number is taken for a code of what is not known: it lies farther from the
+// others than these from one another.
+const (
+	leastCoded  = 3   // rows have it
+	fewOthers   = 10  // numbers that differ: among fewer only usual codes are told
+	usualApart  = .25 // of the others' range does for what people use as codes
+	mostOfCodes = 2   // on either side: not asked, not answered
+)
+
+// codes finds numbers that several rows have and that stand apart from all others,
+// as -999 does where there is no temperature; in how many rows, and where the
+// others lie.
+func (p *profiler) codes(col int) (codes []float64, rows int, low, high float64) {
+	a := &p.t.Schema.Attributes[col]
+	if a.Kind != table.Numeric || a.Date || a.Time {
+		return nil, 0, 0, 0
+	}
+	count := map[float64]int{}
+	for _, x := range p.t.Columns[col].Floats {
+		if !table.IsMissing(x) && !math.IsInf(x, 0) {
+			count[x]++
+		}
+	}
+	values := slices.Sorted(maps.Keys(count))
+	stands := func(x, gap float64, others []float64) bool {
+		least := others[len(others)-1] - others[0]
+		switch few := len(others) < fewOthers; {
+		case isUsualCode(x) && !few:
+			least *= usualApart
+		case few && !isUsualCode(x):
+			return false
+		}
+		return count[x] >= leastCoded && gap > least
+	}
+	for most := 2 * mostOfCodes; most > 0; most-- {
+		for below := max(0, most-mostOfCodes); below <= min(most, mostOfCodes); below++ {
+			end := len(values) - (most - below)
+			if end-below < 3 {
+				continue
+			}
+			others := values[below:end]
+			codes = slices.Concat(values[:below], values[end:])
+			if !slices.ContainsFunc(codes, func(x float64) bool {
+				return !stands(x, max(others[0]-x, x-others[len(others)-1]), others)
+			}) {
+				for _, x := range codes {
+					rows += count[x]
+				}
+				return codes, rows, others[0], others[len(others)-1]
+			}
+		}
+	}
+	return nil, 0, 0, 0
+}
+
+// total returns the columns of which the last row has the sum, if its other numbers
+// are sums or means, too. Of a row without an answer nothing is learnt.
+func (p *profiler) total() (sums []string) {
+	last := p.t.Rows() - 1
+	if p.target >= 0 && last >= 0 && unanswered(p.t.Slice(last, last+1), p.target) > 0 {
+		return nil
+	}
+	for col, c := range p.t.Columns {
+		a := &p.t.Schema.Attributes[col]
+		if a.Kind != table.Numeric || a.Date || a.Time || last < leastSummed || table.IsMissing(c.Floats[last]) {
+			continue
+		}
+		var n, sum, most float64
+		for _, x := range c.Floats[:last] {
+			if !table.IsMissing(x) {
+				n, sum, most = n+1, sum+x, max(most, math.Abs(x))
+			}
+		}
+		// Sums are often taken before what they sum up is rounded.
+		near := func(x float64) bool { return math.Abs(c.Floats[last]-x) <= .001*math.Abs(x) }
+		switch {
+		case n >= leastSummed && near(sum) && math.Abs(sum) > most:
+			sums = append(sums, a.Name)
+		case !near(sum / n):
+			return nil
+		}
+	}
+	return sums
+}
+
+// isUsualCode reports whether a number is what people write for what they do not
+// know: two or more nines, eights or sevens.
+func isUsualCode(x float64) bool {
+	digits := strings.NewReplacer("-", "", ".", "").Replace(strconv.FormatFloat(x, 'f', -1, 64))
+	return len(digits) > 1 && strings.Contains("987", digits[:1]) && strings.Trim(digits, digits[:1]) == ""
+}
+
+// aboutCodes warns of numbers that stand for what is not known.
+func (p *profiler) aboutCodes(col int, add func(Warning)) bool {
+	codes, rows, low, high := p.codes(col)
+	if len(codes) == 0 {
+		return false
+	}
+	name := p.t.Schema.Attributes[col].Name
+	var said, texts []string
+	for _, x := range codes {
+		said = append(said, say.Number(x))
+		texts = append(texts, name+"="+strconv.FormatFloat(x, 'f', -1, 64))
+	}
+	add(Warning{Kind: "code", Column: name,
+		What:   fmt.Sprintf("is %s in %d of %d rows, far from all others (%s to %s), as codes are for what is not known", strings.Join(said, " or "), rows, p.t.Rows(), say.Number(low), say.Number(high)),
+		Remedy: Remedy{Kind: remedy.SayMissing, What: remedy.Listed(texts...)}})
+	return true
 }
 
 // shown is a cell of numbers as people read it.
@@ -460,7 +578,7 @@ func (h *Home) warn(ctx context.Context, learnt *NewLearnt, made *lectured, d *D
 	for _, w := range all {
 		leaks[w.Column] = leaks[w.Column] || w.Kind == "leak"
 		switch w.Kind {
-		case "constant", "leak", "duplicates", "imbalance", "missing", "date":
+		case "constant", "leak", "duplicates", "imbalance", "missing", "code", "total", "date":
 			note := Note{Text: Warning{Column: w.Column, What: w.What}.String(), Remedy: w.Remedy}
 			if w.Remedy.Kind == "" {
 				note.Text = w.String()

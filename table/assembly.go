@@ -533,7 +533,7 @@ func (a *assembly) table(notes *notes) (*Table, error) {
 func (a *assembly) settle(col *column, isTarget bool, notes *notes) (at Attribute, used bool) {
 	f := col.field
 	at = Attribute{Name: f.name, Kind: Numeric, Date: col.state == date && !col.clock, Time: col.state == date && col.clock}
-	at.Style = NewStyle(f.formOf(col), a.plan.options.Missing)
+	at.Style = NewStyle(f.formOf(col), a.plan.options.missing(f.name))
 	switch {
 	case col.state == number && f.how == auto && f.attr < 0 && !isTarget && !a.alone && col.known > 50 && col.serial.is():
 		notes.serial(f.name)

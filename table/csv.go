@@ -302,14 +302,16 @@ func (s *reading) beginCSV() (source, error) {
 	var names []string
 	rows := d.sample(sample[min(len(first), len(sample)):], c.ended, len(cells))
 	if s.hasHeader(cells, rows) {
+		c.drop(min(len(first), len(c.ahead)))
+		at := s.assembly.lines + 1
+		s.assembly.lines += bytes.Count(first, []byte{d.newline})
+		cells, rows = s.readHeading(d, cells, rows)
 		for i, cell := range cells {
 			if !goodText(cell) {
-				return nil, fmt.Errorf("%s:%d:1: the name of column %d is not UTF-8 text; name its encoding, or convert the file to UTF-8", s.plan.name, s.assembly.lines+1, i+1)
+				return nil, fmt.Errorf("%s:%d:1: the name of column %d is not UTF-8 text; name its encoding, or convert the file to UTF-8", s.plan.name, at, i+1)
 			}
 			names = append(names, string(cell))
 		}
-		c.drop(min(len(first), len(c.ahead)))
-		s.assembly.lines += bytes.Count(first, []byte{d.newline})
 	} else {
 		names = make([]string, len(cells))
 		for i := range names {
@@ -352,7 +354,7 @@ func (s *reading) hasHeader(first [][]byte, rows [][][]byte) bool {
 	if no := s.plan.options.NoHeader; no != nil {
 		return !*no
 	}
-	return s.isHeader(first, rows)
+	return s.plan.below(first, rows) != ordinary || s.isHeader(first, rows)
 }
 
 // lookAround takes note of what the first rows tell of how numbers are written.

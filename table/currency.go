@@ -10,7 +10,7 @@ import (
 // currencyNames are how currencies are called, each by names that mean the same:
 // signs, codes of ISO 4217, and words. They stand before or after amounts.
 var currencyNames = []string{
-	"€ EUR Euro euro euros", "$ USD US$", "£ GBP", "¥ JPY JP¥ 円", "CNY RMB CN¥ 元", "₹ INR Rs Rs.", "₩ KRW 원", "₽ RUB руб руб. р.",
+	"€ EUR Euro euro euros", "$ USD US$", "£ GBP", `¥ \ JPY JP¥ 円`, "CNY RMB CN¥ 元", "₹ INR Rs Rs.", "₩ KRW 원", "₽ RUB руб руб. р.",
 	"₺ TRY TL", "₴ UAH грн грн.", "₪ ILS", "₫ VND", "฿ THB", "₦ NGN", "₱ PHP", "₸ KZT",
 	"Fr. Fr CHF SFr SFr.", "kr kr.", "SEK", "NOK", "DKK", "ISK", "zł PLN", "Kč CZK", "Ft HUF", "lei RON", "лв лв. BGN", "din. RSD",
 	"CAD C$ CA$", "AUD A$ AU$", "NZD NZ$", "HKD HK$", "SGD S$", "TWD NT$", "BRL R$", "MXN MX$", "ARS", "CLP", "COP", "PEN S/ S/.",

@@ -16,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/charset"
 	"github.com/accrete-ml/accrete/internal/crew"
 	"github.com/accrete-ml/accrete/internal/remedy"
+	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/internal/xlsx"
 )
 
@@ -40,7 +41,8 @@ type Options struct {
 	// attributes. A schema that has one is read by it.
 	Sequence string
 	// Missing are texts that mean a missing cell besides the usual ones; an
-	// empty one among them, that the usual ones do not. Decimal is , or . where
+	// empty one among them, that the usual ones do not; NAME=… means it in one
+	// column. Numbers mean it however they are written. Decimal is , or . where
 	// it is said what divides decimals, and Date the order of dates, as in
 	// ParseOrder; without them columns tell. Each may be several lines, of which
 	// NAME=… is about one column. NoHeader and Delimiter say what is
@@ -703,7 +705,8 @@ func (p *plan) field(name string) *field {
 // style says how a column's cells are written: as the options say, else as the
 // model's column does.
 func (p *plan) style(f *field, attr int, known bool) {
-	o, missing := &p.options, p.options.Missing
+	o := &p.options
+	missing := o.missing(f.name)
 	form := Style("")
 	if known {
 		s := o.Schema.Attributes[attr].Style
@@ -714,6 +717,7 @@ func (p *plan) style(f *field, attr int, known bool) {
 		f.decimal = form
 	}
 	_, f.dated = p.orders.some[f.name]
+	_, f.pointed = p.decimals.some[f.name]
 	if f.order = p.orders.of(f.name); f.order == "" && !form.isNumber() {
 		f.order = form
 	}
@@ -722,8 +726,22 @@ func (p *plan) style(f *field, attr int, known bool) {
 			f.only = true
 		} else {
 			f.gone = append(f.gone, text)
+			if x, ok := Style("").ParseNumber(text); ok {
+				f.codes = append(f.codes, x)
+			}
 		}
 	}
+}
+
+// missing returns the texts that mean a missing cell of a column.
+func (o *Options) missing(column string) []string {
+	texts := slices.Clone(o.Missing)
+	for i, text := range texts {
+		if of, ok := strings.CutPrefix(text, column+"="); ok {
+			texts[i] = of
+		}
+	}
+	return texts
 }
 
 // check compares the columns that there are with those that were asked for.
@@ -735,7 +753,19 @@ func (p *plan) check(names []string) error {
 		if _, ok := p.attrs[name]; name == "" || ok || has(name) {
 			return nil
 		}
+		for _, whole := range names {
+			if strings.HasPrefix(whole, name+",") {
+				return remedy.Misusef("%s: has no column %q to take as %s; in a list %q stands in double quotes", p.name, name, as, whole)
+			}
+		}
 		return remedy.Misusef("%s: has no column %q to take as %s%s", p.name, name, as, hint(name, names))
+	}
+	for _, text := range o.Missing {
+		if name, _, ok := strings.Cut(text, "="); ok && !has(name) {
+			if near, ok := spell.Nearest(name, names); ok {
+				return remedy.Misusef("%s: has no column %q in which %q is missing; did you mean %q?", p.name, name, text, near)
+			}
+		}
 	}
 	for _, list := range []struct {
 		names []string

@@ -58,6 +58,11 @@ func lookAt(names *dictionary, f *field) *look {
 		}
 		scratch = scratch[:0]
 		w, ok := lookNumber(v, scratch), true
+		if w.asPoint && slices.Contains(f.codes, w.point) || w.asComma && slices.Contains(f.codes, w.comma) {
+			l.marked[code] = true
+			l.markers = append(l.markers, string(v))
+			continue
+		}
 		d := dates{days: [3]float64{NA, NA, NA}}
 		clock := NA
 		switch {
@@ -237,7 +242,7 @@ func (l *look) guessDecimal(here *locale, r *recognised, either int32, f *field)
 	byComma := bytes.IndexByte(text, ',') >= 0
 	between, decimals := byte('.'), here.points && !here.commas // of other columns
 	money := w.sign != "" && w.sign != "%"                      // which has no three decimals
-	european := here.commas || here.semicolons && !here.points
+	european := (here.commas || here.semicolons) && !here.points
 	if byComma {
 		between, decimals = ',', european
 	}
@@ -382,6 +387,8 @@ func (a *assembly) recognise(notes *notes) error {
 			if err := a.become(col, l, &here, notes); err != nil {
 				return err
 			}
+		} else if err := a.unsaid(col); err != nil {
+			return err
 		} else if col.isGrouped() {
 			notes.remark(Remark{Kind: "style", Column: col.field.name, What: fmt.Sprintf("%s is read with decimals, which no cell tells", quote([]byte(strconv.FormatFloat(col.grouped, 'f', 3, 64)))), Do: remedy.Remedy{Kind: remedy.SayDecimal, What: col.field.name + "=,"}})
 		}
@@ -436,6 +443,9 @@ func (a *assembly) become(col *column, l *look, here *locale, notes *notes) erro
 			}
 			return fmt.Errorf("%s:%s %s", a.plan.name, a.rowOf(col, odd[0]), notQuantity.say(name, col.names.value(odd[0])))
 		}
+		if told, err := a.contradicts(col, l, here, notes); told || err != nil {
+			return err
+		}
 		if r.doubt != "" && r.state == text {
 			notes.remark(Remark{Kind: "odd", Column: name, What: r.doubt})
 		}
@@ -472,6 +482,60 @@ func (a *assembly) become(col *column, l *look, here *locale, notes *notes) erro
 		}
 	}
 	col.codes, col.names = nil, dictionary{}
+	return nil
+}
+
+// contradicts reports whether a column is read as names because its cells are not
+// written as the user says: an error if that was said of this column, else a remark
+// if it would be quantities by itself.
+func (a *assembly) contradicts(col *column, l *look, here *locale, notes *notes) (told bool, err error) {
+	f := col.field
+	itself := l.decide(here, &field{name: f.name})
+	alone := itself.state != text && len(itself.odd) == 0
+	said := l.decide(here, f)
+	odd := append(slices.Clone(said.odd), l.odd...)
+	if len(odd) == 0 {
+		return false, nil
+	}
+	cell := quote(col.names.value(odd[0]))
+	var what string
+	var do remedy.Remedy
+	switch {
+	case f.order != "" && f.order != "iso" && (f.dated || alone && itself.state == date):
+		what = fmt.Sprintf("%s is no date in the order %s", cell, f.order)
+		if alone && itself.style != "" && itself.style != f.order {
+			do = remedy.Remedy{Kind: remedy.SayDate, What: f.name + "=" + string(itself.style)}
+		}
+	case f.decimal != "" && (f.pointed || alone && itself.state == number):
+		what = fmt.Sprintf("%s is no number with %s before its decimals", cell, signNames[f.decimal])
+		if alone && itself.style != "" && itself.style != f.decimal {
+			do = remedy.Remedy{Kind: remedy.SayDecimal, What: f.name + "=" + string(itself.style)}
+		}
+	default:
+		return false, nil
+	}
+	if f.dated || f.pointed {
+		err := fmt.Errorf("%s:%s column %q: %s, as was said of it", a.plan.name, a.rowOf(col, odd[0]), f.name, what)
+		return true, &remedy.Error{Err: err, Remedy: do, Misuse: true}
+	}
+	row, _ := a.first(col, odd[0])
+	notes.remark(Remark{Kind: "odd", Column: f.name, Row: row, What: fmt.Sprintf("is read as names: %s, as was said of all columns", what), Do: do})
+	return true, nil
+}
+
+var signNames = map[Style]string{Comma: "a comma", Point: "a point"}
+
+// unsaid is an error where a column of numbers was said to have dates, or one of
+// dates to have decimals.
+func (a *assembly) unsaid(col *column) error {
+	f := col.field
+	switch {
+	case !f.judged() || col.known == 0:
+	case f.dated && col.state == number && f.order != "iso":
+		return remedy.Misusef("%s: column %q: its cells are numbers, no dates in the order %s, as was said of it", a.plan.name, f.name, f.order)
+	case f.pointed && col.state == date:
+		return remedy.Misusef("%s: column %q: its cells are dates, no numbers with %s before their decimals, as was said of it", a.plan.name, f.name, signNames[f.decimal])
+	}
 	return nil
 }
 
@@ -530,7 +594,7 @@ func (a *assembly) sayOdd(col *column, r *recognised, good int, notes *notes) {
 	}
 	row, _ := a.first(col, r.odd[0])
 	notes.remark(Remark{Kind: "odd", Column: col.field.name, Row: row, What: fmt.Sprintf("is read as names because of %s: its other %d values are %s", strings.Join(cells, ", "), good, what),
-		Do: remedy.Remedy{Kind: remedy.SayMissing, What: strings.Join(texts, ",")}})
+		Do: remedy.Remedy{Kind: remedy.SayMissing, What: remedy.Listed(texts...)}})
 }
 
 // rowOf says in which row a value first stands, "" if rows were not kept.
@@ -600,7 +664,7 @@ func (a *assembly) judge(col *column, notes *notes) (values []string, recode []i
 	if len(kept) > 0 && len(kept) < len(left) {
 		// That NA is Namibia is surprising; that none is a name is not.
 		silent := !slices.ContainsFunc(kept, func(v string) bool { return isStrong([]byte(v)) })
-		notes.remark(Remark{Kind: "marker", Column: col.field.name, What: quotedList(kept) + keptVerb(kept), Do: remedy.Remedy{Kind: remedy.SayMissing, What: strings.Join(kept, ",")}, Silent: silent})
+		notes.remark(Remark{Kind: "marker", Column: col.field.name, What: quotedList(kept) + keptVerb(kept), Do: remedy.Remedy{Kind: remedy.SayMissing, What: remedy.Listed(kept...)}, Silent: silent})
 	}
 	if len(gone) == 0 {
 		return values, recode

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"unicode"
@@ -42,21 +43,23 @@ const (
 type field struct {
 	name     string
 	how      how
-	weight   bool     // holds the weights of the rows
-	group    bool     // says the sequence of the rows
-	seconds  bool     // dates are counted in seconds, not in days
-	bagged   bool     // its numbers are in the bag of sparse rows
-	keepID   bool     // never ignored for having too many distinct values
-	whole    bool     // its names are kept, however many there are
-	values   []string // names that the dictionary begins with
-	grams    int      // words that follow one another are counted together up to so many
-	markers  []string // those of them that mean a missing cell elsewhere
-	closed   bool     // other names than values are an error
-	decimal  Style    // how its numbers are written, "" for plainly or as it turns out
-	order    Style    // how its dates are written, "" likewise
-	dated    bool     // the user says so of this column
-	gone     []string // texts that mean a missing cell because the user or the model says so
-	only     bool     // the usual ones do not
+	weight   bool      // holds the weights of the rows
+	group    bool      // says the sequence of the rows
+	seconds  bool      // dates are counted in seconds, not in days
+	bagged   bool      // its numbers are in the bag of sparse rows
+	keepID   bool      // never ignored for having too many distinct values
+	whole    bool      // its names are kept, however many there are
+	values   []string  // names that the dictionary begins with
+	grams    int       // words that follow one another are counted together up to so many
+	markers  []string  // those of them that mean a missing cell elsewhere
+	closed   bool      // other names than values are an error
+	decimal  Style     // how its numbers are written, "" for plainly or as it turns out
+	order    Style     // how its dates are written, "" likewise
+	dated    bool      // the user says so of this column
+	pointed  bool      // and of this one how its decimals are written
+	gone     []string  // texts that mean a missing cell because the user or the model says so
+	codes    []float64 // those of them that are numbers
+	only     bool      // the usual ones do not
 	like     namesLike
 	grouped  bool // its first cells are all like 1.234
 	mayGroup bool // they are like that, or less than a thousand without a point
@@ -240,6 +243,10 @@ func (c *cells) absent(cell []byte) bool {
 			return true
 		}
 	}
+	if c.state != text && c.state != bag && f.isCode(cell) {
+		c.marked++ // it may be a name
+		return true
+	}
 	switch {
 	case len(cell) == 0:
 		return true
@@ -257,6 +264,16 @@ func (c *cells) absent(cell []byte) bool {
 		return len(cell) == 1 && cell[0] == '?'
 	}
 	return f.like.isMissing(cell) && !c.named(cell)
+}
+
+// isCode reports whether a cell is a number that means a missing cell, however it
+// is written: -999.0 where -999 does.
+func (f *field) isCode(cell []byte) bool {
+	if len(f.codes) == 0 {
+		return false
+	}
+	x, ok := f.number(cell)
+	return ok && slices.Contains(f.codes, x)
 }
 
 // marker reports whether a cell among numbers or dates means a missing one, and
@@ -403,7 +420,7 @@ func (c *cells) addFloat(x float64, kind state, place int) fault {
 	switch {
 	case c.field.weight && !(x >= 0 && x <= math.MaxFloat64):
 		return badWeight
-	case IsMissing(x):
+	case IsMissing(x) || kind == number && slices.Contains(c.field.codes, x):
 		c.addMissing()
 		return fine
 	case c.state == unknown && c.field.how == asQuantity:
@@ -425,7 +442,7 @@ func (c *cells) addFloat(x float64, kind state, place int) fault {
 // them at a place. It returns how many were taken before one was at fault.
 func (c *cells) addFloats(xs []float64, kind state, place int) (int, fault) {
 	for i, x := range xs {
-		if c.state == kind && !c.field.weight && !c.field.seconds {
+		if c.state == kind && !c.field.weight && !c.field.seconds && c.field.codes == nil {
 			c.addAll(xs[i:])
 			break
 		}

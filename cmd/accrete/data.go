@@ -22,7 +22,7 @@ func (d *dataFlags) register(c *cobra.Command) {
 	console.CountVar(f, &d.Grams, "grams", 1, 1, table.MostGrams, "runs of up to so many words of a text are counted as words too")
 	f.StringVar(&d.Sequence, "sequence", "", "column that says which rows belong together, in order")
 	f.StringVar(&d.Weight, "weight", "", "column with the weight of each row")
-	console.TextsVar(f, &d.Missing, "missing", "texts that mean a missing cell, besides the usual ones; an empty one: the usual ones do not")
+	console.TextsVar(f, &d.Missing, "missing", "texts that mean a missing cell, besides the usual ones; COLUMN=TEXT: in one column; an empty one: the usual ones do not")
 	console.LinesVar(f, &d.Decimal, "decimal", "what divides decimals, . or ,; COLUMN=, for one column (default: each tells)")
 	console.LinesVar(f, &d.Date, "date", "order of dates: dmy, mdy, ymd, or a pattern such as dd.mm.yyyy; iso for no other; COLUMN=dmy for one column (default: each tells)")
 	f.StringVar(&d.Delimiter, "delimiter", "", "what divides the cells of a line: a character, or tab (default: the file tells)")

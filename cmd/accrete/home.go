@@ -51,7 +51,7 @@ var flagWords = map[remedy.Kind]string{
 	remedy.GiveWorth:      "add WORTH and a number, or --worth N for all",
 	remedy.SayWhere:       "say where it is with --source {what}=PATH",
 	remedy.KeepNominal:    "--nominal keeps it, --text its words",
-	remedy.ReadNumbers:    "--numeric {word} reads numbers",
+	remedy.ReadNumbers:    "--numeric {listed} reads numbers",
 	remedy.LeaveOut:       "--ignore leaves out those that are not needed",
 	remedy.ChooseColumns:  "see --nominal and --ignore",
 	remedy.ChooseStore:    "choose another folder with --store DIR",
@@ -70,7 +70,7 @@ var flagWords = map[remedy.Kind]string{
 	remedy.DrawRegions:    "--regions X,Y draws what it answers over two columns; learners whose models can: {names}",
 	remedy.AllowMemory:    "allow more with --memory SIZE",
 	remedy.SeeLearners:    "see accrete learners",
-	remedy.LeaveColumn:    "--ignore {word} leaves it out",
+	remedy.LeaveColumn:    "--ignore {listed} leaves it out",
 	remedy.SplitByTime:    "evaluate with --time {word} to learn the past and judge the future",
 	remedy.SplitByGroup:   "evaluate with --group {word} to keep its rows on one side",
 	remedy.SayDecimal:     "--decimal {word} reads it otherwise",
@@ -84,7 +84,7 @@ var flagWords = map[remedy.Kind]string{
 
 // inFlags says a remedy in flags and commands, "" if it has no words for it.
 func inFlags(r life.Remedy) string {
-	return strings.NewReplacer("{what}", r.What, "{word}", word(r.What), "{names}", remedy.List(r.Names, 20)).Replace(flagWords[r.Kind])
+	return strings.NewReplacer("{what}", r.What, "{word}", word(r.What), "{listed}", word(remedy.Listed(r.What)), "{names}", remedy.List(r.Names, 20)).Replace(flagWords[r.Kind])
 }
 
 // notes tells the user, a line each, what was noticed, remedies in flags.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"math"
@@ -220,14 +221,19 @@ func FlagError(err error, flags *pflag.FlagSet) error {
 	return fmt.Errorf("--%s %q: %s", bad.GetFlag().Name, bad.GetValue(), expected)
 }
 
-// textsFlag is a list with commas, of which an empty text may be a part.
+// textsFlag is a list with commas, of which an empty text may be a part. A text with
+// a comma stands in double quotes.
 type textsFlag struct{ to *[]string }
 
 func (textsFlag) Type() string   { return "stringSlice" }
 func (textsFlag) String() string { return "" }
 
 func (f textsFlag) Set(text string) error {
-	*f.to = append(*f.to, strings.Split(text, ",")...)
+	texts, err := csv.NewReader(strings.NewReader(text)).Read()
+	if err != nil { // nothing, or quotes that are texts
+		texts = strings.Split(text, ",")
+	}
+	*f.to = append(*f.to, texts...)
 	return nil
 }
 

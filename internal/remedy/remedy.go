@@ -9,6 +9,7 @@ package remedy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -50,7 +51,7 @@ const (
 	SayHeader      Kind = "say-header"      // say that the first line names the columns
 	SayDate        Kind = "say-date"        // say the order of dates; What: COLUMN= and another one
 	ReadDates      Kind = "read-dates"      // say that a column has dates; What: COLUMN= and their order
-	SayMissing     Kind = "say-missing"     // declare texts missing; What: them, with commas
+	SayMissing     Kind = "say-missing"     // declare texts missing; What: them, Listed; COLUMN=TEXT in one column
 	ReplaceModel   Kind = "replace-model"   // say that a model is to be replaced, or give another name
 	LeaveColumn    Kind = "leave-column"    // leave a column out; What: it
 	SplitByTime    Kind = "split-by-time"   // judge on later rows; What: the column of time
@@ -109,6 +110,18 @@ var words = map[Kind]string{
 // String says the remedy in plain words, "" for none.
 func (r Remedy) String() string {
 	return strings.NewReplacer("%s", r.What, "%n", List(r.Names, 20)).Replace(words[r.Kind])
+}
+
+// Listed writes texts as lists are given to flags: with commas between them, in
+// double quotes where a text has one.
+func Listed(texts ...string) string {
+	quoted := slices.Clone(texts)
+	for i, text := range texts {
+		if strings.ContainsAny(text, ",\"") {
+			quoted[i] = `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+		}
+	}
+	return strings.Join(quoted, ",")
 }
 
 // List joins names for a message, the first few of many.

@@ -423,7 +423,7 @@ func (m *Model) cells(x []value) string {
 		case v.missing:
 			text += a.Name + " missing"
 		case m.language.columns[i].numeric:
-			text += fmt.Sprintf("%s = %g", a.Name, v.number)
+			text += a.Name + " = " + a.Format(v.number)
 		default:
 			text += a.Name + " = " + a.Values[v.code]
 		}

@@ -44,7 +44,7 @@ func Example() {
 	fmt.Print(base)
 	// Output:
 	// RULES weighed
-	// # summary: d also adds 1.99 * (x − 3)
+	// # summary: d also adds 1.99 × (x − 3)
 	// ELSE d ~ 6.02 ± 0.18885620632287503 [covered 5]
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/logsum"
 	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/rule/say"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // Rules returns a rule for each value of a nominal column, and for cells that
@@ -124,23 +126,28 @@ func (p *plane) slopes(target string, classes []string) []string {
 			continue
 		}
 		var note string
+		c := measured(&p.schema.Attributes[j])
 		switch centre, same := p.zero(j); {
+		case p.degree == 1 && same && classes == nil && c.time:
+			slope := p.factor(j, 1, 0) * c.unit
+			step := steps(math.Abs(slope / p.unit))
+			note = fmt.Sprintf("%s also adds %s for %s, counted from %s", target, say.Rounded(slope*step, 3), c.more(step), c.at(centre))
 		case p.degree == 1 && same && classes == nil:
-			note = fmt.Sprintf("%s also adds %.6g * (%s)", target, p.factor(j, 1, 0), less(p.schema.Attributes[j].Name, centre))
+			note = fmt.Sprintf("%s also adds %s × (%s)", target, say.Rounded(p.factor(j, 1, 0), 6), less(c.a, centre))
 		case p.degree == 1 && same && len(classes) == 2:
 			more, other := classes[0], classes[1]
-			log := p.factor(j, 1, 0) - p.factor(j, 1, 1)
+			log := (p.factor(j, 1, 0) - p.factor(j, 1, 1)) * c.unit
 			if log < 0 {
 				more, other, log = other, more, -log
 			}
 			step := steps(log)
-			note = fmt.Sprintf("each %v more of %s makes %s = %s %.3g times likelier beside %s, counted from %.4g", step, p.schema.Attributes[j].Name, target, more, math.Exp(log*step), other, centre)
+			note = fmt.Sprintf("%s makes %s = %s %s times likelier beside %s, counted from %s", c.more(step), target, more, say.Rounded(math.Exp(log*step), 3), other, c.at(centre))
 		case p.degree == 1 && same:
 			var by []string
 			for k, class := range classes {
-				by = append(by, fmt.Sprintf("%s %.6g", class, p.factor(j, 1, k)))
+				by = append(by, class+" "+say.Rounded(p.factor(j, 1, k)*c.unit, 6))
 			}
-			note = fmt.Sprintf("each 1 more of %s adds to the score of %s = %s, counted from %.4g", p.schema.Attributes[j].Name, target, strings.Join(by, ", of "), centre)
+			note = fmt.Sprintf("%s adds to the score of %s = %s, counted from %s", c.more(1), target, strings.Join(by, ", of "), c.at(centre))
 		case classes == nil:
 			note = fmt.Sprintf("%s also adds %s", target, p.polynomial(j, 0))
 		default:
@@ -176,15 +183,62 @@ func (p *plane) moves(j int) bool {
 	return slices.ContainsFunc(p.weights[p.first[j]*p.outputs:p.missing(j)*p.outputs], func(w float64) bool { return w != 0 })
 }
 
-// less writes x − c.
-func less(name string, centre float64) string {
+// axis is how more of a column of numbers is said: of dates in days, of times of
+// day in hours.
+type axis struct {
+	a    *table.Attribute
+	unit float64 // in the column's own numbers
+	name string
+	time bool
+}
+
+func measured(a *table.Attribute) axis {
 	switch {
-	case centre == 0:
-		return name
-	case centre < 0:
-		return fmt.Sprintf("%s + %.6g", name, -centre)
+	case a.Date:
+		return axis{a, 1, "day", true}
+	case a.Time && a.Style.IsDay():
+		return axis{a, 86400, "day", true}
+	case a.Time:
+		return axis{a, 3600, "hour", true}
 	}
-	return fmt.Sprintf("%s − %.6g", name, centre)
+	return axis{a, 1, "", false}
+}
+
+// more says a step: "each 10 more of age", "each 100 days later in opened".
+func (m axis) more(step float64) string {
+	switch {
+	case !m.time:
+		return fmt.Sprintf("each %s more of %s", say.Number(step), m.a.Name)
+	case step == 1:
+		return fmt.Sprintf("each %s later in %s", m.name, m.a.Name)
+	}
+	return fmt.Sprintf("each %s %ss later in %s", say.Number(step), m.name, m.a.Name)
+}
+
+// at says a number of the column, of times the day.
+func (m axis) at(x float64) string {
+	switch {
+	case !m.time:
+		return say.Rounded(x, 4)
+	case m.name == "day":
+		day := table.Attribute{Kind: table.Numeric, Date: true}
+		return day.Format(math.Floor(x / m.unit))
+	}
+	return m.a.Format(60 * math.Round(x/60))
+}
+
+// less writes x − c.
+func less(a *table.Attribute, centre float64) string {
+	switch shown := say.Rounded(math.Abs(centre), 6); {
+	case centre == 0:
+		return a.Name
+	case measured(a).time:
+		return a.Name + " − " + measured(a).at(centre)
+	case centre < 0:
+		return a.Name + " + " + shown
+	default:
+		return a.Name + " − " + shown
+	}
 }
 
 // factor returns the weight of a power in the column's own units.
@@ -216,10 +270,10 @@ func (p *plane) zero(j int) (centre float64, same bool) {
 // polynomial writes a column's powers as a sum.
 func (p *plane) polynomial(j, output int) string {
 	f := p.frames[j]
-	text := fmt.Sprintf("%.6g", -p.middle[j*p.outputs+output]*p.unit)
+	text := say.Rounded(-p.middle[j*p.outputs+output]*p.unit, 6)
 	for power := 1; power <= p.degree; power++ {
 		if x := p.factor(j, power, output); x != 0 {
-			text += fmt.Sprintf(" %s %.6g * (%s)", sign(x), math.Abs(x), less(p.schema.Attributes[j].Name, math.Ldexp(f.Shift, f.Exp)))
+			text += fmt.Sprintf(" %s %s × (%s)", sign(x), say.Rounded(math.Abs(x), 6), less(&p.schema.Attributes[j], math.Ldexp(f.Shift, f.Exp)))
 			if power > 1 {
 				text += fmt.Sprintf("^%d", power)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule/say"
 )
 
 // mostTerms is how many summands of a plane are shown in a picture or a
@@ -89,7 +90,11 @@ func (m *Model) planeLines(u *perceptron, most int) []string {
 			lines = append(lines, fmt.Sprintf("+ %d more", len(all)-most))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("%+.4g*%s", s.factor, s.text))
+		sign := "+ "
+		if s.factor < 0 {
+			sign = "− "
+		}
+		lines = append(lines, sign+say.Rounded(math.Abs(s.factor), 4)+" × "+s.text)
 	}
-	return append(lines, fmt.Sprintf("> %.4g", u.threshold))
+	return append(lines, "> "+say.Rounded(u.threshold, 4))
 }

@@ -32,16 +32,46 @@ func (s *Speaker) test(t *rule.Test) Sentence {
 			said[len(said)-1].Text += " (or not known)"
 			return said
 		}
-		said := Sentence{{Text: "at least " + Number(float64(t.Count)) + " of ("}}
-		for i := range t.Of {
-			if i > 0 {
-				said = said.and(", ")
-			}
-			said = append(said, s.test(&t.Of[i])...)
-		}
-		return said.and(")")
+		return s.atLeast(t)
 	}
 	return Sentence{s.part(t.Column, s.one(t))}
+}
+
+// atLeast says how many of some tests are to hold. A test that stands there several
+// times counts so often, and limits of one sum are said together.
+func (s *Speaker) atLeast(t *rule.Test) Sentence {
+	said := Sentence{{Text: "at least " + Number(float64(t.Count)) + " of ("}}
+	done := make([]bool, len(t.Of))
+	for i := range t.Of {
+		if done[i] {
+			continue
+		}
+		if i > 0 {
+			said = said.and(", ")
+		}
+		one := s.test(&t.Of[i])
+		said = append(said, one...)
+		times, limits := 1, 1
+		for j := i + 1; j < len(t.Of); j++ {
+			switch other := &t.Of[j]; {
+			case done[j] || other.Op != t.Of[i].Op:
+			case other.Op == rule.HalfSpace && other.Below == t.Of[i].Below && slices.Equal(other.Terms, t.Of[i].Terms):
+				done[j] = true
+				limits++
+				said = said.and(", " + Rounded(other.Number, 3))
+			case other.Op != rule.HalfSpace && s.test(other).String() == one.String():
+				done[j] = true
+				times++
+			}
+		}
+		if times > 1 {
+			said = said.and(" (counts " + Number(float64(times)) + ")")
+		}
+		if limits > 1 {
+			said = said.and(" (each counts)")
+		}
+	}
+	return said.and(")")
 }
 
 // unless returns the test of "at least 1 of {test, the same column IS MISSING}",

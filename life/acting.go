@@ -25,6 +25,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/stat"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/rule"
+	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/store"
 	"github.com/accrete-ml/accrete/table"
 )
@@ -789,7 +790,7 @@ func worths(values map[string]float64) string {
 		return cmp.Or(cmp.Compare(values[b], values[a]), cmp.Compare(a, b))
 	})
 	for i, name := range names {
-		names[i] = fmt.Sprintf("%s %.5g", name, values[name])
+		names[i] = name + " " + say.Rounded(values[name], 5)
 	}
 	return strings.Join(names, ", ")
 }
@@ -875,10 +876,10 @@ func (answer *Explained) writeConsidered(w io.Writer) {
 			fmt.Fprintln(w, "  what most probably follows:")
 		}
 		sum += step.Discounted
-		fmt.Fprintf(w, "    %s: %s earns %.4g, which counts for %.4g\n", step.words, step.Action, step.Reward, step.Discounted)
+		fmt.Fprintf(w, "    %s: %s earns %s, which counts for %s\n", step.words, step.Action, say.Rounded(step.Reward, 4), say.Rounded(step.Discounted, 4))
 	}
 	if len(answer.Path) > 0 {
-		fmt.Fprintf(w, "    in all %.4g\n", sum)
+		fmt.Fprintf(w, "    in all %s\n", say.Rounded(sum, 4))
 	}
 }
 

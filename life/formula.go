@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/internal/formula"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule/say"
 )
 
 // FormulaList is a model that is formulas, for programs: the first, and of more
@@ -55,7 +56,7 @@ func WriteFormulas(w io.Writer, m learn.Model, all bool) bool {
 			continue
 		}
 		if r := front.Range; r != nil {
-			fmt.Fprintf(w, "between %.4g and %.4g for all cells within the ranges of the rows\n", r.Low, r.High)
+			fmt.Fprintf(w, "between %s and %s for all cells within the ranges of the rows\n", say.Rounded(r.Low, 4), say.Rounded(r.High, 4))
 		} else {
 			fmt.Fprintln(w, "it may have no value, or an infinite one, for some cells within the ranges of the rows; learnt with operators=interval it would not")
 		}

@@ -3,6 +3,7 @@ package life
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/accrete-ml/accrete/internal/console"
 	"github.com/accrete-ml/accrete/learn"
@@ -32,7 +33,8 @@ func WriteRuleTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
 	}
 	for i := range rules {
 		b := bare(&rules[i])
-		line(&rules[i], b.String())
+		one := rule.Base{Rules: []rule.Rule{b}, Clocks: m.Schema()} // dates as dates
+		line(&rules[i], strings.TrimSpace(one.String()))
 	}
 	if base.Else != nil {
 		b := bare(base.Else)
@@ -67,14 +69,14 @@ func writeUnitTable(w io.Writer, m learn.Model, base *rule.Base, sd bool) {
 			a := &m.Schema().Attributes[j]
 			row := []string{a.Name}
 			if len(header) > len(units)+1 {
-				row = append(row, OverallCell(a.Values, &overall[j]))
+				row = append(row, OverallCell(a, &overall[j]))
 			}
 			said := false
 			for i := range units {
 				cell := ""
 				for k := range units[i].Expect {
 					if e := &units[i].Expect[k]; e.Column == a.Name {
-						cell, said = ExpectationCell(e), true
+						cell, said = ExpectationCell(a, e), true
 					}
 				}
 				row = append(row, cell)

@@ -130,7 +130,7 @@ func (p *plane) slopes(target string, classes []string) []string {
 		switch centre, same := p.zero(j); {
 		case p.degree == 1 && same && classes == nil && c.time:
 			slope := p.factor(j, 1, 0) * c.unit
-			step := steps(math.Abs(slope / p.unit))
+			step := math.Pow(10, max(0, math.Floor(math.Log10(math.Ldexp(1, p.frames[j].Exp)/c.unit))))
 			note = fmt.Sprintf("%s also adds %s for %s, counted from %s", target, say.Rounded(slope*step, 3), c.more(step), c.at(centre))
 		case p.degree == 1 && same && classes == nil:
 			note = fmt.Sprintf("%s also adds %s × (%s)", target, say.Rounded(p.factor(j, 1, 0), 6), less(c.a, centre))

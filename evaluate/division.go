@@ -74,6 +74,20 @@ func (s *Spec) together() []int {
 	return sequences(s.Table)
 }
 
+// FewFolds is a number of folds that nobody asked for: fewer where rows of a group
+// stay together and there are not as many groups.
+func (s *Spec) FewFolds(folds int) int {
+	groups := s.together()
+	if groups == nil || s.Times != nil {
+		return folds
+	}
+	seen := map[int]bool{}
+	for _, r := range labelled(s.Table, s.Target) {
+		seen[groups[r]] = true
+	}
+	return max(2, min(folds, len(seen)))
+}
+
 // sequences returns the number of each row's sequence.
 func sequences(t *table.Table) []int {
 	numbers := make([]int, len(t.Sequence))

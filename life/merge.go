@@ -84,7 +84,15 @@ func (h *Home) merge(ctx context.Context, first, second string, at Elsewhere) (l
 	record.Source = store.Source{Name: first + " + " + second, Rows: y.Version.Rows + x.Version.Rows}
 	record.Seed, record.Settings = x.Version.Seed, x.Version.Settings
 	record.History = append(slices.Clip(live(x.Model, x.Versions)), live(y.Model, y.Versions)...)
-	return m, record, x, append(newConflicts(conflicts, newSpeaker(&Part{Model: m, Words: x.Words}, nil)), newClashes(clashes)...), nil
+	said := newClashes(clashes)
+	if len(conflicts) > 0 {
+		speaker, err := Speaker(ctx, &Part{Model: m, Words: x.Words})
+		if err != nil {
+			return nil, record, x, nil, err
+		}
+		said = append(newConflicts(conflicts, speaker), said...)
+	}
+	return m, record, x, said, nil
 }
 
 // warnTwice says which rows a merged model counts twice.

@@ -117,13 +117,13 @@ func ExpectationCell(a *table.Attribute, e *rule.Expectation) string {
 	case e.MeanSD:
 		return fmt.Sprintf("%.2f ± %.2f", e.Mean+0, e.Deviation)
 	}
-	return spread(a, e.Mean, e.Deviation)
+	return say.Spread(a, e.Mean, e.Deviation)
 }
 
 // OverallCell is what a column is like over all rows, as it fits in a table.
 func OverallCell(a *table.Attribute, o *rule.Overall) string {
 	if len(o.Shares) == 0 {
-		return spread(a, o.Mean, o.Deviation)
+		return say.Spread(a, o.Mean, o.Deviation)
 	}
 	best := 0
 	for v, p := range o.Shares {
@@ -132,18 +132,4 @@ func OverallCell(a *table.Attribute, o *rule.Overall) string {
 		}
 	}
 	return fmt.Sprintf("%s %.0f %%", a.Values[best], 100*o.Shares[best])
-}
-
-// spread says a mean and a deviation; of dates a day, and days.
-func spread(a *table.Attribute, mean, deviation float64) string {
-	day := table.Attribute{Kind: table.Numeric, Date: true}
-	switch {
-	case a.Date:
-		return day.Format(math.Round(mean)) + " ± " + say.Rounded(deviation, 3) + " d"
-	case a.Time && a.Style.IsDay():
-		return day.Format(math.Round(mean/86400)) + " ± " + say.Rounded(deviation/86400, 3) + " d"
-	case a.Time:
-		return a.Format(60*math.Round(mean/60)) + " ± " + say.Rounded(deviation/3600, 3) + " h"
-	}
-	return say.Rounded(mean, 4) + " ± " + say.Rounded(deviation, 3)
 }

@@ -22,6 +22,7 @@ type TuneOptions struct {
 	Try      []string // settings with their values, as key=a,b,c: all combinations; none: what the learner's settings suggest
 	Trials   int      // at most
 	Folds    int      // that are judged
+	FewFolds bool     // nobody asked for so many
 	Inner    int      // in which the choice is made
 	Division Division
 	Level    float64
@@ -44,6 +45,9 @@ func (h *Home) Tune(ctx context.Context, o TuneOptions) (*evaluate.Tuning, error
 	all, left, err := h.candidates(l, o)
 	if err != nil {
 		return nil, err
+	}
+	if o.FewFolds {
+		o.Folds, o.Inner = specs[0].FewFolds(o.Folds), max(2, specs[0].FewFolds(o.Inner+1)-1) // a fold is held out
 	}
 	bar, done := h.progress(fmt.Sprintf("trying %s", plural(len(all), "setting")))
 	defer done()

@@ -18,6 +18,7 @@ type contest struct {
 	target    string
 	learners  []string
 	folds     int
+	counted   bool // folds were asked for
 	fiveByTwo bool
 	test      string
 	division  life.Division
@@ -47,7 +48,10 @@ With --rules and --criterion kD:kB learners are weighed by kD · error on unseen
   accrete compare votes --learners tree,tree:prune=none,bayes:m=2 --5x2cv
   accrete compare monks1 --learners tree,bayes --test monks1-test`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.compare(c.Context(), &q, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			q.counted = c.Flags().Changed("folds")
+			return a.compare(c.Context(), &q, args[0])
+		},
 	}
 	q.flags.register(c)
 	registerDivision(c, &q.division)
@@ -110,6 +114,9 @@ func (a *app) compare(ctx context.Context, q *contest, data string) error {
 	case q.test != "":
 		r, err = h.CompareOn(ctx, specs, q.test, q.flags.Reading)
 	default:
+		if !q.counted {
+			q.folds = specs[0].FewFolds(q.folds)
+		}
 		r, err = evaluate.Compare(ctx, specs, q.folds)
 	}
 	if err == nil {

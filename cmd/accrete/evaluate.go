@@ -21,6 +21,7 @@ type evaluation struct {
 	learner     learnerFlags
 	target      string
 	folds       int
+	counted     bool // folds were asked for
 	test        string
 	holdout     int
 	prequential bool
@@ -83,7 +84,10 @@ LOW,HIGH and no data, for an error anywhere in that range.`,
   accrete evaluate loans --on fresh.csv --costs 'good:bad=5,bad:good=1'
   accrete evaluate --width 0.1 --error 0.2,0.6`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.evaluate(c.Context(), &e, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			e.counted = c.Flags().Changed("folds")
+			return a.evaluate(c.Context(), &e, args)
+		},
 	}
 	e.flags.register(c)
 	e.learner.register(c)
@@ -189,6 +193,9 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 		r, err = evaluate.HoldOut(ctx, spec, evaluate.HoldOutOptions{TestShare: 1. / 3, Repeats: e.holdout})
 	default:
 		h.SuggestDivision(spec, e.division)
+		if !e.counted {
+			e.folds = spec.FewFolds(e.folds)
+		}
 		r, err = evaluate.CrossValidate(ctx, spec, e.folds)
 	}
 	if err != nil {

@@ -37,6 +37,7 @@ are the same in all trials; --group and --time divide rows as in evaluate.`,
 			if o.Data, err = h.Find(args[0], flags.Reading); err != nil {
 				return err
 			}
+			o.FewFolds = !c.Flags().Changed("folds") && !c.Flags().Changed("inner")
 			t, err := h.Tune(c.Context(), o)
 			if err != nil {
 				return err

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/rule/say"
+	"github.com/accrete-ml/accrete/table"
 )
 
 // bar is as long as a probability of 1 is drawn.
@@ -32,22 +34,22 @@ func (m *Model) Graph() (*draw.Graph, error) {
 			m.posterior(d, v, p)
 			lines = append(lines, bars(p, a.Values)...)
 		case n.numeric && len(n.mean) == 1:
-			lines = append(lines, fmt.Sprintf("%.4g ± %.3g", n.mean[0], n.deviation[0]))
+			lines = append(lines, say.Spread(a, n.mean[0], n.deviation[0]))
 			for l, p := range n.lines {
-				lines = append(lines, fmt.Sprintf("%+.3g · (%s − %.4g)", n.slope[l], m.schema.Attributes[p].Name, n.at[l]))
+				lines = append(lines, fmt.Sprintf("%s × (%s − %s)", say.Rounded(n.slope[l], 3), m.schema.Attributes[p].Name, mean(&m.schema.Attributes[p], n.at[l])))
 			}
 		case n.numeric:
 			low, high := math.Inf(1), math.Inf(-1)
 			for _, mean := range n.mean {
 				low, high = min(low, mean), max(high, mean)
 			}
-			lines = append(lines, fmt.Sprintf("means %.4g to %.4g", low, high))
+			lines = append(lines, "means "+mean(a, low)+" to "+mean(a, high))
 			for l, p := range n.lines {
 				least, most := math.Inf(1), math.Inf(-1)
 				for at := l; at < len(n.slope); at += len(n.lines) {
 					least, most = min(least, n.slope[at]), max(most, n.slope[at])
 				}
-				lines = append(lines, fmt.Sprintf("slopes along %s %.3g to %.3g", m.schema.Attributes[p].Name, least, most))
+				lines = append(lines, fmt.Sprintf("slopes along %s %s to %s", m.schema.Attributes[p].Name, say.Rounded(least, 3), say.Rounded(most, 3)))
 			}
 		}
 		g.Nodes = append(g.Nodes, draw.Node{ID: a.Name, Lines: lines, Layer: layer[v], Leaf: v == m.target})
@@ -94,4 +96,10 @@ func bars(p []float64, values []string) []string {
 		lines = append(lines, fmt.Sprintf("and %d more", len(p)-5))
 	}
 	return lines
+}
+
+// mean says a mean of a column, of dates without the deviation's days.
+func mean(a *table.Attribute, x float64) string {
+	said, _, _ := strings.Cut(say.Spread(a, x, 0), " ± ")
+	return said
 }

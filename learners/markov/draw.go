@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/draw"
+	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -45,7 +46,7 @@ func (m *Model) Graph() (*draw.Graph, error) {
 func (e *estimates) showsMost(j int, a *table.Attribute, i int) string {
 	c := &e.columns[j]
 	if c.normals != nil {
-		return fmt.Sprintf("%s %.4g ± %.3g", a.Name, c.normals[i].mean/c.scale, c.normals[i].deviation/c.scale)
+		return a.Name + " " + say.Spread(a, c.normals[i].mean/c.scale, c.normals[i].deviation/c.scale)
 	}
 	if c.letters == nil {
 		return ""

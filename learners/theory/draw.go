@@ -43,7 +43,7 @@ func (m *Model) Graph() (*draw.Graph, error) {
 	for i, name := range names {
 		name = strings.Replace(name, " IS MISSING", " not known", 1)
 		if used[inputID(i)] {
-			g.Nodes = append(g.Nodes, draw.Node{ID: inputID(i), Lines: []string{name}})
+			g.Nodes = append(g.Nodes, draw.Node{ID: inputID(i), Lines: []string{strings.Replace(name, " IS MISSING", " not known", 1)}})
 		}
 	}
 	for u := range m.net.units {

@@ -1,12 +1,12 @@
 package tree
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/learn"
+	"github.com/accrete-ml/accrete/rule/say"
 	"github.com/accrete-ml/accrete/table"
 )
 
@@ -30,7 +30,7 @@ func (m *Model) Graph() (*draw.Graph, error) {
 				n.Class = a.Values[best]
 				n.Lines = []string{n.Class, percent(p[best]), count(c.weight(i))}
 			} else {
-				n.Lines = []string{fmt.Sprintf("%.4g ± %.3g", c.answer[2*i], c.answer[2*i+1]), count(c.stat[3*i])}
+				n.Lines = []string{say.Spread(a, c.answer[2*i], c.answer[2*i+1]), count(c.stat[3*i])}
 			}
 		} else {
 			n.Lines = []string{m.schema.Attributes[st.col].Name}

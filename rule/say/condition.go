@@ -344,7 +344,10 @@ func (s *Speaker) counted(a *table.Attribute, e edges) string {
 // plain says a range of which it is not known which values occur.
 func (s *Speaker) plain(a *table.Attribute, p span) string {
 	label, low, high := s.Label(a.Name), "", ""
-	if !a.Date && !a.Time {
+	switch {
+	case a.Date: // is a whole day
+		return label + " is " + s.days(a, p)
+	case !a.Time:
 		p.low, p.high = round(p.low, 5), round(p.high, 5)
 	}
 	if !math.IsInf(p.low, -1) {
@@ -363,6 +366,26 @@ func (s *Speaker) plain(a *table.Attribute, p span) string {
 		low += " and "
 	}
 	return label + " is " + low + high
+}
+
+// days says which days a range has.
+func (s *Speaker) days(a *table.Attribute, p span) string {
+	first, last := math.Ceil(p.low), math.Floor(p.high)
+	if p.lowOpen && first == p.low {
+		first++
+	}
+	if p.highOpen && last == p.high {
+		last--
+	}
+	switch {
+	case math.IsInf(first, -1):
+		return s.measure(a, last) + " or earlier"
+	case math.IsInf(last, 1):
+		return s.measure(a, first) + " or later"
+	case first == last:
+		return s.measure(a, first)
+	}
+	return "from " + s.measure(a, first) + " to " + s.measure(a, last)
 }
 
 // halfSpace says a weighed sum, with three digits a factor.

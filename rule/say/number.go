@@ -128,6 +128,20 @@ func (s *Speaker) measure(a *table.Attribute, x float64) string {
 	return Number(x)
 }
 
+// Spread says a mean and a deviation; of dates a day, and days.
+func Spread(a *table.Attribute, mean, deviation float64) string {
+	day := table.Attribute{Kind: table.Numeric, Date: true}
+	switch {
+	case a.Date:
+		return day.Format(math.Round(mean)) + " ± " + Rounded(deviation, 3) + " d"
+	case a.Time && a.Style.IsDay():
+		return day.Format(math.Round(mean/86400)) + " ± " + Rounded(deviation/86400, 3) + " d"
+	case a.Time:
+		return a.Format(60*math.Round(mean/60)) + " ± " + Rounded(deviation/3600, 3) + " h"
+	}
+	return Rounded(mean, 4) + " ± " + Rounded(deviation, 3)
+}
+
 // legible is a number of a cell without the digits of a computation, which nobody
 // reads: 11.1100256612761 is said as 11.11.
 func legible(a *table.Attribute, x float64) float64 {

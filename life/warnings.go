@@ -362,7 +362,7 @@ func (p *profiler) aboutCodes(col int, add func(Warning)) bool {
 		texts = append(texts, name+"="+strconv.FormatFloat(x, 'f', -1, 64))
 	}
 	add(Warning{Kind: "code", Column: name,
-		What:   fmt.Sprintf("is %s in %d of %d rows, far from all others (%s to %s), as codes are for what is not known", strings.Join(said, " or "), rows, p.t.Rows(), say.Number(low), say.Number(high)),
+		What:   fmt.Sprintf("is %s in %d of %d rows, far from all others (%s to %s), as codes are for what is not known", strings.Join(said, " or "), rows, p.t.Rows(), say.Rounded(low, 4), say.Rounded(high, 4)),
 		Remedy: Remedy{Kind: remedy.SayMissing, What: remedy.Listed(texts...)}})
 	return true
 }

@@ -233,3 +233,36 @@ func TestNowhere(t *testing.T) {
 		t.Error("60 < age <= 60.5 has no value of 59, 60 and 61; 60 < age <= 61 has one; age > 90 is no gap")
 	}
 }
+
+// TestCounted says tests that stand several times, and limits of one sum, once; and
+// days that no row tells as days.
+func TestCounted(t *testing.T) {
+	schema := &table.Schema{Attributes: []table.Attribute{
+		{Name: "owner", Kind: table.Nominal, Values: []string{"no", "yes"}},
+		{Name: "x", Kind: table.Numeric}, {Name: "y", Kind: table.Numeric}, {Name: "day", Kind: table.Numeric, Date: true},
+	}}
+	s := New(schema, -1, Words{})
+	owner := rule.Test{Op: rule.Eq, Column: "owner", Value: "yes"}
+	sum := func(limit float64) rule.Test {
+		return rule.Test{Op: rule.HalfSpace, Terms: []rule.Term{{Factor: -0.5, Column: "x"}, {Factor: 2, Column: "y"}}, Number: limit}
+	}
+	for want, test := range map[string]rule.Test{
+		"at least 3 of (owner = yes (counts 2), −0.5 × x + 2 × y is more than 1, 2, 4 (each counts))": {Op: rule.AtLeast, Count: 3, Of: []rule.Test{owner, sum(1), owner, sum(2), sum(4)}},
+		"at least 1 of (owner = yes, −0.5 × x + 2 × y is more than 1)":                                {Op: rule.AtLeast, Count: 1, Of: []rule.Test{owner, sum(1)}},
+		"day is 2020-11-12 or later":           {Op: rule.Gt, Column: "day", Number: 18577.5},
+		"day is 2020-11-11 or earlier":         {Op: rule.Le, Column: "day", Number: 18577.5},
+		"day is from 2020-11-12 to 2020-11-20": {Op: rule.Between, Column: "day", Low: 18577, High: 18587, LowClosed: false, HighOpen: true},
+		"day is 2020-11-12":                    {Op: rule.Between, Column: "day", Low: 18577.5, High: 18578.5},
+	} {
+		if got := s.Conditions([]rule.Test{test}).String(); got != want {
+			t.Errorf("%s, expected %s", got, want)
+		}
+	}
+	for want, a := range map[string]table.Attribute{
+		"2020-11-12 ± 411 d": {Date: true}, "18,580 ± 411": {}, "1970-01-01 ± 0.00475 d": {Time: true}, "05:10 ± 0.114 h": {Time: true, Style: table.Clock},
+	} {
+		if a.Kind = table.Numeric; Spread(&a, 18577.6, 410.6) != want {
+			t.Errorf("%s, expected %s", Spread(&a, 18577.6, 410.6), want)
+		}
+	}
+}

@@ -10,8 +10,8 @@ import (
 )
 
 // twenty returns rows of twenty numbers and a target that follows with noise; of
-// two classes, whether it is above 0.
-func twenty(rows int, classes bool) *table.Table {
+// classes, between which of its cuts it lies.
+func twenty(rows int, cuts ...float64) *table.Table {
 	random := rand.New(rand.NewPCG(1, 1))
 	schema, columns := &table.Schema{}, make([]table.Column, 21)
 	y := make([]float64, rows)
@@ -28,12 +28,14 @@ func twenty(rows int, classes bool) *table.Table {
 	for r := range y {
 		y[r] += random.NormFloat64()
 	}
-	if columns[20].Floats = y; classes {
-		target = table.Attribute{Name: "target", Values: []string{"no", "yes"}}
+	if columns[20].Floats = y; len(cuts) > 0 {
+		target = table.Attribute{Name: "target", Values: []string{"low", "middle", "high"}[:len(cuts)+1]}
 		columns[20] = table.Column{Codes: make([]int32, rows)}
 		for r := range y {
-			if y[r] > 0 {
-				columns[20].Codes[r] = 1
+			for _, cut := range cuts {
+				if y[r] > cut {
+					columns[20].Codes[r]++
+				}
 			}
 		}
 	}
@@ -45,10 +47,12 @@ func twenty(rows int, classes bool) *table.Table {
 	return t
 }
 
+var targets = map[string][]float64{"numbers": nil, "classes": {0}, "three": {-1, 1}}
+
 func BenchmarkLearn(b *testing.B) {
-	for name, classes := range map[string]bool{"numbers": false, "classes": true} {
+	for name, cuts := range targets {
 		b.Run(name, func(b *testing.B) {
-			t := twenty(100_000, classes)
+			t := twenty(100_000, cuts...)
 			b.ReportAllocs()
 			for b.Loop() {
 				learnt(b, &Learner{}, t, "target", "a")
@@ -58,9 +62,9 @@ func BenchmarkLearn(b *testing.B) {
 }
 
 func BenchmarkPredict(b *testing.B) {
-	for name, classes := range map[string]bool{"numbers": false, "classes": true} {
+	for name, cuts := range targets {
 		b.Run(name, func(b *testing.B) {
-			t := twenty(20_000, classes)
+			t := twenty(20_000, cuts...)
 			m := learnt(b, &Learner{}, t, "target", "a")
 			out := learn.NewPredictions(m, t.Rows())
 			b.ReportAllocs()

@@ -248,7 +248,7 @@ func TestSourcesAddUp(t *testing.T) {
 // Rows learnt where they stand, by class, one after the other, give the weights of
 // those that were put in order first: many of them, so that some stand for all.
 func TestRowsInAnyOrder(t *testing.T) {
-	all := twenty(80_000, true)
+	all := twenty(80_000, 0)
 	byClass := make([]int, 0, all.Rows())
 	for class := range int32(2) {
 		for r, code := range all.Columns[20].Codes {
@@ -308,10 +308,11 @@ func TestLogisticSlope(t *testing.T) {
 		if err := l.minimise(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		_, slope, _, err := l.pass(context.Background(), l.at, 1, l.outputs == 1)
+		_, slope, curvature, err := l.pass(context.Background(), l.at, 1, true)
 		if err != nil {
 			t.Fatal(err)
 		}
+		bends(t, l, curvature)
 		for i, s := range slope {
 			if !(math.Abs(s) < 1e-7*l.total) {
 				t.Errorf("%d classes: slope %d is %v", classes, i, s)
@@ -326,6 +327,43 @@ func TestLogisticSlope(t *testing.T) {
 		}
 		for k := range sums {
 			near(t, "the classes' weight", sums[k], m.counts[k], 1e-6)
+		}
+	}
+}
+
+// bends checks a curvature: how the slope moves with the weights, in a direction in which
+// classes do not move alike.
+func bends(t *testing.T, l *logit, curvature []float64) {
+	const small = 1e-5
+	n := len(l.at)
+	random := rand.New(rand.NewPCG(3, uint64(n)))
+	way := make([]float64, n)
+	for i := range n / l.outputs {
+		own := way[i*l.outputs:][:l.outputs]
+		for k := range own {
+			own[k] = random.NormFloat64()
+		}
+		if l.outputs > 1 {
+			floats.AddConst(-floats.Sum(own)/float64(len(own)), own)
+		}
+	}
+	at := func(step float64) []float64 {
+		moved := make([]float64, n)
+		_, slope, _, err := l.pass(context.Background(), floats.AddScaledTo(moved, l.at, step, way), 1, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slope
+	}
+	before, after := at(-small), at(small)
+	for i := range n {
+		want := (after[i] - before[i]) / (2 * small)
+		got := 0.0
+		for j := range n {
+			got += curvature[max(i, j)*n+min(i, j)] * way[j]
+		}
+		if !(math.Abs(got-want) <= 1e-6*l.total) {
+			t.Errorf("%d outputs: the slope by weight %d moves by %v, expected %v", l.outputs, i, got, want)
 		}
 	}
 }
@@ -449,7 +487,7 @@ func FuzzDecode(f *testing.F) {
 // Rows that are put in order when somebody asks for them are those that stood
 // there when they were learnt, whatever became of the table since.
 func TestLaterRows(t *testing.T) {
-	tab, again := twenty(2000, true), twenty(2000, true)
+	tab, again := twenty(2000, 0), twenty(2000, 0)
 	m := learnt(t, &Learner{}, tab, "target", "a").(*Classes)
 	for _, c := range tab.Columns {
 		clear(c.Floats)

@@ -137,17 +137,22 @@ func (l *logit) spread(p *plane) []float64 {
 	return weights
 }
 
+// mostCurved bounds (outputs + 1)·terms, which is how many times as long as a pass
+// without it, times eight, a pass with a curvature takes.
+const mostCurved = 160
+
 // minimise finds the weights.
 func (l *logit) minimise(ctx context.Context) error {
-	if l.outputs == 1 {
+	if l.outputs == 1 || (l.outputs+1)*(len(l.terms)+1) <= mostCurved {
 		return l.newton(ctx)
 	}
 	_, err := l.descend(ctx, l.startCurvature(), mostSteps)
 	return err
 }
 
-// passes is what one goroutine sums up over some rows: the loss, its slope and,
-// with two classes, its curvature.
+// passes is what one goroutine sums up over some rows: the loss, its slope and, where
+// it is asked for, its curvature: of each pair of outputs a block, whose lower triangle
+// has the terms, then the constant.
 type passes struct {
 	of        *logit
 	at        *tile
@@ -168,9 +173,6 @@ func (l *logit) newPasses() *passes {
 	s := &passes{of: l, at: newTile(l.of.layout, l.of.frames, l.of.terms), slope: make([]float64, len(l.at)),
 		scores: make([]float64, (l.outputs+1)*tileRows), heavy: make([]float64, tileRows), rows: make([]int32, tileRows),
 		x: make([][]float64, (len(l.terms)+lanes-1)/lanes*lanes)}
-	if n := len(l.at); l.outputs == 1 {
-		s.curvature = make([]float64, n*n)
-	}
 	if l.design == nil {
 		s.own = make([]float64, l.laying*tileRows)
 	}
@@ -182,8 +184,9 @@ func (l *logit) newPasses() *passes {
 // whatever the number of cores.
 func (l *logit) pass(ctx context.Context, at []float64, every int, curved bool) (loss float64, slope, curvature []float64, err error) {
 	slope = make([]float64, len(at))
+	var blocks []float64
 	if curved {
-		curvature = make([]float64, len(at)*len(at))
+		blocks = make([]float64, l.blocks())
 	}
 	bare, rows := l.measure.weights(at, l.outputs), l.visited(every)
 	for lo := 0; lo < rows; lo += spansAtOnce * spanRows {
@@ -199,14 +202,13 @@ func (l *logit) pass(ctx context.Context, at []float64, every int, curved bool) 
 			loss += s.loss
 			floats.Add(slope, s.slope)
 			if curved {
-				floats.Add(curvature, s.curvature)
+				floats.Add(blocks, s.curvature)
 			}
 		}
 	}
 	l.measure.slopes(slope, l.outputs)
 	if curved {
-		l.measure.products(curvature, curvature[len(l.terms)*len(at):], curvature[len(at)*len(at)-1], len(at))
-		l.measure.sums(curvature[len(l.terms)*len(at):], curvature[len(at)*len(at)-1])
+		curvature = l.joined(blocks)
 	}
 	shrunk := len(l.terms) * l.outputs
 	share := float64(rows) / float64(l.table.Rows())
@@ -216,6 +218,39 @@ func (l *logit) pass(ctx context.Context, at []float64, every int, curved bool) 
 		curvature[i*len(at)+i] += share * l.ridge
 	}
 	return loss, slope, curvature, nil
+}
+
+// blocks is how many numbers the curvature has, block by block.
+func (l *logit) blocks() int {
+	m := len(l.terms) + 1
+	return l.outputs * (l.outputs + 1) / 2 * m * m
+}
+
+// joined makes one lower triangle of the blocks of pairs of outputs. Nothing changes
+// where the weights of all classes move alike: what is added there keeps the triangle
+// sound, and moves nothing else.
+func (l *logit) joined(blocks []float64) []float64 {
+	m, n := len(l.terms)+1, len(l.at)
+	whole := make([]float64, n*n)
+	for k := range l.outputs {
+		for of := range k + 1 {
+			block := blocks[(k*(k+1)/2+of)*m*m:][:m*m]
+			l.measure.products(block, block[(m-1)*m:], block[m*m-1], m)
+			l.measure.sums(block[(m-1)*m:], block[m*m-1])
+			for i := range m {
+				for j := range i + 1 {
+					whole[(i*l.outputs+k)*n+j*l.outputs+of] = block[i*m+j]
+					if j < i {
+						whole[(i*l.outputs+of)*n+j*l.outputs+k] = block[i*m+j]
+					}
+				}
+				if l.outputs > 1 {
+					whole[(i*l.outputs+k)*n+i*l.outputs+of] += l.total
+				}
+			}
+		}
+	}
+	return whole
 }
 
 // visited returns how many rows there are in every so manieth tile, as many as
@@ -231,6 +266,9 @@ func (l *logit) visited(every int) int {
 func (s *passes) add(ctx context.Context, at []float64, from, to, every int, curved bool) {
 	s.loss = 0
 	clear(s.slope)
+	if curved && s.curvature == nil {
+		s.curvature = make([]float64, s.of.blocks())
+	}
 	clear(s.curvature)
 	for ; from < to && ctx.Err() == nil; from += tileRows {
 		n, lo := min(tileRows, to-from), from*every
@@ -238,9 +276,12 @@ func (s *passes) add(ctx context.Context, at []float64, from, to, every int, cur
 		s.score(at, n)
 		if s.of.outputs == 1 {
 			s.binary(lo, n)
-			s.bend(n, curved)
+			s.slopes(0, n)
+			if curved {
+				s.bend(s.scores[tileRows:][:n], s.curvature)
+			}
 		} else {
-			s.several(lo, n)
+			s.several(lo, n, curved)
 		}
 	}
 }
@@ -322,21 +363,24 @@ func (s *passes) weighed(lo, n int) {
 	}
 }
 
-// bend adds the slopes by weight and the curvature of two classes.
-func (s *passes) bend(n int, curved bool) {
-	terms, size := len(s.of.terms), len(s.slope)
-	slopes, bent := s.scores[:n], s.scores[tileRows:][:n]
-	s.multiply(slopes, terms, s.slope, 1)
-	s.slope[size-1] += floats.Sum(slopes)
-	if !curved {
-		return
-	}
+// slopes adds the slopes of an output by weight.
+func (s *passes) slopes(k, n int) {
+	outputs, terms := s.of.outputs, len(s.of.terms)
+	own := s.scores[k*tileRows:][:n]
+	s.multiply(own, terms, s.slope[k:], outputs)
+	s.slope[terms*outputs+k] += floats.Sum(own)
+}
+
+// bend adds the curvature of a pair of outputs to its block, given that of each row.
+func (s *passes) bend(bent, block []float64) {
+	terms := len(s.of.terms)
+	m, heavy := terms+1, s.heavy[:len(bent)]
 	for j := range terms {
-		floats.MulTo(s.heavy[:n], bent, s.x[j])
-		s.multiply(s.heavy[:n], j+1, s.curvature[j*size:], 1)
-		s.curvature[(size-1)*size+j] += floats.Sum(s.heavy[:n])
+		floats.MulTo(heavy, bent, s.x[j])
+		s.multiply(heavy, j+1, block[j*m:], 1)
+		block[terms*m+j] += floats.Sum(heavy)
 	}
-	s.curvature[size*size-1] += floats.Sum(bent)
+	block[m*m-1] += floats.Sum(bent)
 }
 
 // multiply adds the products of a column with the first terms to every step-th
@@ -351,9 +395,11 @@ func (s *passes) multiply(y []float64, terms int, to []float64, step int) {
 	}
 }
 
-// several turns scores into the slopes of the loss, and adds those by weight.
-func (s *passes) several(lo, n int) {
+// several turns scores into probabilities, adds the curvature of each pair of classes if
+// asked to, and the slopes of the loss by weight.
+func (s *passes) several(lo, n int, curved bool) {
 	outputs := s.of.outputs
+	p := func(k int) []float64 { return s.scores[k*tileRows:][:n] }
 	for r := range n {
 		most, total := math.Inf(-1), 0.0
 		for k := range outputs {
@@ -368,14 +414,33 @@ func (s *passes) several(lo, n int) {
 		}
 		s.loss += w * math.Log(total)
 		for k := range outputs {
-			s.scores[k*tileRows+r] *= w / total
+			s.scores[k*tileRows+r] /= total
 		}
-		s.scores[class*tileRows+r] -= w
+	}
+	if m := len(s.of.terms) + 1; curved {
+		bent := p(outputs)
+		for k := range outputs {
+			for of := range k + 1 {
+				for r := range n {
+					own := -p(k)[r] * p(of)[r]
+					if of == k {
+						own += p(k)[r]
+					}
+					bent[r] = s.of.table.Weight(lo+r) * own
+				}
+				s.bend(bent, s.curvature[(k*(k+1)/2+of)*m*m:][:m*m])
+			}
+		}
 	}
 	for k := range outputs {
-		slopes := s.scores[k*tileRows:][:n]
-		s.multiply(slopes, len(s.of.terms), s.slope[k:], outputs)
-		s.slope[len(s.of.terms)*outputs+k] += floats.Sum(slopes)
+		for r := range n {
+			is := 0.0
+			if int(s.of.class[lo+r]) == k {
+				is = 1
+			}
+			p(k)[r] = s.of.table.Weight(lo+r) * (p(k)[r] - is)
+		}
+		s.slopes(k, n)
 	}
 }
 
@@ -389,7 +454,7 @@ const lastStep = 1e-17
 // fewSteps cost as much as two or three with a curvature.
 const fewSteps = 12
 
-// newton solves for the weights of two classes: each step is a weighted least
+// newton solves for the weights: each step is a weighted least
 // squares problem. Of many rows some show where the weights lie, and how the
 // loss is curved there: all of them then seldom need a curvature of their own.
 func (l *logit) newton(ctx context.Context) error {

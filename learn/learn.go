@@ -309,12 +309,10 @@ type Answer struct {
 	// LogDensity is the natural log of the density of what is known,
 	// numbers in deviations of their columns.
 	LogDensity float64
-	// Experience is the share of rows that the model expects to be no
-	// denser than what is known, in the same columns. Near 0 the question
-	// lies outside of what the model has seen.
+	// Experience is the share of rows that the model expects to be no denser than what
+	// is known, in the same columns. Near 0 the question lies outside of what it has seen.
 	Experience float64
-	// Samples is how many rows the answer was drawn from, 0 where it was worked out.
-	Samples int
+	Samples    int // rows that the answer was drawn from, 0 where it was worked out
 }
 
 // Imputer is a model that can fill in missing cells.

@@ -36,9 +36,9 @@ func (h *Home) Weigh(ctx context.Context, r *evaluate.Comparison, specs []evalua
 	t, target := specs[0].Table, specs[0].Target
 	switch {
 	case rules.File == "":
-		return remedy.Misusef("--criterion weighs rows against a theory; name its file (--rules)")
+		return remedy.Misusef("a criterion weighs rows against a theory; name the file of its rules")
 	case target < 0 || t.Schema.Attributes[target].Kind != table.Nominal:
-		return remedy.Misusef("--criterion is for classes, which a theory concludes")
+		return remedy.Misusef("a criterion of rows and a theory is for classes, which a theory concludes")
 	}
 	random, err := anyRows(t, imagined, h.Seed)
 	if err != nil {
@@ -86,7 +86,7 @@ func bothCosts(text string) (kD, kB float64, err error) {
 	kD, errD := strconv.ParseFloat(strings.TrimSpace(d), 64)
 	kB, errB := strconv.ParseFloat(strings.TrimSpace(b), 64)
 	if errD != nil || errB != nil || !(kD >= 0 && kB >= 0 && kD+kB > 0 && kD+kB < math.Inf(1)) {
-		return 0, 0, remedy.Misusef("--criterion %s: expected two numbers from 0, not both 0, as in 1:0.5: what an error on the rows and a difference from the theory cost", text)
+		return 0, 0, remedy.Misusef("criterion %s: expected two numbers from 0, not both 0, as in 1:0.5: what an error on the rows and a difference from the theory cost", text)
 	}
 	return kD, kB, nil
 }

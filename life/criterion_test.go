@@ -54,7 +54,7 @@ func TestCriterionWeighsRowsAgainstATheory(t *testing.T) {
 			t.Errorf("%s: %v; expected %q in it", criterion, err, wrong)
 		}
 	}
-	if err := h.Weigh(ctx, r, specs, &life.Rules{}, "1:1"); err == nil || !strings.Contains(err.Error(), "--rules") {
+	if err := h.Weigh(ctx, r, specs, &life.Rules{}, "1:1"); err == nil || !strings.Contains(err.Error(), "name the file") {
 		t.Errorf("without a theory: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ func (h *Home) WriteColumns(ctx context.Context, w io.Writer, p *Part, d *Data) 
 		Columns(ctx context.Context, t *table.Table) (names []string, cells [][]string, err error)
 	})
 	if !ok {
-		return remedy.Misusef("--as columns: a model of %s has no clauses that could make columns; learners of relations have", p.Version.Learner)
+		return remedy.Misusef("a model of %s has no clauses that could make columns; learners of relations have", p.Version.Learner)
 	}
 	rows, err := h.readOutRows(ctx, p, d)
 	if err != nil {

@@ -25,36 +25,7 @@ func (a *app) drawCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "draw MODEL [--top N] [--columns X,Y [--on DATA] | --regions X,Y [--on DATA] | --curve[=units|normal|inputs|nodes|epochs|outputs|hidden|weights] [--seeds N] | --board[=DATA] | --weights[=N] | --hidden DATA | --network | --proof GOAL] [--out FILE]",
 		Short: "Draw a model as a picture",
-		Long: `Draw writes the picture of a model: its tree, or its network; with --top N the N
-units or rules that weigh most, or the N nodes nearest to the root. The extension
-of --out says what is written: .svg, .png, or .html, a page that one can zoom, for
-what is too large to read at once.
-
-Of a model of all columns together (gaussian), --columns draws the units as ovals
-over two numeric columns, with the rows of DATA or else those that the model
-learnt from, where they can still be had; of nearest cases, the places that are
-nearest to each (their Voronoi diagram). --regions draws what any model answers
-over two columns, the others at the middle or most frequent value of those rows:
-a colour a class, paler where it is less sure. --curve learns those rows again, with
-many units and one less at a time, and draws the likelihood of unseen rows
-against the number of units; --curve=normal sets one conclusion after the other
-to NORMAL instead, --curve=inputs removes one input after the other. Of a network
-that grew by rules (rulenet) it draws how rows held out judged each round of growth,
-of a network (mlp, --curve=epochs) errors as it is trained, or of one that is
-trained on all rows the error of each output (--curve=outputs), what hidden units
-say to the first row (--curve=hidden), the weights into the first one
-(--curve=weights), of a tree
-(--curve=nodes) accuracy on rows learnt from and on unseen ones as it
-grows, and as pruning takes tests back.
-
-Of a policy that learnt by acting, --curve draws how learning went, with --seeds
-N by acting again with N seeds: means, and intervals over seeds. Of a policy of
-a game, --board draws the first board, or that of the first row of DATA, and
-what moves are worth on it.
-
-Of a network (mlp), --weights draws what its units look for: --weights=N as
-pictures of N inputs a row, for inputs that are pixels. --hidden draws what its
-hidden units say to the rows of DATA. Of clauses, --proof draws why a goal holds.`,
+		Long:  help("draw"),
 		Example: `  accrete draw votes --out votes.svg
   accrete draw votes --top 8 --out votes.png
   accrete draw boston --columns rm,medv --out ovals.svg

@@ -145,10 +145,9 @@ func (a *app) evaluate(ctx context.Context, e *evaluation, args []string) error 
 	ctx = learn.WithProgress(ctx, bar)
 	if e.on != "" {
 		s, err := h.Score(ctx, args[0], e.on, life.Judging{Reading: e.flags.Reading, Positive: e.positive, Costs: e.costs, Level: e.level})
-		if err != nil {
+		if done(); err != nil {
 			return err
 		}
-		done()
 		return a.printScores(args[0], s, e)
 	}
 	spec, err := a.specOf(ctx, h, e, args[0])

@@ -157,7 +157,7 @@ func (m *Model) basisFunction(i int) draw.Unit {
 func (m *Model) InternalRepresentation(ctx context.Context, t *table.Table) (*draw.States, error) {
 	target := m.total.target
 	if target == learn.NoTarget {
-		return nil, fmt.Errorf("the model is of all columns together; learn it with --target, so that its units are gates to a column")
+		return nil, fmt.Errorf("the model is of all columns together; learn it with a target, so that its units are gates to a column")
 	}
 	if err := table.Fits(m.total.schema, t); err != nil {
 		return nil, err

@@ -160,20 +160,29 @@ func (the *preparation) traced(ctx context.Context, s *settings, what string, ta
 	if _, err := train(ctx, net, the.sample, division{trained: weightsOfRows(the.rows), watch: note}, s, the.model.seed); err != nil {
 		return nil, err
 	}
-	order := make([]int, len(lines))
-	for i := range order {
-		lines[i].Name, order[i] = names[i], i
+	for i := range lines {
+		lines[i].Name = names[i]
 	}
-	if len(order) > mostLines { // those that went furthest, in their order
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(moved(&lines[b]), moved(&lines[a])) })
-		order = order[:mostLines]
-		slices.Sort(order)
+	if chart.Series = mostMoved(lines); len(chart.Series) < len(lines) {
 		chart.Title = fmt.Sprintf("%s: the %d of %d that moved most", chart.Title, mostLines, len(lines))
 	}
-	for _, i := range order {
-		chart.Series = append(chart.Series, lines[i])
-	}
 	return chart, nil
+}
+
+// mostMoved returns the lines that went furthest, in their order.
+func mostMoved(lines []draw.Series) []draw.Series {
+	order := make([]int, len(lines))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(moved(&lines[b]), moved(&lines[a])) })
+	order = order[:min(len(order), mostLines)]
+	slices.Sort(order)
+	some := make([]draw.Series, len(order))
+	for to, from := range order {
+		some[to] = lines[from]
+	}
+	return some
 }
 
 // moved is how far a line goes up and down.

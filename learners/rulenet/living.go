@@ -232,11 +232,15 @@ func (s *living) room(classes int) {
 // newShare is how many of so many rows must be new for rules to be decided anew. Beyond the
 // reservoir it is the rows since that tell candidates apart, so few of them decide nothing.
 func (s *living) newShare(n float64) float64 {
-	if int(s.rows) > len(s.drawn) {
+	if s.beyond() {
 		return mostNew
 	}
 	return min(max(leastNew, mostNew*n/manyRows), mostNew)
 }
+
+// beyond reports whether more rows are learnt from than the reservoir has, of those that
+// it was shown.
+func (s *living) beyond() bool { return int(s.rows)-s.owing() > len(s.drawn) }
 
 // newcomers are the rows after which rules are decided anew that know a new class.
 const newcomers = 10

@@ -291,7 +291,7 @@ func TestShortRulesAreCheaper(t *testing.T) {
 func TestWhenRulesAreDecided(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.Float64Range(1, 1e7).Draw(r, "rows")
-		s, beyond := &living{rows: 10, drawn: make(reservoir, 10)}, &living{rows: 11, drawn: make(reservoir, 10)}
+		s, beyond := &living{k: 1, rows: 10, drawn: make(reservoir, 10)}, &living{k: 1, rows: 11, drawn: make(reservoir, 10)}
 		share := s.newShare(n)
 		if share < leastNew || share > mostNew || n >= manyRows && share != mostNew || s.newShare(2*n) < share || beyond.newShare(n) != mostNew {
 			r.Fatalf("of %v rows %v", n, share)

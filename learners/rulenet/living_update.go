@@ -176,7 +176,8 @@ func (u *livingUpdate) arrive(ctx context.Context, first int) error {
 	s.recent = min(s.recent+len(rows), windowRows)
 	s.pending += len(rows)
 	step := s.pending >= s.stepDue() || s.n >= s.stepped*(1+stepGrowth)
-	if step || len(rows) > 1 || s.owing() >= owedRows || s.whole && int(s.rows) >= s.most() {
+	full := int(s.rows) >= s.most() && !s.beyond() // some do not fit any more, which is to be known at once
+	if step || full || len(rows) > 1 || s.owing() >= owedRows {
 		u.pay(s.owing() == len(rows))
 	}
 	if step {

@@ -203,14 +203,13 @@ type classesUpdate struct {
 // KeepsRows says that rows are held until they are learnt (kept.Holder).
 func (u *classesUpdate) KeepsRows() {}
 
-// learn returns the model of a whole table. Rows of two classes that are told
-// apart are learnt where they stand, and a copy is kept that is put in order when
-// somebody first asks for it: Newton's method finds the same weights, in whatever
-// order rows are summed up. More classes and rows of which many are equal are put in
-// order first.
+// learn returns the model of a whole table. Rows that are told apart, of classes that
+// Newton's method tells, are learnt where they stand, and a copy is kept that is put in
+// order when somebody first asks for it: that method finds the same weights, in whatever
+// order rows are summed up. Other rows are put in order first.
 func (u *classesUpdate) learn(ctx context.Context, t *table.Table) (learn.Model, error) {
 	target := t.Schema.Index(u.target)
-	if len(t.Schema.Attributes[target].Values) != 2 || !toldApart(t, target) {
+	if !toldApart(t, target) || !curvable(len(t.Schema.Attributes[target].Values), varied(t, target, u.settings.Degree)) {
 		if err := u.Add(ctx, t); err != nil {
 			return nil, err
 		}
@@ -229,6 +228,17 @@ func (u *classesUpdate) learn(ctx context.Context, t *table.Table) (learn.Model,
 	}
 	learn.Report(ctx, 1)
 	return m, nil
+}
+
+// varied is how many terms of a table's cells can vary.
+func varied(t *table.Table, target, degree int) int {
+	l := newLayout(t.Schema, target, degree)
+	for j, c := range t.Columns {
+		if l.count(j) > 0 && c.Floats != nil && !slices.ContainsFunc(c.Floats, table.IsMissing) {
+			l.terms-- // that it is missing
+		}
+	}
+	return l.terms
 }
 
 // toldApart reports whether few rows of a table can be equal, as a column of

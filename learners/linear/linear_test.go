@@ -248,9 +248,15 @@ func TestSourcesAddUp(t *testing.T) {
 // Rows learnt where they stand, by class, one after the other, give the weights of
 // those that were put in order first: many of them, so that some stand for all.
 func TestRowsInAnyOrder(t *testing.T) {
-	all := twenty(80_000, 0)
+	for _, cuts := range [][]float64{{0}, {-1, 1}} {
+		anyOrder(t, twenty(80_000, cuts...), len(cuts)+1)
+	}
+}
+
+func anyOrder(t *testing.T, all *table.Table, classes int) {
+	t.Helper()
 	byClass := make([]int, 0, all.Rows())
-	for class := range int32(2) {
+	for class := range int32(classes) {
 		for r, code := range all.Columns[20].Codes {
 			if code == class {
 				byClass = append(byClass, r)

@@ -141,9 +141,14 @@ func (l *logit) spread(p *plane) []float64 {
 // without it, times eight, a pass with a curvature takes.
 const mostCurved = 160
 
+// curvable reports whether steps by curvature are worth their while.
+func curvable(classes, terms int) bool {
+	return classes == 2 || (classes+1)*(terms+1) <= mostCurved
+}
+
 // minimise finds the weights.
 func (l *logit) minimise(ctx context.Context) error {
-	if l.outputs == 1 || (l.outputs+1)*(len(l.terms)+1) <= mostCurved {
+	if l.outputs == 1 || curvable(l.outputs, len(l.terms)) {
 		return l.newton(ctx)
 	}
 	_, err := l.descend(ctx, l.startCurvature(), mostSteps)
@@ -398,49 +403,89 @@ func (s *passes) multiply(y []float64, terms int, to []float64, step int) {
 // several turns scores into probabilities, adds the curvature of each pair of classes if
 // asked to, and the slopes of the loss by weight.
 func (s *passes) several(lo, n int, curved bool) {
-	outputs := s.of.outputs
-	p := func(k int) []float64 { return s.scores[k*tileRows:][:n] }
-	for r := range n {
-		most, total := math.Inf(-1), 0.0
-		for k := range outputs {
-			most = max(most, s.scores[k*tileRows+r])
-		}
-		w, class := s.of.table.Weight(lo+r), int(s.of.class[lo+r])
-		s.loss += w * (most - s.scores[class*tileRows+r])
-		for k := range outputs {
-			e := math.Exp(s.scores[k*tileRows+r] - most)
-			s.scores[k*tileRows+r] = e
-			total += e
-		}
-		s.loss += w * math.Log(total)
-		for k := range outputs {
-			s.scores[k*tileRows+r] /= total
-		}
+	weights, class := s.of.table.Weights, s.of.class[lo:lo+n]
+	if weights != nil {
+		weights = weights[lo : lo+n]
 	}
-	if m := len(s.of.terms) + 1; curved {
-		bent := p(outputs)
-		for k := range outputs {
-			for of := range k + 1 {
-				for r := range n {
-					own := -p(k)[r] * p(of)[r]
-					if of == k {
-						own += p(k)[r]
-					}
-					bent[r] = s.of.table.Weight(lo+r) * own
-				}
-				s.bend(bent, s.curvature[(k*(k+1)/2+of)*m*m:][:m*m])
-			}
-		}
+	s.softmax(class, weights)
+	if curved {
+		s.bendPairs(n, weights)
 	}
-	for k := range outputs {
-		for r := range n {
-			is := 0.0
-			if int(s.of.class[lo+r]) == k {
-				is = 1
-			}
-			p(k)[r] = s.of.table.Weight(lo+r) * (p(k)[r] - is)
+	for r, k := range class {
+		s.scores[int(k)*tileRows+r]--
+	}
+	for k := range s.of.outputs {
+		if weights != nil {
+			floats.Mul(s.output(k, n), weights)
 		}
 		s.slopes(k, n)
+	}
+}
+
+// output is what belongs to an output, a number for each row of a tile.
+func (s *passes) output(k, n int) []float64 { return s.scores[k*tileRows:][:n] }
+
+// mostProduct is how large a product of totals becomes before its logarithm is taken.
+const mostProduct = 1e250
+
+// softmax turns scores into probabilities and adds the loss. Totals are at least 1 and
+// at most the number of classes, so that many of them take one logarithm together.
+func (s *passes) softmax(class []int32, weights []float64) {
+	n := len(class)
+	most, total := s.heavy[:n], s.output(s.of.outputs, n)
+	copy(most, s.output(0, n))
+	for k := 1; k < s.of.outputs; k++ {
+		for r, x := range s.output(k, n) {
+			most[r] = max(most[r], x)
+		}
+	}
+	for r, k := range class {
+		lost := most[r] - s.scores[int(k)*tileRows+r]
+		if weights != nil {
+			lost *= weights[r]
+		}
+		s.loss += lost
+	}
+	clear(total)
+	for k := range s.of.outputs {
+		own := s.output(k, n)
+		for r, x := range own {
+			own[r] = math.Exp(x - most[r])
+			total[r] += own[r]
+		}
+	}
+	product := 1.0
+	for r, x := range total {
+		if weights != nil {
+			s.loss += weights[r] * math.Log(x)
+		} else if product *= x; product > mostProduct {
+			s.loss += math.Log(product)
+			product = 1
+		}
+		total[r] = 1 / x
+	}
+	s.loss += math.Log(product)
+	for k := range s.of.outputs {
+		floats.Mul(s.output(k, n), total)
+	}
+}
+
+// bendPairs adds the curvature of each pair of classes.
+func (s *passes) bendPairs(n int, weights []float64) {
+	m, bent := len(s.of.terms)+1, s.output(s.of.outputs, n)
+	for k := range s.of.outputs {
+		for of := range k + 1 {
+			for r, p := range s.output(k, n) {
+				bent[r] = -p * s.scores[of*tileRows+r]
+			}
+			if of == k {
+				floats.Add(bent, s.output(k, n))
+			}
+			if weights != nil {
+				floats.Mul(bent, weights)
+			}
+			s.bend(bent, s.curvature[(k*(k+1)/2+of)*m*m:][:m*m])
+		}
 	}
 }
 
@@ -459,7 +504,7 @@ const fewSteps = 12
 // loss is curved there: all of them then seldom need a curvature of their own.
 func (l *logit) newton(ctx context.Context) error {
 	some := 0
-	for _, every := range [...]int{16, 4} {
+	for _, every := range [...]int{64, 16, 4} {
 		if some = l.visited(every); some > 0 {
 			// Nearer than this some do not show where the least of all rows is:
 			// it lies about terms/2 nats from theirs, on the whole.

@@ -28,7 +28,7 @@ type built struct {
 func build(theory *rule.Theory, schema *table.Schema, target int, found []savedInput, s *settings) (*built, error) {
 	b := &built{inputs: newInputs(schema, target, found)}
 	var err error
-	if b.plan, err = planFor(theory, b.inputs, target); err != nil {
+	if b.plan, err = planFor(theory, b.inputs, target, s.After == afterFu); err != nil {
 		return nil, err
 	}
 	if err := b.settle(b.plan); err != nil {

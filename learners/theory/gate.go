@@ -43,13 +43,15 @@ type planner struct {
 	theory *rule.Theory
 	in     *inputs
 	target int
+	apart  bool // after Fu: a body has a unit of its own where it is the only one too
 	plan   plan
 	of     map[string]int32 // the gate of a column's value
 }
 
-// planFor returns the gates of a theory about the columns of some inputs.
-func planFor(theory *rule.Theory, in *inputs, target int) (*plan, error) {
-	p := &planner{theory: theory, in: in, target: target, of: map[string]int32{}}
+// planFor returns the gates of a theory about the columns of some inputs; apart from
+// those of concepts all those of bodies, if asked for.
+func planFor(theory *rule.Theory, in *inputs, target int, apart bool) (*plan, error) {
+	p := &planner{theory: theory, in: in, target: target, apart: apart, of: map[string]int32{}}
 	var heads []rule.Conclusion // in the order in which the rules stand
 	bodies := map[string][]int{}
 	for i := range theory.Rules {
@@ -74,7 +76,7 @@ func planFor(theory *rule.Theory, in *inputs, target int) (*plan, error) {
 func keyOf(column, value string) string { return column + "\x00" + value }
 
 // conclude adds the gates of the rules that conclude a value: each an AND, and an
-// OR of them if there are several. A rule of one test needs no gate of its own.
+// OR of them if there are several, or if they are to be apart. A rule of one test needs no gate of its own.
 func (p *planner) conclude(head rule.Conclusion, rules []int) error {
 	key := keyOf(head.Column, head.Value)
 	observed := p.in.schema.Index(head.Column)
@@ -84,7 +86,7 @@ func (p *planner) conclude(head rule.Conclusion, rules []int) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", &p.theory.Rules[i], err)
 		}
-		if len(rules) == 1 && (observed < 0 || observed == p.target) {
+		if !p.apart && len(rules) == 1 && (observed < 0 || observed == p.target) {
 			p.of[key] = p.add(gate{name: head.String(), column: head.Column, value: head.Value, rule: i, literals: body, count: count})
 			return nil
 		}

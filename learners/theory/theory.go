@@ -9,6 +9,11 @@
 // what the theory does not speak of can be learnt. Then the weights descend the
 // error on the rows.
 //
+// After Fu (1989, 1993) the network is a rule base drawn: each concept is a unit of
+// its own over all that concludes it, be it one rule or several; the body of a rule
+// is a conjunction unit below it unless it is a single test, which the concept reads
+// directly; and there are the links of the rules alone, whose weights descend.
+//
 // Here they descend to the most probable weights a posteriori: the error is the
 // cross entropy of all rows, and beside it stands half of trust times the squared
 // distance from where the theory put the weights, which is the logarithm of a
@@ -56,6 +61,7 @@ const Name = "kbann"
 // column; memory is a float for each input and unit.
 type Learner struct {
 	Weight    *float64 `set:"weight" default:"4" doc:"W, the weight of the theory's links to begin with; it is raised until the network answers as the theory on all rows"`
+	After     string   `set:"after" default:"towell" oneof:"towell|fu" doc:"whose network a theory becomes: that of Towell and Shavlik, which has further links, or that of Fu, a concept unit over a conjunction unit for each rule of several tests, with the links of the rules alone"`
 	Near      *float64 `set:"near" default:"0.05" doc:"greatest weight of the links that the theory does not have, to begin with"`
 	Links     string   `set:"links" default:"next" oneof:"next|all|none" doc:"links that the theory does not have: from each level to the next, from the inputs to all levels too, or none"`
 	Hidden    *int     `set:"hidden" default:"0, 10 without a theory" doc:"units more, which read all inputs"`
@@ -70,6 +76,7 @@ type Learner struct {
 // settings are a learner's parameters with nothing left open, and the theory.
 type settings struct {
 	Weight    float64 `cbor:"weight"`
+	After     string  `cbor:"after,omitempty"`
 	Near      float64 `cbor:"near"`
 	Links     string  `cbor:"links"`
 	Hidden    int     `cbor:"hidden"` // -1: what suits the theory
@@ -87,6 +94,12 @@ const (
 	linksNext = "next"
 	linksAll  = "all"
 	linksNone = "none"
+)
+
+// The networks that a theory may become.
+const (
+	afterTowell = "towell"
+	afterFu     = "fu"
 )
 
 // withoutTheory is how many units there are if nobody says.
@@ -112,6 +125,12 @@ func (l *Learner) resolve() (settings, error) {
 	if s.Explained != "" {
 		s.Mu = setting.Or(l.Mu, 1)
 	}
+	if l.After == afterFu {
+		if l.Links != "" && l.Links != linksNone || l.Near != nil {
+			return s, errors.New("setting after=fu: its network has the links of the rules alone; leave out links and near")
+		}
+		s.After, s.Links = afterFu, linksNone
+	}
 	if l.Trust != nil && s.Trust < 0 {
 		return s, fmt.Errorf("setting trust=%v: expected a number from 0", s.Trust)
 	}
@@ -134,6 +153,8 @@ func (s *settings) check() error {
 		return fmt.Errorf("setting weight=%v: expected a number above 0, at most %v", s.Weight, mostWeight)
 	case !(s.Near >= 0 && s.Near <= 1):
 		return fmt.Errorf("setting near=%v: expected a number from 0 to 1", s.Near)
+	case !slices.Contains([]string{"", afterFu}, s.After):
+		return fmt.Errorf("setting after=%s: expected towell or fu", s.After)
 	case !slices.Contains([]string{linksNext, linksAll, linksNone}, s.Links):
 		return fmt.Errorf("setting links=%s: expected next, all or none", s.Links)
 	case s.Hidden < -1 || s.Hidden > 10_000:

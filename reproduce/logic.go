@@ -37,6 +37,7 @@ func logics() []Experiment {
 	add("foil-female", "section 10.5.2", "gain of Female(y) for GrandDaughter(x, y), one of 16 bindings positive", reference(2).digits(1), gain("female(B)"))
 	add("foil-father", "section 10.5.2", "gain of Father(y, z), likewise", reference(0.415037).digits(6), gain("father(B,C)"))
 	add("foil-candidates", "section 10.5.1", "literals that may begin a clause of GrandDaughter(x, y), but for negated ones and those with a variable twice", printed(9), firstLiterals)
+	add("foil-candidates-next", "section 10.5.1", "literals, likewise, that Father(y, z) makes possible: those about z that were not there before", printed(5), nextLiterals)
 	add("foil-granddaughter", "section 10.5.1", "literals of the book's clause for GrandDaughter that FOIL finds", printed(3), bookLiterals)
 	return experiments
 }
@@ -60,21 +61,42 @@ func granddaughters() (*logic.Program, relation.Tuples, error) {
 
 // firstLiterals counts the candidates that name no variable twice.
 func firstLiterals(context.Context) (float64, error) {
-	facts, tuples, err := granddaughters()
+	first, err := candidates()
+	return float64(len(first)), err
+}
+
+// nextLiterals counts those about the variable that a literal brought.
+func nextLiterals(context.Context) (float64, error) {
+	first, err := candidates()
 	if err != nil {
 		return 0, err
 	}
-	steps, err := relation.Candidates(facts, tuples, relation.FoilOptions{})
-	if err != nil {
-		return 0, err
-	}
+	next, err := candidates("father(B,C)")
 	count := 0.0
-	for _, s := range steps {
-		if text := s.Literal.Format([]string{"A", "B", "C"}); !strings.Contains(text, "(A,A)") && !strings.Contains(text, "(B,B)") {
+	for _, text := range next {
+		if strings.Contains(text, "C") && !slices.Contains(first, text) {
 			count++
 		}
 	}
-	return count, nil
+	return count, err
+}
+
+// candidates are the literals that may come next, without those that name a variable
+// twice.
+func candidates(after ...string) ([]string, error) {
+	facts, tuples, err := granddaughters()
+	if err != nil {
+		return nil, err
+	}
+	steps, err := relation.Candidates(facts, tuples, relation.FoilOptions{}, after...)
+	var all []string
+	for _, s := range steps {
+		text := s.Literal.Format([]string{"A", "B", "C", "D"})
+		if !slices.ContainsFunc([]string{"(A,A)", "(B,B)", "(C,C)"}, func(twice string) bool { return strings.Contains(text, twice) }) {
+			all = append(all, text)
+		}
+	}
+	return all, err
 }
 
 func gainOf(literal string) (float64, error) {

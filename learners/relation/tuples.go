@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/logic"
 )
@@ -59,21 +60,34 @@ func Foil(ctx context.Context, facts *logic.Program, tuples Tuples, o FoilOption
 	return learnt, f.err
 }
 
-// Candidates returns the literals that may begin a clause, with their gains, the
-// greatest first.
-func Candidates(facts *logic.Program, tuples Tuples, o FoilOptions) ([]FoilStep, error) {
+// Candidates returns the literals that may begin a clause, or come after some that are
+// written as they are here, with their gains, the greatest first.
+func Candidates(facts *logic.Program, tuples Tuples, o FoilOptions, after ...string) ([]FoilStep, error) {
 	f, err := plain(context.Background(), facts, tuples, o)
 	if err != nil {
 		return nil, err
 	}
-	c := &chosen{search: f, from: f.begin(everything(len(f.positive))), most: 1 << 16, all: true}
-	f.literals(c.from, nil, c)
-	var steps []FoilStep
-	for i := range c.steps {
-		steps = append(steps, f.step(&c.steps[i]))
+	from := f.begin(everything(len(f.positive)))
+	for body := 0; ; body++ {
+		c := &chosen{search: f, from: from, most: 1 << 16, all: true}
+		f.literals(from, nil, c)
+		var steps []FoilStep
+		for i := range c.steps {
+			steps = append(steps, f.step(&c.steps[i]))
+		}
+		if body == len(after) || f.err != nil {
+			return steps, f.err
+		}
+		at := slices.IndexFunc(steps, func(s FoilStep) bool { return s.Literal.Format(letters) == after[body] })
+		if at < 0 {
+			return nil, fmt.Errorf("%s is no candidate", after[body])
+		}
+		from = f.extend(from, c.steps[at].literals[0], false)
 	}
-	return steps, f.err
 }
+
+// letters are what variables are called where nobody calls them otherwise.
+var letters = strings.Split("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "")
 
 func (f *search) step(s *step) FoilStep {
 	body := (&writer{}).body(f.db.named(s.literals), len(s.from.columns))

@@ -96,11 +96,8 @@ const (
 	linksNone = "none"
 )
 
-// The networks that a theory may become.
-const (
-	afterTowell = "towell"
-	afterFu     = "fu"
-)
+// afterFu is the network of rules and concepts.
+const afterFu = "fu"
 
 // withoutTheory is how many units there are if nobody says.
 const withoutTheory = 10
@@ -192,6 +189,9 @@ func (l *Learner) Learn(ctx context.Context, task learn.Task) (learn.Model, erro
 	}
 	if err := s.inherit(from, task.Target); err != nil {
 		return nil, err
+	}
+	if s.After == afterFu && s.Theory == "" {
+		return nil, errors.New("setting after=fu: there is no theory to make a network of; give one, or leave the setting out")
 	}
 	rows, err := kept.Gather(ctx, task, Name, table.Nominal)
 	if err != nil {

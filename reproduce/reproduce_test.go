@@ -38,7 +38,7 @@ var (
 		"rule-networks-growth-200-accuracy", "rule-networks-growth-200-units",
 		"rule-networks-led-prior", "rule-networks-votes-prior",
 		"focl-faults-focl", "focl-faults-theory",
-		"kbann-promoters", "tangent-digits-10", "tangent-digits-20", "tangent-digits-40", "tangent-digits-80", "tangent-digits-160", "tangent-digits-320", "tangent-digits-gain",
+		"kbann-promoters", "kbann-promoters-fu", "tangent-digits-10", "tangent-digits-20", "tangent-digits-40", "tangent-digits-80", "tangent-digits-160", "tangent-digits-320", "tangent-digits-gain",
 	}
 	near = []string{
 		"baldwin-without", "genetic-sharing", "schema-1-counted",

@@ -23,6 +23,8 @@ import (
 //
 //	while the reservoir holds every row   the network is taught anew from them,
 //	                                      as learning at once does: exact
+//	while the last rows are half of all   from these, and the reservoir for those
+//	                                      before, where rows are alike
 //	beyond                                candidates that were on probation since
 //	                                      the last time join if their slope over
 //	                                      all rows says so, rules without weight
@@ -307,6 +309,22 @@ func (s *living) frozen() *Living {
 // reservoirRows returns the rows of the reservoir, in the order of their keys.
 func (s *living) reservoirRows() []int32 { return s.drawn.inOrder(&s.log) }
 
+// nearRows returns the rows of the reservoir, in the order of their keys, and then those
+// of the last rows that are not among them.
+func (s *living) nearRows() []int32 {
+	rows := s.reservoirRows()
+	in := make([]bool, s.log.rows())
+	for _, r := range rows {
+		in[r] = true
+	}
+	for r := s.log.rows() - s.recent; r < s.log.rows(); r++ {
+		if !in[r] {
+			rows = append(rows, int32(r))
+		}
+	}
+	return rows
+}
+
 // compact leaves out rows of the log that nobody needs any more.
 func (s *living) compact() {
 	rows := s.log.rows()
@@ -338,7 +356,13 @@ func (s *living) compact() {
 // teachAnew learns the network anew from the rows of the reservoir: what learning
 // them at once gives.
 func (s *living) teachAnew(ctx context.Context) error {
-	rows, err := s.keptRows(ctx)
+	rows := s.reservoirRows()
+	return s.teachFrom(ctx, rows, pickFrom(s.log.weight, rows, 0))
+}
+
+// teachFrom learns the network anew from rows of the log, that count so much.
+func (s *living) teachFrom(ctx context.Context, of []int32, weight []float64) error {
+	rows, err := s.keptOf(ctx, of, weight, s.schema)
 	if err != nil {
 		return err
 	}
@@ -370,10 +394,17 @@ func (s *living) keptRows(ctx context.Context) (*kept.Rows, error) {
 // keptWith returns the rows of the reservoir, source by source. Values of a schema
 // that none of them has are left out.
 func (s *living) keptWith(ctx context.Context, idle *table.Schema) (*kept.Rows, error) {
+	rows := s.reservoirRows()
+	return s.keptOf(ctx, rows, pickFrom(s.log.weight, rows, 0), idle)
+}
+
+// keptOf returns rows of the log that count so much, source by source.
+func (s *living) keptOf(ctx context.Context, all []int32, weight []float64, idle *table.Schema) (*kept.Rows, error) {
 	rows := &kept.Rows{}
-	of := make([][]int32, len(s.origins))
-	for _, r := range s.reservoirRows() {
-		of[s.log.source[r]] = append(of[s.log.source[r]], r)
+	of, counts := make([][]int32, len(s.origins)), make([][]float64, len(s.origins))
+	for i, r := range all {
+		from := s.log.source[r]
+		of[from], counts[from] = append(of[from], r), append(counts[from], weight[i])
 	}
 	for i, own := range of {
 		if len(own) == 0 && s.origins[i].rows == 0 {
@@ -381,6 +412,9 @@ func (s *living) keptWith(ctx context.Context, idle *table.Schema) (*kept.Rows, 
 		}
 		t, err := s.log.table(s.schema, s.target, own)
 		if err != nil {
+			return nil, err
+		}
+		if t, err = table.New(t.Schema, t.Columns, counts[i]); err != nil {
 			return nil, err
 		}
 		gathering := rows.Gather(s.origins[i].Source, s.target, idle)

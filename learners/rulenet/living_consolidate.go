@@ -11,15 +11,57 @@ import (
 func (s *living) consolidate(ctx context.Context) error {
 	s.ownRules()
 	var err error
+	near, weight := s.nearly()
 	switch {
 	case s.whole:
 		err = s.teachAnew(ctx)
+	case near != nil:
+		err = s.teachNear(ctx, near, weight)
 	case int(s.rows) <= len(s.drawn):
 		err = s.regrow(ctx)
 	default:
 		err = s.grow(ctx)
 	}
 	return err
+}
+
+// nearly returns the rows of the reservoir and of the window, where these are most of all
+// rows alike, and what each counts: those before the window stand for those of its time
+// that are gone. It returns none where more are gone; then slopes know more than rows do.
+func (s *living) nearly() (rows []int32, weight []float64) {
+	if s.drift != nil || s.rows > 2*float64(s.recent) {
+		return nil, nil
+	}
+	rows = reservoir(s.nearRows()).inOrder(&s.log)
+	weight = pickFrom(s.log.weight, rows, 0)
+	first, before, since := int32(s.log.rows()-s.recent), 0.0, 0.0
+	for i, r := range rows {
+		if r < first {
+			before += weight[i]
+		} else {
+			since += weight[i]
+		}
+	}
+	if gone := len(rows) < int(s.rows); gone && before == 0 {
+		return nil, nil
+	} else if gone {
+		for i, r := range rows {
+			if r < first {
+				weight[i] *= max(0, s.n-since) / before
+			}
+		}
+	}
+	return rows, weight
+}
+
+// teachNear learns the network anew from such rows, and then looks for candidates, which
+// will be wanted when it can no more.
+func (s *living) teachNear(ctx context.Context, rows []int32, weight []float64) error {
+	if err := s.teachFrom(ctx, rows, weight); err != nil {
+		return err
+	}
+	s.stage, s.staged = toSearch, s.n
+	return nil
 }
 
 // fitOn returns a fitting of the rules over rows of the log.

@@ -47,16 +47,7 @@ func (p *probation) sieve() *sieve {
 // of the reservoir and the last ones from the present scores on.
 func (s *living) propose(ctx context.Context) error {
 	s.probation.clear(len(s.w))
-	rows := s.reservoirRows()
-	in := make([]bool, s.log.rows())
-	for _, r := range rows {
-		in[r] = true
-	}
-	for r := s.log.rows() - s.recent; r < s.log.rows(); r++ {
-		if !in[r] {
-			rows = append(rows, int32(r))
-		}
-	}
+	rows := s.nearRows()
 	scores := make([]float64, len(rows)*s.k)
 	s.score(&s.log.grid, rows, s.w, new(sifting), scores)
 	found, err := s.generate(ctx, rows, scores)

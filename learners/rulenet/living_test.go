@@ -155,6 +155,38 @@ func TestConsolidatedIsLearntAtOnce(t *testing.T) {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
+// Rows that the reservoir let go are still in the window: while that has at least half of
+// all, they are what rules are decided from, and while it has all of them, as learning at
+// once does.
+func TestRowsOfTheWindowAreLearntFrom(t *testing.T) {
+	set := map[string]string{"reservoir": "100", "forget": "never"}
+	all := concept(900, 0, 8)
+	m := startLiving(t, all.Slice(0, 50), set)
+	m = updateLiving(t, m, "more", true, all.Slice(50, 900))
+	if s := m.state(); s.whole || len(s.drawn) != 100 || s.stage != decided {
+		t.Fatalf("%d rows are drawn", len(s.drawn))
+	}
+	once := startLiving(t, all, map[string]string{"forget": "never"})
+	if far := furthest(answersOf(t, m, all), answersOf(t, once, all)); far > 1e-9 {
+		t.Errorf("answers differ by %v from those of all rows learnt at once", far)
+	}
+	s := updateLiving(t, m, "last", false, concept(windowRows+500, 0, 9)).state().copy()
+	rows, weight := s.nearly()
+	if len(rows) <= windowRows || len(rows) >= int(s.rows) || math.Abs(sum(weight)-s.n) > 1e-6 {
+		t.Errorf("%d rows count as much as %v, expected %v", len(rows), sum(weight), s.n)
+	}
+	for _, other := range []func(s *living){
+		func(s *living) { s.rows += windowRows },    // most are gone
+		func(s *living) { s.drift = newDrift(s.k) }, // the last may say something else
+		func(s *living) { s.drawn = nil },           // none stands for those that are gone
+	} {
+		o := s.copy()
+		if other(o); func() bool { rows, _ := o.nearly(); return rows != nil }() {
+			t.Error("rows are nearly all where they are not")
+		}
+	}
+}
+
 // The reservoir is the rows of the least keys, however they came in batches; and
 // the same rows in the same batches give the same network to the byte.
 func TestReservoirKnowsNoBatches(t *testing.T) {

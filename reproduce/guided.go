@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/accrete-ml/accrete/datasets"
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/learners/relation"
@@ -59,6 +60,21 @@ func guided() []Experiment {
 		}, "")
 	}
 	experiments[len(experiments)-1].Picture, experiments[len(experiments)-1].PictureName = promotersPicture, "focl-promoters"
+	cup := func(name, where, measure string, figure Figure, of func(relation.Proposal) float64, zero ...string) {
+		experiments = append(experiments, Experiment{Name: "focl-cup-" + name, Tags: append(chapter(12), "relations"), Source: mitchell(where), Measure: measure, Figure: figure, Seeds: 1,
+			Run: Fixed(func(ctx context.Context) (float64, error) {
+				p, err := proposedCup(ctx, zero...)
+				return of(p), err
+			})})
+	}
+	cup("literals", "figure 12.8", "literals that are left of what the theory of cups proposes for the first clause, which wins over every single one", printed(4), func(p relation.Proposal) float64 {
+		if !p.Wins {
+			return 0
+		}
+		return float64(len(p.Columns))
+	})
+	cup("gain", "figure 12.8", "gain of these, which cover 4 cups and 2 that are none", reference(2.9479).digits(4), func(p relation.Proposal) float64 { return p.Gain })
+	cup("no-handle", "exercise 12.6", "cups that what the theory proposes covers after ¬HasHandle, less objects that are none", reference(2), func(p relation.Proposal) float64 { return p.Positive - p.Negative }, "has_handle")
 	const loans = "percent of 1,000 unseen students whose loans fall due or not, told right "
 	add("faults-theory", loans+"by a theory with four faults (published 95, of telephone faults)", printed(95).percent().higher(), 5, func(ctx context.Context, seed uint64) (float64, error) { return guidedLoans(ctx, "", 500, seed) }, otherLoans)
 	add("faults-foil", loans+"by foil after 500 (published 90)", printed(90).percent().higher(), 5, func(ctx context.Context, seed uint64) (float64, error) {
@@ -68,6 +84,16 @@ func guided() []Experiment {
 		return guidedLoans(ctx, relation.FoclName, 500, seed)
 	}, otherLoans)
 	return experiments
+}
+
+// proposedCup is what the theory of cups proposes, of objects without what is named.
+func proposedCup(ctx context.Context, zero ...string) (relation.Proposal, error) {
+	rows, set, err := datasets.Load(ctx, "cup")
+	if err != nil {
+		return relation.Proposal{}, err
+	}
+	text, _ := datasets.Theory("cup")
+	return relation.Propose(ctx, &relation.Focl{Theory: "cup.pl\n" + string(text)}, learn.Task{Table: rows, Target: set.Target}, "1", zero...)
 }
 
 // The theory of illegal positions, and one with four faults: that the rook attacks along

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Network is the model as a network of normalised Gaussian basis functions
@@ -153,28 +154,25 @@ func (m *Model) basisFunction(i int) draw.Unit {
 // InternalRepresentation returns the gates of rows of a table: how much each unit has
 // of a row by its known cells but the target (equation 9), n_i(x) of the network, and
 // g_i of the mixture of constant experts that the model is (equation 13). The answer is
-// what the units expect of the target, mixed by them.
+// what the units expect of the target, mixed by them; of a model without a target, whose
+// units are clusters, the one that has most of the row.
 func (m *Model) InternalRepresentation(ctx context.Context, t *table.Table) (*draw.States, error) {
-	target := m.total.target
-	if target == learn.NoTarget {
-		return nil, fmt.Errorf("the model is of all columns together; learn it with a target, so that its units are gates to a column")
-	}
 	if err := table.Fits(m.total.schema, t); err != nil {
 		return nil, err
 	}
-	out := learn.NewPredictions(m, t.Rows())
-	if err := m.Predict(ctx, t, out); err != nil {
-		return nil, err
-	}
-	s, c := &draw.States{}, &m.columns[target]
+	s, target := &draw.States{}, m.total.target
 	for i := range m.logPrior {
 		name := m.total.units[i].name
-		if c.share == nil {
-			name += fmt.Sprintf(" (%.6g)", c.number64(c.mean[i]))
+		if target != learn.NoTarget && m.columns[target].share == nil {
+			name += fmt.Sprintf(" (%.6g)", m.columns[target].number64(m.columns[target].mean[i]))
 		}
 		s.Units = append(s.Units, name)
 	}
 	s.Notes = []string{"the gates of " + strings.Join(s.Units, ", ")}
+	answer, err := m.answers(ctx, t)
+	if err != nil {
+		return nil, err
+	}
 	v := m.view(target).share()
 	gates := make([]float64, len(m.logPrior))
 	for row := range t.Rows() {
@@ -183,14 +181,24 @@ func (m *Model) InternalRepresentation(ctx context.Context, t *table.Table) (*dr
 		}
 		v.explain(t, row, row+1, gates)
 		m.posterior(gates)
-		r := draw.StateRow{Row: row + 1, States: slices.Clone(gates)}
-		if c.share == nil {
-			r.Answer = fmt.Sprintf("%.6g", out.Mean[row])
-		} else {
-			classes := m.total.schema.Attributes[target].Values
-			r.Answer = classes[learn.Best(out.Row(row), classes)]
-		}
-		s.Rows = append(s.Rows, r)
+		s.Rows = append(s.Rows, draw.StateRow{Row: row + 1, States: slices.Clone(gates), Answer: answer(row, gates)})
 	}
 	return s, nil
+}
+
+// answers returns how what the units answer to a row of a table is said, given its gates.
+func (m *Model) answers(ctx context.Context, t *table.Table) (func(row int, gates []float64) string, error) {
+	target := m.total.target
+	if target == learn.NoTarget {
+		return func(_ int, gates []float64) string { return m.total.units[floats.MaxIdx(gates)].name }, nil
+	}
+	out := learn.NewPredictions(m, t.Rows())
+	if err := m.Predict(ctx, t, out); err != nil {
+		return nil, err
+	}
+	if m.columns[target].share == nil {
+		return func(row int, _ []float64) string { return fmt.Sprintf("%.6g", out.Mean[row]) }, nil
+	}
+	classes := m.total.schema.Attributes[target].Values
+	return func(row int, _ []float64) string { return classes[learn.Best(out.Row(row), classes)] }, nil
 }

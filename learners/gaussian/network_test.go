@@ -3,12 +3,13 @@ package gaussian
 import (
 	"context"
 	"math"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/learn"
 	"github.com/accrete-ml/accrete/table"
+	"gonum.org/v1/gonum/floats"
 )
 
 // fire computes the outputs of a written-out network for a row, by its own
@@ -135,7 +136,13 @@ func TestGates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.(*Model).InternalRepresentation(t.Context(), rows); err == nil || !strings.Contains(err.Error(), "--target") {
-		t.Errorf("a density has gates: %v", err)
+	s, err := m.(*Model).InternalRepresentation(t.Context(), rows)
+	if err != nil || len(s.Rows) != rows.Rows() {
+		t.Fatalf("the clusters of %d rows: %v, %v", rows.Rows(), s, err)
+	}
+	for _, r := range s.Rows { // the cluster that has most of a row
+		if k := slices.Index(s.Units, r.Answer); k < 0 || r.States[k] != slices.Max(r.States) || math.Abs(floats.Sum(r.States)-1) > 1e-9 {
+			t.Errorf("row %d: %v, %s", r.Row, r.States, r.Answer)
+		}
 	}
 }

@@ -479,6 +479,26 @@ func (s scale) text(v float64) string {
 	return printed(strconv.FormatFloat(v, 'f', s.decimals, 64))
 }
 
+// Signed writes what is added, such as +1,190 or −0.25: with three digits, without
+// powers of ten.
+func Signed(v float64) string {
+	text := Number(v, 3)
+	if v >= 0 {
+		text = "+" + text
+	}
+	return text
+}
+
+// Number writes a number with so many digits, as a reader of pictures wants it:
+// without powers of ten where it is neither tiny nor huge.
+func Number(v float64, digits int) string {
+	text := strconv.FormatFloat(v, 'g', digits, 64)
+	if rounded, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(rounded) >= 1e-4 && math.Abs(rounded) < 1e9 {
+		text = strconv.FormatFloat(rounded, 'f', -1, 64)
+	}
+	return printed(text)
+}
+
 // printed writes a number as in print: with a minus, and from 10,000 on with its
 // thousands apart.
 func printed(s string) string {
@@ -506,7 +526,7 @@ func (p *picture) categories(f frame, names []string) float64 {
 	short := make([]string, len(names))
 	for i, name := range names {
 		// Slanted names end below their mark and must not leave the picture.
-		short[i] = shorten(name, min(150, (f.x(float64(i))-margin/2)/0.77))
+		short[i] = clip(name, min(150, (f.x(float64(i))-margin/2)/0.77))
 		longest = max(longest, width(short[i]))
 	}
 	every := max(1, int(math.Ceil(14/room))) // of very many only some are named

@@ -425,6 +425,38 @@ func TestShorten(t *testing.T) {
 	}
 }
 
+// What a test asks for stays where its column's name is too long, and so does the
+// end in which two names differ.
+func TestClip(t *testing.T) {
+	const name = "measured_quantity_of_the_instrument_in_the_northern_wing_of_house_"
+	for _, text := range []string{name + "1 is 9.5 or more", name + "2 = " + name + "3", name + "4", strings.Repeat("long", 5000) + " < 5"} {
+		got := clip(text, 260)
+		if width(got) > 260 || !strings.Contains(got, "…") || got[len(got)-1] != text[len(text)-1] {
+			t.Errorf("clip(%.80q) = %q, %g wide", text, got, width(got))
+		}
+		if _, value, is := strings.Cut(text, " "); is && len(value) < 20 && !strings.HasSuffix(got, " "+value) {
+			t.Errorf("clip(%.80q) = %q: what is asked for is cut away", text, got)
+		}
+	}
+	if got := clip("short\nenough", 200); got != "short enough" {
+		t.Errorf("%q", got)
+	}
+	if got := clip("many short words that nobody can leave any letter of out", 100); !strings.HasSuffix(got, "…") || width(got) > 100 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestSigned(t *testing.T) {
+	for _, c := range []struct {
+		v    float64
+		want string
+	}{{36200, "+36,200"}, {-2.27e4, "−22,700"}, {0.02541, "+0.0254"}, {0, "+0"}, {-109.94, "−110"}, {1e12, "+1e+12"}} {
+		if got := Signed(c.v); got != c.want {
+			t.Errorf("Signed(%g) = %q, expected %q", c.v, got, c.want)
+		}
+	}
+}
+
 func TestColoursDiffer(t *testing.T) {
 	seen := map[rgb]int{}
 	for i := range 3 * len(palette) {

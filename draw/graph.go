@@ -71,8 +71,8 @@ func (g *Graph) boxes() ([]box, []item) {
 			b.colour = c
 		}
 		for _, line := range n.Lines {
-			for _, part := range balanced(shorten(line, 2*longestLine), longestLine) {
-				part = shorten(part, longestLine)
+			for _, part := range balanced(clip(line, 2*longestLine), longestLine) {
+				part = clip(part, longestLine)
 				b.lines = append(b.lines, part)
 				b.width = max(b.width, width(part))
 			}

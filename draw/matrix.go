@@ -37,7 +37,7 @@ func (m *Matrix) SVG(w io.Writer) error {
 	}
 	for j, name := range m.Columns {
 		x := l.left + (float64(j)+0.5)*l.wide
-		if name = shorten(name, longestClass); l.upright {
+		if name = clip(name, longestClass); l.upright {
 			p.text(x, l.top-6, "middle", name)
 		} else {
 			p.text(x, l.top-6, "start", name, "transform", fmt.Sprintf("rotate(-45 %s %s)", num(x), num(l.top-6)))
@@ -80,10 +80,10 @@ func (m *Matrix) layout() matrixLayout {
 		}
 	}
 	for _, name := range m.Rows {
-		rowNames = max(rowNames, width(shorten(name, longestClass)))
+		rowNames = max(rowNames, width(clip(name, longestClass)))
 	}
 	for _, name := range m.Columns {
-		columnNames = max(columnNames, width(shorten(name, longestClass)))
+		columnNames = max(columnNames, width(clip(name, longestClass)))
 	}
 	// Cells grow with what they say, and shrink when there are many.
 	l := matrixLayout{
@@ -119,7 +119,7 @@ func (m *Matrix) layout() matrixLayout {
 // row draws the i-th row of cells, shaded by their share of it.
 func (m *Matrix) row(p *picture, l *matrixLayout, i int) {
 	top := l.top + float64(i)*l.high
-	p.text(l.left-8, top+l.high/2+4, "end", shorten(m.Rows[i], longestClass))
+	p.text(l.left-8, top+l.high/2+4, "end", clip(m.Rows[i], longestClass))
 	sum := 0.0
 	for _, v := range m.Cells[i] {
 		if v > 0 && finite(v) {

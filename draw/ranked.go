@@ -36,7 +36,7 @@ func (r *Ranked) SVG(w io.Writer) error {
 	f := frame{right: chartWidth - margin - 14, x0: low, x1: high, top: top + 6}
 	widest := 0.0
 	for _, b := range r.Bars {
-		widest = max(widest, width(shorten(b.Name, nameWidth)))
+		widest = max(widest, width(clip(b.Name, nameWidth)))
 	}
 	f.left = margin + widest + 10
 	f.bottom = f.top + barHeight*float64(max(len(r.Bars), 1))
@@ -50,7 +50,7 @@ func (r *Ranked) SVG(w io.Writer) error {
 		y := f.top + barHeight*(float64(i)+0.5)
 		p.open("g")
 		p.tooltip(b.Name + ": " + r.write(b.Value, nil) + " (" + r.write(b.Low, nil) + " to " + r.write(b.High, nil) + ")")
-		p.text(f.left-8, y+4, "end", shorten(b.Name, nameWidth))
+		p.text(f.left-8, y+4, "end", clip(b.Name, nameWidth))
 		at := f.x(b.Value)
 		if r.Free {
 			p.add("circle", "cx", at, "cy", y, "r", 4.0, "fill", colour(0))

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 )
 
 // Regions is what a model answers over two columns: the plane in the colours of
@@ -21,6 +20,8 @@ type Regions struct {
 	// step of Y first.
 	Cells []Answer
 	Spots []Spot
+
+	colours []rgb // of the classes
 }
 
 // Axis is a column cut into steps: a range of numbers, or one step a value.
@@ -74,6 +75,7 @@ func (r *Regions) SVG(w io.Writer) error {
 	if r.X.Steps < 1 || r.Y.Steps < 1 || len(r.Cells) != r.X.Steps*r.Y.Steps {
 		return fmt.Errorf("draw: %d answers for %d × %d steps", len(r.Cells), r.X.Steps, r.Y.Steps)
 	}
+	r.rank()
 	var p picture
 	top := margin + p.title(chartWidth, r.Title)
 	var f frame
@@ -99,8 +101,8 @@ func (r *Regions) SVG(w io.Writer) error {
 		fill := neutral
 		if r.Classes == nil {
 			fill = shadeOfNumber(s.Number, low, high)
-		} else if s.Class >= 0 {
-			fill = colour(s.Class)
+		} else if s.Class >= 0 && s.Class < len(r.colours) {
+			fill = r.colours[s.Class]
 		}
 		p.add("circle", "cx", f.x(s.X), "cy", f.y(s.Y), "r", 3.0, "fill", fill, "stroke", ink, "stroke-width", 0.5)
 	}
@@ -108,6 +110,17 @@ func (r *Regions) SVG(w io.Writer) error {
 	p.text((f.left+f.right)/2, below+14, "middle", shorten(r.X.Name, f.right-f.left))
 	p.upright(margin+10, (f.top+f.bottom)/2, shorten(r.Y.Name, f.bottom-f.top))
 	return p.writeTo(w, r.Title, chartWidth, below+18+margin)
+}
+
+// rank gives the classes their colours, by the order of their names, so that the
+// pictures of two models agree also where they know the classes in another order.
+func (r *Regions) rank() {
+	names := slices.Sorted(slices.Values(r.Classes))
+	r.colours = make([]rgb, len(r.Classes))
+	for i, name := range r.Classes {
+		at, _ := slices.BinarySearch(names, name)
+		r.colours[i] = colour(at)
+	}
 }
 
 // ticks are round numbers of the axis's unit, and how they are written.
@@ -129,7 +142,7 @@ func (a *Axis) marks() (labels []string, at []float64, widest float64) {
 	if a.Values != nil {
 		every := max(1, len(a.Values)/22) // of very many only some are named
 		for i := 0; i < len(a.Values); i += every {
-			labels, at = append(labels, shorten(a.Values[i], 140)), append(at, float64(i))
+			labels, at = append(labels, clip(a.Values[i], 140)), append(at, float64(i))
 		}
 	} else {
 		low, high := a.ends()
@@ -180,7 +193,7 @@ func (r *Regions) legend(low, high float64) []item {
 	var items []item
 	for c, name := range r.Classes {
 		if seen[c] {
-			items = append(items, item{name: name, colour: colour(c), swatch: true})
+			items = append(items, item{name: name, colour: r.colours[c], swatch: true})
 		}
 	}
 	if slices.ContainsFunc(r.Spots, func(s Spot) bool { return s.Class < 0 }) {
@@ -190,13 +203,7 @@ func (r *Regions) legend(low, high float64) []item {
 }
 
 // tickText writes a number as short as a legend wants it.
-func tickText(v float64) string {
-	text := fmt.Sprintf("%.4g", v)
-	if rounded, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(rounded) >= 1e-4 && math.Abs(rounded) < 1e9 {
-		text = strconv.FormatFloat(rounded, 'f', -1, 64) // no powers of ten
-	}
-	return printed(text)
-}
+func tickText(v float64) string { return Number(v, 4) }
 
 // shadeOfNumber is the blue of a number between two others.
 func shadeOfNumber(v, low, high float64) rgb {
@@ -214,7 +221,7 @@ func (r *Regions) shade(a *Answer, low, high float64) rgb {
 	}
 	chance := 1 / float64(max(len(r.Classes), 2))
 	sure := min(max((a.P-chance)/(1-chance), 0), 1)
-	return white.mix(colour(a.Class), .1+.4*math.Round(sure*shadesOfCells)/shadesOfCells)
+	return white.mix(r.colours[a.Class], .1+.4*math.Round(sure*shadesOfCells)/shadesOfCells)
 }
 
 // ground fills the plane, neighbours of one colour together.

@@ -37,6 +37,17 @@ func TestRegions(t *testing.T) {
 	}
 }
 
+// A class has one colour, in whichever order a model knows the classes.
+func TestRegionsAgreeOnColours(t *testing.T) {
+	place := Axis{High: 1, Steps: 1}
+	one := &Regions{X: place, Y: place, Classes: []string{"van", "bus", "car"}, Cells: []Answer{{Class: 1, P: 1}}}
+	other := &Regions{X: place, Y: place, Classes: []string{"bus", "car", "van"}, Cells: []Answer{{Class: 0, P: 1}}}
+	var a, b bytes.Buffer
+	if one.SVG(&a) != nil || other.SVG(&b) != nil || a.String() != b.String() {
+		t.Errorf("a bus is drawn in two ways:\n%s\n%s", a.String(), b.String())
+	}
+}
+
 // Answers that are numbers have shades between the least and the greatest.
 func TestRegionsOfNumbers(t *testing.T) {
 	r := &Regions{X: Axis{High: 1, Steps: 2}, Y: Axis{High: 1, Steps: 1}, Cells: []Answer{{Number: 10}, {Number: 20}}}

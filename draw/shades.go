@@ -89,7 +89,7 @@ func (t *Panel) layout() panelLayout {
 	} else {
 		l.cellWidth, l.cellHeight = 44, 18
 		for _, name := range t.Rows {
-			l.left = max(l.left, width(shorten(name, longestName))+8)
+			l.left = max(l.left, width(clip(name, longestName))+8)
 		}
 		for _, name := range t.Columns {
 			l.cellWidth = max(l.cellWidth, min(width(name)+8, 90))
@@ -115,15 +115,15 @@ func (t *Panel) draw(p *picture, l panelLayout, x, y float64) {
 			}
 		}
 	}
-	p.text(x, y+12, "start", shorten(t.Name, max(l.width, longestName)))
+	p.text(x, y+12, "start", clip(t.Name, max(l.width, longestName)))
 	named := t.Rows != nil || t.Columns != nil
 	for j, name := range t.Columns {
-		p.text(x+l.left+(float64(j)+0.5)*l.cellWidth, y+l.top-5, "middle", shorten(name, l.cellWidth-4), "fill", soft)
+		p.text(x+l.left+(float64(j)+0.5)*l.cellWidth, y+l.top-5, "middle", clip(name, l.cellWidth-4), "fill", soft)
 	}
 	for i, row := range t.Cells {
 		top := y + l.top + float64(i)*l.cellHeight
 		if t.Rows != nil {
-			p.text(x+l.left-8, top+l.cellHeight/2+4, "end", shorten(t.Rows[i], longestName))
+			p.text(x+l.left-8, top+l.cellHeight/2+4, "end", clip(t.Rows[i], longestName))
 		}
 		for j, v := range row {
 			left := x + l.left + float64(j)*l.cellWidth

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/internal/console"
 )
@@ -31,8 +32,8 @@ const (
 )
 
 // palette is that of Okabe & Ito 2008, which people with colour-blindness
-// tell apart, without its yellow (too light for lines) and with its black
-// last.
+// tell apart, without its yellow (too light for lines) and with a grey for its
+// black; for more things than those, hues that stand between.
 var palette = [...]rgb{
 	{0x00, 0x72, 0xb2}, // blue
 	{0xe6, 0x9f, 0x00}, // orange
@@ -41,6 +42,11 @@ var palette = [...]rgb{
 	{0x56, 0xb4, 0xe9}, // sky
 	{0xd5, 0x5e, 0x00}, // vermilion
 	{0x44, 0x44, 0x44}, // grey
+	{0x99, 0x99, 0x33}, // olive
+	{0x88, 0x22, 0x55}, // wine
+	{0x33, 0x22, 0x88}, // indigo
+	{0x8c, 0x51, 0x0a}, // brown
+	{0x88, 0xcc, 0x44}, // lime
 }
 
 var (
@@ -282,12 +288,7 @@ func width(s string) float64 {
 
 // shorten returns text that is at most so wide, cut with an ellipsis.
 func shorten(s string, most float64) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
+	s = strings.Map(spaced, s)
 	if width(s) <= most {
 		return s
 	}
@@ -301,6 +302,41 @@ func shorten(s string, most float64) string {
 		n++
 	}
 	return strings.TrimRight(string(runes[:n]), " ") + "…"
+}
+
+// clip returns text that is at most so wide, cut within: names that differ at
+// their end stay apart, and of a test the value stays. The longest words are cut
+// first, since a short one says how the others belong together.
+func clip(s string, most float64) string {
+	const least = 9 // letters: a shorter word stays whole
+	words := strings.Split(strings.Map(spaced, s), " ")
+	for {
+		s = strings.Join(words, " ")
+		excess := width(s) - most
+		longest := 0
+		for i := range words {
+			if utf8.RuneCountInString(words[i]) > utf8.RuneCountInString(words[longest]) {
+				longest = i
+			}
+		}
+		runes := []rune(words[longest])
+		if excess <= 0 || len(runes) <= least {
+			return shorten(s, most)
+		}
+		keep := len(runes) - max(1, len(runes)/16)
+		if slices.Contains(runes, '…') {
+			keep--
+		}
+		words[longest] = string(runes[:(keep+1)/2]) + "…" + string(runes[len(runes)-keep/2:])
+	}
+}
+
+// spaced is a letter as a line can hold it.
+func spaced(r rune) rune {
+	if unicode.IsControl(r) {
+		return ' '
+	}
+	return r
 }
 
 // An item of a legend.
@@ -317,7 +353,7 @@ func (p *picture) legend(x, y, most float64, items []item) float64 {
 	const sign, gap = 18.0, 16.0
 	left, top := x, y
 	for _, it := range items {
-		name := shorten(it.name, 180)
+		name := clip(it.name, 180)
 		w := sign + 6 + width(name) + gap
 		if left > x && left+w-gap > x+most {
 			left, top = x, top+lineHeight+3

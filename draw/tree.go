@@ -87,7 +87,7 @@ func layOut(roots []*vertex, boxes []box) *planted {
 	for _, v := range all {
 		v.breadth = boxes[v.node].width
 		if v.in != nil {
-			v.breadth = max(v.breadth, width(shorten(v.in.label, longestLine))+6)
+			v.breadth = max(v.breadth, width(clip(v.in.label, longestLine))+6)
 		}
 	}
 	t.spread = arrange(roots)
@@ -116,7 +116,7 @@ func (t *planted) stack() {
 			}
 			thick = max(thick, t.boxes[v.node].width)
 			if v.in != nil {
-				label = max(label, width(shorten(v.in.label, longestLine)))
+				label = max(label, width(clip(v.in.label, longestLine)))
 			}
 		}
 		if i > 0 {
@@ -165,7 +165,7 @@ func (t *planted) draw(p *picture, v *vertex) {
 	p.box(b)
 	label, more := "", ""
 	if v.in != nil {
-		label = shorten(v.in.label, longestLine)
+		label = clip(v.in.label, longestLine)
 	}
 	if v.hidden > 0 {
 		more = fmt.Sprintf("+%d", v.hidden)

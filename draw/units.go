@@ -125,7 +125,7 @@ func (n *Units) Graph() *Graph {
 				if *l.Weight == 0 {
 					continue
 				}
-				e.Label, e.Weight = fmt.Sprintf("%+.3g", *l.Weight), math.Abs(*l.Weight)/most
+				e.Label, e.Weight = Signed(*l.Weight), math.Abs(*l.Weight)/most
 			}
 			g.Edges = append(g.Edges, e)
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/accrete-ml/accrete/internal/console"
 )
@@ -312,7 +313,7 @@ func gap(x float64, numeric bool) string {
 	if math.Abs(x) < least {
 		x = 0 // and has no sign
 	}
-	return fmt.Sprintf("%.1f points", 100*x)
+	return strings.Replace(fmt.Sprintf("%.1f points", 100*x), "-", "−", 1)
 }
 
 // rulesOf is the mean number of rules, "" for a learner without.

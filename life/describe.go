@@ -150,8 +150,10 @@ func reachable(ctx context.Context, t *table.Table, target int) (*float64, error
 var targetNames = []string{"class", "target", "label", "outcome", "y"}
 
 // suggestedTarget guesses the column that is meant to be predicted: one that
-// is called so, else the last one that has classes, else the last one.
+// is called so, else the last one that has classes, else the last one; never one
+// of a single value, which leaves nothing to tell apart.
 func suggestedTarget(columns []table.Summary, rows int) string {
+	columns = slices.DeleteFunc(slices.Clone(columns), func(s table.Summary) bool { return s.Distinct < 2 })
 	for _, name := range targetNames {
 		for _, s := range columns {
 			if strings.EqualFold(s.Name, name) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/accrete-ml/accrete/draw"
@@ -212,19 +213,20 @@ func fill[T any](cells []T, v T) {
 // spots are rows, evenly drawn from all, to show over the answers.
 func spots(rows *table.Table, x, y, target int, r *draw.Regions) {
 	n := min(rows.Rows(), regionSpots)
-	at := func(axis *draw.Axis, column, row, step int) float64 {
+	random := rand.New(rand.NewPCG(1, 0)) // each picture the same
+	at := func(axis *draw.Axis, column, row int) float64 {
 		if axis.Values == nil {
 			return rows.Columns[column].Floats[row]
 		}
 		if code := rows.Columns[column].Codes[row]; code >= 0 {
 			// Rows with the same value lie beside each other, not upon.
-			return float64(code) + .7*(float64(row*step%101)/100-.5)
+			return float64(code) + .7*(random.Float64()-.5)
 		}
 		return math.NaN()
 	}
 	for i := range n {
 		row := i * rows.Rows() / n
-		s := draw.Spot{X: at(&r.X, x, row, 37), Y: at(&r.Y, y, row, 59), Class: -1, Number: math.NaN()}
+		s := draw.Spot{X: at(&r.X, x, row), Y: at(&r.Y, y, row), Class: -1, Number: math.NaN()}
 		if target < len(rows.Columns) { // of hidden states nobody knows
 			switch c := &rows.Columns[target]; {
 			case r.Classes != nil:

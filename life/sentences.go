@@ -109,6 +109,9 @@ func (r *readout) cut(n int) {
 	case r.rows == nil:
 		what = "that say most"
 	}
+	if shown == 1 { // the one, of so many, that decides most
+		what = strings.NewReplacer("that decide ", "that decides ", "that say ", "that says ").Replace(what)
+	}
 	base.Notes = append([]string{fmt.Sprintf("the %d of %d rules %s", shown, all, what)}, base.Notes...)
 	r.base = &base
 }

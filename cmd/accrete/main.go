@@ -171,6 +171,15 @@ predictions, rules and pictures. New rows are learnt without the old ones.`,
 		}
 	}
 	a.complete(root.Commands())
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		c.Args, c.RunE = cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown shell %q; expected bash, zsh, fish or powershell", args[0])
+			}
+			return c.Help()
+		}
+	}
 	root.SuggestionsMinimumDistance = 2
 	root.Args = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -27,14 +27,14 @@ func disc(at point, r float64) polyline {
 	return d
 }
 
-// path reads the commands M, L, H, V, C and Z of a path, curves cut into pieces.
+// path reads the commands M, L, H, h, V, v, C and Z of a path, curves cut into pieces.
 func path(d string) ([]polyline, error) {
 	var lines []polyline
 	var at point
 	rest := d
 	for rest != "" {
 		command := rest[0]
-		end := strings.IndexAny(rest[1:], "MLHVCZ")
+		end := strings.IndexAny(rest[1:], "MLHhVvCZ")
 		text := rest[1:]
 		if end >= 0 {
 			text = rest[1 : 1+end]
@@ -47,7 +47,7 @@ func path(d string) ([]polyline, error) {
 		if command != 'M' && len(lines) == 0 {
 			return nil, fmt.Errorf("a path begins with %q", command)
 		}
-		wants := map[byte]int{'M': 2, 'L': 2, 'H': 1, 'V': 1, 'C': 6, 'Z': 0}
+		wants := map[byte]int{'M': 2, 'L': 2, 'H': 1, 'h': 1, 'V': 1, 'v': 1, 'C': 6, 'Z': 0}
 		want, known := wants[command]
 		if !known || len(n) != want {
 			return nil, fmt.Errorf("a path has %q with %d numbers", command, len(n))
@@ -61,8 +61,12 @@ func path(d string) ([]polyline, error) {
 			at = point{n[0], n[1]}
 		case 'H':
 			at.x = n[0]
+		case 'h':
+			at.x += n[0]
 		case 'V':
 			at.y = n[0]
+		case 'v':
+			at.y += n[0]
 		case 'C':
 			from := at
 			for k := 1; k < pieces; k++ {

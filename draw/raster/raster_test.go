@@ -84,3 +84,19 @@ func TestEdgesOfLines(t *testing.T) {
 		}
 	}
 }
+
+// Borders between regions are short strokes from where they begin.
+func TestRegionsAsPixels(t *testing.T) {
+	r := draw.Regions{
+		X: draw.Axis{Name: "x", High: 2, Steps: 2}, Y: draw.Axis{Name: "y", Values: []string{"low", "high"}, Steps: 2}, Classes: []string{"no", "yes"},
+		Cells: []draw.Answer{{Class: 0, P: 1}, {Class: 1, P: 1}, {Class: 1, P: 1}, {Class: 1, P: 1}},
+	}
+	var out bytes.Buffer
+	if err := PNG(&out, r.SVG); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := path("M1 2v3h4M5 5H6V7")
+	if err != nil || len(lines) != 2 || lines[0].points[2] != (point{5, 5}) || lines[1].points[2] != (point{6, 7}) {
+		t.Errorf("%v, %v", lines, err)
+	}
+}

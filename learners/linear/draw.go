@@ -1,9 +1,7 @@
 package linear
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
 	"github.com/accrete-ml/accrete/draw"
 	"github.com/accrete-ml/accrete/table"
@@ -40,10 +38,10 @@ func (p *plane) graph(title string, target *table.Attribute, deviation []float64
 		}
 		lines, moves := []string{a.Name}, min(largest, math.MaxFloat64/2)
 		if p.numeric(j) && p.outputs == 1 {
-			lines = append(lines, strings.Replace(fmt.Sprintf("%+.3g a deviation", strongest), "-", "−", 1))
+			lines = append(lines, draw.Signed(strongest)+" a deviation")
 			moves = math.Copysign(moves, strongest)
 		} else {
-			lines = append(lines, fmt.Sprintf("%.3g a deviation", largest))
+			lines = append(lines, draw.Number(largest, 3)+" a deviation")
 		}
 		g.Nodes = append(g.Nodes, draw.Node{ID: a.Name, Lines: lines})
 		g.Edges = append(g.Edges, draw.Edge{From: a.Name, To: target.Name, Weight: moves})

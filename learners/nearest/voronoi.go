@@ -62,8 +62,6 @@ func (m *Model) Ovals(x, y int, _ *table.Table) (*draw.Chart, error) {
 			chart.Series = append(chart.Series, s)
 		}
 	}
-	add("the nearest changes", draw.Dashed, same)
-	add("the answer changes", draw.Line, change)
 	of := map[string][]corner{}
 	for _, p := range points {
 		class := p.class
@@ -72,9 +70,12 @@ func (m *Model) Ovals(x, y int, _ *table.Table) (*draw.Chart, error) {
 		}
 		of[class] = append(of[class], p.corner)
 	}
+	// Classes first, by name: they have the colours of other pictures of them.
 	for _, class := range slices.Sorted(maps.Keys(of)) {
 		add(class, draw.Points, of[class])
 	}
+	add("the nearest changes", draw.Dashed, same)
+	add("the answer changes", draw.Line, change)
 	return chart, nil
 }
 

@@ -262,11 +262,11 @@ func (m *Numbers) Graph() (*draw.Graph, error) {
 			lines = append(lines, m.base.Rules[i].Then.Line.Column)
 			tested = append(slices.Clone(tested), test{col: l.col})
 		}
-		adds := fmt.Sprintf("%+.3g", m.units[i].adds)
+		adds := draw.Signed(m.units[i].adds)
 		if m.units[i].line != nil {
 			adds += " for each 1"
 		}
-		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: append(lines, strings.Replace(adds, "-", "−", 1)), Layer: 1, Of: m.base.Rules[i].If})
+		g.Nodes = append(g.Nodes, draw.Node{ID: id, Lines: append(lines, adds), Layer: 1, Of: m.base.Rules[i].If})
 		linked := map[int32]bool{}
 		for _, t := range tested {
 			if !seen[t.col] {
@@ -280,7 +280,7 @@ func (m *Numbers) Graph() (*draw.Graph, error) {
 		}
 		g.Edges = append(g.Edges, draw.Edge{From: id, To: "number", Weight: m.units[i].adds})
 	}
-	g.Nodes = append(g.Nodes, draw.Node{ID: "number", Layer: 2, Leaf: true, Lines: []string{target, fmt.Sprintf("starts at %.4g", m.start)}})
+	g.Nodes = append(g.Nodes, draw.Node{ID: "number", Layer: 2, Leaf: true, Lines: []string{target, "starts at " + draw.Number(m.start, 4)}})
 	return g, nil
 }
 
